@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
-use crate::reply::{Reply, RunEvent};
-use crate::request::{Request, Run};
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::run::{Run, RunEvent};
 
 /// The owner as a face sees it. In one process or over a socket, the verbs are the same.
 #[async_trait]

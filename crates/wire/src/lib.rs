@@ -6,8 +6,10 @@ mod client;
 mod content;
 pub mod reply;
 pub mod request;
+mod run;
 
 pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
-pub use reply::{Reply, RunEvent};
-pub use request::{Action, Request, Run, RunStart};
+pub use reply::Reply;
+pub use request::{Action, Request};
+pub use run::{Ended, Outcome, Run, RunEvent, RunStart};

@@ -186,7 +186,7 @@ pub enum Action {
         /// Which, from 1.
         number: usize,
     },
-    /// To before an entry, to say something else there. (A run says it in one go: [`RunStart::Edit`].)
+    /// To before an entry, to say something else there. (A run says it in one go: [`crate::RunStart::Edit`].)
     Edit {
         /// The entry.
         entry: String,
@@ -498,51 +498,4 @@ pub struct History {
     /// At most so many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-}
-
-/// A model call, streamed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// The conversation.
-    pub conversation: String,
-    /// How it begins.
-    #[serde(flatten)]
-    pub start: RunStart,
-    /// The model (`provider/model`); the configured one, without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The head that the author saw, for a retry or an edit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head: Option<String>,
-    /// The request's id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-}
-
-/// How a run begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "start", rename_all = "snake_case")]
-pub enum RunStart {
-    /// A person says something.
-    Say {
-        /// What.
-        parts: Vec<Part>,
-        /// The last entry that the author saw.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        seen: Option<String>,
-    },
-    /// Another answer.
-    Retry {
-        /// Any entry of the answer, or its prompt.
-        entry: String,
-    },
-    /// Another wording of a prompt, then its answer.
-    Edit {
-        /// The prompt.
-        entry: String,
-        /// The new wording.
-        parts: Vec<Part>,
-    },
-    /// An answer to what is there.
-    Answer,
 }
