@@ -13,27 +13,10 @@ use crate::line::{Line, Step};
 use crate::mark::{Mark, Marks};
 use crate::op::{Change, LabelTarget, Operation, Reason};
 use crate::path::{Path, Span};
+use crate::records::Records;
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::tree::Tree;
-
-/// The rows that a decision reads. All of them exist when a decision is made, so an error is damage or a
-/// failing disk, never an answer.
-pub trait Records {
-    /// What reading a row can fail with.
-    type Error: From<Refusal>;
-
-    /// An entry without its content.
-    fn meta(&self, pos: Pos) -> Result<Meta, Self::Error>;
-    /// An entry's content.
-    fn parts(&self, pos: Pos) -> Result<Vec<Part>, Self::Error>;
-    /// An operation of the conversation's own log.
-    fn op(&self, no: OpNo) -> Result<Operation, Self::Error>;
-    /// The last entry of the span that opened a turn.
-    fn last_opener(&self, span: Span) -> Result<Option<Pos>, Self::Error>;
-    /// Pairs (call, result) of which at least one lies in the span.
-    fn atoms(&self, span: Span) -> Result<Vec<(Pos, Pos)>, Self::Error>;
-}
 
 /// Who asks, when, and by which request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -412,32 +395,6 @@ impl Conversation {
             at = self.tree.after(pos);
         }
         Ok(None)
-    }
-
-    /// Totals on the path, without what is hidden or dropped. O(spans + marks on the path).
-    pub fn counters<R: Records>(&self, records: &R) -> Result<Totals, R::Error> {
-        self.visible_totals(records, &self.path())
-    }
-
-    /// Totals of the visible entries of a part of a path.
-    pub fn visible_totals<R: Records>(&self, records: &R, part: &Path) -> Result<Totals, R::Error> {
-        let mut sum = Totals::default();
-        let visible = self
-            .state
-            .marks
-            .along(part)
-            .into_iter()
-            .filter(|(_, mark)| mark.is_visible());
-        for span in Path::from_spans(visible.map(|(span, _)| span)).spans() {
-            let before = self.totals_at(records, self.tree_before(*span))?;
-            sum = sum.plus(self.totals_at(records, Some(span.last()))?.minus(before));
-        }
-        Ok(sum)
-    }
-
-    /// The entry that the totals of the first entry of `span` build upon.
-    fn tree_before(&self, span: Span) -> Option<Pos> {
-        self.tree.after(span.first())
     }
 
     /// An operation of this conversation, with its place in the log.

@@ -161,7 +161,7 @@ impl Path {
             match after {
                 Some(after) if span.last() <= after => continue,
                 Some(after) if span.depth == after.depth => {
-                    span.from = span.from.max(after.seq + 1)
+                    span.from = span.from.max(after.seq + 1);
                 }
                 _ => {}
             }

@@ -1,13 +1,14 @@
 //! Plans: what an operation would do, said before it is done. A pure read.
 
 use crate::content::Role;
-use crate::conversation::{Commit, Conversation, Records};
+use crate::conversation::{Commit, Conversation};
 use crate::entry::Totals;
 use crate::fold::FoldId;
 use crate::id::{Head, Pos};
 use crate::op::{Change, Reason};
 use crate::path::Path;
 use crate::reading::difference;
+use crate::records::Records;
 
 /// What a commit would do to the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]

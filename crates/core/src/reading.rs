@@ -122,11 +122,9 @@ impl Conversation {
         let mut prompt = Vec::new();
         for piece in self.timeline() {
             match (piece.mark, piece.fold) {
-                (Mark::Normal, Some(fold)) => {
-                    if prompt.last() != Some(&PromptPiece::Summary(fold)) {
-                        prompt.push(PromptPiece::Summary(fold));
-                    }
-                }
+                (Mark::Normal, Some(fold))
+                    if prompt.last() == Some(&PromptPiece::Summary(fold)) => {}
+                (Mark::Normal, Some(fold)) => prompt.push(PromptPiece::Summary(fold)),
                 (Mark::Normal, None) => prompt.push(PromptPiece::Entries(piece.span)),
                 _ => {}
             }

@@ -1,9 +1,10 @@
-//! Turns as rewind targets: newest first, each with what going back to it would take back.
+//! Counters, and turns as rewind targets: newest first, each with what going back to it would take back.
 
-use crate::conversation::{Conversation, Records};
+use crate::conversation::Conversation;
 use crate::entry::{Meta, Totals};
 use crate::id::Pos;
-use crate::path::Span;
+use crate::path::{Path, Span};
+use crate::records::Records;
 
 /// A turn that one can go back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,26 @@ pub struct Target {
 }
 
 impl Conversation {
+    /// Totals on the path, without what is hidden or dropped. O(spans + marks on the path).
+    pub fn counters<R: Records>(&self, records: &R) -> Result<Totals, R::Error> {
+        self.visible_totals(records, &self.path())
+    }
+
+    /// Totals of the visible entries of a part of a path.
+    pub fn visible_totals<R: Records>(&self, records: &R, part: &Path) -> Result<Totals, R::Error> {
+        let mut sum = Totals::default();
+        let visible = self
+            .state
+            .marks
+            .along(part)
+            .into_iter()
+            .filter(|(_, mark)| mark.is_visible());
+        for span in Path::from_spans(visible.map(|(span, _)| span)).spans() {
+            sum = sum.plus(self.span_totals(records, *span)?);
+        }
+        Ok(sum)
+    }
+
     /// The newest `limit` turns of the timeline before `before` (all, without it), newest first. Reads what it
     /// shows, not the conversation.
     pub fn targets<R: Records>(

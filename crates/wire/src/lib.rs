@@ -2,14 +2,18 @@
 //!
 //! Everything a face does is a [`Request`] or a [`Run`] to a [`Client`]; no verb is written twice.
 
+mod action;
 mod client;
 mod content;
 pub mod reply;
 pub mod request;
 mod run;
+mod search;
 
+pub use action::{Action, MarkVerb};
 pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
 pub use reply::Reply;
-pub use request::{Action, Request};
+pub use request::Request;
 pub use run::{Ended, Outcome, Run, RunEvent, RunStart};
+pub use search::{Hit, Hits, Search, Sort};

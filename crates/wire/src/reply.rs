@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Part, Role, Usage};
+use crate::search::Hits;
 
 /// A reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -405,39 +406,6 @@ pub struct ForkLine {
     pub title: String,
     /// The entry it begins after.
     pub from: Option<String>,
-}
-
-/// Hits of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hits {
-    /// In the order asked for.
-    pub hits: Vec<Hit>,
-    /// Whether there are more.
-    pub more: bool,
-    /// The query as it was understood, where that is not what was typed.
-    pub understood: Option<String>,
-}
-
-/// A hit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hit {
-    /// The conversation.
-    pub conversation: String,
-    /// Its title or first message.
-    pub title: String,
-    /// The entry.
-    #[serde(flatten)]
-    pub line: Line,
-    /// Text around the match; marks are the byte ranges of what matched.
-    pub snippet: String,
-    /// Byte ranges in `snippet`.
-    pub marks: Vec<(usize, usize)>,
-    /// For audit hits: `rewound`, `hidden` or `dropped`.
-    pub standing: Option<String>,
-    /// The entry before, in the same reading.
-    pub before: Option<Line>,
-    /// The entry after, in the same reading.
-    pub after: Option<Line>,
 }
 
 /// What changed since a revision.

@@ -60,7 +60,7 @@ pub enum RunEvent {
     /// The prompt is stored; the model is called.
     Started {
         /// The prompt's receipt; absent for an answer to what was there.
-        receipt: Option<Receipt>,
+        receipt: Option<Box<Receipt>>,
         /// The model.
         model: String,
     },

@@ -1,11 +1,12 @@
 //! Marks, folds, labels and erasure: operations that leave the tip where it is.
 
-use crate::conversation::{By, Commit, Conversation, Records};
+use crate::conversation::{By, Commit, Conversation};
 use crate::fold::{Fold, FoldId, Normal};
 use crate::id::Pos;
 use crate::mark::Mark;
 use crate::op::{Change, LabelTarget, Reason};
 use crate::path::{Path, Span};
+use crate::records::Records;
 use crate::refusal::Refusal;
 
 /// Entries that a request aims at, all on the path.

@@ -1,10 +1,11 @@
 //! Moves of the tip: rewind, checkout, restore, alternatives, and what compensates one.
 
 use crate::content::Role;
-use crate::conversation::{By, Commit, Conversation, Records, Seen};
+use crate::conversation::{By, Commit, Conversation, Seen};
 use crate::id::{Head, Pos};
 use crate::line::{Line, Step};
 use crate::op::{Change, Reason};
+use crate::records::Records;
 use crate::refusal::Refusal;
 
 impl Conversation {

@@ -1,11 +1,15 @@
 //! Undo and redo: one step back or forward on the undo line, each an operation of its own.
 
-use crate::conversation::{By, Commit, Conversation, Records, Seen};
+use crate::conversation::{By, Commit, Conversation, Seen};
 use crate::id::{OpNo, Pos};
 use crate::line::{Line, Step};
 use crate::op::{Change, Operation, Reason};
 use crate::path::Span;
+use crate::records::Records;
 use crate::refusal::Refusal;
+
+/// One step back or forward, if there is one.
+type StepOne<R> = fn(&Conversation, &R, &By) -> Result<Option<Operation>, <R as Records>::Error>;
 
 impl Conversation {
     /// Takes back the last `count` things done, at least one, clamped to the beginning.
@@ -39,7 +43,7 @@ impl Conversation {
         by: &By,
         seen: Seen,
         count: usize,
-        one: fn(&Self, &R, &By) -> Result<Option<Operation>, R::Error>,
+        one: StepOne<R>,
     ) -> Result<Option<Commit>, R::Error> {
         self.writable()?;
         self.expect(seen)?;
