@@ -12,7 +12,7 @@ use crate::id::{ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, S
 use crate::line::{Line, Step};
 use crate::mark::{Mark, Marks};
 use crate::op::{Change, LabelTarget, Operation, Reason};
-use crate::path::{Path, Span};
+use crate::path::Path;
 use crate::records::Records;
 use crate::refusal::Refusal;
 use crate::state::State;
