@@ -56,7 +56,10 @@ impl Source {
 
     /// Whether the whole file belongs to tests.
     pub(crate) fn is_test(&self) -> bool {
-        self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
+        self.path.contains("/tests/")
+            || ["/tests.rs", "_tests.rs"]
+                .iter()
+                .any(|end| self.path.ends_with(end))
     }
 
     /// One finding for each place in a view where the words stand.

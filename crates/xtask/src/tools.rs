@@ -65,7 +65,8 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
     } = tool;
     writeln!(
         out,
-        "tools: building {name} {version} into target/tools, once, some minutes: {why}"
+        "tools: building {name} {version} into {}, once, some minutes: {why}",
+        root.display()
     )?;
     let mut install = cargo();
     install

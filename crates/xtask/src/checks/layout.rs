@@ -40,11 +40,14 @@ fn one_binary(manifest: &Manifest, folder: &str, own: &[&Source]) -> Vec<Finding
     vec![Finding::new(&manifest.path(), 0, what)]
 }
 
+/// Files that cargo itself builds.
 fn is_root(inside: &str) -> bool {
-    let binary = inside
-        .strip_prefix("src/bin/")
-        .is_some_and(|rest| !rest.contains('/'));
-    binary || ["src/lib.rs", "src/main.rs", "build.rs", RUNNER].contains(&inside)
+    let target = ["src/bin/", "examples/", "benches/"].iter().any(|folder| {
+        inside
+            .strip_prefix(folder)
+            .is_some_and(|rest| !rest.contains('/'))
+    });
+    target || ["src/lib.rs", "src/main.rs", "build.rs", RUNNER].contains(&inside)
 }
 
 fn reached<'a>(folder: &str, own: &[&'a Source]) -> BTreeSet<&'a str> {
@@ -74,11 +77,15 @@ fn children(source: &Source, root: bool) -> BTreeSet<String> {
         path.trim_end_matches(".rs")
     };
     let code = &source.all().code;
-    places(code, "mod")
+    let named = places(code, "mod")
         .into_iter()
         .filter_map(|at| module_name(&code[at + "mod".len()..]))
-        .map(|name| format!("{folder}/{name}.rs"))
-        .collect()
+        .map(|name| format!("{folder}/{name}.rs"));
+    let pathed = source.all().literals.split("#[path = \"").skip(1);
+    let pathed = pathed
+        .filter_map(|rest| rest.split_once('"'))
+        .map(|(file, _)| format!("{parent}/{file}"));
+    named.chain(pathed).collect()
 }
 
 /// The name in `mod name;`; a module with a body has no file.
@@ -112,7 +119,25 @@ mod tests {
             ),
             (&[("src/lib.rs", "// mod a;"), ("src/a.rs", "")], 1),
             (&[("src/lib.rs", "mod a { }"), ("src/a.rs", "")], 1),
-            (&[("src/lib.rs", ""), ("src/bin/x.rs", "")], 0),
+            (
+                &[
+                    ("src/lib.rs", ""),
+                    ("src/bin/x.rs", ""),
+                    ("examples/y.rs", ""),
+                ],
+                0,
+            ),
+            (
+                &[
+                    ("src/lib.rs", "#[path = \"a_tests.rs\"]\nmod tests;"),
+                    ("src/a_tests.rs", ""),
+                ],
+                0,
+            ),
+            (
+                &[("src/lib.rs", "// #[path = \"a.rs\"]"), ("src/a.rs", "")],
+                1,
+            ),
             (
                 &[
                     ("tests/runner.rs", "mod a;"),
