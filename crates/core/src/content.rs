@@ -1,0 +1,182 @@
+//! What an entry says: roles, content parts, token usage, and the cleaning of text from outside.
+//!
+//! Content is kept verbatim after cleaning, so that a provider gets back what it sent (reasoning with its
+//! signature). Nothing here interprets a text.
+
+use std::borrow::Cow;
+
+/// Who speaks in an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// A person.
+    User,
+    /// A model.
+    Assistant,
+    /// The result of a tool.
+    Tool,
+    /// An instruction that is neither a person's nor a model's.
+    System,
+}
+
+impl Role {
+    /// Every role, in a fixed order.
+    pub const ALL: [Self; 4] = [Self::User, Self::Assistant, Self::Tool, Self::System];
+
+    /// The lower-case name used in every format: `user`, `assistant`, `tool`, `system`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::System => "system",
+        }
+    }
+
+    /// The role of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// Where the bytes of an image or a file are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// In the entry itself.
+    Inline(Vec<u8>),
+    /// Behind an address that the provider or the reader fetches.
+    Link(String),
+}
+
+/// One piece of an entry's content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Plain text or Markdown.
+    Text(String),
+    /// A picture.
+    Image {
+        /// MIME type, such as `image/png`.
+        media_type: String,
+        /// Its bytes, or where they are.
+        source: Source,
+    },
+    /// A file that is referred to.
+    File {
+        /// Path or name as the author gave it.
+        name: String,
+        /// MIME type, where known.
+        media_type: Option<String>,
+        /// Its bytes, or where they are.
+        source: Source,
+    },
+    /// A model asks for a tool.
+    ToolCall {
+        /// The provider's id of the call; its result names it.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments, JSON text exactly as the model wrote it.
+        arguments: String,
+    },
+    /// What a tool answered.
+    ToolResult {
+        /// The id of the call that this answers.
+        call: String,
+        /// The result as the model reads it.
+        content: String,
+        /// Whether the tool failed.
+        outcome: ToolOutcome,
+    },
+    /// A model's reasoning, with the provider's signature where it gave one.
+    Reasoning {
+        /// The reasoning, as far as the provider shows it.
+        text: String,
+        /// Opaque; sent back verbatim to the provider that made it.
+        signature: Option<String>,
+    },
+    /// What `Erase` left of a content part: nothing but the fact.
+    Erased,
+}
+
+/// Whether a tool call worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToolOutcome {
+    /// The tool did what was asked.
+    Ok,
+    /// The tool says that it failed.
+    Failed,
+}
+
+impl Part {
+    /// A text part.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// The text of a text part.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The id of the call, of a tool call.
+    pub fn call_id(&self) -> Option<&str> {
+        match self {
+            Self::ToolCall { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The id of the call that a tool result answers.
+    pub fn answered_call(&self) -> Option<&str> {
+        match self {
+            Self::ToolResult { call, .. } => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The part with every string cleaned as [`clean`] says.
+    #[must_use]
+    pub fn cleaned(self) -> Self {
+        let own = |text: String| match clean(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(cleaned) => cleaned,
+        };
+        match self {
+            Self::Text(text) => Self::Text(own(text)),
+            Self::ToolCall { id, name, arguments } => {
+                Self::ToolCall { id: own(id), name: own(name), arguments: own(arguments) }
+            }
+            Self::ToolResult { call, content, outcome } => {
+                Self::ToolResult { call: own(call), content: own(content), outcome }
+            }
+            Self::Reasoning { text, signature } => Self::Reasoning { text: own(text), signature },
+            Self::File { name, media_type, source } => Self::File { name: own(name), media_type, source },
+            other @ (Self::Image { .. } | Self::Erased) => other,
+        }
+    }
+}
+
+/// All text parts, joined by a line break: what a person would copy.
+pub fn joined_text(parts: &[Part]) -> String {
+    let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
+    texts.join("\n")
+}
+
+/// Text as it may be stored: without NUL. (A lone surrogate cannot be in a Rust string: the edge that decodes
+/// foreign text replaces it.) Case: `spec/store.md`, rule *Append*.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }
+}
+
+/// What a model call used, as its provider reported it. `None` is unknown, never zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Usage {
+    /// Tokens of the prompt, cached ones included.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the prompt that the provider read from its cache.
+    pub cached_input_tokens: Option<u64>,
+    /// Tokens of the answer.
+    pub output_tokens: Option<u64>,
+}
