@@ -4,4 +4,6 @@
 
 pub mod clock;
 pub mod ids;
+pub mod model;
 pub mod secret;
+pub mod settings;
