@@ -1,1 +1,5 @@
-//! x
+//! The integration tests of the engine, as one program.
+
+mod poster;
+mod providers;
+mod raw;

@@ -49,7 +49,10 @@ impl Key {
     }
 
     fn begins_with(&self, path: &[String]) -> bool {
-        self.path.split('.').zip(path).all(|(own, given)| own == "*" || own == given)
+        self.path
+            .split('.')
+            .zip(path)
+            .all(|(own, given)| own == "*" || own == given)
     }
 }
 
@@ -63,16 +66,33 @@ pub(super) fn nearest(path: &[String]) -> Option<String> {
     let written = path.join(".");
     let candidates = KEYS.iter().map(|key| {
         let own = key.path.split('.').enumerate();
-        let own = own.map(|(i, own)| if own == "*" { path.get(i).map_or("NAME", String::as_str) } else { own });
+        let own = own.map(|(i, own)| {
+            if own == "*" {
+                path.get(i).map_or("NAME", String::as_str)
+            } else {
+                own
+            }
+        });
         own.collect::<Vec<_>>().join(".")
     });
-    let scored = candidates.map(|candidate| (strsim::jaro_winkler(&written, &candidate), candidate));
+    let scored =
+        candidates.map(|candidate| (strsim::jaro_winkler(&written, &candidate), candidate));
     let best = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     (best.0 > 0.8).then_some(best.1)
 }
 
-const fn key(path: &'static str, takes: Takes, default: Value<&'static str>, about: &'static str) -> Key {
-    Key { path, takes, default, about }
+const fn key(
+    path: &'static str,
+    takes: Takes,
+    default: Value<&'static str>,
+    about: &'static str,
+) -> Key {
+    Key {
+        path,
+        takes,
+        default,
+        about,
+    }
 }
 
 const WEEK_S: u64 = 7 * 24 * 3600;
@@ -85,7 +105,12 @@ pub(super) static KEYS: &[Key] = &[
         Value::None,
         "The model to use: \"provider/model\", or \"demo\". Unset: the first of a key in the environment,\na server on this computer, and the built-in demo.",
     ),
-    key("model.system_prompt", Takes::Text, Value::None, "Instructions above every conversation."),
+    key(
+        "model.system_prompt",
+        Takes::Text,
+        Value::None,
+        "Instructions above every conversation.",
+    ),
     key(
         "model.usual.anthropic",
         Takes::Text,
@@ -104,7 +129,12 @@ pub(super) static KEYS: &[Key] = &[
         Value::Text("gemini-3.5-flash"),
         "The model to use when nothing but GEMINI_API_KEY is known.",
     ),
-    key("network.connect_timeout_s", Takes::Whole(1, WEEK_S), Value::Whole(10), "Seconds to wait for a connection."),
+    key(
+        "network.connect_timeout_s",
+        Takes::Whole(1, WEEK_S),
+        Value::Whole(10),
+        "Seconds to wait for a connection.",
+    ),
     key(
         "network.first_byte_timeout_s",
         Takes::Whole(1, WEEK_S),
@@ -117,20 +147,60 @@ pub(super) static KEYS: &[Key] = &[
         Value::Whole(120),
         "Seconds without a byte after which an answer counts as dead. A slow one may take as long as it likes.",
     ),
-    key("retry.tries", Takes::Whole(1, 100), Value::Whole(4), "How often to ask altogether, when asking again may help."),
-    key("retry.first_wait_ms", Takes::Whole(1, 600_000), Value::Whole(500), "About the first wait; each next is twice as long."),
-    key("retry.longest_wait_s", Takes::Whole(1, WEEK_S), Value::Whole(30), "The longest wait between two tries."),
+    key(
+        "retry.tries",
+        Takes::Whole(1, 100),
+        Value::Whole(4),
+        "How often to ask altogether, when asking again may help.",
+    ),
+    key(
+        "retry.first_wait_ms",
+        Takes::Whole(1, 600_000),
+        Value::Whole(500),
+        "About the first wait; each next is twice as long.",
+    ),
+    key(
+        "retry.longest_wait_s",
+        Takes::Whole(1, WEEK_S),
+        Value::Whole(30),
+        "The longest wait between two tries.",
+    ),
     key(
         "retry.longest_retry_after_s",
         Takes::Whole(0, WEEK_S),
         Value::Whole(60),
         "The longest wait that a provider may ask for. If it asks for more, the error is shown instead.",
     ),
-    key("local.find", Takes::Flag, Value::Flag(true), "Whether to look for a model server on this computer."),
-    key("local.find_within_ms", Takes::Whole(1, 60_000), Value::Whole(300), "How long looking may take."),
-    key("local.ollama_port", Takes::Whole(1, 65_535), Value::Whole(11_434), "Where Ollama listens."),
-    key("local.llamacpp_port", Takes::Whole(1, 65_535), Value::Whole(8_080), "Where llama.cpp's server listens."),
-    key("local.lmstudio_port", Takes::Whole(1, 65_535), Value::Whole(1_234), "Where LM Studio listens."),
+    key(
+        "local.find",
+        Takes::Flag,
+        Value::Flag(true),
+        "Whether to look for a model server on this computer.",
+    ),
+    key(
+        "local.find_within_ms",
+        Takes::Whole(1, 60_000),
+        Value::Whole(300),
+        "How long looking may take.",
+    ),
+    key(
+        "local.ollama_port",
+        Takes::Whole(1, 65_535),
+        Value::Whole(11_434),
+        "Where Ollama listens.",
+    ),
+    key(
+        "local.llamacpp_port",
+        Takes::Whole(1, 65_535),
+        Value::Whole(8_080),
+        "Where llama.cpp's server listens.",
+    ),
+    key(
+        "local.lmstudio_port",
+        Takes::Whole(1, 65_535),
+        Value::Whole(1_234),
+        "Where LM Studio listens.",
+    ),
     key(
         "endpoint.*.base_url",
         Takes::Url,
@@ -143,7 +213,12 @@ pub(super) static KEYS: &[Key] = &[
         Value::Text("openai"),
         "The format it speaks: openai, anthropic, gemini or ollama.",
     ),
-    key("endpoint.*.key_env", Takes::Variable, Value::None, "The environment variable with the key, if it needs one."),
+    key(
+        "endpoint.*.key_env",
+        Takes::Variable,
+        Value::None,
+        "The environment variable with the key, if it needs one.",
+    ),
     key(
         "endpoint.*.key_file",
         Takes::Text,
@@ -156,12 +231,22 @@ pub(super) static KEYS: &[Key] = &[
         Value::None,
         "The size of the model's context. Unset: unknown. The table is named [models.\"provider/model\"].",
     ),
-    key("models.*.input_price", Takes::Number, Value::None, "US dollars for a million tokens of the prompt."),
+    key(
+        "models.*.input_price",
+        Takes::Number,
+        Value::None,
+        "US dollars for a million tokens of the prompt.",
+    ),
     key(
         "models.*.cached_input_price",
         Takes::Number,
         Value::None,
         "US dollars for a million tokens of the prompt that the provider reads from its cache.",
     ),
-    key("models.*.output_price", Takes::Number, Value::None, "US dollars for a million tokens of the answer."),
+    key(
+        "models.*.output_price",
+        Takes::Number,
+        Value::None,
+        "US dollars for a million tokens of the answer.",
+    ),
 ];

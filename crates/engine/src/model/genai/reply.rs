@@ -5,7 +5,9 @@
 
 use std::collections::VecDeque;
 
-use ::genai::chat::{ChatStream, ChatStreamEvent, ContentPart, MessageContent, StopReason, StreamEnd, ToolCall};
+use ::genai::chat::{
+    ChatStream, ChatStreamEvent, ContentPart, MessageContent, StopReason, StreamEnd, ToolCall,
+};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{Part, Usage};
@@ -28,8 +30,21 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn new(stream: ChatStream, kind: EndpointKind, tap: Tap, failures: Failures) -> Self {
-        Self { stream, kind, tap, failures, calls: Vec::new(), ready: VecDeque::new(), over: false }
+    pub(super) fn new(
+        stream: ChatStream,
+        kind: EndpointKind,
+        tap: Tap,
+        failures: Failures,
+    ) -> Self {
+        Self {
+            stream,
+            kind,
+            tap,
+            failures,
+            calls: Vec::new(),
+            ready: VecDeque::new(),
+            over: false,
+        }
     }
 
     pub(super) fn into_stream(self) -> BoxStream<'static, Result<Chunk, ModelError>> {
@@ -55,10 +70,14 @@ impl Reply {
     fn take(&mut self, event: ChatStreamEvent) {
         match event {
             ChatStreamEvent::Chunk(chunk) => self.ready.push_back(Ok(Chunk::Text(chunk.content))),
-            ChatStreamEvent::ReasoningChunk(chunk) => self.ready.push_back(Ok(Chunk::Reasoning(chunk.content))),
+            ChatStreamEvent::ReasoningChunk(chunk) => {
+                self.ready.push_back(Ok(Chunk::Reasoning(chunk.content)));
+            }
             ChatStreamEvent::ToolCallChunk(chunk) => remember(&mut self.calls, chunk.tool_call),
             ChatStreamEvent::End(end) => self.end(end),
-            ChatStreamEvent::Start | ChatStreamEvent::Heartbeat | ChatStreamEvent::ThoughtSignatureChunk(_) => {}
+            ChatStreamEvent::Start
+            | ChatStreamEvent::Heartbeat
+            | ChatStreamEvent::ThoughtSignatureChunk(_) => {}
         }
     }
 
@@ -70,7 +89,10 @@ impl Reply {
         let parts = reasoning_parts(end.captured_content, end.captured_reasoning_content);
         let parts = parts.into_iter().chain(calls.into_iter().map(call_part));
         self.ready.extend(parts.map(|part| Ok(Chunk::Part(part))));
-        self.ready.extend(end.captured_usage.map(|usage| Ok(Chunk::Usage(counted(&usage)))));
+        self.ready.extend(
+            end.captured_usage
+                .map(|usage| Ok(Chunk::Usage(counted(&usage)))),
+        );
         let refusal = self.tap.seen().refusal;
         let reason = if refusal.is_empty() {
             end_reason(end.captured_stop_reason)
@@ -87,7 +109,9 @@ impl Reply {
         match self.kind {
             EndpointKind::OpenAi | EndpointKind::Anthropic => true,
             EndpointKind::Gemini => end.captured_stop_reason.is_some(),
-            EndpointKind::Ollama => end.captured_stop_reason.is_some() || end.captured_usage.is_some(),
+            EndpointKind::Ollama => {
+                end.captured_stop_reason.is_some() || end.captured_usage.is_some()
+            }
         }
     }
 
@@ -96,7 +120,9 @@ impl Reply {
         let seen = self.tap.seen();
         let error = match (seen.error, seen.blocked) {
             (Some(error), _) => self.failures.sent(&error),
-            (None, Some(reason)) => self.failures.quoting(ModelErrorKind::SafetyRefusal, &reason),
+            (None, Some(reason)) => self
+                .failures
+                .quoting(ModelErrorKind::SafetyRefusal, &reason),
             (None, None) if seen.frames == 0 => {
                 let words = "the answer is not in the format that the endpoint's kind says";
                 self.failures.quoting(ModelErrorKind::BadReply, words)
@@ -119,7 +145,10 @@ impl Reply {
 /// Tool calls come in growing versions where the arguments are still text, and once where they are not.
 fn remember(calls: &mut Vec<ToolCall>, call: ToolCall) {
     let grows = call.fn_arguments.is_string();
-    match calls.iter_mut().find(|known| grows && known.call_id == call.call_id) {
+    match calls
+        .iter_mut()
+        .find(|known| grows && known.call_id == call.call_id)
+    {
         Some(known) => *known = call,
         None => calls.push(call),
     }
@@ -132,14 +161,22 @@ fn call_part(call: ToolCall) -> Part {
         Value::Null => "{}".to_owned(),
         other => other.to_string(),
     };
-    Part::ToolCall { id: call.call_id, name: call.fn_name, arguments }
+    Part::ToolCall {
+        id: call.call_id,
+        name: call.fn_name,
+        arguments,
+    }
 }
 
 /// The reasoning of a whole answer, each block with its signature.
 fn reasoning_parts(content: Option<MessageContent>, streamed: Option<String>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut streamed = streamed.filter(|text| !text.is_empty());
-    let mut content = content.map(MessageContent::into_parts).unwrap_or_default().into_iter().peekable();
+    let mut content = content
+        .map(MessageContent::into_parts)
+        .unwrap_or_default()
+        .into_iter()
+        .peekable();
     while let Some(part) = content.next() {
         match part {
             ContentPart::ThoughtSignature(signature) => {
@@ -148,16 +185,25 @@ fn reasoning_parts(content: Option<MessageContent>, streamed: Option<String>) ->
                     Some(text) => Some(text).inspect(|_| streamed = None),
                     None => streamed.take(),
                 };
-                parts.push(Part::Reasoning { text: text.unwrap_or_default(), signature: Some(signature) });
+                parts.push(Part::Reasoning {
+                    text: text.unwrap_or_default(),
+                    signature: Some(signature),
+                });
             }
             // A block whose text the provider does not show; it wants the whole block back.
             ContentPart::Custom(block) => {
-                parts.push(Part::Reasoning { text: String::new(), signature: Some(block.data.to_string()) });
+                parts.push(Part::Reasoning {
+                    text: String::new(),
+                    signature: Some(block.data.to_string()),
+                });
             }
             _ => {}
         }
     }
-    parts.extend(streamed.map(|text| Part::Reasoning { text, signature: None }));
+    parts.extend(streamed.map(|text| Part::Reasoning {
+        text,
+        signature: None,
+    }));
     parts
 }
 
@@ -175,7 +221,12 @@ fn counted(usage: &::genai::chat::Usage) -> Usage {
     let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
     Usage {
         input_tokens: count(usage.prompt_tokens),
-        cached_input_tokens: count(usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens)),
+        cached_input_tokens: count(
+            usage
+                .prompt_tokens_details
+                .as_ref()
+                .and_then(|details| details.cached_tokens),
+        ),
         output_tokens: count(usage.completion_tokens),
     }
 }
@@ -185,11 +236,19 @@ mod tests {
     use super::*;
 
     fn call(id: &str, arguments: Value) -> ToolCall {
-        ToolCall { call_id: id.into(), fn_name: "f".into(), fn_arguments: arguments, thought_signatures: None }
+        ToolCall {
+            call_id: id.into(),
+            fn_name: "f".into(),
+            fn_arguments: arguments,
+            thought_signatures: None,
+        }
     }
 
     fn reasoning(text: &str, signature: Option<&str>) -> Part {
-        Part::Reasoning { text: text.into(), signature: signature.map(str::to_owned) }
+        Part::Reasoning {
+            text: text.into(),
+            signature: signature.map(str::to_owned),
+        }
     }
 
     #[test]
@@ -205,7 +264,10 @@ mod tests {
             name: "f".into(),
             arguments: arguments.into(),
         };
-        assert_eq!(parts, [part("1", "{\"b\": 1,  \"a\":2}"), part("2", "{\"x\":1}")]);
+        assert_eq!(
+            parts,
+            [part("1", "{\"b\": 1,  \"a\":2}"), part("2", "{\"x\":1}")]
+        );
     }
 
     #[test]
@@ -218,20 +280,38 @@ mod tests {
             ContentPart::from_text("answer"),
         ]);
         let parts = reasoning_parts(Some(content), Some("onetwo".into()));
-        assert_eq!(parts, [reasoning("one", Some("s1")), reasoning("two", Some("s2"))]);
+        assert_eq!(
+            parts,
+            [reasoning("one", Some("s1")), reasoning("two", Some("s2"))]
+        );
     }
 
     #[test]
     fn reasoning_without_blocks_is_kept_whole() {
-        assert_eq!(reasoning_parts(None, Some("hm".into())), [reasoning("hm", None)]);
+        assert_eq!(
+            reasoning_parts(None, Some("hm".into())),
+            [reasoning("hm", None)]
+        );
         let content = MessageContent::from_parts(vec![ContentPart::ThoughtSignature("g".into())]);
-        assert_eq!(reasoning_parts(Some(content), Some("hm".into())), [reasoning("hm", Some("g"))]);
+        assert_eq!(
+            reasoning_parts(Some(content), Some("hm".into())),
+            [reasoning("hm", Some("g"))]
+        );
         assert!(reasoning_parts(None, Some(String::new())).is_empty());
     }
 
     #[test]
     fn unknown_counts_stay_unknown() {
-        let usage = ::genai::chat::Usage { prompt_tokens: Some(3), ..Default::default() };
-        assert_eq!(counted(&usage), Usage { input_tokens: Some(3), ..Usage::default() });
+        let usage = ::genai::chat::Usage {
+            prompt_tokens: Some(3),
+            ..Default::default()
+        };
+        assert_eq!(
+            counted(&usage),
+            Usage {
+                input_tokens: Some(3),
+                ..Usage::default()
+            }
+        );
     }
 }

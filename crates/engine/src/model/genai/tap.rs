@@ -33,7 +33,10 @@ pub(super) struct Seen {
 
 impl Tap {
     pub(super) fn new(kind: EndpointKind) -> Self {
-        Self { kind, seen: Arc::default() }
+        Self {
+            kind,
+            seen: Arc::default(),
+        }
     }
 
     pub(super) fn seen(&self) -> Seen {
@@ -57,13 +60,19 @@ impl Tap {
         if !data.contains(word) {
             return;
         }
-        let Ok(frame) = serde_json::from_str::<Value>(data) else { return };
+        let Ok(frame) = serde_json::from_str::<Value>(data) else {
+            return;
+        };
         let text = |pointer: &str| frame.pointer(pointer).and_then(Value::as_str);
         match self.kind {
             EndpointKind::Gemini => {
-                seen.blocked = text("/promptFeedback/blockReason").map(str::to_owned).or(seen.blocked.take());
+                seen.blocked = text("/promptFeedback/blockReason")
+                    .map(str::to_owned)
+                    .or(seen.blocked.take());
             }
-            EndpointKind::OpenAi => seen.refusal.push_str(text("/choices/0/delta/refusal").unwrap_or_default()),
+            EndpointKind::OpenAi => seen
+                .refusal
+                .push_str(text("/choices/0/delta/refusal").unwrap_or_default()),
             EndpointKind::Ollama => seen.error = frame.get("error").cloned().or(seen.error.take()),
             EndpointKind::Anthropic => {}
         }
@@ -93,7 +102,10 @@ mod tests {
     #[test]
     fn a_blocked_prompt_is_seen() {
         let frame = r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#;
-        assert_eq!(seen(EndpointKind::Gemini, &[frame]).blocked.as_deref(), Some("SAFETY"));
+        assert_eq!(
+            seen(EndpointKind::Gemini, &[frame]).blocked.as_deref(),
+            Some("SAFETY")
+        );
     }
 
     #[test]
