@@ -1,3 +1,45 @@
-//! placeholder
-pub mod content;
+//! The heart of Retake: log, state, operation, as pure functions.
+//!
+//! Nothing here does I/O, waits, asks the time or rolls dice: the world comes in as data, decisions go out as
+//! rows to append. Read in this order: the ids, the path, the state's components, the operations, the decisions,
+//! the readings.
+
+mod content;
+mod conversation;
+mod decide;
+mod entry;
+mod fold;
+mod id;
+mod line;
+mod mark;
+mod op;
+mod path;
+mod plan;
+mod preview;
+mod prompt;
+mod reading;
+mod records;
+mod refusal;
+mod state;
+mod tree;
+mod turns;
+
 pub use content::{Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
+pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
+pub use decide::{FoldRequest, MarkRequest, Targets};
+pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
+pub use fold::{Fold, FoldId, Folds, Normal};
+pub use id::{BadId, ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, Seq, Time};
+pub use line::{Line, Step};
+pub use mark::{Mark, MarkChange, Marks};
+pub use op::{Change, LabelTarget, Operation, Reason};
+pub use path::{Path, Span};
+pub use plan::Plan;
+pub use preview::{PREVIEW_MAX, preview, shorten};
+pub use prompt::{Message, NO_RESULT, repaired};
+pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Standing, difference};
+pub use records::Records;
+pub use refusal::Refusal;
+pub use state::State;
+pub use tree::{Leaf, Run, Tree};
+pub use turns::Target;

@@ -1,1 +1,19 @@
-//! placeholder
+//! What faces and owner say to each other. Knows no store, no engine, no terminal: only shapes.
+//!
+//! Everything a face does is a [`Request`] or a [`Run`] to a [`Client`]; no verb is written twice.
+
+mod action;
+mod client;
+mod content;
+pub mod reply;
+pub mod request;
+mod run;
+mod search;
+
+pub use action::{Action, MarkVerb};
+pub use client::{Client, Problem, ProblemKind};
+pub use content::{Part, Role, Usage};
+pub use reply::Reply;
+pub use request::Request;
+pub use run::{Ended, Outcome, Run, RunEvent, RunStart};
+pub use search::{Hit, Hits, Search, Sort};

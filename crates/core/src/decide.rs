@@ -1,0 +1,7 @@
+//! Decisions: what each verb becomes, as pure functions of a conversation and its rows.
+
+mod marking;
+mod moving;
+mod undoing;
+
+pub use marking::{FoldRequest, MarkRequest, Targets};

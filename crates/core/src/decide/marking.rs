@@ -1,0 +1,247 @@
+//! Marks, folds, labels and erasure: operations that leave the tip where it is.
+
+use crate::conversation::{By, Commit, Conversation};
+use crate::fold::{Fold, FoldId, Normal};
+use crate::id::Pos;
+use crate::mark::Mark;
+use crate::op::{Change, LabelTarget, Reason};
+use crate::path::{Path, Span};
+use crate::records::Records;
+use crate::refusal::Refusal;
+
+/// Entries that a request aims at, all on the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// These.
+    Entries(Vec<Pos>),
+    /// Everything on the path between these two, both included.
+    Range(Pos, Pos),
+}
+
+/// Asks for marks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkRequest {
+    /// `Hide`, `Show`, `Exclude`, `Include` or `Drop`.
+    pub verb: Reason,
+    /// What to mark.
+    pub targets: Targets,
+    /// The mark that the author saw on all of them, where he wants that checked.
+    pub seen: Option<Mark>,
+}
+
+/// Asks for a fold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoldRequest {
+    /// `Fold` or `AutoFold`.
+    pub verb: Reason,
+    /// The entries between these two, both included, that are Normal.
+    pub from: Pos,
+    /// See `from`.
+    pub to: Pos,
+    /// What stands for them in the prompt.
+    pub summary: String,
+    /// The exact entries that the summary was made from, where that was earlier: they must still stand together.
+    pub covers: Option<Path>,
+}
+
+/// The mark that a verb gives, and the marks that it takes effect on.
+fn effect(verb: Reason) -> (Mark, &'static [Mark]) {
+    match verb {
+        Reason::Hide => (Mark::Hidden, &[Mark::Normal, Mark::Excluded]),
+        Reason::Show => (Mark::Normal, &[Mark::Hidden, Mark::Dropped]),
+        Reason::Exclude => (Mark::Excluded, &[Mark::Normal]),
+        Reason::Include => (Mark::Normal, &[Mark::Excluded]),
+        Reason::Drop => (Mark::Dropped, &[Mark::Normal, Mark::Excluded]),
+        _ => (Mark::Normal, &[]),
+    }
+}
+
+impl Conversation {
+    /// Hides, shows, excludes, includes or drops entries. Those the verb has no effect on stay as they are.
+    pub fn mark_entries<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        request: &MarkRequest,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        let path = self.path();
+        let targets = self.resolve(records, &path, &request.targets)?;
+        if let Some(seen) = request.seen
+            && self
+                .state
+                .marks
+                .along(&targets)
+                .iter()
+                .any(|(_, mark)| *mark != seen)
+        {
+            return Err(Refusal::StaleMark(seen).into());
+        }
+        let targets = self.widen(records, &path, targets)?;
+        let (mark, on) = effect(request.verb);
+        let mut changes = self.state.marks.changes(&targets, mark);
+        changes.retain(|change| on.contains(&change.before));
+        if changes.is_empty() {
+            return Ok(Commit::default());
+        }
+        Ok(Self::one(self.operation(
+            by,
+            request.verb,
+            Change::Mark(changes),
+        )))
+    }
+
+    /// The entries that are aimed at, as a part of the path.
+    fn resolve<R: Records>(
+        &self,
+        records: &R,
+        path: &Path,
+        targets: &Targets,
+    ) -> Result<Path, R::Error> {
+        let on_path = |pos: Pos| match path.contains(pos) {
+            true => Ok(()),
+            false => self.visible_on_path(records, pos),
+        };
+        match targets {
+            Targets::Entries(entries) => {
+                for pos in entries {
+                    on_path(*pos)?;
+                }
+                Ok(sorted(entries.clone()))
+            }
+            Targets::Range(from, to) => {
+                on_path(*from)?;
+                on_path(*to)?;
+                let (from, to) = (from.min(to), from.max(to));
+                Ok(path.behind(path.before(*from)).up_to(Some(*to)))
+            }
+        }
+    }
+
+    /// Adds the other half of every tool call or result that is cut apart: they are one atom.
+    fn widen<R: Records>(&self, records: &R, path: &Path, targets: Path) -> Result<Path, R::Error> {
+        let mut whole = targets;
+        loop {
+            let mut added = Vec::new();
+            for span in whole.spans() {
+                for (call, result) in records.atoms(*span)? {
+                    let halves = [call, result].into_iter();
+                    added.extend(halves.filter(|pos| path.contains(*pos) && !whole.contains(*pos)));
+                }
+            }
+            if added.is_empty() {
+                return Ok(whole);
+            }
+            let halves = sorted(added);
+            let mut spans = [whole.spans(), halves.spans()].concat();
+            spans.sort_unstable();
+            whole = Path::from_spans(spans);
+        }
+    }
+
+    /// Puts a summary in the place of the Normal entries of a range, in the prompt.
+    pub fn fold<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        request: &FoldRequest,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        let path = self.path();
+        let range = self.resolve(records, &path, &Targets::Range(request.from, request.to))?;
+        let normal = Normal::of(&path, &self.state.marks);
+        let covers = match &request.covers {
+            Some(covers) => covers.clone(),
+            None => {
+                let within = range
+                    .spans()
+                    .iter()
+                    .flat_map(|span| normal.path().within(*span).spans().to_vec());
+                self.widen(records, normal.path(), Path::from_spans(within))?
+            }
+        };
+        if !normal.holds(&covers) {
+            return Err(Refusal::NotFoldable.into());
+        }
+        let id = FoldId {
+            depth: self.tree.depth(),
+            op: self.head.op.next(),
+        };
+        let mut op = self.operation(by, request.verb, Change::Fold(Fold { id, covers }));
+        op.summary = Some(crate::content::clean(&request.summary).into_owned());
+        Ok(Self::one(op))
+    }
+
+    /// Takes a fold away: what it covered is in the prompt again, verbatim.
+    pub fn unfold<R: Records>(&self, by: &By, fold: FoldId) -> Result<Commit, R::Error> {
+        self.writable()?;
+        let fold = self.state.folds.get(fold).ok_or(Refusal::UnknownFold)?;
+        Ok(Self::one(self.operation(
+            by,
+            Reason::Unfold,
+            Change::Unfold(fold.clone()),
+        )))
+    }
+
+    /// Names an entry or the conversation, or removes the name.
+    pub fn label<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        target: LabelTarget,
+        name: Option<&str>,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        let name = name.map(str::trim).map(crate::content::clean);
+        if name.as_deref() == Some("") {
+            return Err(Refusal::EmptyLabel.into());
+        }
+        let reason = match target {
+            LabelTarget::Title => Reason::Title,
+            LabelTarget::Entry(pos) => {
+                self.visible_on_path(records, pos)?;
+                let taken = name
+                    .as_deref()
+                    .and_then(|name| self.state.labelled(name))
+                    .filter(|at| *at != pos);
+                if taken.is_some() {
+                    return Err(Refusal::LabelTaken(name.unwrap_or_default().into_owned()).into());
+                }
+                Reason::Label
+            }
+        };
+        let before = self.state.labels.get(&target).cloned();
+        let after = name.map(std::borrow::Cow::into_owned);
+        if before == after {
+            return Ok(Commit::default());
+        }
+        Ok(Self::one(self.operation(
+            by,
+            reason,
+            Change::Label {
+                target,
+                before,
+                after,
+            },
+        )))
+    }
+
+    /// The row that says when content was erased, without the content. The store overwrites it.
+    pub fn erase<R: Records>(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, R::Error> {
+        if entries.iter().any(|pos| !self.tree.knows(*pos)) {
+            return Err(Refusal::UnknownEntry.into());
+        }
+        Ok(Self::one(self.operation(
+            by,
+            Reason::Erase,
+            Change::Erase(entries),
+        )))
+    }
+}
+
+/// These positions as a path, whatever their order.
+fn sorted(mut positions: Vec<Pos>) -> Path {
+    positions.sort_unstable();
+    positions.dedup();
+    Path::from_spans(positions.into_iter().map(Span::one))
+}

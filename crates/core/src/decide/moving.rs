@@ -1,0 +1,203 @@
+//! Moves of the tip: rewind, checkout, restore, alternatives, and what compensates one.
+
+use crate::content::Role;
+use crate::conversation::{By, Commit, Conversation, Seen};
+use crate::id::{Head, Pos};
+use crate::line::{Line, Step};
+use crate::op::{Change, Reason};
+use crate::records::Records;
+use crate::refusal::Refusal;
+
+impl Conversation {
+    /// A Move of the tip; nothing, when it is there already.
+    pub(crate) fn move_tip(&self, by: &By, reason: Reason, after: Option<Pos>) -> Commit {
+        if after == self.state.tip {
+            return Commit::default();
+        }
+        Self::one(self.operation(
+            by,
+            reason,
+            Change::Move {
+                before: self.state.tip,
+                after,
+            },
+        ))
+    }
+
+    /// Back to just before `target`, which is on the path.
+    pub fn rewind<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        target: Pos,
+    ) -> Result<Commit, R::Error> {
+        self.back_before(records, by, seen, target, Reason::Rewind)
+    }
+
+    /// To just before a prompt or an answer, so that another wording can be said: a sibling.
+    pub fn edit<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        target: Pos,
+    ) -> Result<Commit, R::Error> {
+        self.back_before(records, by, seen, target, Reason::Edit)
+    }
+
+    fn back_before<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        target: Pos,
+        reason: Reason,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        self.visible_on_path(records, target)?;
+        self.expect(seen)?;
+        Ok(self.move_tip(by, reason, self.tree.after(target)))
+    }
+
+    /// To what a model is to answer again: the last thing that a person said, at or before `target`. Any entry of
+    /// an answer names it, and so does the prompt itself.
+    pub fn retry<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        target: Pos,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        self.visible_on_path(records, target)?;
+        self.expect(seen)?;
+        let mut prompt = Some(target);
+        while let Some(pos) = prompt
+            && records.meta(pos)?.role != Role::User
+        {
+            prompt = self.tree.after(pos);
+        }
+        let prompt = prompt.ok_or(Refusal::NotAnAnswer)?;
+        Ok(self.move_tip(by, Reason::Retry, Some(prompt)))
+    }
+
+    /// To any entry of the tree: another branch.
+    pub fn checkout<R: Records>(
+        &self,
+        by: &By,
+        seen: Seen,
+        tip: Option<Pos>,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        self.expect(seen)?;
+        if tip.is_some_and(|tip| !self.tree.knows(tip)) {
+            return Err(Refusal::UnknownEntry.into());
+        }
+        Ok(self.move_tip(by, Reason::Checkout, tip))
+    }
+
+    /// To what an earlier head left. Marks and folds stay as they are: a Move never brings back what is hidden.
+    pub fn restore<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        head: Head,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        self.expect(seen)?;
+        let head = self.head_of(records, head)?;
+        let tip = self.tip_at(records, head)?;
+        Ok(self.move_tip(by, Reason::Restore(head), tip))
+    }
+
+    /// The alternatives of a visible answer, itself included, oldest first: siblings that a model wrote. Empty
+    /// for what a person said: the old wording of an edited prompt is history, not an alternative.
+    pub fn alternatives<R: Records>(&self, records: &R, pos: Pos) -> Result<Vec<Pos>, R::Error> {
+        self.visible_on_path(records, pos)?;
+        let mut alternatives = Vec::new();
+        for sibling in self.tree.children(self.tree.after(pos)) {
+            let meta = records.meta(sibling)?;
+            if meta.role == Role::Assistant
+                && !meta.flags.detached
+                && self.mark(sibling).is_visible()
+            {
+                alternatives.push(sibling);
+            }
+        }
+        Ok(if alternatives.contains(&pos) {
+            alternatives
+        } else {
+            Vec::new()
+        })
+    }
+
+    /// To the latest leaf of alternative `number` (from 1) of a visible answer.
+    pub fn choose<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        pos: Pos,
+        number: usize,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        let alternatives = self.alternatives(records, pos)?;
+        self.expect(seen)?;
+        if alternatives.is_empty() {
+            return Err(Refusal::NotAnAnswer.into());
+        }
+        let count = alternatives.len();
+        let chosen = number
+            .checked_sub(1)
+            .and_then(|index| alternatives.get(index));
+        let chosen = *chosen.ok_or(Refusal::NoSuchAlternative {
+            wanted: number,
+            count,
+        })?;
+        if self.is_on_path(chosen) {
+            return Ok(Commit::default());
+        }
+        Ok(self.move_tip(by, Reason::Choose, Some(self.tree.latest_leaf(chosen))))
+    }
+
+    /// Takes back a turn or a Move that came to nothing, as if it had never been: the undo line does not see it.
+    pub fn compensate<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        step: Step,
+    ) -> Result<Commit, R::Error> {
+        self.writable()?;
+        let tip = self.state.tip;
+        let back = match step {
+            Step::Turn(opener) => (tip == Some(opener)).then(|| self.tree.after(opener)),
+            Step::Op(no) => match records.op(no)?.change {
+                Change::Move { before, after } => (tip == after).then_some(before),
+                _ => None,
+            },
+        };
+        let back = back.ok_or(Refusal::Overtaken)?;
+        let mut op = self.operation(
+            by,
+            Reason::Compensate(step),
+            Change::Move {
+                before: tip,
+                after: back,
+            },
+        );
+        op.line_after = if self.line.done == Some(step) {
+            let before = self.line_before(records, step)?;
+            Line {
+                void: self.line.void.clone(),
+                ..before
+            }
+        } else {
+            let mut line = (*self.line).clone();
+            line.void.push(step);
+            line
+        };
+        Ok(Self::one(op))
+    }
+}

@@ -1,0 +1,161 @@
+//! Undo and redo: one step back or forward on the undo line, each an operation of its own.
+
+use crate::conversation::{By, Commit, Conversation, Seen};
+use crate::id::{OpNo, Pos};
+use crate::line::{Line, Step};
+use crate::op::{Change, Operation, Reason};
+use crate::path::Span;
+use crate::records::Records;
+use crate::refusal::Refusal;
+
+/// One step back or forward, if there is one.
+type StepOne<R> = fn(&Conversation, &R, &By) -> Result<Option<Operation>, <R as Records>::Error>;
+
+impl Conversation {
+    /// Takes back the last `count` things done, at least one, clamped to the beginning.
+    pub fn undo<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        count: usize,
+    ) -> Result<Commit, R::Error> {
+        self.repeat(records, by, seen, count, Self::undo_one)?
+            .ok_or_else(|| Refusal::NothingToUndo.into())
+    }
+
+    /// Brings back the last `count` things undone, at least one, clamped to the last.
+    pub fn redo<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        count: usize,
+    ) -> Result<Commit, R::Error> {
+        self.repeat(records, by, seen, count, Self::redo_one)?
+            .ok_or_else(|| Refusal::NothingToRedo.into())
+    }
+
+    /// Up to `count` steps in one commit; `None` when there is not even one.
+    fn repeat<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        count: usize,
+        one: StepOne<R>,
+    ) -> Result<Option<Commit>, R::Error> {
+        self.writable()?;
+        self.expect(seen)?;
+        let mut commit = Commit::default();
+        let mut now = self.clone();
+        let mut by = by.clone();
+        while commit.ops.len() < count.max(1)
+            && let Some(op) = one(&now, records, &by)?
+        {
+            let op = Operation {
+                revision: self.revision.next(),
+                ..op
+            };
+            now = now.after(records, &Self::one(op.clone()))?;
+            commit.ops.push(op);
+            by.request = None;
+        }
+        Ok((!commit.is_empty()).then_some(commit))
+    }
+
+    fn undo_one<R: Records>(&self, records: &R, by: &By) -> Result<Option<Operation>, R::Error> {
+        let mut void = self.line.void.clone();
+        let mut next = self.line.done;
+        while let Some(step) = next
+            && let Some(at) = void.iter().position(|other| *other == step)
+        {
+            void.remove(at);
+            next = self.line_before(records, step)?.done;
+        }
+        let Some(step) = next else { return Ok(None) };
+        let tip = self.state.tip;
+        let change = match step {
+            Step::Turn(opener) => Some(Change::Move {
+                before: tip,
+                after: self.tree.after(opener),
+            }),
+            Step::Op(no) => records.op(no)?.change.inverse(tip),
+        };
+        let Some(change) = change else {
+            return Ok(None);
+        };
+        let mut op = self.operation(by, Reason::Undo(step), change);
+        let done = self.line_before(records, step)?.done;
+        op.line_after = Line {
+            done,
+            undone: Some(op.no),
+            void,
+        };
+        Ok(Some(op))
+    }
+
+    fn redo_one<R: Records>(&self, records: &R, by: &By) -> Result<Option<Operation>, R::Error> {
+        let Some(undone) = self.line.undone else {
+            return Ok(None);
+        };
+        let undone = records.op(undone)?;
+        let (Reason::Undo(step), Some(change)) =
+            (undone.reason, undone.change.inverse(self.state.tip))
+        else {
+            return Ok(None);
+        };
+        let mut op = self.operation(by, Reason::Redo(step), change);
+        let void = self.line.void.clone();
+        op.line_after = Line {
+            done: Some(step),
+            undone: undone.line_before.undone,
+            void,
+        };
+        Ok(Some(op))
+    }
+
+    /// The undo line just before a step was done.
+    pub(crate) fn line_before<R: Records>(
+        &self,
+        records: &R,
+        step: Step,
+    ) -> Result<Line, R::Error> {
+        match step {
+            Step::Op(no) => Ok(records.op(no)?.line_before),
+            Step::Turn(opener) => self.line_at(records, opener.seq - 1),
+        }
+    }
+
+    /// The undo line when the own log's last entry was `seq` and the next entry was about to be said.
+    pub fn line_at<R: Records>(&self, records: &R, seq: u64) -> Result<Line, R::Error> {
+        let (line, from) = match self.last_op_at(records, seq)? {
+            Some(op) => (op.line_after, op.at.0),
+            None => (Line::default(), 0),
+        };
+        if self.tree.last_attached(from, seq).is_none() {
+            return Ok(line);
+        }
+        let opener = records.last_opener(Span::new(self.tree.depth(), from + 1, seq))?;
+        Ok(match opener {
+            Some(pos) => line.did(Step::Turn(Pos::new(self.tree.depth(), pos.seq))),
+            None => line.said(),
+        })
+    }
+
+    /// The last operation made while the own log's last entry was `seq` or an earlier one. O(log operations).
+    fn last_op_at<R: Records>(&self, records: &R, seq: u64) -> Result<Option<Operation>, R::Error> {
+        let (mut low, mut high) = (0, self.head.op.0);
+        let mut found = None;
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            let op = records.op(OpNo(middle))?;
+            if op.at.0 <= seq {
+                (low, found) = (middle, Some(op));
+            } else {
+                high = middle - 1;
+            }
+        }
+        Ok(found)
+    }
+}

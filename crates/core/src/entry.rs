@@ -1,0 +1,112 @@
+//! Entries: one thing said or done by a person, a model or a tool. An entry never changes.
+
+use crate::content::{Part, Role, Usage};
+use crate::id::{EntryId, Pos, Revision, Time};
+
+/// Running totals up to an entry along its own path, that entry included, whatever its marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Totals {
+    /// Entries.
+    pub messages: u64,
+    /// Tool calls asked for in them.
+    pub calls: u64,
+    /// Turns opened.
+    pub turns: u64,
+}
+
+impl Totals {
+    /// The totals with those of one more entry.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            messages: self.messages + other.messages,
+            calls: self.calls + other.calls,
+            turns: self.turns + other.turns,
+        }
+    }
+
+    /// What lies between `earlier` and this, on one path.
+    #[must_use]
+    pub fn minus(self, earlier: Self) -> Self {
+        Self {
+            messages: self.messages - earlier.messages,
+            calls: self.calls - earlier.calls,
+            turns: self.turns - earlier.turns,
+        }
+    }
+}
+
+/// How an entry came about, where it is not plainly something that was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flags {
+    /// Made by a program, not said by anybody: opens no turn.
+    pub synthetic: bool,
+    /// Group chatter that was not addressed to the agent: context, opens no turn.
+    pub observed: bool,
+    /// A model's answer that was cut short.
+    pub interrupted: bool,
+    /// A late result of a turn that was no longer on the path: moved nothing.
+    pub detached: bool,
+    /// Its content was erased.
+    pub erased: bool,
+}
+
+/// What is known of an entry without its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// Its stable id.
+    pub id: EntryId,
+    /// Where it stands.
+    pub pos: Pos,
+    /// The tip at the moment it was said.
+    pub after: Option<Pos>,
+    /// The entry that opened the turn it belongs to; itself, where it opened one.
+    pub turn: Option<Pos>,
+    /// Who spoke.
+    pub role: Role,
+    /// How it came about.
+    pub flags: Flags,
+    /// When it was said.
+    pub time: Time,
+    /// Running totals up to and including it.
+    pub totals: Totals,
+    /// The revision that stored it.
+    pub revision: Revision,
+    /// How many tool calls it asks for.
+    pub calls: u32,
+    /// For a tool's result: the entry with the call. They are one atom (design, section 1).
+    pub answers: Option<Pos>,
+}
+
+impl Meta {
+    /// Whether it opened a turn.
+    pub fn opens_turn(&self) -> bool {
+        self.turn == Some(self.pos)
+    }
+}
+
+/// An entry with its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// All but the content.
+    pub meta: Meta,
+    /// A person's name, a model's (`provider/model`) or a tool's; may be empty.
+    pub author: String,
+    /// What was said.
+    pub parts: Vec<Part>,
+    /// What a model's answer used.
+    pub usage: Option<Usage>,
+    /// The id it has on the chat platform it came from.
+    pub platform_id: Option<String>,
+}
+
+/// Whether what `role` says with these flags opens a turn: what a human said, never a synthetic or an observed
+/// entry, never one that moved nothing.
+pub fn opens_turn(role: Role, flags: Flags) -> bool {
+    role == Role::User && !flags.synthetic && !flags.observed && !flags.detached
+}
+
+/// The number of tool calls among the parts.
+pub fn count_calls(parts: &[Part]) -> u32 {
+    u32::try_from(parts.iter().filter(|part| part.call_id().is_some()).count()).unwrap_or(u32::MAX)
+}

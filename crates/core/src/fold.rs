@@ -1,0 +1,208 @@
+//! Folds: compactions. A component of the state that no operation ever has to maintain.
+//!
+//! A fold names the exact Normal entries that its summary was made from. Whether it is *in force* is derived:
+//! those entries must be, in this order and with nothing between, in today's Normal list.
+
+use crate::id::OpNo;
+use crate::mark::{Mark, Marks};
+use crate::path::{Path, Span};
+
+/// A fold's name: the operation that made it, in the log at `depth` of the lineage. Later folds are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FoldId {
+    /// The log, as in [`crate::Pos::depth`].
+    pub depth: u32,
+    /// The operation.
+    pub op: OpNo,
+}
+
+/// A compaction. Its summary is content and stays with the operation that made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// Its name.
+    pub id: FoldId,
+    /// The entries that the summary stands for, Normal when it was made.
+    pub covers: Path,
+}
+
+/// All folds of a state, oldest first, in force or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folds {
+    folds: Vec<Fold>,
+}
+
+impl Folds {
+    /// These folds.
+    pub fn new(mut folds: Vec<Fold>) -> Self {
+        folds.sort_by_key(|fold| fold.id);
+        Self { folds }
+    }
+
+    /// All of them, oldest first.
+    pub fn all(&self) -> &[Fold] {
+        &self.folds
+    }
+
+    /// The fold of that name.
+    pub fn get(&self, id: FoldId) -> Option<&Fold> {
+        self.folds
+            .binary_search_by_key(&id, |fold| fold.id)
+            .ok()
+            .map(|at| &self.folds[at])
+    }
+
+    /// Adds a fold; one of the same name is replaced.
+    pub fn add(&mut self, fold: Fold) {
+        match self.folds.binary_search_by_key(&fold.id, |fold| fold.id) {
+            Ok(at) => self.folds[at] = fold,
+            Err(at) => self.folds.insert(at, fold),
+        }
+    }
+
+    /// Removes the fold of that name.
+    pub fn remove(&mut self, id: FoldId) {
+        self.folds.retain(|fold| fold.id != id);
+    }
+
+    /// The folds in force, in path order: of overlapping ones the latest counts.
+    pub fn in_force(&self, normal: &Normal) -> Vec<&Fold> {
+        let mut chosen: Vec<(std::ops::Range<u64>, &Fold)> = Vec::new();
+        for fold in self.folds.iter().rev() {
+            let Some(range) = normal.locate(&fold.covers) else {
+                continue;
+            };
+            let overlaps = |(other, _): &(std::ops::Range<u64>, _)| {
+                other.start < range.end && range.start < other.end
+            };
+            if !chosen.iter().any(overlaps) {
+                chosen.push((range, fold));
+            }
+        }
+        chosen.sort_by_key(|(range, _)| range.start);
+        chosen.into_iter().map(|(_, fold)| fold).collect()
+    }
+}
+
+/// Today's Normal list: the path without everything that is marked. With running counts, so that a list of
+/// entries is found in it in O(its spans · log).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Normal {
+    path: Path,
+    /// For each span, how many entries stand before it.
+    offsets: Vec<u64>,
+}
+
+impl Normal {
+    /// The Normal entries of `path`. O(spans + marks).
+    pub fn of(path: &Path, marks: &Marks) -> Self {
+        let pieces = marks.along(path).into_iter();
+        let path = Path::from_spans(
+            pieces
+                .filter(|(_, mark)| *mark == Mark::Normal)
+                .map(|(span, _)| span),
+        );
+        let offsets = path
+            .spans()
+            .iter()
+            .scan(0, |sum, span| {
+                let before = *sum;
+                *sum += span.len();
+                Some(before)
+            })
+            .collect();
+        Self { path, offsets }
+    }
+
+    /// The entries, as a path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where `entries` stand in the list, if they do so in this order and with nothing between.
+    fn locate(&self, entries: &Path) -> Option<std::ops::Range<u64>> {
+        let first = entries.first()?;
+        let spans = self.path.spans();
+        let start = spans.partition_point(|span| span.last() < first);
+        let in_list = spans.get(start).filter(|span| span.contains(first))?;
+        let offset = self.offsets[start] + (first.seq - in_list.from);
+        let mut rest = spans[start..].iter().copied();
+        let mut here = rest
+            .next()
+            .map(|span| Span::new(span.depth, first.seq, span.to));
+        for wanted in entries.spans() {
+            let mut wanted = *wanted;
+            loop {
+                let available = here?;
+                if available.first() != wanted.first() {
+                    return None;
+                }
+                let taken = available.intersect(wanted)?;
+                here = if taken.to == available.to {
+                    rest.next()
+                } else {
+                    Some(Span::new(available.depth, taken.to + 1, available.to))
+                };
+                if taken.to == wanted.to {
+                    break;
+                }
+                wanted.from = taken.to + 1;
+            }
+        }
+        Some(offset..offset + entries.len())
+    }
+
+    /// Whether a fold over `entries` would be in force.
+    pub fn holds(&self, entries: &Path) -> bool {
+        self.locate(entries).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(spans: &[(u64, u64)]) -> Path {
+        Path::from_spans(spans.iter().map(|&(from, to)| Span::new(0, from, to)))
+    }
+
+    fn fold(op: u64, spans: &[(u64, u64)]) -> Fold {
+        Fold {
+            id: FoldId {
+                depth: 0,
+                op: OpNo(op),
+            },
+            covers: path(spans),
+        }
+    }
+
+    fn in_force(folds: &[Fold], on: &Path, marks: &Marks) -> Vec<u64> {
+        let folds = Folds::new(folds.to_vec());
+        folds
+            .in_force(&Normal::of(on, marks))
+            .iter()
+            .map(|fold| fold.id.op.0)
+            .collect()
+    }
+
+    #[test]
+    fn in_force_only_while_its_entries_stand_together() {
+        let none = Marks::default();
+        let hidden = Marks::from_ranges([(Span::new(0, 2, 2), Mark::Hidden)]);
+        let folds = [fold(1, &[(1, 4)])];
+        assert_eq!(in_force(&folds, &path(&[(1, 9)]), &none), [1]);
+        assert_eq!(in_force(&folds, &path(&[(1, 3)]), &none), [0; 0]);
+        assert_eq!(in_force(&folds, &path(&[(1, 2), (5, 9)]), &none), [0; 0]);
+        assert_eq!(in_force(&folds, &path(&[(1, 9)]), &hidden), [0; 0]);
+        let around = [fold(1, &[(1, 1), (3, 4)])];
+        assert_eq!(in_force(&around, &path(&[(1, 9)]), &hidden), [1]);
+        assert_eq!(in_force(&around, &path(&[(1, 9)]), &none), [0; 0]);
+    }
+
+    #[test]
+    fn of_overlapping_ones_the_latest_counts() {
+        let none = Marks::default();
+        let folds = [fold(1, &[(1, 2)]), fold(2, &[(1, 6)]), fold(3, &[(8, 9)])];
+        assert_eq!(in_force(&folds, &path(&[(1, 9)]), &none), [2, 3]);
+        assert_eq!(in_force(&folds, &path(&[(1, 4)]), &none), [1]);
+    }
+}

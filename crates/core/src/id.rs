@@ -1,0 +1,230 @@
+//! Names of things: ids, positions, heads. Each its own type, so that one can't be taken for another.
+//!
+//! Nothing here is made up: core has no randomness, ids come from outside.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// The id with these bytes.
+            pub const fn new(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// Its bytes.
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadId;
+
+            fn from_str(text: &str) -> Result<Self, BadId> {
+                text.parse().map(Self).map_err(|_| BadId { what: stringify!($name), text: text.to_owned() })
+            }
+        }
+    };
+}
+
+uuid_id! {
+    /// A conversation (UUIDv7).
+    ConversationId
+}
+uuid_id! {
+    /// An entry (UUIDv7). Stable for ever; unique in the tree of forks that shares a root.
+    EntryId
+}
+
+/// A text that is not the id it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("“{text}” is not a valid {what}")]
+pub struct BadId {
+    what: &'static str,
+    text: String,
+}
+
+/// A point in time, in milliseconds since 1970-01-01 UTC. Never used for order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Time(pub i64);
+
+/// The number of an operation in its conversation: 1, 2, 3 …; 0 is before the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpNo(pub u64);
+
+impl OpNo {
+    /// The number after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl fmt::Display for OpNo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of an entry in its log: 1, 2, 3 … without gaps; 0 is before the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Seq(pub u64);
+
+/// How many commits a conversation has seen, the scheduler's included. Orders events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Revision(pub u64);
+
+impl Revision {
+    /// The revision after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// Where an entry stands: which log of the lineage, and its `seq` there.
+///
+/// `depth` counts forks: 0 is the root conversation's log, 1 that of a fork of it, and so on down to the
+/// conversation at hand. Along any path positions only grow, so their order is the order of the path
+/// (design, section 1: order is by path, never by time).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pos {
+    /// Number of forks between the root conversation and the one that owns the log.
+    pub depth: u32,
+    /// Number of the entry in that log, from 1.
+    pub seq: u64,
+}
+
+impl Pos {
+    /// The position of entry `seq` in the log at `depth`.
+    pub const fn new(depth: u32, seq: u64) -> Self {
+        Self { depth, seq }
+    }
+}
+
+/// A state's name: the number of the last operation and of the last entry. It only grows, so it names one
+/// state for ever. Written `OP.SEQ`, as in `12.340`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Head {
+    /// The last operation.
+    pub op: OpNo,
+    /// The last entry of the conversation's own log.
+    pub seq: Seq,
+}
+
+impl Head {
+    /// The head with operation `op` and last entry `seq`.
+    pub const fn new(op: u64, seq: u64) -> Self {
+        Self {
+            op: OpNo(op),
+            seq: Seq(seq),
+        }
+    }
+}
+
+impl fmt::Display for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.op.0, self.seq.0)
+    }
+}
+
+impl FromStr for Head {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let bad = || BadId {
+            what: "head (OP.SEQ, such as 12.340)",
+            text: text.to_owned(),
+        };
+        let (op, seq) = text.split_once('.').ok_or_else(bad)?;
+        Ok(Self::new(
+            op.parse().map_err(|_| bad())?,
+            seq.parse().map_err(|_| bad())?,
+        ))
+    }
+}
+
+/// The longest request id, in bytes.
+const REQUEST_ID_MAX: usize = 128;
+
+/// A client's name for one request: who repeats it gets the recorded receipt. Printable ASCII, 1 to 128 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for RequestId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let fits = (1..=REQUEST_ID_MAX).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_graphic());
+        if fits {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(BadId {
+                what: "request id (1 to 128 printable ASCII characters)",
+                text: text.to_owned(),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_reads_what_it_writes() {
+        let head = Head::new(12, 340);
+        assert_eq!(head.to_string().parse(), Ok(head));
+        for bad in ["", "12", "12.", ".3", "a.b", "-1.2", "1.2.3"] {
+            assert!(bad.parse::<Head>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn request_ids_are_short_and_printable() {
+        assert!("a-1_б".parse::<RequestId>().is_err());
+        assert!("".parse::<RequestId>().is_err());
+        assert!("x y".parse::<RequestId>().is_err());
+        assert!("x".repeat(129).parse::<RequestId>().is_err());
+        assert_eq!(
+            "x".repeat(128)
+                .parse::<RequestId>()
+                .map(|id| id.as_str().len()),
+            Ok(128)
+        );
+    }
+}

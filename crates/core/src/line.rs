@@ -1,0 +1,48 @@
+//! The undo line: what `undo` takes back next, and what `redo` brings forward.
+//!
+//! It is a linked list through the log: every operation keeps the line before and after it, a turn's is derived
+//! from the operation before it. So a step back or forward reads a row or two, whatever the history's length.
+
+use crate::id::{OpNo, Pos};
+
+/// Something that was done and that `undo` takes back as one: a turn, or an operation with what was said in
+/// answer to it (a regeneration is one step).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Step {
+    /// The turn that this entry of the own log opened.
+    Turn(Pos),
+    /// An operation.
+    Op(OpNo),
+}
+
+/// The undo line at a head.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Line {
+    /// The step that `undo` takes back next.
+    pub done: Option<Step>,
+    /// The undo operation that `redo` reverses next.
+    pub undone: Option<OpNo>,
+    /// Steps that were compensated while a later one was done: `undo` passes over them.
+    pub void: Vec<Step>,
+}
+
+impl Line {
+    /// The line after `step` was done: nothing is left to redo.
+    #[must_use]
+    pub fn did(&self, step: Step) -> Self {
+        Self {
+            done: Some(step),
+            undone: None,
+            void: self.void.clone(),
+        }
+    }
+
+    /// The line after something was said that is no step of its own.
+    #[must_use]
+    pub fn said(&self) -> Self {
+        Self {
+            undone: None,
+            ..self.clone()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Plans: what an operation would do, said before it is done. A pure read.
+
+use crate::content::Role;
+use crate::conversation::{Commit, Conversation};
+use crate::entry::Totals;
+use crate::fold::FoldId;
+use crate::id::{Head, Pos};
+use crate::op::{Change, Reason};
+use crate::path::Path;
+use crate::reading::difference;
+use crate::records::Records;
+
+/// What a commit would do to the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The head that it was made from: applying it expects exactly this one.
+    pub head: Head,
+    /// The entries that leave the timeline.
+    pub gone: Path,
+    /// How much that is.
+    pub taken_back: Totals,
+    /// The entries that come into the timeline.
+    pub came: Path,
+    /// How much that is.
+    pub brought_back: Totals,
+    /// Folds that are no longer in force.
+    pub lifted: Vec<FoldId>,
+    /// Folds that are in force again.
+    pub in_force: Vec<FoldId>,
+    /// The entry whose text returns to the composer: what a person said, where the tip moves to just before it.
+    pub composer: Option<Pos>,
+}
+
+impl Conversation {
+    /// What `commit`, decided from this conversation, would do.
+    pub fn plan<R: Records>(&self, records: &R, commit: &Commit) -> Result<Plan, R::Error> {
+        let after = self.after(records, commit)?;
+        let change = difference(self, &after);
+        Ok(Plan {
+            head: self.head,
+            taken_back: self.visible_totals(records, &change.gone)?,
+            brought_back: after.visible_totals(records, &change.came)?,
+            composer: self.composer(records, commit)?,
+            gone: change.gone,
+            came: change.came,
+            lifted: change.lifted,
+            in_force: change.in_force,
+        })
+    }
+
+    /// The entry whose text a commit returns to the composer: the first one taken off the path by a rewind, an
+    /// edit or an undo, when a person said it and it can be seen.
+    pub fn composer<R: Records>(
+        &self,
+        records: &R,
+        commit: &Commit,
+    ) -> Result<Option<Pos>, R::Error> {
+        let Some(op) = commit.ops.last() else {
+            return Ok(None);
+        };
+        let returns = matches!(
+            op.reason,
+            Reason::Rewind | Reason::Edit | Reason::Undo(_) | Reason::Compensate(_)
+        );
+        let (true, Change::Move { before, after }) = (returns, &op.change) else {
+            return Ok(None);
+        };
+        let taken_back = self.tree.path(*before).behind(*after);
+        let came_from_there = after.is_none_or(|after| self.tree.is_on_path(after, *before));
+        let first = taken_back.first().filter(|_| came_from_there);
+        match first {
+            Some(pos) if self.mark(pos).is_visible() && records.meta(pos)?.role == Role::User => {
+                Ok(Some(pos))
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Previews: a message in one short line.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::content::Part;
+
+/// The longest preview, in graphemes, the ellipsis included.
+pub const PREVIEW_MAX: usize = 80;
+
+/// The text parts joined by a space, white space folded, at most [`PREVIEW_MAX`] graphemes, none cut in two.
+/// Without text, what the entry holds in brackets. Reads no more of a long text than it shows.
+pub fn preview(parts: &[Part]) -> String {
+    let words = parts
+        .iter()
+        .filter_map(Part::as_text)
+        .flat_map(str::split_whitespace);
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > PREVIEW_MAX * 64 {
+            break;
+        }
+    }
+    if line.is_empty() {
+        line = parts
+            .iter()
+            .map(placeholder)
+            .find(|text| !text.is_empty())
+            .unwrap_or_default();
+    }
+    shorten(&line, PREVIEW_MAX)
+}
+
+/// The text, cut to `max` graphemes with an ellipsis.
+pub fn shorten(text: &str, max: usize) -> String {
+    match text.grapheme_indices(true).nth(max) {
+        None => text.to_owned(),
+        Some(_) => {
+            let cut = text
+                .grapheme_indices(true)
+                .nth(max - 1)
+                .map_or(text.len(), |(at, _)| at);
+            format!("{}…", text[..cut].trim_end())
+        }
+    }
+}
+
+/// What stands for an entry without text.
+fn placeholder(part: &Part) -> String {
+    match part {
+        Part::Text(_) => String::new(),
+        Part::Image { .. } => "[image]".into(),
+        Part::File { name, .. } => format!("[file {name}]"),
+        Part::ToolCall { name, .. } => format!("[calls {name}]"),
+        Part::ToolResult { .. } => "[tool result]".into(),
+        Part::Reasoning { .. } => "[reasoning]".into(),
+        Part::Erased => "[erased]".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_folds_and_parts_join() {
+        let image = Part::Image {
+            media_type: "image/png".into(),
+            source: crate::Source::Inline(vec![1]),
+        };
+        let parts = [Part::text(" a\n\tb "), image.clone(), Part::text("c")];
+        assert_eq!(preview(&parts), "a b c");
+        assert_eq!(preview(&[image]), "[image]");
+        assert_eq!(preview(&[]), "");
+    }
+
+    #[test]
+    fn at_most_eighty_and_no_grapheme_cut() {
+        let family = "👨‍👩‍👧‍👦";
+        let line = preview(&[Part::text(family.repeat(100))]);
+        assert_eq!(line.graphemes(true).count(), PREVIEW_MAX);
+        assert_eq!(line, format!("{}…", family.repeat(79)));
+        assert_eq!(preview(&[Part::text("x".repeat(80))]), "x".repeat(80));
+        assert_eq!(
+            preview(&[Part::text("x".repeat(81))]),
+            format!("{}…", "x".repeat(79))
+        );
+    }
+}

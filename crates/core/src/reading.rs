@@ -1,0 +1,216 @@
+//! The five projections: the only readings of a state there are. Nobody filters by hand.
+//!
+//! Each gives spans, in path order, in O(runs + marks + folds); whoever needs contents fetches them.
+//! The table is in `design.md`, section 1.
+
+use crate::conversation::Conversation;
+use crate::fold::{FoldId, Normal};
+use crate::id::Pos;
+use crate::mark::Mark;
+use crate::path::{Path, Span};
+
+/// The named readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Projection {
+    /// What people see.
+    Timeline,
+    /// What the model sees.
+    Prompt,
+    /// What turn taking looks at.
+    Scheduling,
+    /// What a search looks through.
+    Search,
+    /// What an export and a fork take along.
+    Export,
+}
+
+/// Consecutive entries of a reading that look the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The entries.
+    pub span: Span,
+    /// Their mark.
+    pub mark: Mark,
+    /// The fold in force that covers them.
+    pub fold: Option<FoldId>,
+}
+
+/// A piece of the prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptPiece {
+    /// Entries, verbatim.
+    Entries(Span),
+    /// The summary of a fold in force, instead of what it covers.
+    Summary(FoldId),
+}
+
+/// What an audit may see beyond a reading; each hit then says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Include {
+    /// Entries off the path.
+    pub rewound: bool,
+    /// Hidden and dropped entries on the path.
+    pub hidden: bool,
+}
+
+/// How an entry stands in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// On the path, with this mark.
+    OnPath(Mark),
+    /// On another branch.
+    Rewound,
+}
+
+impl Conversation {
+    /// The entries that people see, in pieces: Normal and Excluded, with what folds cover.
+    pub fn timeline(&self) -> Vec<Piece> {
+        let path = self.path();
+        let normal = Normal::of(&path, &self.state.marks);
+        let mut covered: Vec<(Span, FoldId)> = Vec::new();
+        for fold in self.state.folds.in_force(&normal) {
+            covered.extend(fold.covers.spans().iter().map(|span| (*span, fold.id)));
+        }
+        let mut pieces = Vec::new();
+        let mut next = covered.into_iter().peekable();
+        for (span, mark) in self.state.marks.along(&path) {
+            if !mark.is_visible() {
+                continue;
+            }
+            let mut from = span.from;
+            while from <= span.to {
+                while next
+                    .peek()
+                    .is_some_and(|(cover, _)| cover.last() < Pos::new(span.depth, from))
+                {
+                    next.next();
+                }
+                let rest = Span::new(span.depth, from, span.to);
+                let piece = match next.peek() {
+                    Some((cover, id))
+                        if cover
+                            .intersect(rest)
+                            .is_some_and(|common| common.from == from) =>
+                    {
+                        let common = cover.intersect(rest).unwrap_or(rest);
+                        Piece {
+                            span: common,
+                            mark,
+                            fold: Some(*id),
+                        }
+                    }
+                    Some((cover, _)) if cover.intersect(rest).is_some() => Piece {
+                        span: Span::new(span.depth, from, cover.from - 1),
+                        mark,
+                        fold: None,
+                    },
+                    _ => Piece {
+                        span: rest,
+                        mark,
+                        fold: None,
+                    },
+                };
+                pieces.push(piece);
+                from = piece.span.to + 1;
+            }
+        }
+        pieces
+    }
+
+    /// The entries that the model sees, with summaries in the place of what folds in force cover.
+    pub fn prompt(&self) -> Vec<PromptPiece> {
+        let mut prompt = Vec::new();
+        for piece in self.timeline() {
+            match (piece.mark, piece.fold) {
+                (Mark::Normal, Some(fold))
+                    if prompt.last() == Some(&PromptPiece::Summary(fold)) => {}
+                (Mark::Normal, Some(fold)) => prompt.push(PromptPiece::Summary(fold)),
+                (Mark::Normal, None) => prompt.push(PromptPiece::Entries(piece.span)),
+                _ => {}
+            }
+        }
+        prompt
+    }
+
+    /// The entries that turn taking looks at: Normal and Excluded.
+    pub fn scheduling(&self) -> Path {
+        self.visible(&self.path())
+    }
+
+    /// The entries that an export takes along, in pieces, like the timeline.
+    pub fn export(&self) -> Vec<Piece> {
+        self.timeline()
+    }
+
+    /// How an entry stands now, for whoever searches everything.
+    pub fn standing(&self, pos: Pos) -> Standing {
+        if self.is_on_path(pos) {
+            Standing::OnPath(self.mark(pos))
+        } else {
+            Standing::Rewound
+        }
+    }
+
+    /// Whether a search may show an entry that stands so.
+    pub fn searchable(standing: Standing, include: Include) -> bool {
+        match standing {
+            Standing::OnPath(mark) => mark.is_visible() || include.hidden,
+            Standing::Rewound => include.rewound,
+        }
+    }
+
+    /// The visible entries of a part of the path.
+    pub(crate) fn visible(&self, part: &Path) -> Path {
+        let pieces = self.state.marks.along(part).into_iter();
+        Path::from_spans(
+            pieces
+                .filter(|(_, mark)| mark.is_visible())
+                .map(|(span, _)| span),
+        )
+    }
+
+    /// The folds in force now, oldest place first.
+    pub fn folds_in_force(&self) -> Vec<FoldId> {
+        let normal = Normal::of(&self.path(), &self.state.marks);
+        self.state
+            .folds
+            .in_force(&normal)
+            .into_iter()
+            .map(|fold| fold.id)
+            .collect()
+    }
+}
+
+/// What changes for a reader between two states of one conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// Entries of the timeline that are no longer there.
+    pub gone: Path,
+    /// Entries that are there now.
+    pub came: Path,
+    /// Folds no longer in force.
+    pub lifted: Vec<FoldId>,
+    /// Folds in force now that were not.
+    pub in_force: Vec<FoldId>,
+}
+
+/// The difference between two states, by what the timeline shows: what was said and taken back between them
+/// is in neither (design, section 3, *Events*).
+pub fn difference(before: &Conversation, after: &Conversation) -> Difference {
+    let (old, new) = (before.scheduling(), after.scheduling());
+    let (old_folds, new_folds) = (before.folds_in_force(), after.folds_in_force());
+    Difference {
+        gone: old.without(new.spans().iter().copied()),
+        came: new.without(old.spans().iter().copied()),
+        lifted: old_folds
+            .iter()
+            .filter(|fold| !new_folds.contains(fold))
+            .copied()
+            .collect(),
+        in_force: new_folds
+            .iter()
+            .filter(|fold| !old_folds.contains(fold))
+            .copied()
+            .collect(),
+    }
+}

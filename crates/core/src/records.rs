@@ -1,0 +1,26 @@
+//! The rows that core reads: the world as data, never asked for anything that is not written down.
+
+use crate::content::Part;
+use crate::entry::Meta;
+use crate::id::{OpNo, Pos};
+use crate::op::Operation;
+use crate::path::Span;
+use crate::refusal::Refusal;
+
+/// The rows that a decision reads. All of them exist when a decision is made, so an error is damage or a
+/// failing disk, never an answer.
+pub trait Records {
+    /// What reading a row can fail with.
+    type Error: From<Refusal>;
+
+    /// An entry without its content.
+    fn meta(&self, pos: Pos) -> Result<Meta, Self::Error>;
+    /// An entry's content.
+    fn parts(&self, pos: Pos) -> Result<Vec<Part>, Self::Error>;
+    /// An operation of the conversation's own log.
+    fn op(&self, no: OpNo) -> Result<Operation, Self::Error>;
+    /// The last entry of the span that opened a turn.
+    fn last_opener(&self, span: Span) -> Result<Option<Pos>, Self::Error>;
+    /// Pairs (call, result) of which at least one lies in the span.
+    fn atoms(&self, span: Span) -> Result<Vec<(Pos, Pos)>, Self::Error>;
+}

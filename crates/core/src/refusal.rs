@@ -1,0 +1,140 @@
+//! Why a request is refused. A refusal changes nothing; each has its own type, text and next step.
+
+use crate::id::{Head, OpNo, Pos};
+use crate::mark::Mark;
+
+/// A refusal. The texts name no entry: whoever shows one adds the id that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The position names no entry of this conversation.
+    #[error("there is no such entry in this conversation")]
+    UnknownEntry,
+    /// The entry is not on the path now.
+    #[error("the entry was taken back and is on another branch now")]
+    NotOnPath {
+        /// The entry.
+        entry: Pos,
+        /// The operation that took it back, and the head before it.
+        taken_back: Option<(OpNo, Head)>,
+    },
+    /// The entry is hidden or dropped, so that nothing can aim at it.
+    #[error("the entry is {}", .0.name())]
+    NotVisible(Mark),
+    /// What the author saw is not what is there now.
+    #[error("the conversation has changed: it was at {seen} and is at {now}")]
+    Stale {
+        /// The head that the author saw.
+        seen: Head,
+        /// The head now.
+        now: Head,
+    },
+    /// The entries do not have the mark that the author saw.
+    #[error("the messages are no longer marked {}", .0.name())]
+    StaleMark(Mark),
+    /// Nothing has been done, or all of it is undone.
+    #[error("there is nothing to undo")]
+    NothingToUndo,
+    /// Nothing was undone, or something new was done since.
+    #[error("there is nothing to redo")]
+    NothingToRedo,
+    /// There never was such a head.
+    #[error("there is no head {0} in this conversation")]
+    UnknownHead(Head),
+    /// What should be compensated is no longer the last thing.
+    #[error("something was said since, so it stays")]
+    Overtaken,
+    /// There is no such fold.
+    #[error("there is no such fold")]
+    UnknownFold,
+    /// The entries to fold do not stand together in the prompt, or there are none.
+    #[error(
+        "these messages do not stand together in the prompt, so no summary can take their place"
+    )]
+    NotFoldable,
+    /// A label needs a name.
+    #[error("a label can't be empty")]
+    EmptyLabel,
+    /// The label names another entry.
+    #[error("the label “{0}” already names another message")]
+    LabelTaken(String),
+    /// The entry has no such alternative.
+    #[error("the message has {count} alternatives, there is no number {wanted}")]
+    NoSuchAlternative {
+        /// The number asked for, from 1.
+        wanted: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A model did not write it, so there is no other answer to ask for.
+    #[error("the message was not written by a model")]
+    NotAnAnswer,
+    /// An operation of a newer version is in the log.
+    #[error(
+        "the conversation is read-only: operation {op} is a “{kind}”, which this version does not know"
+    )]
+    ReadOnly {
+        /// The operation.
+        op: OpNo,
+        /// Its kind.
+        kind: String,
+    },
+}
+
+impl Refusal {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownEntry => "unknown_entry",
+            Self::NotOnPath { .. } => "not_on_path",
+            Self::NotVisible(_) => "not_visible",
+            Self::Stale { .. } => "stale_head",
+            Self::StaleMark(_) => "stale_mark",
+            Self::NothingToUndo => "nothing_to_undo",
+            Self::NothingToRedo => "nothing_to_redo",
+            Self::UnknownHead(_) => "unknown_head",
+            Self::Overtaken => "overtaken",
+            Self::UnknownFold => "unknown_fold",
+            Self::NotFoldable => "not_foldable",
+            Self::EmptyLabel => "empty_label",
+            Self::LabelTaken(_) => "label_taken",
+            Self::NoSuchAlternative { .. } => "no_such_alternative",
+            Self::NotAnAnswer => "not_an_answer",
+            Self::ReadOnly { .. } => "read_only",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::UnknownEntry => "`retake log` shows the ids of the messages".into(),
+            Self::NotOnPath {
+                taken_back: Some((op, head)),
+                ..
+            } => {
+                format!("operation {op} took it back; `undo` or `restore {head}` brings it back")
+            }
+            Self::NotOnPath { .. } => {
+                "`tree` lists the branches; check out the one that it is on".into()
+            }
+            Self::NotVisible(_) => "`show` it first".into(),
+            Self::Stale { .. } | Self::StaleMark(_) => {
+                "look again, then repeat it with the new head".into()
+            }
+            Self::NothingToUndo => {
+                "`tree` lists every branch, `ops` everything that was done".into()
+            }
+            Self::NothingToRedo => {
+                "what was left is a branch: `tree` lists it, `restore` returns to it".into()
+            }
+            Self::UnknownHead(_) => "`ops` lists the heads".into(),
+            Self::Overtaken => "`undo` takes back the last thing that was done".into(),
+            Self::UnknownFold => "`ops` lists the folds".into(),
+            Self::NotFoldable => "choose a range of messages that the model sees".into(),
+            Self::EmptyLabel => "give a name, or remove the label".into(),
+            Self::LabelTaken(_) => "choose another name, or remove that label first".into(),
+            Self::NoSuchAlternative { .. } => "`choose ENTRY` lists them".into(),
+            Self::NotAnAnswer => "choose an answer; to reword a prompt, use `edit`".into(),
+            Self::ReadOnly { .. } => "open it with a newer version".into(),
+        }
+    }
+}

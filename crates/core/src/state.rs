@@ -1,0 +1,62 @@
+//! The state: what the conversation is now. Independent components, each changed by its own operations.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::fold::Folds;
+use crate::id::Pos;
+use crate::mark::Marks;
+use crate::op::{Change, LabelTarget};
+
+/// Tip, marks, folds and labels. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The last entry of the path; `None` is the root: nothing said.
+    pub tip: Option<Pos>,
+    /// What is excluded, hidden, dropped.
+    pub marks: Arc<Marks>,
+    /// The compactions, in force or not.
+    pub folds: Arc<Folds>,
+    /// Names of entries, and the title.
+    pub labels: Arc<BTreeMap<LabelTarget, String>>,
+}
+
+impl State {
+    /// Carries a change out. Total: a change that doesn't fit (there is none in a sound log) changes what it can.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Move { after, .. } => self.tip = *after,
+            Change::Mark(changes) => Arc::make_mut(&mut self.marks).apply(changes),
+            Change::Fold(fold) => Arc::make_mut(&mut self.folds).add(fold.clone()),
+            Change::Unfold(fold) => Arc::make_mut(&mut self.folds).remove(fold.id),
+            Change::Label { target, after, .. } => {
+                let labels = Arc::make_mut(&mut self.labels);
+                match after {
+                    Some(name) => labels.insert(*target, name.clone()),
+                    None => labels.remove(target),
+                };
+            }
+            Change::Erase(_) | Change::Unknown { .. } => {}
+        }
+    }
+
+    /// The title that somebody gave.
+    pub fn title(&self) -> Option<&str> {
+        self.labels.get(&LabelTarget::Title).map(String::as_str)
+    }
+
+    /// The entry with that label.
+    pub fn labelled(&self, name: &str) -> Option<Pos> {
+        self.labels.iter().find_map(|(target, label)| match target {
+            LabelTarget::Entry(pos) if label == name => Some(*pos),
+            _ => None,
+        })
+    }
+
+    /// The label of an entry.
+    pub fn label(&self, pos: Pos) -> Option<&str> {
+        self.labels
+            .get(&LabelTarget::Entry(pos))
+            .map(String::as_str)
+    }
+}

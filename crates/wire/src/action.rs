@@ -1,0 +1,108 @@
+//! Everything that changes a conversation's state, as one type: planned and applied alike.
+
+use serde::{Deserialize, Serialize};
+
+/// Something that changes the state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// Back to before an entry.
+    Rewind {
+        /// The entry.
+        entry: String,
+    },
+    /// Takes back the last things done.
+    Undo {
+        /// How many, at least 1.
+        count: usize,
+    },
+    /// Brings back what was undone.
+    Redo {
+        /// How many, at least 1.
+        count: usize,
+    },
+    /// Back to what an earlier head left.
+    Restore {
+        /// `OP.SEQ`.
+        head: String,
+    },
+    /// To any entry of the tree; to the beginning, without.
+    Checkout {
+        /// The entry, usually a leaf.
+        entry: Option<String>,
+    },
+    /// To another alternative of an answer.
+    Choose {
+        /// The answer.
+        entry: String,
+        /// Which, from 1.
+        number: usize,
+    },
+    /// To before an entry, to say something else there. (A run says it in one go: [`crate::RunStart::Edit`].)
+    Edit {
+        /// The entry.
+        entry: String,
+    },
+    /// Hides, shows, excludes or includes entries.
+    Mark {
+        /// Which of these.
+        verb: MarkVerb,
+        /// The entries; two ids with `range` mean everything between.
+        entries: Vec<String>,
+        /// Whether the two entries are the ends of a range.
+        #[serde(default)]
+        range: bool,
+        /// The mark that the author saw on all of them (`normal`, `excluded`, `hidden`), where it must be that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
+    },
+    /// Puts a summary in the place of a range, in the prompt.
+    Fold {
+        /// First entry.
+        from: String,
+        /// Last entry.
+        to: String,
+        /// The summary.
+        summary: String,
+    },
+    /// Takes a fold away.
+    Unfold {
+        /// The operation that made it, or an entry that it covers.
+        fold: String,
+    },
+    /// Names an entry, or removes the name.
+    Label {
+        /// The entry.
+        entry: String,
+        /// The name; without it, removed.
+        name: Option<String>,
+    },
+    /// Names the conversation, or removes the name.
+    Title {
+        /// The title; without it, removed.
+        title: Option<String>,
+    },
+    /// Overwrites content for good.
+    Erase {
+        /// These entries.
+        #[serde(default)]
+        entries: Vec<String>,
+        /// Every entry, label, title and summary of the tree of forks that contains this text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        matching: Option<String>,
+    },
+}
+
+/// The verbs of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkVerb {
+    /// As if deleted.
+    Hide,
+    /// Brings hidden entries back.
+    Show,
+    /// People see it, the model does not.
+    Exclude,
+    /// The model sees it again.
+    Include,
+}

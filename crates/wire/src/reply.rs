@@ -1,0 +1,490 @@
+//! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::{Part, Role, Usage};
+use crate::search::Hits;
+
+/// A reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum Reply {
+    /// A change was made, or had been made by the same request.
+    Receipt(Receipt),
+    /// It is done; there is nothing to say.
+    Done,
+    /// What an action would do.
+    Plan(Plan),
+    /// Conversations.
+    Conversations(Conversations),
+    /// A conversation.
+    Conversation(Conversation),
+    /// A page of a reading, in path order.
+    Entries(Entries),
+    /// A prompt.
+    Prompt(Prompt),
+    /// Turns, newest first.
+    Targets(TargetPage),
+    /// Alternatives of an answer.
+    Alternatives(Alternatives),
+    /// Operations, newest first.
+    Operations(Operations),
+    /// Branches.
+    Tree(Tree),
+    /// Hits of a search.
+    Hits(Hits),
+    /// What changed.
+    Changes(Changes),
+    /// A piece of an export.
+    Chunk(Chunk),
+    /// Models.
+    Models(Models),
+    /// A file was written.
+    Written(Written),
+    /// What a check found.
+    Report(Report),
+    /// Earlier prompts.
+    History(HistoryPage),
+}
+
+/// Proof of a change. The same request gets the same receipt again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The conversation.
+    pub conversation: String,
+    /// The head after it.
+    pub head: String,
+    /// The revision that stored it.
+    pub revision: u64,
+    /// Operations it made, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<u64>,
+    /// Entries it made, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<String>,
+    /// Nothing had to be changed: it was so already.
+    #[serde(default)]
+    pub unchanged: bool,
+    /// What left the timeline.
+    pub taken_back: Counts,
+    /// What came into the timeline.
+    pub brought_back: Counts,
+    /// Folds no longer in force, by operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lifted: Vec<String>,
+    /// What returns to the composer, to be edited; only for the one who asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composer: Option<Composer>,
+}
+
+/// How much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Messages.
+    pub messages: u64,
+    /// Tool calls in them.
+    pub calls: u64,
+    /// Turns.
+    pub turns: u64,
+}
+
+/// Words that return to the composer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Composer {
+    /// The entry they were said in.
+    pub entry: String,
+    /// The text.
+    pub text: String,
+    /// All parts, images included.
+    pub parts: Vec<Part>,
+}
+
+/// What an action would do. Nothing has happened yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The conversation.
+    pub conversation: String,
+    /// The head it was made from; apply it with this one.
+    pub head: String,
+    /// Nothing would change.
+    pub unchanged: bool,
+    /// What would leave the timeline.
+    pub taken_back: Counts,
+    /// The first of that, in path order, at most 20.
+    pub gone: Vec<Line>,
+    /// What would come into the timeline.
+    pub brought_back: Counts,
+    /// The first of that, at most 20.
+    pub came: Vec<Line>,
+    /// Folds that would no longer be in force.
+    pub lifted: Vec<String>,
+    /// Folds that would be in force again.
+    pub in_force: Vec<String>,
+    /// The text that would return to the composer.
+    pub composer: Option<Composer>,
+    /// What would not change or can't be taken back, a sentence each.
+    pub stays: Vec<String>,
+}
+
+/// An entry in one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// Its id.
+    pub id: String,
+    /// Who spoke.
+    pub role: Role,
+    /// When, Unix milliseconds.
+    pub time_ms: i64,
+    /// At most 80 characters of it.
+    pub preview: String,
+}
+
+/// Conversations, newest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversations {
+    /// A page of them.
+    pub conversations: Vec<Conversation>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// A conversation in short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// Its id.
+    pub id: String,
+    /// The title somebody gave.
+    pub title: Option<String>,
+    /// The first message that a person said and that is visible.
+    pub preview: String,
+    /// The folder it works in.
+    pub folder: Option<String>,
+    /// The conversation it is a fork of, and the head there.
+    pub parent: Option<Parent>,
+    /// When it was made, Unix milliseconds.
+    pub created_ms: i64,
+    /// When it last changed.
+    pub changed_ms: i64,
+    /// Its head.
+    pub head: String,
+    /// Its revision.
+    pub revision: u64,
+    /// Last entry of its path.
+    pub tip: Option<String>,
+    /// Totals of the timeline.
+    pub counts: Counts,
+    /// How many rewinds it has seen.
+    pub rewinds: u64,
+    /// What `undo` would take back next.
+    pub undo: Option<String>,
+    /// What `redo` would bring back next.
+    pub redo: Option<String>,
+    /// Why nothing can be written, if so.
+    pub read_only: Option<String>,
+    /// Whether a model is running.
+    pub running: bool,
+}
+
+/// What a fork came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The conversation.
+    pub conversation: String,
+    /// The head there.
+    pub head: String,
+}
+
+/// A page of a reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entries {
+    /// The conversation.
+    pub conversation: String,
+    /// The head that was read.
+    pub head: String,
+    /// The revision that was read.
+    pub revision: u64,
+    /// The entries, in path order.
+    pub entries: Vec<Entry>,
+    /// Whether there are earlier ones.
+    pub earlier: bool,
+    /// Whether there are later ones.
+    pub later: bool,
+}
+
+/// An entry as a reading shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its id.
+    pub id: String,
+    /// Its number in its log.
+    pub seq: u64,
+    /// Number of forks above that log: 0 is the root conversation's.
+    pub depth: u32,
+    /// Number of its turn on the path, from 1; 0 before the first.
+    pub turn: u64,
+    /// Whether it opened that turn.
+    pub opens_turn: bool,
+    /// Who spoke.
+    pub role: Role,
+    /// The speaker's name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// When, Unix milliseconds.
+    pub time_ms: i64,
+    /// `normal`, `excluded`, `hidden` or `dropped`.
+    pub mark: String,
+    /// The fold in force that covers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold: Option<String>,
+    /// The label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Made by a program.
+    #[serde(default)]
+    pub synthetic: bool,
+    /// Not addressed to the agent.
+    #[serde(default)]
+    pub observed: bool,
+    /// Cut short.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// Its content was erased.
+    #[serde(default)]
+    pub erased: bool,
+    /// Which alternative it is, from 1, and of how many; only where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternative: Option<(usize, usize)>,
+    /// Its content.
+    pub parts: Vec<Part>,
+    /// What it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Its id on its platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform_id: Option<String>,
+}
+
+/// A prompt, repaired, as a provider gets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// The head it was made from.
+    pub head: String,
+    /// The messages.
+    pub messages: Vec<PromptMessage>,
+}
+
+/// A message of a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PromptMessage {
+    /// Who speaks.
+    pub role: Role,
+    /// What.
+    pub parts: Vec<Part>,
+}
+
+/// Turns to go back to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetPage {
+    /// The head they were read at.
+    pub head: String,
+    /// Newest first.
+    pub targets: Vec<Target>,
+}
+
+/// A turn to go back to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The entry that opened it.
+    pub entry: String,
+    /// Its number.
+    pub turn: u64,
+    /// When, Unix milliseconds.
+    pub time_ms: i64,
+    /// At most 80 characters of it.
+    pub preview: String,
+    /// Why one can't go back to it now; absent when one can.
+    pub reason: Option<String>,
+    /// What that would take back.
+    pub takes_back: Counts,
+}
+
+/// The alternatives of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alternatives {
+    /// The head they were read at.
+    pub head: String,
+    /// Oldest first.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// An alternative.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// Which, from 1.
+    pub number: usize,
+    /// Whether it is the one on the path.
+    pub current: bool,
+    /// The entry.
+    #[serde(flatten)]
+    pub line: Line,
+}
+
+/// Operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Operations {
+    /// The head now.
+    pub head: String,
+    /// Newest first.
+    pub operations: Vec<Operation>,
+    /// Whether there are older ones.
+    pub more: bool,
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// Its number.
+    pub number: u64,
+    /// The head that it made.
+    pub head: String,
+    /// `move`, `mark`, `fold`, `unfold`, `label`, `erase`.
+    pub kind: String,
+    /// The verb: `rewind`, `undo` …
+    pub reason: String,
+    /// One line of what it did.
+    pub description: String,
+    /// Who.
+    pub author: String,
+    /// When, Unix milliseconds.
+    pub time_ms: i64,
+    /// The head before it: `restore` it to be there again.
+    pub before: String,
+    /// Whether `undo` takes it back next.
+    pub undo_next: bool,
+    /// Whether `redo` brings it back next.
+    pub redo_next: bool,
+}
+
+/// The branches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tree {
+    /// The head.
+    pub head: String,
+    /// Oldest first.
+    pub branches: Vec<Branch>,
+    /// Forks of this conversation.
+    pub forks: Vec<ForkLine>,
+}
+
+/// A branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// Its leaf: check this out.
+    pub leaf: String,
+    /// Whether it is the one that is the conversation now.
+    pub current: bool,
+    /// The last entry that it shares with an older branch.
+    pub from: Option<Line>,
+    /// The first entry of its own.
+    pub first: Option<Line>,
+    /// Its leaf in one line; hidden text is not shown.
+    pub last: Line,
+    /// Messages on its path from the root.
+    pub messages: u64,
+    /// Messages of its own.
+    pub own: u64,
+    /// A label on one of its own entries.
+    pub label: Option<String>,
+}
+
+/// A fork.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkLine {
+    /// The conversation.
+    pub conversation: String,
+    /// Its title or first message.
+    pub title: String,
+    /// The entry it begins after.
+    pub from: Option<String>,
+}
+
+/// What changed since a revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Changes {
+    /// The revision now.
+    pub revision: u64,
+    /// The head now.
+    pub head: String,
+    /// Ids of entries that are no longer in the timeline.
+    pub gone: Vec<String>,
+    /// Entries that came into it, in path order.
+    pub came: Vec<Entry>,
+    /// Entries that were there and look different now (mark, fold, erased).
+    pub changed: Vec<Entry>,
+}
+
+/// A piece of an export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// To be written as it is.
+    pub text: String,
+    /// Where the next one begins; none at the end.
+    pub cursor: Option<String>,
+    /// Entries exported so far, and in all.
+    pub progress: (u64, u64),
+}
+
+/// Models.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Models {
+    /// The one used when none is named.
+    pub default: String,
+    /// Why that one, in a sentence.
+    pub why: String,
+    /// What is known.
+    pub models: Vec<Model>,
+}
+
+/// A model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// `provider/model`.
+    pub name: String,
+    /// Why it can't be used; absent when it can.
+    pub unavailable: Option<String>,
+    /// Its context size, where known.
+    pub context_tokens: Option<u64>,
+    /// US dollars per million input tokens, where set.
+    pub input_price: Option<f64>,
+    /// US dollars per million output tokens, where set.
+    pub output_price: Option<f64>,
+}
+
+/// A file was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Where.
+    pub path: String,
+    /// How large.
+    pub bytes: u64,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Conversations checked.
+    pub conversations: u64,
+    /// Entries checked.
+    pub entries: u64,
+    /// What is wrong, a sentence each; empty is healthy.
+    pub problems: Vec<String>,
+    /// What was mended, a sentence each.
+    pub mended: Vec<String>,
+}
+
+/// Earlier prompts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryPage {
+    /// Newest first.
+    pub prompts: Vec<String>,
+}

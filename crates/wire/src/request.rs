@@ -1,0 +1,348 @@
+//! What a face can ask for. Every verb is one of these; no face does anything else.
+//!
+//! A conversation is named by its id, or by a prefix of it that is unique (8 characters or more). An entry is
+//! named by its id, a unique prefix of it, a label, `tN` (the turn with that number on the path) or `@` (the
+//! last entry of the path).
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::Action;
+use crate::content::{Part, Role};
+use crate::search::Search;
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum Request {
+    /// A new conversation. → `Receipt`
+    Create(Create),
+    /// A new conversation that begins with another one's path. → `Receipt`
+    Fork(Fork),
+    /// Stores a message; no model is called. → `Receipt`
+    Say(Say),
+    /// What an action would do. → `Plan`
+    Plan(Plan),
+    /// Does an action. → `Receipt`
+    Apply(Apply),
+    /// Stops the run of a conversation. → `Done`
+    Cancel(Of),
+    /// Conversations, newest first. → `Conversations`
+    List(List),
+    /// One conversation. → `Conversation`
+    Info(Of),
+    /// A page of a reading. → `Entries`
+    Log(Log),
+    /// The prompt as the model would get it now. → `Prompt`
+    Prompt(At),
+    /// Turns to go back to, newest first. → `Targets`
+    Targets(Targets),
+    /// The alternatives of an answer. → `Alternatives`
+    Alternatives(Entry),
+    /// Operations, newest first. → `Operations`
+    Ops(Page),
+    /// The branches. → `Tree`
+    Tree(Of),
+    /// Full-text search. → `Hits`
+    Search(Search),
+    /// What changed since a client last looked. → `Changes`
+    CatchUp(CatchUp),
+    /// A piece of an export. → `Chunk`
+    Export(Export),
+    /// Begins an import. → `Receipt`
+    ImportStart(ImportStart),
+    /// The next lines of an import. → `Done`
+    ImportLines(ImportLines),
+    /// Ends an import: the conversation is there. → `Receipt`
+    ImportEnd(Of),
+    /// The models there are. → `Models`
+    Models,
+    /// Copies the whole store, consistently, while it is in use. → `Written`
+    Backup(Backup),
+    /// Checks the whole store. → `Report`
+    Doctor(Doctor),
+    /// Prompts said earlier, for the composer's history, newest first. → `History`
+    History(History),
+}
+
+/// Names a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Of {
+    /// Its id or a unique prefix.
+    pub conversation: String,
+}
+
+/// Names an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The conversation.
+    pub conversation: String,
+    /// The entry.
+    pub entry: String,
+}
+
+/// Names a state: now, or an earlier head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct At {
+    /// The conversation.
+    pub conversation: String,
+    /// An earlier head (`OP.SEQ`); now, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// A new conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Create {
+    /// Its title; without one, lists show the first message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The folder it works in, absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The request's id; repeating it returns the first receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// A fork.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    /// The parent.
+    pub conversation: String,
+    /// The last entry it begins with; the tip, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// A message to store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Say {
+    /// The conversation.
+    pub conversation: String,
+    /// Who speaks.
+    pub role: Role,
+    /// What.
+    pub parts: Vec<Part>,
+    /// The speaker's name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// Made by a program: opens no turn.
+    #[serde(default)]
+    pub synthetic: bool,
+    /// Not addressed to the agent: opens no turn.
+    #[serde(default)]
+    pub observed: bool,
+    /// When, in Unix milliseconds; now, without or when it is nonsense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// Its id on the platform it came from; a message that is there already is not stored again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform_id: Option<String>,
+    /// The last entry that the author saw: it must still be on the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+    /// The request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// Asks what an action would do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The conversation.
+    pub conversation: String,
+    /// The action.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+/// Does an action.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Apply {
+    /// The conversation.
+    pub conversation: String,
+    /// The action.
+    #[serde(flatten)]
+    pub action: Action,
+    /// The head that the author saw; a Move is refused when it is another one now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// Take back also what arrived since that head.
+    #[serde(default)]
+    pub since: bool,
+    /// The request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// Lists conversations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct List {
+    /// Only those of this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Behind this conversation in the order of the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}
+
+/// The readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Projection {
+    /// What people see.
+    #[default]
+    Timeline,
+    /// What the model sees.
+    Prompt,
+    /// What turn taking looks at.
+    Scheduling,
+    /// What an export takes along.
+    Export,
+}
+
+/// A page of a reading: the newest, or next to an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Log {
+    /// The conversation.
+    pub conversation: String,
+    /// An earlier head; now, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Which reading.
+    #[serde(default, rename = "as")]
+    pub projection: Projection,
+    /// At most so many entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Only entries before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Only entries after this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// Turns to go back to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Targets {
+    /// The conversation.
+    pub conversation: String,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Only turns before this entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}
+
+/// A page of operations, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    /// The conversation.
+    pub conversation: String,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Only those before this number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
+}
+
+/// Asks for what changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatchUp {
+    /// The conversation.
+    pub conversation: String,
+    /// The last revision that the client saw.
+    pub since: u64,
+}
+
+/// The formats of an export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// JSON Lines: a header, then a line per entry.
+    #[default]
+    Jsonl,
+    /// For people.
+    Markdown,
+    /// For people.
+    Text,
+    /// Log and operations, lossless both ways.
+    Full,
+}
+
+/// A piece of an export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Export {
+    /// The conversation.
+    pub conversation: String,
+    /// The format.
+    #[serde(default)]
+    pub format: Format,
+    /// Where the last chunk ended; the beginning, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// Begins an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportStart {
+    /// Title of the new conversation; that of the import, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// The next lines of an import: our own export, a line each, or the messages of a chat list, a JSON object each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportLines {
+    /// The conversation that the import makes.
+    pub conversation: String,
+    /// Number of the first of these lines in the whole, from 0: lines sent twice are taken once.
+    pub first: u64,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+/// A backup.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backup {
+    /// The file to write, absolute; a dated one in the data directory, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// A check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doctor {
+    /// Mend what can be mended without losing anything.
+    #[serde(default)]
+    pub mend: bool,
+}
+
+/// Prompts said earlier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// Only in conversations of this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}

@@ -1,0 +1,111 @@
+//! Model calls: how a run begins, what it says while it goes on, how it ends.
+
+use serde::{Deserialize, Serialize};
+
+use crate::client::Problem;
+use crate::content::Part;
+use crate::reply::{Entry, Receipt};
+
+/// A model call, streamed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The conversation.
+    pub conversation: String,
+    /// How it begins.
+    #[serde(flatten)]
+    pub start: RunStart,
+    /// The model (`provider/model`); the configured one, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The head that the author saw, for a retry or an edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// The request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// How a run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "start", rename_all = "snake_case")]
+pub enum RunStart {
+    /// A person says something.
+    Say {
+        /// What.
+        parts: Vec<Part>,
+        /// The last entry that the author saw.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
+    },
+    /// Another answer.
+    Retry {
+        /// Any entry of the answer, or its prompt.
+        entry: String,
+    },
+    /// Another wording of a prompt, then its answer.
+    Edit {
+        /// The prompt.
+        entry: String,
+        /// The new wording.
+        parts: Vec<Part>,
+    },
+    /// An answer to what is there.
+    Answer,
+}
+
+/// What a run says while it goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// The prompt is stored; the model is called.
+    Started {
+        /// The prompt's receipt; absent for an answer to what was there.
+        receipt: Option<Box<Receipt>>,
+        /// The model.
+        model: String,
+    },
+    /// A piece of the answer.
+    Text {
+        /// To be appended.
+        text: String,
+    },
+    /// A piece of the model's reasoning.
+    Reasoning {
+        /// To be appended.
+        text: String,
+    },
+    /// Something to know, such as a retry.
+    Notice {
+        /// A sentence.
+        text: String,
+    },
+    /// The run has ended. The last event.
+    Ended(Box<Ended>),
+}
+
+/// How a run ended, and what it left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// How.
+    pub outcome: Outcome,
+    /// What stored the answer, or rolled the turn back.
+    pub receipt: Option<Receipt>,
+    /// The answer.
+    pub entry: Option<Entry>,
+    /// For a failure: what happened and what to do.
+    pub problem: Option<Problem>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The answer is stored whole.
+    Succeeded,
+    /// It was stopped or cut after some output, which is stored, marked interrupted.
+    Interrupted,
+    /// It was stopped before any output: the turn is rolled back, its text is in the receipt's composer.
+    RolledBack,
+    /// The model failed before any output. A prompt stays; a retry's step back is taken back.
+    Failed,
+}
