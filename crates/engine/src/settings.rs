@@ -1,6 +1,6 @@
 //! The settings file: what may stand in it, what holds without it, and what is wrong with it.
 //!
-//! One table, [`keys::KEYS`], says what there is; reading, checking, the documented defaults and `retake config` all
+//! One table, `keys::KEYS`, says what there is; reading, checking, the documented defaults and `retake config` all
 //! follow from it. Keys of providers never stand in this file, and no error quotes a value of it.
 
 mod edit;
@@ -41,6 +41,8 @@ pub struct Settings {
     pub find_local: bool,
     /// How long looking may take.
     pub find_within: Duration,
+    /// The time between two words of the demo.
+    pub demo_pace: Duration,
 }
 
 /// Where models are, and how to talk to them.

@@ -79,30 +79,27 @@ impl Drop for Poster {
 
 /// The program, installed if need be. Tests in several processes take turns at that.
 fn binary() -> PathBuf {
-    let root = match std::env::var_os("RETAKE_TEST_TOOLS") {
-        Some(root) => PathBuf::from(root),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools"),
+    let commands = match std::env::var_os("RETAKE_TEST_TOOLS") {
+        Some(commands) => PathBuf::from(commands),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin"),
     };
-    let places = [root.join("bin/llmposter"), root.join("llmposter")];
-    let find = || places.iter().find(|path| path.is_file()).cloned();
-    if let Some(found) = find() {
-        return found;
+    let program = commands.join("llmposter");
+    if program.is_file() {
+        return program;
     }
-    fs::create_dir_all(&root).expect("a folder for tools");
-    let lock = File::create(root.join("install.lock")).expect("a lock file");
+    fs::create_dir_all(&commands).expect("a folder for tools");
+    let root = commands.parent().expect("a folder above");
+    let lock = File::create(root.join("llmposter.lock")).expect("a lock file");
     lock.lock().expect("the lock");
-    find().unwrap_or_else(|| {
+    if !program.is_file() {
         let done = Command::new(env!("CARGO"))
             .args(["install", "--locked", "--root"])
-            .arg(&root)
+            .arg(root)
             .arg(format!("llmposter@{VERSION}"))
             .output()
             .expect("cargo runs");
-        assert!(
-            done.status.success(),
-            "cannot install llmposter: {}",
-            String::from_utf8_lossy(&done.stderr)
-        );
-        find().expect("cargo has installed it")
-    })
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "cannot install llmposter: {errors}");
+    }
+    program
 }

@@ -23,6 +23,7 @@ pub(crate) struct Raw {
     address: SocketAddr,
     over: Arc<AtomicBool>,
     requests: Arc<Mutex<Vec<String>>>,
+    left: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -32,19 +33,25 @@ impl Raw {
         let address = listener.local_addr().expect("bound");
         let over = Arc::new(AtomicBool::new(false));
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (stop, seen) = (Arc::clone(&over), Arc::clone(&requests));
+        let left = Arc::new(AtomicBool::new(false));
+        let player = Player {
+            over: Arc::clone(&over),
+            requests: Arc::clone(&requests),
+            left: Arc::clone(&left),
+        };
         let thread = std::thread::spawn(move || {
             for (i, stream) in listener.incoming().map_while(Result::ok).enumerate() {
-                if stop.load(Ordering::SeqCst) {
+                if player.over.load(Ordering::SeqCst) {
                     return;
                 }
-                play(stream, &scripts[i.min(scripts.len() - 1)], &seen);
+                player.play(stream, &scripts[i.min(scripts.len() - 1)]);
             }
         });
         Self {
             address,
             over,
             requests,
+            left,
             thread: Some(thread),
         }
     }
@@ -60,6 +67,11 @@ impl Raw {
 
     pub(crate) fn port(&self) -> u16 {
         self.address.port()
+    }
+
+    /// Whether a client has gone while the server hung.
+    pub(crate) fn was_left(&self) -> bool {
+        self.left.load(Ordering::SeqCst)
     }
 
     /// The requests so far, head and body.
@@ -95,20 +107,42 @@ pub(crate) fn stream_head() -> Step {
     )
 }
 
-fn play(mut stream: TcpStream, script: &[Step], seen: &Mutex<Vec<String>>) {
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .expect("a timeout");
-    let Some(request) = read_request(&mut stream) else {
-        return;
-    };
-    seen.lock().expect("no panic").push(request);
-    for step in script {
-        match step {
-            // A client that has gone hears the rest as little.
-            Step::Say(bytes) => drop(stream.write_all(bytes.as_bytes())),
-            Step::Pause(duration) => std::thread::sleep(*duration),
-            Step::Hang => while matches!(stream.read(&mut [0; 64]), Ok(1..)) {},
+/// The side of the thread.
+struct Player {
+    over: Arc<AtomicBool>,
+    requests: Arc<Mutex<Vec<String>>>,
+    left: Arc<AtomicBool>,
+}
+
+impl Player {
+    fn play(&self, mut stream: TcpStream, script: &[Step]) {
+        let patience = Some(Duration::from_secs(20));
+        stream.set_read_timeout(patience).expect("a timeout");
+        let Some(request) = read_request(&mut stream) else {
+            return;
+        };
+        self.requests.lock().expect("no panic").push(request);
+        for step in script {
+            match step {
+                // A client that has gone hears the rest as little.
+                Step::Say(bytes) => drop(stream.write_all(bytes.as_bytes())),
+                Step::Pause(duration) => std::thread::sleep(*duration),
+                Step::Hang => self.hang(&mut stream),
+            }
+        }
+    }
+
+    /// Until the client goes, or the test is over.
+    fn hang(&self, stream: &mut TcpStream) {
+        let step = Some(Duration::from_millis(20));
+        stream.set_read_timeout(step).expect("a timeout");
+        while !self.over.load(Ordering::SeqCst) {
+            match stream.read(&mut [0; 64]) {
+                Ok(1..) => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Ok(0) | Err(_) => return self.left.store(true, Ordering::SeqCst),
+            }
         }
     }
 }

@@ -27,10 +27,7 @@ impl Demo {
     /// The model's name.
     pub const NAME: &str = "demo";
 
-    /// The time between two words: slow enough to see it stream and to press Ctrl-C.
-    pub const PACE: Duration = Duration::from_millis(15);
-
-    /// The demo at a pace; zero for tests.
+    /// The demo that waits `pace` before each word, so that one sees it stream and can press Ctrl-C.
     pub fn new(clock: Arc<dyn Clock>, pace: Duration) -> Self {
         Self { clock, pace }
     }

@@ -81,7 +81,10 @@ impl Models {
     pub fn open(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
         let name = name.trim();
         if name == Demo::NAME {
-            return Ok(Arc::new(Demo::new(Arc::clone(&self.clock), Demo::PACE)));
+            return Ok(Arc::new(Demo::new(
+                Arc::clone(&self.clock),
+                self.settings.demo_pace,
+            )));
         }
         let (provider, model) = match name.split_once('/') {
             Some((provider, model)) => (provider, Some(model)),

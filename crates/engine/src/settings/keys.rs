@@ -202,6 +202,12 @@ pub(super) static KEYS: &[Key] = &[
         "Where LM Studio listens.",
     ),
     key(
+        "demo.word_delay_ms",
+        Takes::Whole(0, 10_000),
+        Value::Whole(15),
+        "The time between two words of the built-in demo.",
+    ),
+    key(
         "endpoint.*.base_url",
         Takes::Url,
         Value::None,

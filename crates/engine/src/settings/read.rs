@@ -254,6 +254,7 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
             _ => *default(&["local", "find"]) == Value::Flag(true),
         },
         find_within: millis(&["local", "find_within_ms"]),
+        demo_pace: millis(&["demo", "word_delay_ms"]),
     })
 }
 

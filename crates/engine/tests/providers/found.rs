@@ -148,7 +148,10 @@ async fn looking_takes_no_longer_than_the_settings_say() {
         Arc::new(SeededRandom::new(1)),
     );
     let choice = tokio::time::timeout(Duration::from_secs(5), models.choose(None)).await;
-    assert_eq!(choice.expect("in time").expect("a model").model.name(), "demo");
+    assert_eq!(
+        choice.expect("in time").expect("a model").model.name(),
+        "demo"
+    );
 }
 
 #[tokio::test]
@@ -210,6 +213,16 @@ async fn an_unreachable_port_is_told_with_its_address_after_the_tries() {
         "cannot get an answer from here/m at http://127.0.0.1:{port}/v1: it cannot be reached"
     );
     assert_eq!(error.to_string(), expected);
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_rather_than_trusted() {
+    let server = ollama();
+    let mut face = Face::new("openai", &format!("https://127.0.0.1:{}/v1", server.port()));
+    face.settings.timeouts.connect = Duration::from_millis(500);
+    let error = face.error("m", "hi").await;
+    assert_eq!(error.kind(), ModelErrorKind::Unreachable);
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]

@@ -110,10 +110,11 @@ fn the_same_prompt_has_the_same_answer_and_each_variant_another() {
 #[test]
 fn it_streams_word_by_word_at_its_pace_and_ends() {
     let clock = ManualClock::skipping(0);
-    let demo = Demo::new(Arc::new(clock.clone()), Demo::PACE);
+    let pace = Duration::from_millis(15);
+    let demo = Demo::new(Arc::new(clock.clone()), pace);
     let count = block_on(demo.stream(prompt(&["x", "y"], 0)).collect::<Vec<_>>()).len();
     assert!(count > 10);
-    assert_eq!(clock.slept(), vec![Demo::PACE; count]);
+    assert_eq!(clock.slept(), vec![pace; count]);
     assert_eq!(
         chunks(prompt(&["x"], 0)).last(),
         Some(&Chunk::End(EndReason::Stop))

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use ::genai::Error;
 use ::genai::chat::{
     ChatStream, ChatStreamEvent, ContentPart, MessageContent, StopReason, StreamEnd, ToolCall,
 };
@@ -61,7 +62,7 @@ impl Reply {
             }
             match self.stream.next().await {
                 Some(Ok(event)) => self.take(event),
-                Some(Err(error)) => self.fail(self.failures.of(&error)),
+                Some(Err(error)) => self.failed(&error),
                 None => self.cut(),
             }
         }
@@ -112,6 +113,14 @@ impl Reply {
             EndpointKind::Ollama => {
                 end.captured_stop_reason.is_some() || end.captured_usage.is_some()
             }
+        }
+    }
+
+    /// The library gave up. A blocked prompt has no answer to parse, which it takes for an error.
+    fn failed(&mut self, error: &Error) {
+        match self.tap.seen().blocked {
+            Some(_) => self.cut(),
+            None => self.fail(self.failures.of(error)),
         }
     }
 
