@@ -12,6 +12,19 @@ pub struct Message {
     pub role: Role,
     /// What.
     pub parts: Vec<Part>,
+    /// The model that wrote it (`provider/model`): only that provider gets its reasoning back.
+    pub model: Option<String>,
+}
+
+impl Message {
+    /// A message that no model wrote.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self {
+            role,
+            parts,
+            model: None,
+        }
+    }
 }
 
 /// What the model reads in the place of a result that is not there.
@@ -22,7 +35,10 @@ const SUMMARY_OF_EARLIER: &str = "[Summary of earlier messages]";
 
 /// The message that a summary becomes in the prompt.
 pub fn summary_message(summary: &str) -> Message {
-    Message { role: Role::User, parts: vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))] }
+    Message::new(
+        Role::User,
+        vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))],
+    )
 }
 
 /// Makes a prompt that every provider takes, from entries and summaries in order.
@@ -82,10 +98,7 @@ fn close(prompt: &mut Vec<Message>, open: &mut Vec<String>) {
         .collect();
     match prompt.last_mut() {
         Some(last) if last.role == Role::Tool => last.parts.extend(parts),
-        _ => prompt.push(Message {
-            role: Role::Tool,
-            parts,
-        }),
+        _ => prompt.push(Message::new(Role::Tool, parts)),
     }
 }
 
@@ -94,10 +107,7 @@ mod tests {
     use super::*;
 
     fn say(role: Role, text: &str) -> Message {
-        Message {
-            role,
-            parts: vec![Part::text(text)],
-        }
+        Message::new(role, vec![Part::text(text)])
     }
 
     fn call(id: &str) -> Message {
@@ -106,10 +116,7 @@ mod tests {
             name: "ls".into(),
             arguments: "{}".into(),
         };
-        Message {
-            role: Role::Assistant,
-            parts: vec![part],
-        }
+        Message::new(Role::Assistant, vec![part])
     }
 
     fn result(id: &str, content: &str) -> Message {
@@ -123,10 +130,7 @@ mod tests {
             content: content.into(),
             outcome,
         };
-        Message {
-            role: Role::Tool,
-            parts: vec![part],
-        }
+        Message::new(Role::Tool, vec![part])
     }
 
     fn check(before: Vec<Message>, after: Vec<Message>) {
@@ -135,10 +139,7 @@ mod tests {
 
     #[test]
     fn two_users_in_a_row_are_one() {
-        let one = Message {
-            role: Role::User,
-            parts: vec![Part::text("a"), Part::text("b")],
-        };
+        let one = Message::new(Role::User, vec![Part::text("a"), Part::text("b")]);
         check(vec![say(Role::User, "a"), say(Role::User, "b")], vec![one]);
     }
 

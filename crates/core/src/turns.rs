@@ -83,7 +83,11 @@ impl Conversation {
     }
 
     /// The visible entry on the path that opened turn `number`, from 1. O(spans + log entries).
-    pub fn turn_opener<R: Records>(&self, records: &R, number: u64) -> Result<Option<Pos>, R::Error> {
+    pub fn turn_opener<R: Records>(
+        &self,
+        records: &R,
+        number: u64,
+    ) -> Result<Option<Pos>, R::Error> {
         for span in self.path().spans() {
             let (mut low, mut high) = (span.from, span.to + 1);
             while low < high {
