@@ -93,7 +93,7 @@ fn binary() -> PathBuf {
     lock.lock().expect("the lock");
     if !program.is_file() {
         let done = Command::new(env!("CARGO"))
-            .args(["install", "--locked", "--root"])
+            .args(["install", "--locked", "--no-default-features", "--root"])
             .arg(root)
             .arg(format!("llmposter@{VERSION}"))
             .output()

@@ -147,15 +147,15 @@ async fn a_cut_before_any_content_is_tried_again() {
 
 #[tokio::test]
 async fn a_slow_stream_is_fine_and_a_silent_one_is_not() {
-    let pause = || Step::Pause(Duration::from_millis(150));
+    let pause = || Step::Pause(Duration::from_millis(250));
     let mut slow = events(&[HELLO]);
-    for _ in 0..5 {
+    for _ in 0..6 {
         // A comment is a sign of life.
         slow.extend([pause(), Step::Say(": still here\n\n".into())]);
     }
     slow.push(Step::Say(format!("{STOP}\n\n{DONE}\n\n")));
     let server = Raw::start(vec![slow]);
-    let idle = Duration::from_millis(450);
+    let idle = Duration::from_secs(1);
     assert_eq!(
         openai(&server).idle(idle).answer("m", "hi").await.text(),
         "Hello"

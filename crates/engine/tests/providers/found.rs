@@ -1,6 +1,5 @@
 //! Which model is chosen, and servers that are there, not there, or something else.
 
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,19 +13,13 @@ use super::Face;
 use crate::poster::Poster;
 use crate::raw::{Raw, Step};
 
-/// A port on which nobody listens.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("a free port")
-        .port()
-}
+/// A port on which nobody listens, and that no parallel test is given.
+const CLOSED: u16 = 1;
 
 /// Models with these ports for Ollama and llama.cpp, further settings, and one key.
 fn models(ollama: u16, llamacpp: u16, more: &str, variable: &str) -> Models {
-    let lmstudio = free_port();
     let text = format!(
-        "{more}\n[local]\nfind_within_ms = 3000\nollama_port = {ollama}\nllamacpp_port = {llamacpp}\nlmstudio_port = {lmstudio}\n"
+        "{more}\n[local]\nfind_within_ms = 3000\nollama_port = {ollama}\nllamacpp_port = {llamacpp}\nlmstudio_port = {CLOSED}\n"
     );
     let settings = Settings::parse(&text).expect("valid settings");
     let environment = Environment::fixed([(variable, "sk-test")]);
@@ -53,7 +46,7 @@ fn ollama() -> Raw {
 
 #[tokio::test]
 async fn without_key_and_server_it_is_the_demo() {
-    let (name, why) = chosen(&models(free_port(), free_port(), "", "OTHER"), None).await;
+    let (name, why) = chosen(&models(CLOSED, CLOSED, "", "OTHER"), None).await;
     assert_eq!(
         (name.as_str(), why.as_str()),
         (
@@ -66,7 +59,7 @@ async fn without_key_and_server_it_is_the_demo() {
 #[tokio::test]
 async fn what_is_asked_for_beats_settings_key_and_server_in_this_order() {
     let server = ollama();
-    let with = |more, variable| models(server.port(), free_port(), more, variable);
+    let with = |more, variable| models(server.port(), CLOSED, more, variable);
     let default = "[model]\ndefault = \"openai/x\"";
     assert_eq!(
         chosen(&with(default, "ANTHROPIC_API_KEY"), Some("gemini/y"))
@@ -103,7 +96,7 @@ async fn what_is_asked_for_beats_settings_key_and_server_in_this_order() {
 async fn a_server_in_openais_format_is_found() {
     let poster =
         Poster::start("fixtures:\n  - match: { model: qwen }\n    response: { content: hi }\n");
-    let (name, why) = chosen(&models(free_port(), poster.port(), "", "OTHER"), None).await;
+    let (name, why) = chosen(&models(CLOSED, poster.port(), "", "OTHER"), None).await;
     assert_eq!(
         (name.as_str(), why.as_str()),
         ("llamacpp/qwen", "llama.cpp runs on this computer")
@@ -137,7 +130,7 @@ async fn another_server_on_the_port_is_not_taken_for_one() {
 async fn looking_takes_no_longer_than_the_settings_say() {
     let silent = Raw::start(vec![vec![Step::Hang]]);
     let text = format!(
-        "[local]\nfind_within_ms = 200\nollama_port = {}",
+        "[local]\nfind_within_ms = 200\nollama_port = {}\nllamacpp_port = {CLOSED}\nlmstudio_port = {CLOSED}",
         silent.port()
     );
     let settings = Settings::parse(&text).expect("valid settings");
@@ -158,7 +151,7 @@ async fn looking_takes_no_longer_than_the_settings_say() {
 async fn the_list_says_what_is_there_and_what_is_missing() {
     let server = ollama();
     let more = "[models.\"openai/mine\"]\ncontext_tokens = 9";
-    let offers = models(server.port(), free_port(), more, "OPENAI_API_KEY")
+    let offers = models(server.port(), CLOSED, more, "OPENAI_API_KEY")
         .list()
         .await;
     let names = |available| {
@@ -201,8 +194,7 @@ async fn the_list_says_what_is_there_and_what_is_missing() {
 
 #[tokio::test]
 async fn an_unreachable_port_is_told_with_its_address_after_the_tries() {
-    let port = free_port();
-    let face = Face::new("openai", &format!("http://127.0.0.1:{port}/v1")).tries(2);
+    let face = Face::new("openai", &format!("http://127.0.0.1:{CLOSED}/v1")).tries(2);
     let (_, notices, error) = face.ask("m", "hi").await;
     let error = error.expect("an error");
     assert_eq!(
@@ -210,7 +202,7 @@ async fn an_unreachable_port_is_told_with_its_address_after_the_tries() {
         (ModelErrorKind::Unreachable, 1)
     );
     let expected = format!(
-        "cannot get an answer from here/m at http://127.0.0.1:{port}/v1: it cannot be reached"
+        "cannot get an answer from here/m at http://127.0.0.1:{CLOSED}/v1: it cannot be reached"
     );
     assert_eq!(error.to_string(), expected);
 }
@@ -232,7 +224,7 @@ async fn a_missing_key_is_told_before_anything_is_sent() {
         "[endpoint.mine]\nbase_url = \"{}\"\nkey_env = \"MINE_KEY\"",
         server.address()
     );
-    let model = models(free_port(), free_port(), &more, "OTHER")
+    let model = models(CLOSED, CLOSED, &more, "OTHER")
         .open("mine/m")
         .expect("a model");
     let (_, _, error) = super::ask(&*model, vec![]).await;
@@ -244,7 +236,7 @@ async fn a_missing_key_is_told_before_anything_is_sent() {
 
 #[tokio::test]
 async fn names_that_mean_nothing_are_refused_with_the_nearest() {
-    let models = models(free_port(), free_port(), "", "OTHER");
+    let models = models(CLOSED, CLOSED, "", "OTHER");
     let refused = |name| {
         models
             .open(name)

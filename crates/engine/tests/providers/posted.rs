@@ -41,7 +41,7 @@ fixtures:
     failure: { corrupt_body: true }
   - match: { user_message: "slow" }
     response: { content: "one two three four five six seven" }
-    streaming: { latency: 60, chunk_size: 4 }
+    streaming: { latency: 160, chunk_size: 4 }
 "#;
 
 const FORMATS: [(&str, &str); 3] = [("openai", "v1"), ("anthropic", "v1"), ("gemini", "v1beta")];
@@ -217,7 +217,7 @@ async fn an_answer_in_no_format_is_a_bad_reply() {
 #[tokio::test]
 async fn a_slow_answer_outlasts_the_idle_timeout() {
     let poster = Poster::start(FIXTURES);
-    let idle = Duration::from_millis(300);
+    let idle = Duration::from_secs(1);
     let face = Face::new("openai", &format!("{}/v1", poster.address())).idle(idle);
     assert_eq!(
         face.answer("m", "slow").await.text(),
