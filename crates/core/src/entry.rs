@@ -86,11 +86,7 @@ impl Meta {
 
     /// What it adds to the totals.
     pub fn own_totals(&self) -> Totals {
-        Totals {
-            messages: 1,
-            calls: self.calls.into(),
-            turns: self.opens_turn().into(),
-        }
+        Totals { messages: 1, calls: self.calls.into(), turns: self.opens_turn().into() }
     }
 }
 

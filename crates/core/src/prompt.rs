@@ -19,11 +19,7 @@ pub struct Message {
 impl Message {
     /// A message that no model wrote.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
-        Self {
-            role,
-            parts,
-            model: None,
-        }
+        Self { role, parts, model: None }
     }
 }
 
@@ -35,10 +31,7 @@ const SUMMARY_OF_EARLIER: &str = "[Summary of earlier messages]";
 
 /// The message that a summary becomes in the prompt.
 pub fn summary_message(summary: &str) -> Message {
-    Message::new(
-        Role::User,
-        vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))],
-    )
+    Message::new(Role::User, vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))])
 }
 
 /// Makes a prompt that every provider takes, from entries and summaries in order.
@@ -59,13 +52,7 @@ pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
         if message.role != Role::Tool {
             close(&mut prompt, &mut open);
         }
-        open.extend(
-            message
-                .parts
-                .iter()
-                .filter_map(Part::call_id)
-                .map(str::to_owned),
-        );
+        open.extend(message.parts.iter().filter_map(Part::call_id).map(str::to_owned));
         match prompt.last_mut() {
             Some(last) if last.role == message.role && message.role != Role::Assistant => {
                 last.parts.append(&mut message.parts);
@@ -90,11 +77,7 @@ fn close(prompt: &mut Vec<Message>, open: &mut Vec<String>) {
     }
     let parts: Vec<Part> = open
         .drain(..)
-        .map(|call| Part::ToolResult {
-            call,
-            content: NO_RESULT.into(),
-            outcome: ToolOutcome::Failed,
-        })
+        .map(|call| Part::ToolResult { call, content: NO_RESULT.into(), outcome: ToolOutcome::Failed })
         .collect();
     match prompt.last_mut() {
         Some(last) if last.role == Role::Tool => last.parts.extend(parts),
@@ -111,25 +94,13 @@ mod tests {
     }
 
     fn call(id: &str) -> Message {
-        let part = Part::ToolCall {
-            id: id.into(),
-            name: "ls".into(),
-            arguments: "{}".into(),
-        };
+        let part = Part::ToolCall { id: id.into(), name: "ls".into(), arguments: "{}".into() };
         Message::new(Role::Assistant, vec![part])
     }
 
     fn result(id: &str, content: &str) -> Message {
-        let outcome = if content == NO_RESULT {
-            ToolOutcome::Failed
-        } else {
-            ToolOutcome::Ok
-        };
-        let part = Part::ToolResult {
-            call: id.into(),
-            content: content.into(),
-            outcome,
-        };
+        let outcome = if content == NO_RESULT { ToolOutcome::Failed } else { ToolOutcome::Ok };
+        let part = Part::ToolResult { call: id.into(), content: content.into(), outcome };
         Message::new(Role::Tool, vec![part])
     }
 
@@ -145,14 +116,8 @@ mod tests {
 
     #[test]
     fn an_orphan_result_is_left_out() {
-        check(
-            vec![say(Role::User, "a"), result("1", "x")],
-            vec![say(Role::User, "a")],
-        );
-        check(
-            vec![call("1"), result("1", "x"), result("1", "again")],
-            vec![call("1"), result("1", "x")],
-        );
+        check(vec![say(Role::User, "a"), result("1", "x")], vec![say(Role::User, "a")]);
+        check(vec![call("1"), result("1", "x"), result("1", "again")], vec![call("1"), result("1", "x")]);
     }
 
     #[test]

@@ -40,11 +40,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     fn get(&self, id: ConversationId) -> Option<Arc<Loaded>> {
-        self.loaded
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&id)
-            .cloned()
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
     fn publish(&self, staged: &mut HashMap<ConversationId, Option<Arc<Loaded>>>) {
@@ -196,8 +192,7 @@ fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn J
             jobs.into_iter().for_each(|job| job.fail(shared(&error)));
             continue;
         }
-        let replies: Vec<Box<dyn Reply>> =
-            jobs.into_iter().map(|job| job.run(&mut context)).collect();
+        let replies: Vec<Box<dyn Reply>> = jobs.into_iter().map(|job| job.run(&mut context)).collect();
         let mut outcome = context.rows.commit();
         match &outcome {
             Ok(()) => context.cache.publish(&mut context.staged),
@@ -233,12 +228,7 @@ where
     pub fn start(backend: B, rows: B::Rows) -> Result<Self> {
         let cache = Arc::<Cache>::default();
         let (sender, receiver) = channel();
-        let context = Context {
-            rows,
-            cache: Arc::clone(&cache),
-            staged: HashMap::new(),
-            scrub: false,
-        };
+        let context = Context { rows, cache: Arc::clone(&cache), staged: HashMap::new(), scrub: false };
         let writer = std::thread::Builder::new()
             .name("retake-writer".into())
             .spawn(move || write_on(context, &receiver))
@@ -247,12 +237,7 @@ where
                 path: "the store's writer".into(),
                 source,
             })?;
-        Ok(Self {
-            backend: Arc::new(backend),
-            cache,
-            queue: Some(sender),
-            writer: Some(writer),
-        })
+        Ok(Self { backend: Arc::new(backend), cache, queue: Some(sender), writer: Some(writer) })
     }
 
     /// Queues work for the writer and waits until it is durable.
@@ -262,9 +247,7 @@ where
     ) -> Result<V> {
         let (reply, answer) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
-        queue
-            .send(Box::new(Write { work, reply }))
-            .map_err(|_| StoreError::Closed)?;
+        queue.send(Box::new(Write { work, reply })).map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 

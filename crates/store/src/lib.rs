@@ -14,12 +14,12 @@ mod store;
 pub use error::{Result, StoreError};
 pub use keeper::Keeper;
 pub use reading::{
-    Alternative, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest,
-    Planned, Reading, Shown, Snapshot, Summary, TargetLine,
+    Alternative, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned,
+    Reading, Shown, Snapshot, Summary, TargetLine,
 };
 pub use request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest,
-    Sort, StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort,
+    StreamRow,
 };
 pub use rows::{Backend, Rows, Transactions};
 pub use store::Store;

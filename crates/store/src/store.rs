@@ -5,12 +5,11 @@ use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, 
 
 use crate::error::Result;
 use crate::reading::{
-    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
-    Snapshot, Summary, TargetLine,
+    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
+    Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest,
-    StreamRow,
+    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
 };
 
 /// Conversations, kept. Every backend runs the same conformance suite.
@@ -26,8 +25,7 @@ pub trait Store: Send + Sync {
     /// Stores what somebody said.
     async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt>;
     /// Stores many things said, in order, all or none.
-    async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>)
-    -> Result<Receipt>;
+    async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt>;
     /// Goes back and says something there, as one step: an edit. The receipts of both;
     /// the request id is the say's.
     async fn say_at(
@@ -48,17 +46,11 @@ pub trait Store: Send + Sync {
     /// Conversations, newest change first, one more than asked for where there are more.
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
     /// Conversations whose id begins so, at most `limit`.
-    async fn conversations_like(&self, prefix: String, limit: usize)
-    -> Result<Vec<ConversationId>>;
+    async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;
     /// Forks of a conversation, with the last entry that each begins with.
     async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>>;
     /// A page of a reading.
-    async fn page(
-        &self,
-        conversation: ConversationId,
-        reading: Reading,
-        page: PageRequest,
-    ) -> Result<Page>;
+    async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page>;
     /// The prompt, repaired, now or at an earlier head.
     async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>>;
     /// Turns to go back to, newest first.
@@ -69,11 +61,7 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<TargetLine>>;
     /// The alternatives of a visible answer.
-    async fn alternatives(
-        &self,
-        conversation: ConversationId,
-        entry: EntryId,
-    ) -> Result<Vec<Alternative>>;
+    async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>>;
     /// Operations, newest first.
     async fn ops(&self, conversation: ConversationId, range: OpRange) -> Result<OpPage>;
     /// The branches.
@@ -100,11 +88,7 @@ pub trait Store: Send + Sync {
     async fn turn(&self, conversation: ConversationId, number: u64) -> Result<Option<EntryId>>;
 
     /// Saves a stream in progress, outside the log; `None` when it came to nothing.
-    async fn save_stream(
-        &self,
-        conversation: ConversationId,
-        stream: Option<StreamRow>,
-    ) -> Result<()>;
+    async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()>;
     /// Streams that a crash left.
     async fn streams(&self) -> Result<Vec<StreamRow>>;
 }

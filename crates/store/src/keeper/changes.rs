@@ -18,10 +18,7 @@ pub(super) fn changes<R: Rows>(rows: &R, now: &Loaded, since: Revision) -> Resul
     for pos in between.gone.positions() {
         gone.push(rows.meta(now.key(pos)?)?.id);
     }
-    let both = now
-        .conversation
-        .scheduling()
-        .without(between.came.spans().iter().copied());
+    let both = now.conversation.scheduling().without(between.came.spans().iter().copied());
     let changed = both_parts(&both, &touched(rows, now, &then, head)?);
     Ok(Changes {
         head: now.conversation.head,
@@ -34,10 +31,8 @@ pub(super) fn changes<R: Rows>(rows: &R, now: &Loaded, since: Revision) -> Resul
 
 /// The parts of a path that lie in any of these spans.
 fn both_parts(path: &Path, spans: &[Span]) -> Path {
-    let mut positions: Vec<Pos> = spans
-        .iter()
-        .flat_map(|span| path.within(*span).positions().collect::<Vec<_>>())
-        .collect();
+    let mut positions: Vec<Pos> =
+        spans.iter().flat_map(|span| path.within(*span).positions().collect::<Vec<_>>()).collect();
     positions.sort_unstable();
     positions.dedup();
     Path::from_spans(positions.into_iter().map(Span::one))
@@ -49,26 +44,15 @@ fn touched<R: Rows>(rows: &R, now: &Loaded, then: &Loaded, head: Head) -> Result
     for op in rows.ops(now.row.log, head.op.next(), now.conversation.head.op)? {
         match op.change {
             Change::Mark(changes) => spans.extend(changes.iter().map(|change| change.span)),
-            Change::Label {
-                target: retake_core::LabelTarget::Entry(pos),
-                ..
-            } => spans.push(Span::one(pos)),
+            Change::Label { target: retake_core::LabelTarget::Entry(pos), .. } => spans.push(Span::one(pos)),
             Change::Erase(entries) => spans.extend(entries.into_iter().map(Span::one)),
             _ => {}
         }
     }
     let folds = difference(&then.conversation, &now.conversation);
     for id in folds.lifted.iter().chain(&folds.in_force) {
-        let fold = now
-            .conversation
-            .state
-            .folds
-            .get(*id)
-            .or_else(|| then.conversation.state.folds.get(*id));
-        spans.extend(
-            fold.iter()
-                .flat_map(|fold| fold.covers.spans().iter().copied()),
-        );
+        let fold = now.conversation.state.folds.get(*id).or_else(|| then.conversation.state.folds.get(*id));
+        spans.extend(fold.iter().flat_map(|fold| fold.covers.spans().iter().copied()));
     }
     Ok(spans)
 }
@@ -77,16 +61,9 @@ fn touched<R: Rows>(rows: &R, now: &Loaded, then: &Loaded, head: Head) -> Result
 fn head_at<R: Rows>(rows: &R, now: &Loaded, revision: Revision) -> Result<Head> {
     let log = now.row.log;
     let last = now.conversation.head;
-    let op = last_below(last.op.0, |no| {
-        Ok(rows.op(log, OpNo(no))?.revision <= revision)
-    })?;
-    let seq = last_below(last.seq.0, |seq| {
-        Ok(rows.meta(Key { log, seq })?.revision <= revision)
-    })?;
-    Ok(Head {
-        op: OpNo(op),
-        seq: Seq(seq),
-    })
+    let op = last_below(last.op.0, |no| Ok(rows.op(log, OpNo(no))?.revision <= revision))?;
+    let seq = last_below(last.seq.0, |seq| Ok(rows.meta(Key { log, seq })?.revision <= revision))?;
+    Ok(Head { op: OpNo(op), seq: Seq(seq) })
 }
 
 /// The greatest number up to `last` for which `holds`, which is true up to some number and false behind it.

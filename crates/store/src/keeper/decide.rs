@@ -11,15 +11,10 @@ use crate::rows::Rows;
 
 /// The position of an entry in a conversation.
 pub(crate) fn locate<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Pos> {
-    let key = rows
-        .entry_by_id(loaded.row.root, id)?
-        .ok_or(StoreError::UnknownEntry { id })?;
+    let key = rows.entry_by_id(loaded.row.root, id)?.ok_or(StoreError::UnknownEntry { id })?;
     match loaded.pos(key) {
         Some(pos) => Ok(pos),
-        None => Err(StoreError::ForeignEntry {
-            id,
-            conversation: rows.log(key.log)?.id,
-        }),
+        None => Err(StoreError::ForeignEntry { id, conversation: rows.log(key.log)?.id }),
     }
 }
 
@@ -41,55 +36,22 @@ pub(crate) fn decide<R: Rows>(rows: &R, loaded: &Loaded, apply: &Apply) -> Resul
         }
         Action::Choose(id, number) => conversation.choose(records, by, *seen, at(id)?, *number),
         Action::Compensate(step) => conversation.compensate(records, by, *step),
-        Action::Mark {
-            verb,
-            entries,
-            range,
-            seen,
-        } => {
+        Action::Mark { verb, entries, range, seen } => {
             let positions = entries.iter().map(at).collect::<Result<Vec<_>>>()?;
             let targets = match (range, positions.as_slice()) {
                 (true, [from, to]) => Targets::Range(*from, *to),
                 _ => Targets::Entries(positions),
             };
-            conversation.mark_entries(
-                records,
-                by,
-                &MarkRequest {
-                    verb: *verb,
-                    targets,
-                    seen: *seen,
-                },
-            )
+            conversation.mark_entries(records, by, &MarkRequest { verb: *verb, targets, seen: *seen })
         }
-        Action::Fold {
-            verb,
-            from,
-            to,
-            summary,
-            covers,
-        } => {
+        Action::Fold { verb, from, to, summary, covers } => {
             let (from, to) = (at(from)?, at(to)?);
             let (summary, covers) = (summary.clone(), covers.clone());
-            conversation.fold(
-                records,
-                by,
-                &FoldRequest {
-                    verb: *verb,
-                    from,
-                    to,
-                    summary,
-                    covers,
-                },
-            )
+            conversation.fold(records, by, &FoldRequest { verb: *verb, from, to, summary, covers })
         }
         Action::Unfold(fold) => Ok(conversation.unfold(by, *fold)?),
         Action::Label(entry, name) => {
-            let target = entry
-                .as_ref()
-                .map(at)
-                .transpose()?
-                .map_or(LabelTarget::Title, LabelTarget::Entry);
+            let target = entry.as_ref().map(at).transpose()?.map_or(LabelTarget::Title, LabelTarget::Entry);
             conversation.label(records, by, target, name.as_deref())
         }
         Action::Erase { entries, .. } => {
@@ -101,17 +63,12 @@ pub(crate) fn decide<R: Rows>(rows: &R, loaded: &Loaded, apply: &Apply) -> Resul
 
 /// The plan of an action, made by nobody in particular.
 pub(crate) fn undecided(action: Action) -> Apply {
-    Apply {
-        action,
-        seen: Seen::Anything,
-        by: By::default(),
-    }
+    Apply { action, seen: Seen::Anything, by: By::default() }
 }
 
 /// Whether an entry is in a reading.
 pub(crate) fn shows(loaded: &Loaded, projection: Projection, pos: Pos) -> bool {
     let conversation = &loaded.conversation;
     let visible = conversation.is_on_path(pos) && conversation.mark(pos).is_visible();
-    visible
-        && (projection != Projection::Prompt || conversation.mark(pos) == retake_core::Mark::Normal)
+    visible && (projection != Projection::Prompt || conversation.mark(pos) == retake_core::Mark::Normal)
 }

@@ -40,15 +40,9 @@ impl<T: Transactions> Context<T> {
         }
         let erasure = self.affected(&family, &keys, matching)?;
         if erasure.entries.is_empty() && erasure.ops.is_empty() {
-            let plan = loaded
-                .conversation
-                .plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
-            return Ok(receipt_of(
-                loaded,
-                retake_core::Commit::default(),
-                &plan,
-                None,
-            ));
+            let plan =
+                loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
+            return Ok(receipt_of(loaded, retake_core::Commit::default(), &plan, None));
         }
         self.rows.erase(loaded.row.root, &erasure)?;
         self.scrub();
@@ -62,9 +56,7 @@ impl<T: Transactions> Context<T> {
     /// Every conversation of the tree of forks.
     fn family(&mut self, loaded: &Loaded) -> Result<Vec<Loaded>> {
         let rows = self.rows.tree_of(loaded.row.root)?;
-        rows.into_iter()
-            .map(|row| self.load(row.id).map(|loaded| (*loaded).clone()))
-            .collect()
+        rows.into_iter().map(|row| self.load(row.id).map(|loaded| (*loaded).clone())).collect()
     }
 
     /// Entries of a conversation's own log that contain a text anywhere.
@@ -77,15 +69,9 @@ impl<T: Transactions> Context<T> {
             for (seq, entry) in (from..).zip(self.rows.entries(member.row.log, from, to)?) {
                 let Ok(entry) = entry else { continue };
                 let elsewhere = entry.author.contains(text)
-                    || entry
-                        .platform_id
-                        .as_deref()
-                        .is_some_and(|id| id.contains(text));
+                    || entry.platform_id.as_deref().is_some_and(|id| id.contains(text));
                 if elsewhere || entry.parts.iter().any(|part| part_contains(part, text)) {
-                    found.push(Key {
-                        log: member.row.log,
-                        seq,
-                    });
+                    found.push(Key { log: member.row.log, seq });
                 }
             }
             from = to + 1;
@@ -94,16 +80,8 @@ impl<T: Transactions> Context<T> {
     }
 
     /// All rows that hold something of what is erased.
-    fn affected(
-        &self,
-        family: &[Loaded],
-        keys: &BTreeSet<Key>,
-        matching: Option<&str>,
-    ) -> Result<Erasure> {
-        let mut erasure = Erasure {
-            entries: keys.iter().copied().collect(),
-            ..Erasure::default()
-        };
+    fn affected(&self, family: &[Loaded], keys: &BTreeSet<Key>, matching: Option<&str>) -> Result<Erasure> {
+        let mut erasure = Erasure { entries: keys.iter().copied().collect(), ..Erasure::default() };
         let holds = |text: &Option<String>| match (text, matching) {
             (Some(text), Some(matching)) => text.contains(matching),
             _ => false,
@@ -117,13 +95,8 @@ impl<T: Transactions> Context<T> {
                     Change::Fold(fold) => {
                         erased.iter().any(|pos| fold.covers.contains(*pos)) || holds(&op.summary)
                     }
-                    Change::Label {
-                        target,
-                        before,
-                        after,
-                    } => {
-                        let named =
-                            matches!(target, LabelTarget::Entry(pos) if erased.contains(pos));
+                    Change::Label { target, before, after } => {
+                        let named = matches!(target, LabelTarget::Entry(pos) if erased.contains(pos));
                         states |= named || holds(before) || holds(after);
                         named || holds(before) || holds(after)
                     }
@@ -160,24 +133,12 @@ impl<T: Transactions> Context<T> {
             if !asked && own.is_empty() {
                 continue;
             }
-            let seen = if asked {
-                keys.iter().copied().collect()
-            } else {
-                own
-            };
+            let seen = if asked { keys.iter().copied().collect() } else { own };
             let positions = seen.into_iter().filter_map(|key| member.pos(key)).collect();
-            let by = if asked {
-                by.clone()
-            } else {
-                By {
-                    request: None,
-                    ..by.clone()
-                }
-            };
+            let by = if asked { by.clone() } else { By { request: None, ..by.clone() } };
             let commit = member.conversation.erase(&by, positions)?;
-            let plan = member
-                .conversation
-                .plan(&member.records(&self.rows), &retake_core::Commit::default())?;
+            let plan =
+                member.conversation.plan(&member.records(&self.rows), &retake_core::Commit::default())?;
             let after = self.append(member, &commit, &by, print)?;
             if asked {
                 receipt = Some(receipt_of(&after, commit, &plan, None));
@@ -191,25 +152,18 @@ impl<T: Transactions> Context<T> {
 fn part_contains(part: &Part, text: &str) -> bool {
     let link = |source: &Source| matches!(source, Source::Link(link) if link.contains(text));
     let inline = |source: &Source| match source {
-        Source::Inline(bytes) => bytes
-            .windows(text.len())
-            .any(|window| window == text.as_bytes()),
+        Source::Inline(bytes) => bytes.windows(text.len()).any(|window| window == text.as_bytes()),
         Source::Link(_) => false,
     };
     match part {
         Part::Text(own) => own.contains(text),
         Part::Image { source, .. } => link(source) || inline(source),
         Part::File { name, source, .. } => name.contains(text) || link(source) || inline(source),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-        } => [id, name, arguments].iter().any(|own| own.contains(text)),
+        Part::ToolCall { id, name, arguments } => [id, name, arguments].iter().any(|own| own.contains(text)),
         Part::ToolResult { call, content, .. } => call.contains(text) || content.contains(text),
-        Part::Reasoning {
-            text: own,
-            signature,
-        } => own.contains(text) || signature.as_deref().is_some_and(|own| own.contains(text)),
+        Part::Reasoning { text: own, signature } => {
+            own.contains(text) || signature.as_deref().is_some_and(|own| own.contains(text))
+        }
         Part::Erased => false,
     }
 }

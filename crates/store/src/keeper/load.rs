@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Change, Conversation, Head, Meta, OpNo, Operation, Part, Pos, Records, Span, State, Totals,
-    Tree,
+    Change, Conversation, Head, Meta, OpNo, Operation, Part, Pos, Records, Span, State, Totals, Tree,
 };
 
 use crate::error::{Result, StoreError};
@@ -56,15 +55,11 @@ impl<R: Rows> Records for View<'_, R> {
     type Error = StoreError;
 
     fn meta(&self, pos: Pos) -> Result<Meta> {
-        self.rows
-            .meta(self.loaded.key(pos)?)
-            .map(|meta| Meta { pos, ..meta })
+        self.rows.meta(self.loaded.key(pos)?).map(|meta| Meta { pos, ..meta })
     }
 
     fn parts(&self, pos: Pos) -> Result<Vec<Part>> {
-        self.rows
-            .entry(self.loaded.key(pos)?)
-            .map(|entry| entry.parts)
+        self.rows.entry(self.loaded.key(pos)?).map(|entry| entry.parts)
     }
 
     fn op(&self, no: OpNo) -> Result<Operation> {
@@ -80,17 +75,11 @@ impl<R: Rows> Records for View<'_, R> {
     fn atoms(&self, span: Span) -> Result<Vec<(Pos, Pos)>> {
         let log = self.loaded.key(span.first())?.log;
         let inside = self.rows.results_in(log, span.from, span.to)?;
-        let mut atoms: Vec<(Pos, Pos)> = inside
-            .into_iter()
-            .map(|(seq, call)| (call, Pos::new(span.depth, seq)))
-            .collect();
+        let mut atoms: Vec<(Pos, Pos)> =
+            inside.into_iter().map(|(seq, call)| (call, Pos::new(span.depth, seq))).collect();
         for (depth, log) in (span.depth..).zip(&self.loaded.lineage[span.depth as usize..]) {
             let answers = self.rows.results_for(*log, span.first(), span.last())?;
-            atoms.extend(
-                answers
-                    .into_iter()
-                    .map(|(seq, call)| (call, Pos::new(depth, seq))),
-            );
+            atoms.extend(answers.into_iter().map(|(seq, call)| (call, Pos::new(depth, seq))));
         }
         Ok(atoms)
     }
@@ -110,11 +99,7 @@ pub(crate) fn load_at<R: Rows>(rows: &R, row: ConversationRow, head: Head) -> Re
     conversation.tree = Tree::from_runs(depth, base, rows.runs(row.log)?, row.now.head.seq.0);
     conversation.revision = row.now.revision;
     conversation.head = row.now.head;
-    let mut loaded = Loaded {
-        lineage: Arc::new(lineage),
-        conversation,
-        row,
-    };
+    let mut loaded = Loaded { lineage: Arc::new(lineage), conversation, row };
     let head = loaded.conversation.head_of(&loaded.records(rows), head)?;
     if head != loaded.row.now.head {
         loaded.conversation.revision = revision_at(rows, &loaded, head)?;
@@ -122,12 +107,9 @@ pub(crate) fn load_at<R: Rows>(rows: &R, row: ConversationRow, head: Head) -> Re
     loaded.conversation.head = head;
     replay(rows, &mut loaded)?;
     let tip = loaded.conversation.tip_at(&loaded.records(rows), head)?;
-    let line = loaded
-        .conversation
-        .line_at(&loaded.records(rows), head.seq.0)?;
-    let totals = tip.map_or(Ok(Totals::default()), |tip| {
-        rows.meta(loaded.key(tip)?).map(|meta| meta.totals)
-    })?;
+    let line = loaded.conversation.line_at(&loaded.records(rows), head.seq.0)?;
+    let totals =
+        tip.map_or(Ok(Totals::default()), |tip| rows.meta(loaded.key(tip)?).map(|meta| meta.totals))?;
     loaded.conversation.state.tip = tip;
     loaded.conversation.line = Arc::new(line);
     loaded.conversation.totals = totals;
@@ -140,25 +122,17 @@ fn begin<R: Rows>(rows: &R, row: &ConversationRow) -> Result<(Conversation, Vec<
         return Ok((Conversation::new(row.id), vec![row.log]));
     };
     let parent = load_at(rows, rows.log(from.log)?, from.head)?;
-    let totals = from.tip.map_or(Ok(Totals::default()), |tip| {
-        rows.meta(parent.key(tip)?).map(|meta| meta.totals)
-    })?;
+    let totals =
+        from.tip.map_or(Ok(Totals::default()), |tip| rows.meta(parent.key(tip)?).map(|meta| meta.totals))?;
     let mut lineage = (*parent.lineage).clone();
     lineage.push(row.log);
-    Ok((
-        parent.conversation.forked(row.id, from.tip, totals),
-        lineage,
-    ))
+    Ok((parent.conversation.forked(row.id, from.tip, totals), lineage))
 }
 
 /// The revision that made a head.
 fn revision_at<R: Rows>(rows: &R, loaded: &Loaded, head: Head) -> Result<retake_core::Revision> {
     let log = loaded.row.log;
-    let by_op = if head.op.0 > 0 {
-        rows.op(log, head.op)?.revision
-    } else {
-        retake_core::Revision(1)
-    };
+    let by_op = if head.op.0 > 0 { rows.op(log, head.op)?.revision } else { retake_core::Revision(1) };
     let by_say = match head.seq.0 {
         0 => by_op,
         seq => rows.meta(Key { log, seq })?.revision,
@@ -177,10 +151,7 @@ fn replay<R: Rows>(rows: &R, loaded: &mut Loaded) -> Result<()> {
     }
     for op in rows.ops(log, from, to)? {
         if let Change::Unknown { kind } = &op.change {
-            loaded
-                .conversation
-                .unknown
-                .get_or_insert((op.no, kind.clone()));
+            loaded.conversation.unknown.get_or_insert((op.no, kind.clone()));
         }
         loaded.conversation.state.apply(&op.change);
     }

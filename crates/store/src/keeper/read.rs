@@ -1,8 +1,8 @@
 //! Reading a conversation: pages of a projection, prompts, targets, branches, plans. Each reads what it shows.
 
 use retake_core::{
-    Conversation, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece,
-    Records, Role, Span, preview, repaired, summary_message,
+    Conversation, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece, Records,
+    Role, Span, preview, repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -25,15 +25,8 @@ const PREVIEW_SEARCH: u64 = 32;
 pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
     let entry = rows.entry(loaded.key(pos)?)?;
     let visible = loaded.conversation.mark(pos).is_visible();
-    let preview = if visible {
-        preview(&entry.parts)
-    } else {
-        String::new()
-    };
-    Ok(Line {
-        meta: retake_core::Meta { pos, ..entry.meta },
-        preview,
-    })
+    let preview = if visible { preview(&entry.parts) } else { String::new() };
+    Ok(Line { meta: retake_core::Meta { pos, ..entry.meta }, preview })
 }
 
 /// The pieces of a reading, as (span, mark, fold).
@@ -54,16 +47,9 @@ pub(super) fn page<R: Rows>(
 ) -> Result<Page> {
     let cursor = |id: EntryId| {
         let pos = locate(rows, loaded, id)?;
-        if shows(loaded, projection, pos) {
-            Ok(pos)
-        } else {
-            Err(StoreError::BadCursor(id))
-        }
+        if shows(loaded, projection, pos) { Ok(pos) } else { Err(StoreError::BadCursor(id)) }
     };
-    let (before, after) = (
-        request.before.map(cursor).transpose()?,
-        request.after.map(cursor).transpose()?,
-    );
+    let (before, after) = (request.before.map(cursor).transpose()?, request.after.map(cursor).transpose()?);
     let all = pieces(&loaded.conversation, projection);
     let whole = Path::from_spans(all.iter().map(|piece| piece.span));
     let mut wanted = whole.clone();
@@ -117,10 +103,8 @@ pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<V
         for (seq, entry) in (span.from..).zip(rows.entries(log, span.from, span.to)?) {
             let pos = Pos::new(span.depth, seq);
             let piece = pieces.partition_point(|piece| piece.span.last() < pos);
-            let fold = pieces
-                .get(piece)
-                .filter(|piece| piece.span.contains(pos))
-                .and_then(|piece| piece.fold);
+            let fold =
+                pieces.get(piece).filter(|piece| piece.span.contains(pos)).and_then(|piece| piece.fold);
             let entry = match entry {
                 Ok(mut entry) => {
                     entry.meta.pos = pos;
@@ -129,14 +113,8 @@ pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<V
                 Err(StoreError::Damaged { why, .. }) => Err(why),
                 Err(other) => return Err(other),
             };
-            let answer = entry
-                .as_ref()
-                .is_ok_and(|entry| entry.meta.role == Role::Assistant);
-            let alternative = if answer {
-                alternative(rows, loaded, pos)?
-            } else {
-                None
-            };
+            let answer = entry.as_ref().is_ok_and(|entry| entry.meta.role == Role::Assistant);
+            let alternative = if answer { alternative(rows, loaded, pos)? } else { None };
             shown.push(Shown {
                 pos,
                 entry,
@@ -153,19 +131,12 @@ pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<V
 /// Which alternative a visible answer is, and of how many. Reads rows only where there are siblings.
 fn alternative<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Option<(usize, usize)>> {
     let conversation = &loaded.conversation;
-    if conversation
-        .tree
-        .children(conversation.tree.after(pos))
-        .len()
-        < 2
-    {
+    if conversation.tree.children(conversation.tree.after(pos)).len() < 2 {
         return Ok(None);
     }
     let alternatives = conversation.alternatives(&loaded.records(rows), pos)?;
     let at = alternatives.iter().position(|other| *other == pos);
-    Ok(at
-        .filter(|_| alternatives.len() > 1)
-        .map(|at| (at + 1, alternatives.len())))
+    Ok(at.filter(|_| alternatives.len() > 1).map(|at| (at + 1, alternatives.len())))
 }
 
 /// The prompt, repaired. A damaged entry is left out; the timeline says so.
@@ -174,11 +145,7 @@ pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>>
     for piece in loaded.conversation.prompt() {
         match piece {
             PromptPiece::Summary(fold) => {
-                let log = loaded
-                    .lineage
-                    .get(fold.depth as usize)
-                    .copied()
-                    .unwrap_or(loaded.row.log);
+                let log = loaded.lineage.get(fold.depth as usize).copied().unwrap_or(loaded.row.log);
                 let summary = rows.op(log, fold.op)?.summary.unwrap_or_default();
                 messages.push(summary_message(&summary));
             }
@@ -187,14 +154,9 @@ pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>>
                 for entry in rows.entries(log, span.from, span.to)? {
                     match entry {
                         Ok(entry) => {
-                            let wrote =
-                                entry.meta.role == Role::Assistant && !entry.author.is_empty();
+                            let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
                             let model = wrote.then_some(entry.author);
-                            messages.push(Message {
-                                role: entry.meta.role,
-                                parts: entry.parts,
-                                model,
-                            });
+                            messages.push(Message { role: entry.meta.role, parts: entry.parts, model });
                         }
                         Err(StoreError::Damaged { .. }) => {}
                         Err(other) => return Err(other),
@@ -214,9 +176,7 @@ pub(super) fn targets<R: Rows>(
     limit: usize,
 ) -> Result<Vec<TargetLine>> {
     let before = before.map(|id| locate(rows, loaded, id)).transpose()?;
-    let targets = loaded
-        .conversation
-        .targets(&loaded.records(rows), before, limit)?;
+    let targets = loaded.conversation.targets(&loaded.records(rows), before, limit)?;
     let lines = targets.into_iter().map(|target| {
         let preview = line(rows, loaded, target.meta.pos)?.preview;
         Ok(TargetLine { target, preview })
@@ -225,20 +185,11 @@ pub(super) fn targets<R: Rows>(
 }
 
 /// The alternatives of a visible answer.
-pub(super) fn alternatives<R: Rows>(
-    rows: &R,
-    loaded: &Loaded,
-    id: EntryId,
-) -> Result<Vec<Alternative>> {
+pub(super) fn alternatives<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Vec<Alternative>> {
     let pos = locate(rows, loaded, id)?;
-    let alternatives = loaded
-        .conversation
-        .alternatives(&loaded.records(rows), pos)?;
+    let alternatives = loaded.conversation.alternatives(&loaded.records(rows), pos)?;
     let lines = alternatives.into_iter().map(|pos| {
-        Ok(Alternative {
-            current: loaded.conversation.is_on_path(pos),
-            line: line(rows, loaded, pos)?,
-        })
+        Ok(Alternative { current: loaded.conversation.is_on_path(pos), line: line(rows, loaded, pos)? })
     });
     lines.collect()
 }
@@ -248,15 +199,9 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
     let commit = decide(rows, loaded, &undecided(action))?;
     let plan = loaded.conversation.plan(&loaded.records(rows), &commit)?;
     let lines = |part: &Path| {
-        part.positions()
-            .take(PLAN_LINES)
-            .map(|pos| any_line(rows, loaded, pos))
-            .collect::<Result<Vec<_>>>()
+        part.positions().take(PLAN_LINES).map(|pos| any_line(rows, loaded, pos)).collect::<Result<Vec<_>>>()
     };
-    let composer = plan
-        .composer
-        .map(|pos| rows.entry(loaded.key(pos)?))
-        .transpose()?;
+    let composer = plan.composer.map(|pos| rows.entry(loaded.key(pos)?)).transpose()?;
     Ok(Planned {
         unchanged: commit.is_empty(),
         gone: lines(&plan.gone)?,
@@ -269,10 +214,7 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
 /// A line of a plan: what `show` would bring back is what its author asked to see.
 fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
     let entry = rows.entry(loaded.key(pos)?)?;
-    Ok(Line {
-        preview: preview(&entry.parts),
-        meta: retake_core::Meta { pos, ..entry.meta },
-    })
+    Ok(Line { preview: preview(&entry.parts), meta: retake_core::Meta { pos, ..entry.meta } })
 }
 
 /// The branches, oldest first.
@@ -282,14 +224,10 @@ pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>
     for leaf in conversation.tree.leaves() {
         let path = conversation.tree.path(Some(leaf.pos));
         let own = path.behind(leaf.fork);
-        let label = conversation
-            .state
-            .labels
-            .iter()
-            .find_map(|(target, name)| match target {
-                retake_core::LabelTarget::Entry(pos) if own.contains(*pos) => Some(name.clone()),
-                _ => None,
-            });
+        let label = conversation.state.labels.iter().find_map(|(target, name)| match target {
+            retake_core::LabelTarget::Entry(pos) if own.contains(*pos) => Some(name.clone()),
+            _ => None,
+        });
         branches.push(Branch {
             current: conversation.is_on_path(leaf.pos),
             from: leaf.fork.map(|pos| line(rows, loaded, pos)).transpose()?,
@@ -303,22 +241,14 @@ pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>
     }
     // Where the tip is no leaf, the branch whose leaf was said last shows where one is.
     if let Some(tip) = conversation.state.tip
-        && !branches
-            .iter()
-            .any(|branch| branch.current && branch.leaf.pos == tip)
+        && !branches.iter().any(|branch| branch.current && branch.leaf.pos == tip)
     {
         let path = conversation.path();
         branches.push(Branch {
-            leaf: retake_core::Leaf {
-                pos: tip,
-                fork: None,
-            },
+            leaf: retake_core::Leaf { pos: tip, fork: None },
             current: true,
             from: None,
-            first: path
-                .first()
-                .map(|pos| line(rows, loaded, pos))
-                .transpose()?,
+            first: path.first().map(|pos| line(rows, loaded, pos)).transpose()?,
             last: line(rows, loaded, tip)?,
             messages: path.len(),
             own: 0,
@@ -331,25 +261,17 @@ pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>
 /// Operations, newest first.
 pub(super) fn ops<R: Rows>(rows: &R, loaded: &Loaded, range: OpRange) -> Result<OpPage> {
     let line = &loaded.conversation.line;
-    let last = range.before.map_or(loaded.conversation.head.op, |before| {
-        OpNo(before.0.saturating_sub(1))
-    });
+    let last = range.before.map_or(loaded.conversation.head.op, |before| OpNo(before.0.saturating_sub(1)));
     let first = OpNo((last.0 + 1).saturating_sub(range.limit as u64).max(1));
     let mut ops = rows.ops(loaded.row.log, first, last)?;
     ops.reverse();
     let ops = ops.into_iter().map(|op| OpLine {
-        before: Head {
-            op: OpNo(op.no.0 - 1),
-            seq: op.at,
-        },
+        before: Head { op: OpNo(op.no.0 - 1), seq: op.at },
         undo_next: line.done == Some(retake_core::Step::Op(op.no)),
         redo_next: line.undone == Some(op.no),
         op,
     });
-    Ok(OpPage {
-        ops: ops.collect(),
-        more: first.0 > 1,
-    })
+    Ok(OpPage { ops: ops.collect(), more: first.0 > 1 })
 }
 
 /// A conversation in short.
@@ -357,30 +279,15 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
     let conversation = &loaded.conversation;
     let row = &loaded.row;
     let records = loaded.records(rows);
-    let parent = row
-        .parent
-        .map(|parent| Ok::<_, StoreError>((rows.log(parent.log)?.id, parent.head)));
-    let tip = conversation
-        .state
-        .tip
-        .map(|tip| records.meta(tip).map(|meta| meta.id))
-        .transpose()?;
+    let parent = row.parent.map(|parent| Ok::<_, StoreError>((rows.log(parent.log)?.id, parent.head)));
+    let tip = conversation.state.tip.map(|tip| records.meta(tip).map(|meta| meta.id)).transpose()?;
     let step = |step| match step {
         retake_core::Step::Turn(_) => Ok::<_, StoreError>("turn".to_owned()),
         retake_core::Step::Op(no) => Ok(records.op(no)?.reason.name().to_owned()),
     };
-    let redo = conversation
-        .line
-        .undone
-        .map(|no| records.op(no))
-        .transpose()?;
-    let redo = redo.and_then(|op| {
-        if let retake_core::Reason::Undo(step) = op.reason {
-            Some(step)
-        } else {
-            None
-        }
-    });
+    let redo = conversation.line.undone.map(|no| records.op(no)).transpose()?;
+    let redo =
+        redo.and_then(|op| if let retake_core::Reason::Undo(step) = op.reason { Some(step) } else { None });
     Ok(Summary {
         id: row.id,
         title: conversation.state.title().map(str::to_owned),
@@ -396,10 +303,7 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         rewinds: row.now.rewinds,
         undo: conversation.line.done.map(step).transpose()?,
         redo: redo.map(step).transpose()?,
-        read_only: conversation
-            .writable()
-            .err()
-            .map(|refusal| refusal.to_string()),
+        read_only: conversation.writable().err().map(|refusal| refusal.to_string()),
     })
 }
 
@@ -419,9 +323,7 @@ pub(super) fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String
 
 /// The conversations of a page, in short.
 pub(super) fn summaries<R: Rows>(rows: &R, page: Vec<ConversationRow>) -> Result<Vec<Summary>> {
-    page.into_iter()
-        .map(|row| load(rows, row).and_then(|loaded| summary(rows, &loaded)))
-        .collect()
+    page.into_iter().map(|row| load(rows, row).and_then(|loaded| summary(rows, &loaded))).collect()
 }
 
 /// The content of an entry that a reading of this state may show, or that is on another branch.

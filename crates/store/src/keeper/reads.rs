@@ -1,20 +1,17 @@
 //! The [`Store`] trait on a [`Keeper`]: each call to the writer or to a reader, nothing else.
 
 use async_trait::async_trait;
-use retake_core::{
-    Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision,
-};
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision};
 
 use super::load::{Loaded, load, load_at};
 use super::{Keeper, changes, read, search};
 use crate::error::{Result, StoreError};
 use crate::reading::{
-    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
-    Snapshot, Summary, TargetLine,
+    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
+    Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest,
-    StreamRow,
+    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
 };
 use crate::rows::{Backend, Rows, Transactions};
 use crate::store::Store;
@@ -64,24 +61,16 @@ where
     }
 
     async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
-        self.write(move |context| context.say(conversation, say))
-            .await
+        self.write(move |context| context.say(conversation, say)).await
     }
 
-    async fn say_all(
-        &self,
-        conversation: ConversationId,
-        says: Vec<SayRequest>,
-    ) -> Result<Receipt> {
+    async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt> {
         self.write(move |context| {
             let mut all: Option<Receipt> = None;
             for say in says {
                 let receipt = context.say(conversation, say)?;
                 let entries = all.map(|all| all.entries).unwrap_or_default();
-                all = Some(Receipt {
-                    entries: [entries, receipt.entries].concat(),
-                    ..receipt
-                });
+                all = Some(Receipt { entries: [entries, receipt.entries].concat(), ..receipt });
             }
             let loaded = context.load(conversation)?;
             Ok(all.unwrap_or_else(|| super::write::said(&loaded, None)))
@@ -90,8 +79,7 @@ where
     }
 
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
-        self.write(move |context| context.apply(conversation, apply))
-            .await
+        self.write(move |context| context.apply(conversation, apply)).await
     }
 
     async fn say_at(
@@ -100,40 +88,27 @@ where
         apply: Apply,
         say: SayRequest,
     ) -> Result<(Receipt, Receipt)> {
-        self.write(move |context| context.say_at(conversation, apply, say))
-            .await
+        self.write(move |context| context.say_at(conversation, apply, say)).await
     }
 
     async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
-        self.with(conversation, |rows, loaded| {
-            read::plan(rows, loaded, action)
-        })
-        .await
+        self.with(conversation, |rows, loaded| read::plan(rows, loaded, action)).await
     }
 
     async fn snapshot(&self, conversation: ConversationId) -> Result<Snapshot> {
-        Ok(Snapshot {
-            loaded: self.now(conversation).await?,
-        })
+        Ok(Snapshot { loaded: self.now(conversation).await? })
     }
 
     async fn summary(&self, conversation: ConversationId) -> Result<Summary> {
-        self.with(conversation, |rows, loaded| read::summary(rows, loaded))
-            .await
+        self.with(conversation, |rows, loaded| read::summary(rows, loaded)).await
     }
 
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
-        self.read(move |rows| read::summaries(rows, rows.conversations(&request)?))
-            .await
+        self.read(move |rows| read::summaries(rows, rows.conversations(&request)?)).await
     }
 
-    async fn conversations_like(
-        &self,
-        prefix: String,
-        limit: usize,
-    ) -> Result<Vec<ConversationId>> {
-        self.read(move |rows| rows.conversations_like(&prefix, limit))
-            .await
+    async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>> {
+        self.read(move |rows| rows.conversations_like(&prefix, limit)).await
     }
 
     async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>> {
@@ -143,9 +118,7 @@ where
                 let Some(from) = row.parent.filter(|from| from.log == parent.row.log) else {
                     continue;
                 };
-                let tip = from
-                    .tip
-                    .map(|tip| Ok::<_, StoreError>(rows.meta(parent.key(tip)?)?.id));
+                let tip = from.tip.map(|tip| Ok::<_, StoreError>(rows.meta(parent.key(tip)?)?.id));
                 forks.push((read::summary(rows, &load(rows, row)?)?, tip.transpose()?));
             }
             Ok(forks)
@@ -153,22 +126,13 @@ where
         .await
     }
 
-    async fn page(
-        &self,
-        conversation: ConversationId,
-        reading: Reading,
-        page: PageRequest,
-    ) -> Result<Page> {
+    async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page> {
         let Reading { projection, at } = reading;
-        self.with_at(conversation, at, move |rows, loaded| {
-            read::page(rows, loaded, projection, &page)
-        })
-        .await
+        self.with_at(conversation, at, move |rows, loaded| read::page(rows, loaded, projection, &page)).await
     }
 
     async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {
-        self.with_at(conversation, at, |rows, loaded| read::prompt(rows, loaded))
-            .await
+        self.with_at(conversation, at, |rows, loaded| read::prompt(rows, loaded)).await
     }
 
     async fn targets(
@@ -177,40 +141,23 @@ where
         before: Option<EntryId>,
         limit: usize,
     ) -> Result<Vec<TargetLine>> {
-        self.with(conversation, move |rows, loaded| {
-            read::targets(rows, loaded, before, limit)
-        })
-        .await
+        self.with(conversation, move |rows, loaded| read::targets(rows, loaded, before, limit)).await
     }
 
-    async fn alternatives(
-        &self,
-        conversation: ConversationId,
-        entry: EntryId,
-    ) -> Result<Vec<Alternative>> {
-        self.with(conversation, move |rows, loaded| {
-            read::alternatives(rows, loaded, entry)
-        })
-        .await
+    async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>> {
+        self.with(conversation, move |rows, loaded| read::alternatives(rows, loaded, entry)).await
     }
 
     async fn ops(&self, conversation: ConversationId, range: OpRange) -> Result<OpPage> {
-        self.with(conversation, move |rows, loaded| {
-            read::ops(rows, loaded, range)
-        })
-        .await
+        self.with(conversation, move |rows, loaded| read::ops(rows, loaded, range)).await
     }
 
     async fn branches(&self, conversation: ConversationId) -> Result<Vec<Branch>> {
-        self.with(conversation, |rows, loaded| read::branches(rows, loaded))
-            .await
+        self.with(conversation, |rows, loaded| read::branches(rows, loaded)).await
     }
 
     async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>> {
-        self.with(conversation, move |rows, loaded| {
-            read::content(rows, loaded, entry)
-        })
-        .await
+        self.with(conversation, move |rows, loaded| read::content(rows, loaded, entry)).await
     }
 
     async fn search(&self, request: SearchRequest) -> Result<Hits> {
@@ -218,34 +165,24 @@ where
             Some(id) => Some(self.now(id).await?),
             None => None,
         };
-        self.read(move |rows| search::search(rows, &request, only))
-            .await
+        self.read(move |rows| search::search(rows, &request, only)).await
     }
 
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes> {
-        self.with(conversation, move |rows, loaded| {
-            changes::changes(rows, loaded, since)
-        })
-        .await
+        self.with(conversation, move |rows, loaded| changes::changes(rows, loaded, since)).await
     }
 
     async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
         self.with(conversation, |rows, loaded| {
             let tip = loaded.conversation.state.tip;
-            let turn = tip
-                .map(|tip| loaded.records(rows).meta(tip))
-                .transpose()?
-                .and_then(|meta| meta.turn);
+            let turn = tip.map(|tip| loaded.records(rows).meta(tip)).transpose()?.and_then(|meta| meta.turn);
             Ok(Answering { turn, tip })
         })
         .await
     }
 
     async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId> {
-        self.with(conversation, move |rows, loaded| {
-            Ok(rows.meta(loaded.key(pos)?)?.id)
-        })
-        .await
+        self.with(conversation, move |rows, loaded| Ok(rows.meta(loaded.key(pos)?)?.id)).await
     }
 
     async fn entries_like(
@@ -256,11 +193,7 @@ where
     ) -> Result<Vec<EntryId>> {
         self.with(conversation, move |rows, loaded| {
             let found = rows.entries_like(loaded.row.root, &prefix, limit)?;
-            Ok(found
-                .into_iter()
-                .filter(|(_, key)| loaded.pos(*key).is_some())
-                .map(|(id, _)| id)
-                .collect())
+            Ok(found.into_iter().filter(|(_, key)| loaded.pos(*key).is_some()).map(|(id, _)| id).collect())
         })
         .await
     }
@@ -269,18 +202,12 @@ where
         self.with(conversation, move |rows, loaded| {
             let records = loaded.records(rows);
             let opener = loaded.conversation.turn_opener(&records, number)?;
-            opener
-                .map(|pos| records.meta(pos).map(|meta| meta.id))
-                .transpose()
+            opener.map(|pos| records.meta(pos).map(|meta| meta.id)).transpose()
         })
         .await
     }
 
-    async fn save_stream(
-        &self,
-        conversation: ConversationId,
-        stream: Option<StreamRow>,
-    ) -> Result<()> {
+    async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()> {
         self.write(move |context| {
             let log = context.load(conversation)?.row.log;
             context.rows.set_stream(log, stream.as_ref())

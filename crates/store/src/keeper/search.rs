@@ -28,11 +28,7 @@ struct Searched {
 
 impl Searched {
     fn new(loaded: Arc<Loaded>) -> Self {
-        Self {
-            path: loaded.conversation.path(),
-            loaded,
-            title: None,
-        }
+        Self { path: loaded.conversation.path(), loaded, title: None }
     }
 
     /// How an entry stands here.
@@ -67,20 +63,10 @@ impl<R: Rows> Family<'_, R> {
         let root = own.loaded.row.root;
         let mut logs = vec![key.log];
         if !self.forks.contains_key(&root) {
-            let tree = self
-                .rows
-                .tree_of(root)?
-                .into_iter()
-                .map(|row| row.log)
-                .collect();
+            let tree = self.rows.tree_of(root)?.into_iter().map(|row| row.log).collect();
             self.forks.insert(root, tree);
         }
-        logs.extend(
-            self.forks[&root]
-                .iter()
-                .copied()
-                .filter(|log| *log > key.log),
-        );
+        logs.extend(self.forks[&root].iter().copied().filter(|log| *log > key.log));
         // Where a fork shows it plainly, that is better than the parent's “rewound”.
         for plain in [Include::default(), include] {
             for log in &logs {
@@ -99,22 +85,11 @@ impl<R: Rows> Family<'_, R> {
 }
 
 /// Runs a search. `only` is the conversation asked for, as it is now.
-pub(super) fn search<R: Rows>(
-    rows: &R,
-    request: &SearchRequest,
-    only: Option<Arc<Loaded>>,
-) -> Result<Hits> {
+pub(super) fn search<R: Rows>(rows: &R, request: &SearchRequest, only: Option<Arc<Loaded>>) -> Result<Hits> {
     let (query, understood) = Query::parse(&request.query);
-    let within = only
-        .as_ref()
-        .map(|loaded| ranges(loaded, request.include))
-        .transpose()?;
+    let within = only.as_ref().map(|loaded| ranges(loaded, request.include)).transpose()?;
     let only_log = only.as_ref().map(|loaded| loaded.row.log);
-    let mut family = Family {
-        rows,
-        met: HashMap::new(),
-        forks: HashMap::new(),
-    };
+    let mut family = Family { rows, met: HashMap::new(), forks: HashMap::new() };
     if let Some(loaded) = only {
         family.met.insert(loaded.row.log, Searched::new(loaded));
     }
@@ -128,8 +103,7 @@ pub(super) fn search<R: Rows>(
                 let searched = family.meet(log)?;
                 let pos = searched.loaded.pos(key);
                 let standing = pos.map(|pos| (log, pos, searched.standing(pos)));
-                standing
-                    .filter(|(_, _, standing)| Conversation::searchable(*standing, request.include))
+                standing.filter(|(_, _, standing)| Conversation::searchable(*standing, request.include))
             }
         };
         match hit {
@@ -141,24 +115,14 @@ pub(super) fn search<R: Rows>(
     })?;
     let more = found.len() > request.limit;
     found.truncate(request.limit);
-    let hits = found
-        .into_iter()
-        .map(|(log, pos, standing)| hit(&mut family, &query, log, pos, standing));
-    Ok(Hits {
-        hits: hits.collect::<Result<_>>()?,
-        more,
-        understood,
-    })
+    let hits = found.into_iter().map(|(log, pos, standing)| hit(&mut family, &query, log, pos, standing));
+    Ok(Hits { hits: hits.collect::<Result<_>>()?, more, understood })
 }
 
 /// The rows that a conversation can show: its spans, or for an audit all that it knows.
 fn ranges(loaded: &Loaded, include: Include) -> Result<Vec<(LogNo, u64, u64)>> {
     let tree = &loaded.conversation.tree;
-    let path = if include.rewound {
-        tree.base().clone()
-    } else {
-        loaded.conversation.path()
-    };
+    let path = if include.rewound { tree.base().clone() } else { loaded.conversation.path() };
     let mut ranges = Vec::new();
     for span in path.spans() {
         ranges.push((loaded.key(span.first())?.log, span.from, span.to));
@@ -180,12 +144,7 @@ fn hit<R: Rows>(
     let rows = family.rows;
     let searched = family.meet(log)?;
     if searched.title.is_none() {
-        let title = searched
-            .loaded
-            .conversation
-            .state
-            .title()
-            .map(str::to_owned);
+        let title = searched.loaded.conversation.state.title().map(str::to_owned);
         searched.title = Some(title.map_or_else(|| first_message(rows, &searched.loaded), Ok)?);
     }
     let loaded = Arc::clone(&searched.loaded);
@@ -196,9 +155,7 @@ fn hit<R: Rows>(
     let reading = match standing {
         Standing::OnPath(_) => conversation.visible(&searched.path),
         Standing::Rewound => {
-            let branch = conversation
-                .tree
-                .path(Some(conversation.tree.latest_leaf(pos)));
+            let branch = conversation.tree.path(Some(conversation.tree.latest_leaf(pos)));
             conversation.visible(&branch)
         }
     };
@@ -209,10 +166,7 @@ fn hit<R: Rows>(
     Ok(Hit {
         conversation: loaded.row.id,
         title,
-        line: crate::reading::Line {
-            meta,
-            preview: retake_core::preview(&entry.parts),
-        },
+        line: crate::reading::Line { meta, preview: retake_core::preview(&entry.parts) },
         standing,
         snippet: snippet.text,
         marks: snippet.marks,
