@@ -18,7 +18,7 @@ fn main() -> io::Result<()> {
         Some("edit") => edit(argument),
         Some("pick") => pick_a_row(argument),
         Some("confirm") => {
-            let answer = confirm::confirm(Palette::stdout(), "Go on?", confirm::Default::No)?;
+            let answer = confirm::confirm(Palette::stdout(), "Go on?", confirm::OnEnter::No)?;
             say(&format!("ANSWER {answer}\n"))
         }
         Some("page") => {
@@ -33,9 +33,9 @@ fn main() -> io::Result<()> {
             say("DONE\n")
         }
         Some("interrupt") => interrupt(),
-        Some("panic") => panic_while_reading(),
+        Some("panic") => panic_while_reading(&argument.expect("the path of a file")),
         _ => say(
-            "usage: term_demo edit [PREFILL] | pick [LINES] | confirm | page | progress | interrupt | panic\n",
+            "usage: term_demo edit [PREFILL] | pick [LINES] | confirm | page | progress | interrupt | panic FILE\n",
         ),
     }
 }
@@ -115,21 +115,11 @@ fn interrupt() -> io::Result<()> {
     })
 }
 
-/// Panics on the main thread when the composer has read a line and reads the next.
-fn panic_while_reading() -> io::Result<()> {
-    let (submitted, heard) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut editor = editor();
-        while let Ok(Read::Line(text)) = editor.read(None) {
-            if submitted.send(text).is_err() {
-                return;
-            }
-        }
-    });
-    // The line says when: by then the thread is in raw mode again, or will not be any more.
-    let text = heard.recv().expect("a line");
-    while !crossterm::terminal::is_raw_mode_enabled()? {
+/// Panics on the main thread while another one reads, as soon as a file is there.
+fn panic_while_reading(sign: &str) -> io::Result<()> {
+    std::thread::spawn(|| editor().read(None));
+    while !std::fs::exists(sign)? {
         std::thread::yield_now();
     }
-    panic!("a bug, as asked for with {text:?}");
+    panic!("a bug, as asked for");
 }

@@ -10,6 +10,7 @@ const ESC: &str = "\x1b";
 fn picker() -> Pty {
     let pty = Pty::start(&["pick"]);
     pty.shows("Esc cancel");
+    pty.cursor_is_at(1, 0);
     pty
 }
 

@@ -154,11 +154,24 @@ impl Pty {
     /// Waits until the screen is as expected, and gives it back. It looks again when something is printed, and now and then.
     #[track_caller]
     pub(super) fn until(&self, what: &str, expected: impl Fn(&str) -> bool) -> String {
+        self.until_screen(what, |screen| expected(&screen.contents()))
+    }
+
+    /// Waits until the cursor is there, which is when a drawing that ends with moving it is complete.
+    #[track_caller]
+    pub(super) fn cursor_is_at(&self, row: u16, column: u16) {
+        self.until_screen("the cursor", |screen| {
+            screen.cursor_position() == (row, column)
+        });
+    }
+
+    #[track_caller]
+    fn until_screen(&self, what: &str, expected: impl Fn(&vt100::Screen) -> bool) -> String {
         let deadline = Instant::now() + DEADLINE;
         let mut parser = self.screen.0.lock().expect("the screen");
         loop {
             let contents = parser.screen().contents();
-            if expected(&contents) {
+            if expected(parser.screen()) {
                 return contents;
             }
             let left = deadline.saturating_duration_since(Instant::now());
