@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::{cursor, queue, terminal};
@@ -65,6 +66,8 @@ pub fn pick(
     };
     let _raw = Raw::enable()?;
     let _region = Region::begin()?;
+    // The first look at events is when resizes begin to be noticed: it must come before the first drawing.
+    event::poll(Duration::ZERO)?;
     loop {
         picker.draw()?;
         if let Some(done) = picker.list.handle(next_key()?) {
