@@ -71,7 +71,7 @@ impl EngineError {
     }
 
     /// A failed call of a model.
-    pub(crate) fn model(error: &ModelError) -> Self {
+    pub fn model(error: &ModelError) -> Self {
         let cause = error.source().map(|cause| cause.to_string().into());
         let hint = Some(error.hint().to_owned()).filter(|hint| !hint.is_empty());
         Self { hint, cause, ..Self::new(Kind::Model, "model", error.to_string()) }
