@@ -4,6 +4,7 @@
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
 mod error;
+mod memory;
 mod query;
 mod request;
 mod rows;
