@@ -38,7 +38,8 @@ impl Engine {
         let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
         let store = Arc::new(Keeper::start(opened.store, opened.rows)?);
         let system_prompt = request.settings.system_prompt.clone();
-        let models = Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
+        let models =
+            Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
         Self::start(Parts { store, clock, random, models, system_prompt, user: request.user }).await
     }
 }

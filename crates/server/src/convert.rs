@@ -173,10 +173,9 @@ pub(crate) fn summary(summary: Summary, running: bool) -> reply::Conversation {
         title: summary.title,
         preview: summary.preview,
         folder: summary.folder,
-        parent: summary.parent.map(|(id, head)| reply::Parent {
-            conversation: id.to_string(),
-            head: head.to_string(),
-        }),
+        parent: summary
+            .parent
+            .map(|(id, head)| reply::Parent { conversation: id.to_string(), head: head.to_string() }),
         created_ms: summary.created.0,
         changed_ms: summary.changed.0,
         head: summary.head.to_string(),

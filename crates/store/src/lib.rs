@@ -3,8 +3,11 @@
 //! Decisions are core's; a backend keeps rows; between them stands one writer that makes whatever is queued
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod keeper;
+mod memory;
 mod query;
 mod reading;
 mod request;
@@ -13,6 +16,7 @@ mod store;
 
 pub use error::{Result, StoreError};
 pub use keeper::Keeper;
+pub use memory::{Memory, MemoryRows};
 pub use reading::{
     Alternative, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned,
     Reading, Shown, Snapshot, Summary, TargetLine,

@@ -1,7 +1,7 @@
 //! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
 
 use retake_core::{
-    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason, RequestId,
+    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason,
     Revision, Role, Seen, Step, Time, Totals, Usage,
 };
 

@@ -74,8 +74,10 @@ impl InProcess {
             return Ok(Reply::Done);
         }
         let idle = "no model is answering in this conversation";
-        Err(problem(retake_engine::EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
-            .hint("there is nothing to stop")))
+        Err(problem(
+            retake_engine::EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
+                .hint("there is nothing to stop"),
+        ))
     }
 
     /// A receipt with the words for the composer of the one who asked, read afresh.
@@ -172,15 +174,17 @@ impl InProcess {
             return Ok(FoldId { depth, op: OpNo(op) });
         }
         let entry = self.entry(of, name).await?;
-        let reading = retake_engine::store::Reading { projection: retake_core::Projection::Timeline, at: None };
+        let reading =
+            retake_engine::store::Reading { projection: retake_core::Projection::Timeline, at: None };
         let around = retake_engine::store::PageRequest { limit: usize::MAX, ..Default::default() };
         let page = self.engine.store().page(of, reading, around).await.map_err(store_problem)?;
-        let covered = page.entries.into_iter().find(|shown| {
-            shown.entry.as_ref().is_ok_and(|shown| shown.meta.id == entry)
-        });
-        covered.and_then(|shown| shown.fold).ok_or_else(|| {
-            store_problem(retake_core::Refusal::UnknownFold.into())
-        })
+        let covered = page
+            .entries
+            .into_iter()
+            .find(|shown| shown.entry.as_ref().is_ok_and(|shown| shown.meta.id == entry));
+        covered
+            .and_then(|shown| shown.fold)
+            .ok_or_else(|| store_problem(retake_core::Refusal::UnknownFold.into()))
     }
 }
 

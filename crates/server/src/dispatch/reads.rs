@@ -172,7 +172,8 @@ impl InProcess {
 
     pub(super) async fn catch_up(&self, catch_up: request::CatchUp) -> Result<Reply, Problem> {
         let id = self.conversation(&catch_up.conversation).await?;
-        let changes = self.engine.store().changes(id, Revision(catch_up.since)).await.map_err(store_problem)?;
+        let changes =
+            self.engine.store().changes(id, Revision(catch_up.since)).await.map_err(store_problem)?;
         Ok(Reply::Changes(reply::Changes {
             revision: changes.revision.0,
             head: changes.head.to_string(),
