@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{
-    ConversationId, EntryId, Flags, Head, Include, Part, Projection, Reason, Role, Seen, Standing, Time, joined_text,
+    ConversationId, EntryId, Flags, Head, Include, Part, Projection, Reason, Role, Seen, Standing, Time,
+    joined_text,
 };
 
 use crate::{
-    Action, Apply, By, NewConversation, NewFork, PageRequest, Reading, Receipt, Result, SayRequest, SearchRequest,
-    Store,
+    Action, Apply, By, NewConversation, NewFork, PageRequest, Reading, Receipt, Result, SayRequest,
+    SearchRequest, Store,
 };
 
 /// Ids and times count up, so that no test depends on a clock or on chance.
@@ -27,7 +28,11 @@ pub fn new_id() -> uuid::Uuid {
 
 /// Who asks in tests.
 pub fn by() -> By {
-    By { author: "ann".into(), time: Time(1_700_000_000_000 + i64::try_from(next()).unwrap_or(0)), request: None }
+    By {
+        author: "ann".into(),
+        time: Time(1_700_000_000_000 + i64::try_from(next()).unwrap_or(0)),
+        request: None,
+    }
 }
 
 /// Who asks by a request.
