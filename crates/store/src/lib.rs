@@ -4,8 +4,11 @@
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
 mod error;
+mod lock;
 mod query;
+mod record;
 mod request;
 mod rows;
+mod sqlite;
 
 pub use error::{Result, StoreError};
