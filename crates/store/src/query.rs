@@ -28,7 +28,3 @@ pub struct Term {
     /// Whether the last word may go on.
     pub prefix: bool,
 }
-
-pub(crate) fn index_text(parts: &[retake_core::Part]) -> String {
-    retake_core::joined_text(parts).to_lowercase()
-}
