@@ -7,11 +7,14 @@
 pub mod conformance;
 mod error;
 mod keeper;
+mod lock;
 mod memory;
 mod query;
 mod reading;
+mod record;
 mod request;
 mod rows;
+mod sqlite;
 mod store;
 
 pub use error::{Result, StoreError};
@@ -26,4 +29,5 @@ pub use request::{
     StreamRow,
 };
 pub use rows::{Backend, Rows, Transactions};
+pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;
