@@ -1,3 +1,5 @@
 //! The store's tests, one binary.
 
 mod backends;
+mod kit;
+mod model;
