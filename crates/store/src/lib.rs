@@ -5,6 +5,7 @@
 
 mod error;
 mod lock;
+mod memory;
 mod query;
 mod record;
 mod request;

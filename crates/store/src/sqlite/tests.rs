@@ -2,5 +2,6 @@
 
 mod kit;
 mod rows;
+mod searching;
 
 use super::SqliteRows;
