@@ -1,3 +1,3 @@
-//! placeholder
+//! The binary `retake`: the composition root. Must never hold logic.
 
 fn main() {}

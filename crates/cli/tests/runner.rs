@@ -1,0 +1,3 @@
+//! The integration tests of the command line, as one binary.
+
+mod term;

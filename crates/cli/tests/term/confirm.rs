@@ -1,0 +1,24 @@
+//! Questions: one key answers.
+
+use super::pty::Pty;
+
+#[test]
+fn one_key_answers_and_the_answer_stays() {
+    for (key, answer, said) in [
+        ("y", "true", "yes"),
+        ("\r", "false", "no"),
+        ("\x1b", "false", "no"),
+        ("\x03", "false", "no"),
+    ] {
+        let mut pty = Pty::start(&["confirm"]);
+        pty.shows("Go on? [y/N]");
+        pty.until("raw mode", |_| pty.cursor() == (0, 13));
+        pty.send(key);
+        let screen = pty.shows(&format!("ANSWER {answer}"));
+        assert_eq!(
+            screen.lines().next().map(str::trim_end),
+            Some(&*format!("Go on? [y/N] {said}"))
+        );
+        assert!(pty.ended());
+    }
+}

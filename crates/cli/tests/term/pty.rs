@@ -1,0 +1,280 @@
+//! A pseudo-terminal with the demonstration program in it: keys go in, a screen comes out. It answers the questions that a terminal
+//! answers. Must never wait without a deadline, and kills what it started.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// Generous, for a busy machine; what is waited for normally takes milliseconds.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+pub(super) struct Pty {
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    keys: Sender<Vec<u8>>,
+    screen: Arc<(Mutex<vt100::Parser<Answers>>, Condvar)>,
+}
+
+/// Answers questions for the cursor and the kind of terminal, and thereby says that it knows no newer protocol.
+#[derive(Default)]
+struct Answers {
+    pending: Vec<u8>,
+    /// All that was ever printed.
+    transcript: Vec<u8>,
+}
+
+impl vt100::Callbacks for Answers {
+    fn unhandled_csi(
+        &mut self,
+        screen: &mut vt100::Screen,
+        intermediate: Option<u8>,
+        _: Option<u8>,
+        params: &[&[u16]],
+        c: char,
+    ) {
+        let (row, column) = screen.cursor_position();
+        match (intermediate, params.first().copied(), c) {
+            (None, Some([6]), 'n') => {
+                self.pending
+                    .extend(format!("\x1b[{};{}R", row + 1, column + 1).bytes());
+            }
+            (None, _, 'c') => self.pending.extend(b"\x1b[?62c"),
+            _ => {}
+        }
+    }
+}
+
+fn cells(number: u16) -> NonZero<u16> {
+    NonZero::new(number).expect("a terminal has rows and columns")
+}
+
+pub(super) fn program() -> PathBuf {
+    let runner = std::env::current_exe().expect("the path of this test");
+    let target = runner
+        .ancestors()
+        .nth(2)
+        .expect("the test is in target/PROFILE/deps");
+    let program = target.join("examples/term_demo");
+    assert!(
+        program.exists(),
+        "{program:?} is not built: run `cargo test -p retake-cli`, which builds it"
+    );
+    program
+}
+
+impl Pty {
+    pub(super) fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, &[])
+    }
+
+    pub(super) fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let size = PtySize {
+            rows: 24,
+            cols: 80,
+            ..PtySize::default()
+        };
+        let pair = native_pty_system()
+            .openpty(size)
+            .expect("a pseudo-terminal");
+        let mut command = CommandBuilder::new(program());
+        command.args(arguments);
+        command.env("TERM", "xterm-256color");
+        command.env("NO_COLOR", "");
+        for (name, value) in variables {
+            command.env(name, value);
+        }
+        let child = pair
+            .slave
+            .spawn_command(command)
+            .expect("the demonstration starts");
+        let screen = Arc::new((
+            Mutex::new(vt100::Parser::new_with_callbacks(
+                cells(24),
+                cells(80),
+                0,
+                Answers::default(),
+            )),
+            Condvar::new(),
+        ));
+        let keys = type_keys(pair.master.take_writer().expect("the writer"));
+        show(
+            pair.master.try_clone_reader().expect("a reader"),
+            Arc::clone(&screen),
+            keys.clone(),
+        );
+        Self {
+            master: pair.master,
+            child,
+            keys,
+            screen,
+        }
+    }
+
+    pub(super) fn send(&self, keys: impl AsRef<[u8]>) {
+        self.keys
+            .send(keys.as_ref().to_owned())
+            .expect("the writer lives");
+    }
+
+    pub(super) fn paste(&self, text: &str) {
+        self.send(format!("\x1b[200~{text}\x1b[201~"));
+    }
+
+    pub(super) fn screen(&self) -> String {
+        self.screen
+            .0
+            .lock()
+            .expect("the screen")
+            .screen()
+            .contents()
+    }
+
+    /// Whether a text was printed at any time, even if it is gone.
+    pub(super) fn ever_printed(&self, text: &str) -> bool {
+        let parser = self.screen.0.lock().expect("the screen");
+        String::from_utf8_lossy(&parser.callbacks().transcript).contains(text)
+    }
+
+    pub(super) fn cursor(&self) -> (u16, u16) {
+        self.screen
+            .0
+            .lock()
+            .expect("the screen")
+            .screen()
+            .cursor_position()
+    }
+
+    pub(super) fn cursor_hidden(&self) -> bool {
+        self.screen
+            .0
+            .lock()
+            .expect("the screen")
+            .screen()
+            .hide_cursor()
+    }
+
+    /// Waits until the screen is as expected, and gives it back.
+    #[track_caller]
+    pub(super) fn until(&self, what: &str, expected: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + DEADLINE;
+        let mut parser = self.screen.0.lock().expect("the screen");
+        loop {
+            let contents = parser.screen().contents();
+            if expected(&contents) {
+                return contents;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero(),
+                "waited for {what}; the screen is\n{contents}\n"
+            );
+            parser = self
+                .screen
+                .1
+                .wait_timeout(parser, left)
+                .expect("the screen")
+                .0;
+        }
+    }
+
+    /// Waits until the screen contains a text.
+    #[track_caller]
+    pub(super) fn shows(&self, text: &str) -> String {
+        self.until(&format!("{text:?}"), |screen| screen.contains(text))
+    }
+
+    pub(super) fn resize(&self, rows: u16, cols: u16) {
+        self.screen
+            .0
+            .lock()
+            .expect("the screen")
+            .screen_mut()
+            .set_size(cells(rows), cells(cols));
+        self.master
+            .resize(PtySize {
+                rows,
+                cols,
+                ..PtySize::default()
+            })
+            .expect("a new size");
+    }
+
+    /// The modes of the terminal, to be compared.
+    pub(super) fn modes(&self) -> String {
+        format!(
+            "{:?}",
+            self.master.get_termios().expect("a terminal has modes")
+        )
+    }
+
+    /// Waits until the program has ended.
+    #[track_caller]
+    pub(super) fn ended(&mut self) -> bool {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the child") {
+                return status.success();
+            }
+            assert!(
+                Instant::now() < deadline,
+                "it does not end; the screen is\n{}",
+                self.screen()
+            );
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A thread that types, since a terminal takes keys only as fast as they are read.
+fn type_keys(mut writer: Box<dyn Write + Send>) -> Sender<Vec<u8>> {
+    let (keys, typed) = channel::<Vec<u8>>();
+    std::thread::spawn(move || {
+        while let Ok(keys) = typed.recv() {
+            if writer
+                .write_all(&keys)
+                .and_then(|()| writer.flush())
+                .is_err()
+            {
+                return;
+            }
+        }
+    });
+    keys
+}
+
+/// A thread that draws what the program prints, and answers what it asks.
+fn show(
+    mut reader: Box<dyn Read + Send>,
+    screen: Arc<(Mutex<vt100::Parser<Answers>>, Condvar)>,
+    keys: Sender<Vec<u8>>,
+) {
+    std::thread::spawn(move || {
+        let mut buffer = [0; 8192];
+        while let Ok(length @ 1..) = reader.read(&mut buffer) {
+            let mut parser = screen.0.lock().expect("the screen");
+            parser
+                .callbacks_mut()
+                .transcript
+                .extend_from_slice(&buffer[..length]);
+            parser.process(&buffer[..length]);
+            let answers = std::mem::take(&mut parser.callbacks_mut().pending);
+            screen.1.notify_all();
+            drop(parser);
+            if !answers.is_empty() && keys.send(answers).is_err() {
+                return;
+            }
+        }
+    });
+}
