@@ -1,3 +1,17 @@
-//! placeholder
+//! `cargo xtask`: hands the arguments to the library and turns its answer into an exit code. No logic here.
 
-fn main() {}
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match retake_xtask::run(&arguments, &mut io::stdout()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            // Nothing is left to tell anyone when standard error is closed.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

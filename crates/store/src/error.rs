@@ -1,0 +1,121 @@
+//! What reading or writing a store can fail with. Nothing has changed then.
+
+use std::path::PathBuf;
+
+use retake_core::{ConversationId, EntryId, OpNo, Refusal, RequestId};
+
+/// The result of a store's work.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Why a store did not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The request does not fit the conversation as it is.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// There is no such conversation.
+    #[error("there is no conversation {0}")]
+    UnknownConversation(String),
+    /// There is no such entry in the conversation.
+    #[error("there is no message {id} in this conversation")]
+    UnknownEntry {
+        /// What was asked for.
+        id: EntryId,
+    },
+    /// The entry is one of another conversation.
+    #[error("message {id} belongs to conversation {conversation}")]
+    ForeignEntry {
+        /// What was asked for.
+        id: EntryId,
+        /// Where it is.
+        conversation: ConversationId,
+    },
+    /// The request id was used for another request.
+    #[error("request id {0} was used for another request")]
+    RequestReused(RequestId),
+    /// A row can't be read. It stays as it is and is never replaced by a default.
+    #[error("{row} is damaged: {why}")]
+    Damaged {
+        /// Which row.
+        row: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The cursor of a page names nothing that the reading shows.
+    #[error("the page's cursor {0} is not in this reading")]
+    BadCursor(EntryId),
+    /// Another process has taken over the data directory.
+    #[error("another process has taken over the data directory")]
+    TakenOver,
+    /// Another process holds the data directory.
+    #[error("the data directory {} is in use by {holder}", dir.display())]
+    Held {
+        /// The directory.
+        dir: PathBuf,
+        /// Who holds it, as that process wrote it down.
+        holder: String,
+    },
+    /// The file was written by a newer version.
+    #[error("{} has format {found}, this version reads up to {known}", file.display())]
+    Newer {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format known here.
+        known: i64,
+    },
+    /// The file is no store of ours.
+    #[error("{} is not a Retake store", file.display())]
+    NotAStore {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A file or folder can't be used.
+    #[error("can't {attempt} {}", path.display())]
+    Io {
+        /// What was tried.
+        attempt: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The database failed.
+    #[error("the store can't {attempt}")]
+    Database {
+        /// What was tried.
+        attempt: &'static str,
+        /// Why not.
+        source: rusqlite::Error,
+    },
+    /// The commit that this request was a part of failed as a whole.
+    #[error("the change could not be made durable: {0}")]
+    NotDurable(String),
+    /// The store's writer has ended.
+    #[error("the store is closed")]
+    Closed,
+    /// An operation number that is not there: the log has a gap.
+    #[error("operation {0} is missing")]
+    MissingOperation(OpNo),
+}
+
+impl StoreError {
+    /// Wraps a database error with what was tried.
+    pub(crate) fn database(attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> Self {
+        move |source| Self::Database { attempt, source }
+    }
+
+    /// Whether the machine lacks space for the change.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Database {
+                source: rusqlite::Error::SqliteFailure(error, _),
+                ..
+            } => error.code == rusqlite::ErrorCode::DiskFull,
+            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
+            Self::NotDurable(why) => why.contains("disk is full"),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
+
+use retake_core::{
+    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason,
+    RequestId, Revision, Role, Seen, Step, Time, Totals, Usage,
+};
+
+/// Who asks, when, by which request.
+pub use retake_core::By;
+
+/// A new conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewConversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// The folder it works in.
+    pub folder: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Who asks.
+    pub by: By,
+}
+
+/// A fork.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFork {
+    /// The parent.
+    pub parent: ConversationId,
+    /// The child's id.
+    pub id: ConversationId,
+    /// The last entry that it begins with; the tip, without.
+    pub entry: Option<EntryId>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Who asks.
+    pub by: By,
+}
+
+/// Something said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SayRequest {
+    /// The new entry's id.
+    pub id: EntryId,
+    /// Who speaks.
+    pub role: Role,
+    /// What.
+    pub parts: Vec<Part>,
+    /// How it came about.
+    pub flags: Flags,
+    /// When it was said, as its author tells; nonsense becomes `by.time`.
+    pub time: Option<Time>,
+    /// What a model's answer used.
+    pub usage: Option<Usage>,
+    /// Its id on its platform.
+    pub platform_id: Option<String>,
+    /// The last entry that the author saw.
+    pub seen: Option<EntryId>,
+    /// For an answer: the run that gives it.
+    pub answering: Option<retake_core::Answering>,
+    /// Who speaks (the author), when it is stored, by which request.
+    pub by: By,
+}
+
+/// A change of the state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Back to before an entry.
+    Rewind(EntryId),
+    /// Back to before an entry, for another wording.
+    Edit(EntryId),
+    /// Back to a prompt, for another answer.
+    Retry(EntryId),
+    /// Steps back on the undo line.
+    Undo(usize),
+    /// Steps forward on the undo line.
+    Redo(usize),
+    /// To what an earlier head left.
+    Restore(Head),
+    /// To an entry of the tree; `None` is the beginning.
+    Checkout(Option<EntryId>),
+    /// To alternative number `.1` (from 1) of an answer.
+    Choose(EntryId, usize),
+    /// Takes back what came to nothing.
+    Compensate(Step),
+    /// Marks entries.
+    Mark {
+        /// `Hide`, `Show`, `Exclude`, `Include`, `Drop`.
+        verb: Reason,
+        /// The entries, or with `range` the two ends of a range.
+        entries: Vec<EntryId>,
+        /// Whether the entries are ends.
+        range: bool,
+        /// The mark that was seen.
+        seen: Option<Mark>,
+    },
+    /// Puts a summary in place of a range.
+    Fold {
+        /// `Fold` or `AutoFold`.
+        verb: Reason,
+        /// First entry.
+        from: EntryId,
+        /// Last entry.
+        to: EntryId,
+        /// The summary.
+        summary: String,
+        /// What it was made from, where that was earlier.
+        covers: Option<Path>,
+    },
+    /// Takes a fold away.
+    Unfold(FoldId),
+    /// Names an entry, or with `None` the conversation.
+    Label(Option<EntryId>, Option<String>),
+    /// Overwrites the content of these entries, in every conversation of the root.
+    Erase(Vec<EntryId>),
+}
+
+/// A change of the state, with what its author saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apply {
+    /// What.
+    pub action: Action,
+    /// The head that was seen.
+    pub seen: Seen,
+    /// Who asks.
+    pub by: By,
+}
+
+/// Proof of a change. The same request gets an equal one again. Ids only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The head after it.
+    pub head: Head,
+    /// The revision that stored it.
+    pub revision: Revision,
+    /// The operations it made.
+    pub ops: Vec<OpNo>,
+    /// The entries it made, or recognised as there already.
+    pub entries: Vec<EntryId>,
+    /// Nothing had to be changed.
+    pub unchanged: bool,
+    /// What left the timeline.
+    pub taken_back: Totals,
+    /// What came into it.
+    pub brought_back: Totals,
+    /// Folds no longer in force.
+    pub lifted: Vec<FoldId>,
+    /// The entry whose text returns to the composer of the one who asked.
+    pub composer: Option<EntryId>,
+}
+
+/// A page of conversations, newest change first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListRequest {
+    /// Only those of this folder.
+    pub folder: Option<String>,
+    /// Behind this one.
+    pub before: Option<ConversationId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// The order of hits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// Best first.
+    #[default]
+    Rank,
+    /// Newest first.
+    Newest,
+    /// Oldest first.
+    Oldest,
+}
+
+/// A search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// As the user typed it.
+    pub query: String,
+    /// Only this conversation.
+    pub conversation: Option<ConversationId>,
+    /// Only this role.
+    pub role: Option<Role>,
+    /// Only this author.
+    pub source: Option<String>,
+    /// Not before.
+    pub from: Option<Time>,
+    /// Before.
+    pub to: Option<Time>,
+    /// The order.
+    pub sort: Sort,
+    /// Leaves out so many hits.
+    pub offset: usize,
+    /// At most so many hits.
+    pub limit: usize,
+    /// Audit.
+    pub include: Include,
+}
+
+/// A stream in progress, saved outside the log so that a crash loses no more than a second of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamRow {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The id that the answer will have.
+    pub entry: EntryId,
+    /// What it answers.
+    pub answering: retake_core::Answering,
+    /// The Move that a retry made, to be taken back when nothing came.
+    pub step: Option<Step>,
+    /// The model.
+    pub author: String,
+    /// What has come so far.
+    pub parts: Vec<Part>,
+}

@@ -1,0 +1,10 @@
+//! The tidy checks, one module each: a check reads and reports, it must never write or print.
+
+pub(crate) mod depends;
+pub(crate) mod documents;
+pub(crate) mod edges;
+pub(crate) mod errors;
+pub(crate) mod layout;
+pub(crate) mod marks;
+pub(crate) mod purity;
+pub(crate) mod shape;

@@ -1,0 +1,190 @@
+//! The dependency table of the design, section 3: a crate is a permission. This file is the table's only copy in code.
+
+use crate::finding::Finding;
+use crate::manifest::Manifest;
+
+/// What one crate may be built with.
+struct Permission {
+    krate: &'static str,
+    /// Crates of this workspace.
+    workspace: &'static [&'static str],
+    /// Crates from outside that it must do without.
+    forbidden: &'static [&'static str],
+}
+
+const TERMINAL: &[&str] = &["clap", "crossterm", "ratatui", "reedline", "rusqlite"];
+const FACE: &[&str] = &["genai", "reqwest", "rusqlite"];
+
+const TABLE: &[Permission] = &[
+    Permission {
+        krate: "core",
+        workspace: &[],
+        forbidden: &[
+            "async-trait",
+            "chrono",
+            "fs4",
+            "futures",
+            "genai",
+            "getrandom",
+            "jiff",
+            "log",
+            "rand",
+            "reqwest",
+            "rusqlite",
+            "rustix",
+            "serde",
+            "serde_json",
+            "tempfile",
+            "tokio",
+            "tracing",
+        ],
+    },
+    Permission {
+        krate: "store",
+        workspace: &["core"],
+        forbidden: &[
+            "clap",
+            "crossterm",
+            "genai",
+            "ratatui",
+            "reedline",
+            "reqwest",
+        ],
+    },
+    Permission {
+        krate: "worktree",
+        workspace: &["core"],
+        forbidden: &["genai", "reqwest", "rusqlite"],
+    },
+    Permission {
+        krate: "wire",
+        workspace: &["core"],
+        forbidden: &["fs4", "genai", "reqwest", "rusqlite", "rustix", "tempfile"],
+    },
+    Permission {
+        krate: "engine",
+        workspace: &["core", "store", "worktree"],
+        forbidden: TERMINAL,
+    },
+    Permission {
+        krate: "server",
+        workspace: &["core", "engine", "wire"],
+        forbidden: &[
+            "clap",
+            "crossterm",
+            "genai",
+            "ratatui",
+            "reedline",
+            "rusqlite",
+        ],
+    },
+    Permission {
+        krate: "tui",
+        workspace: &["wire"],
+        forbidden: FACE,
+    },
+    Permission {
+        krate: "gateway",
+        workspace: &["wire"],
+        forbidden: FACE,
+    },
+    Permission {
+        krate: "cli",
+        workspace: &[
+            "core", "store", "worktree", "wire", "engine", "server", "tui", "gateway",
+        ],
+        forbidden: FACE,
+    },
+    Permission {
+        krate: "testkit",
+        workspace: &["core", "store", "worktree", "wire", "engine", "server"],
+        forbidden: &[],
+    },
+    Permission {
+        krate: "bench",
+        workspace: &["core", "store", "worktree", "engine"],
+        forbidden: &[],
+    },
+    Permission {
+        krate: "xtask",
+        workspace: &[],
+        forbidden: &[],
+    },
+];
+
+/// Crates that nobody may be built with; tests may use `testkit`.
+const ROOTS: &[&str] = &["cli", "bench", "xtask"];
+
+/// A crate is built with what the table lets it have.
+pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
+    let path = manifest.path();
+    let Some(permission) = TABLE.iter().find(|row| row.krate == manifest.krate()) else {
+        let what = "not in the dependency table; add it to the design, ARCHITECTURE.md and xtask's `depends.rs`";
+        return vec![Finding::new(&path, 0, what)];
+    };
+    let mut found = Vec::new();
+    for name in manifest.dependencies() {
+        let allowed = match name.strip_prefix("retake-") {
+            Some(ours) => permission.workspace.contains(&ours),
+            None => !permission.forbidden.contains(&name.as_str()),
+        };
+        if !allowed {
+            found.push(Finding::new(
+                &path,
+                0,
+                format!("{} may not depend on {name}", manifest.krate()),
+            ));
+        }
+    }
+    for name in manifest.dev_dependencies() {
+        if name
+            .strip_prefix("retake-")
+            .is_some_and(|ours| ROOTS.contains(&ours))
+        {
+            found.push(Finding::new(
+                &path,
+                0,
+                format!("no test may depend on {name}"),
+            ));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::manifest::Manifest;
+
+    #[test]
+    fn the_table_holds() {
+        let rows = [
+            ("core", "[dependencies]\nthiserror='2'\nuuid='1'", 0),
+            ("core", "[dependencies]\ntokio='1'\nserde='1'", 2),
+            ("core", "[dependencies]\nretake-store={path='x'}", 1),
+            (
+                "core",
+                "[dev-dependencies]\nretake-testkit={path='x'}\nproptest='1'",
+                0,
+            ),
+            ("core", "[dev-dependencies]\nretake-cli={path='x'}", 1),
+            (
+                "store",
+                "[dependencies]\nretake-core={path='x'}\nrusqlite='0'",
+                0,
+            ),
+            ("store", "[dependencies]\nretake-engine={path='x'}", 1),
+            ("store", "[dependencies]\nretake-testkit={path='x'}", 1),
+            ("wire", "[dependencies]\nrusqlite='0'", 1),
+            ("engine", "[dependencies]\nretake-wire={path='x'}", 1),
+            ("server", "[dependencies]\nretake-store={path='x'}", 1),
+            ("tui", "[dependencies]\nretake-engine={path='x'}", 1),
+            ("cli", "[target.'cfg(unix)'.dependencies]\nrusqlite='0'", 1),
+            ("novel", "", 1),
+        ];
+        for (krate, text, count) in rows {
+            let found = check(&Manifest::parse(krate, text).unwrap());
+            assert_eq!(found.len(), count, "{krate} with {text}: {found:?}");
+        }
+    }
+}

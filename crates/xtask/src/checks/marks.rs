@@ -1,0 +1,88 @@
+//! Marks of unfinished or silenced code. A lint that does not fit is answered with `#[expect(…, reason = "…")]`.
+
+use crate::finding::Finding;
+use crate::source::Source;
+
+/// Words of code that never stay, each with what to do instead.
+const BANNED: &[(&str, &str)] = &[
+    (
+        "#[allow(",
+        "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`",
+    ),
+    (
+        "#![allow(",
+        "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`",
+    ),
+    ("#[ignore", "an ignored test; mend it or delete it"),
+    ("todo!(", "an unfinished place; finish it or leave it out"),
+    (
+        "unimplemented!(",
+        "an unfinished place; finish it or leave it out",
+    ),
+];
+
+/// Words of comments that need an issue's number: `WORD(#12)`.
+const NEEDS_ISSUE: &[&str] = &["TODO", "FIXME", "XXX"];
+
+/// No silenced lint, no ignored test, no unfinished place.
+pub(crate) fn check(source: &Source) -> Vec<Finding> {
+    let code = &source.all().code;
+    let banned = BANNED
+        .iter()
+        .flat_map(|(words, what)| source.find(code, words, what));
+    banned.chain(without_issue(source)).collect()
+}
+
+fn without_issue(source: &Source) -> Vec<Finding> {
+    let comments = &source.all().comments;
+    let mut found = Vec::new();
+    for word in NEEDS_ISSUE {
+        for at in crate::source::places(comments, word) {
+            if !names_issue(&comments[at + word.len()..]) {
+                found.push(source.finding(
+                    at,
+                    format!("write `{word}(#N)` with the issue's number, or do it"),
+                ));
+            }
+        }
+    }
+    found
+}
+
+fn names_issue(rest: &str) -> bool {
+    let Some((number, _)) = rest
+        .strip_prefix("(#")
+        .and_then(|rest| rest.split_once(')'))
+    else {
+        return false;
+    };
+    !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::source::Source;
+
+    #[test]
+    fn marks_are_found_in_code_and_comments_only() {
+        let rows = [
+            ("#[allow(dead_code)]\nfn a() {}", 1),
+            ("#![allow(dead_code)]", 1),
+            ("#[expect(dead_code, reason = \"b\")]", 0),
+            ("#[ignore]\n#[test]\nfn a() {}", 1),
+            ("#[ignore = \"slow\"]", 1),
+            ("fn a() { todo!() }", 1),
+            ("let a = \"todo!()\";", 0),
+            ("// TODO mend", 1),
+            ("// TODO(#) mend", 1),
+            ("// TODO(#12) mend", 0),
+            ("// #[allow(x)] is banned", 0),
+            ("/// FIXME", 1),
+        ];
+        for (text, count) in rows {
+            let found = check(&Source::new("crates/core/src/a.rs", text));
+            assert_eq!(found.len(), count, "{text}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Tells comments, string literals and code of a Rust file apart, so that a check never takes a word in a
+//! comment for a call. It must keep every byte position: the parts that a view leaves out become spaces.
+
+/// Three views of one text, all as long as the text, lines kept.
+#[derive(Debug)]
+pub(crate) struct Views {
+    /// Code without comments and without the contents of literals.
+    pub(crate) code: String,
+    /// Code with literals, without comments.
+    pub(crate) literals: String,
+    /// Comments only.
+    pub(crate) comments: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Code,
+    Literal,
+    Comment,
+}
+
+/// Splits a text into its views.
+pub(crate) fn split(text: &str) -> Views {
+    let mut views = Views {
+        code: String::with_capacity(text.len()),
+        literals: String::with_capacity(text.len()),
+        comments: String::with_capacity(text.len()),
+    };
+    let mut at = 0;
+    let mut in_word = false;
+    while at < text.len() {
+        let (kind, len) = next_span(&text[at..], in_word);
+        let span = &text[at..at + len];
+        in_word = kind == Kind::Code && span.chars().all(is_word);
+        put(&mut views.code, span, kind == Kind::Code);
+        put(&mut views.literals, span, kind != Kind::Comment);
+        put(&mut views.comments, span, kind == Kind::Comment);
+        at += len;
+    }
+    views
+}
+
+/// Whether a character can be part of an identifier.
+pub(crate) fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The span with everything but line breaks turned into spaces, byte for byte.
+pub(crate) fn blank(span: &str) -> String {
+    let mut out = String::with_capacity(span.len());
+    put(&mut out, span, false);
+    out
+}
+
+fn put(view: &mut String, span: &str, shown: bool) {
+    if shown {
+        view.push_str(span);
+        return;
+    }
+    for byte in span.bytes() {
+        view.push(if byte == b'\n' { '\n' } else { ' ' });
+    }
+}
+
+fn next_span(rest: &str, in_word: bool) -> (Kind, usize) {
+    let first = rest
+        .chars()
+        .next()
+        .expect("BUG: spans are asked for inside the text");
+    if rest.starts_with("//") {
+        return (Kind::Comment, rest.find('\n').unwrap_or(rest.len()));
+    }
+    if rest.starts_with("/*") {
+        return (Kind::Comment, block_comment(rest));
+    }
+    if first == '"' {
+        return (Kind::Literal, 1 + quoted(&rest[1..], '"'));
+    }
+    if let Some(len) = raw_string(rest).filter(|_| !in_word) {
+        return (Kind::Literal, len);
+    }
+    if let Some(len) = char_literal(rest) {
+        return (Kind::Literal, len);
+    }
+    (Kind::Code, first.len_utf8())
+}
+
+fn block_comment(rest: &str) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < rest.len() {
+        if rest[at..].starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if rest[at..].starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += rest[at..].chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    rest.len()
+}
+
+/// Length up to and with the closing quote, for what comes after the opening one.
+fn quoted(rest: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices() {
+        if c == quote && !escaped {
+            return at + c.len_utf8();
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    rest.len()
+}
+
+fn raw_string(rest: &str) -> Option<usize> {
+    let body = ["r", "br", "cr"]
+        .iter()
+        .find_map(|prefix| rest.strip_prefix(prefix))
+        .filter(|body| body.starts_with(['#', '"']))?;
+    let hashes = body.len() - body.trim_start_matches('#').len();
+    let inside = body[hashes..].strip_prefix('"')?;
+    let close = format!("\"{}", "#".repeat(hashes));
+    let end = inside
+        .find(&close)
+        .map_or(inside.len(), |at| at + close.len());
+    Some(rest.len() - inside.len() + end)
+}
+
+/// A character in quotes; a lifetime is none.
+fn char_literal(rest: &str) -> Option<usize> {
+    let inside = rest.strip_prefix('\'')?;
+    if inside.starts_with('\\') {
+        return Some(1 + quoted(inside, '\''));
+    }
+    let c = inside.chars().next()?;
+    inside[c.len_utf8()..]
+        .starts_with('\'')
+        .then(|| 2 + c.len_utf8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn comments_are_not_code() {
+        let views = split("a /* b /* c */ d */ e // f\ng");
+        assert_eq!(views.code, "a                   e     \ng");
+        assert_eq!(views.comments, "  /* b /* c */ d */   // f\n ");
+    }
+
+    #[test]
+    fn literals_are_not_code() {
+        let cases = [
+            (r#"x("a\"b")"#, "x(      )"),
+            (r###"x(r#"a"b"#)"###, "x(        )"),
+            ("x('\"', y)", "x(   , y)"),
+            ("x('\\'', y)", "x(    , y)"),
+            ("fn f<'a>(x: &'a str)", "fn f<'a>(x: &'a str)"),
+            ("\"// no\" y", "        y"),
+            ("r#type", "r#type"),
+            ("\"é\"z", "    z"),
+        ];
+        for (text, code) in cases {
+            let views = split(text);
+            assert_eq!(views.code, code, "code of {text}");
+            assert_eq!(views.literals, text, "literals of {text}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What keeps the project in order: the tidy checks, the map from spec cases to tests, and the commands of
+//! `cargo xtask`. For development only: no other crate may depend on it, and it must never change a source file.
+
+mod checks;
+mod commands;
+mod finding;
+mod lex;
+mod manifest;
+mod source;
+mod specs;
+mod tidy;
+mod tools;
+mod tree;
+
+pub use commands::run;
+pub use finding::Finding;
+pub use specs::{CaseMap, case_map, report};
+pub use tidy::tidy;
+pub use tree::Tree;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the checkout that this crate was built in.
+///
+/// # Panics
+/// Never: the crate lies two folders below the root.
+#[must_use]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("BUG: crates/xtask lies two folders below the root")
+        .to_path_buf()
+}

@@ -1,0 +1,104 @@
+//! One `Cargo.toml` of a crate, read only for what the checks ask: names of dependencies and of test targets.
+
+use anyhow::Context as _;
+use toml::{Table, Value};
+
+/// The manifest of the crate in `crates/NAME`.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    krate: String,
+    table: Table,
+}
+
+impl Manifest {
+    /// Reads a manifest's text; `krate` is the folder below `crates/`.
+    pub(crate) fn parse(krate: &str, text: &str) -> anyhow::Result<Self> {
+        let table = text
+            .parse::<Table>()
+            .with_context(|| format!("reading crates/{krate}/Cargo.toml"))?;
+        Ok(Self {
+            krate: krate.to_owned(),
+            table,
+        })
+    }
+
+    /// The folder below `crates/`.
+    pub(crate) fn krate(&self) -> &str {
+        &self.krate
+    }
+
+    /// Path of the manifest, relative to the root.
+    pub(crate) fn path(&self) -> String {
+        format!("crates/{}/Cargo.toml", self.krate)
+    }
+
+    /// What the crate is built with: normal and build dependencies, for every target.
+    pub(crate) fn dependencies(&self) -> Vec<String> {
+        self.tables()
+            .into_iter()
+            .flat_map(|table| ["dependencies", "build-dependencies"].map(|kind| names(table, kind)))
+            .flatten()
+            .collect()
+    }
+
+    /// What only its tests are built with.
+    pub(crate) fn dev_dependencies(&self) -> Vec<String> {
+        self.tables()
+            .into_iter()
+            .flat_map(|table| names(table, "dev-dependencies"))
+            .collect()
+    }
+
+    /// Whether cargo is told not to make a test binary of each file in `tests/`.
+    pub(crate) fn autotests_off(&self) -> bool {
+        self.table.get("package").and_then(|p| p.get("autotests")) == Some(&Value::Boolean(false))
+    }
+
+    /// Names of the `[[test]]` targets.
+    pub(crate) fn test_targets(&self) -> Vec<&str> {
+        let targets = self.table.get("test").and_then(Value::as_array);
+        targets
+            .into_iter()
+            .flatten()
+            .filter_map(|target| target.get("name")?.as_str())
+            .collect()
+    }
+
+    fn tables(&self) -> Vec<&Table> {
+        let targets = self.table.get("target").and_then(Value::as_table);
+        let per_target = targets
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, t)| t.as_table());
+        std::iter::once(&self.table).chain(per_target).collect()
+    }
+}
+
+/// Package names, also where a dependency was given another name.
+fn names(table: &Table, kind: &str) -> Vec<String> {
+    let dependencies = table.get(kind).and_then(Value::as_table);
+    dependencies
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| {
+            let package = value.get("package").and_then(Value::as_str);
+            package.unwrap_or(name).to_owned()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Manifest;
+
+    #[test]
+    fn reads_dependencies_of_every_kind() {
+        let text = "[package]\nname='x'\nautotests=false\n[dependencies]\na='1'\nb={package='c',version='1'}\n\
+                    [target.'cfg(unix)'.dependencies]\nd='1'\n[dev-dependencies]\ne='1'\n[[test]]\nname='runner'\n";
+        let manifest = Manifest::parse("x", text).unwrap();
+        assert_eq!(manifest.dependencies(), ["a", "c", "d"]);
+        assert_eq!(manifest.dev_dependencies(), ["e"]);
+        assert!(manifest.autotests_off());
+        assert_eq!(manifest.test_targets(), ["runner"]);
+    }
+}

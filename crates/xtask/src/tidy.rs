@@ -1,0 +1,56 @@
+//! Runs all checks over the tree. What is checked where is the tables here; how, each check's own module.
+
+use crate::checks::{depends, documents, edges, errors, layout, marks, purity, shape};
+use crate::finding::Finding;
+use crate::source::Source;
+use crate::tree::Tree;
+
+/// Checks that look at one file at a time.
+const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
+    shape::header,
+    shape::budget,
+    shape::name,
+    marks::check,
+    purity::core,
+    purity::clock,
+    edges::serialisation,
+    edges::append_only,
+    errors::check,
+];
+
+/// Everything that is not in order, sorted by place; empty when the tree is tidy.
+///
+/// # Errors
+/// A document that is there and cannot be read.
+pub fn tidy(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    for source in &tree.sources {
+        found.extend(PER_FILE.iter().flat_map(|check| check(source)));
+    }
+    for manifest in &tree.manifests {
+        found.extend(depends::check(manifest));
+        found.extend(layout::check(manifest, &tree.sources));
+    }
+    found.extend(papers(tree)?);
+    found.sort();
+    Ok(found)
+}
+
+fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
+    let missing: Vec<_> = documents::REQUIRED
+        .iter()
+        .chain(&[".ci/run"])
+        .filter(|path| !tree.has(path))
+        .map(|path| Finding::new(path, 0, "missing"))
+        .collect();
+    if !missing.is_empty() {
+        return Ok(missing);
+    }
+    let crates: Vec<_> = tree.manifests.iter().map(|m| m.krate()).collect();
+    let mut found = documents::architecture(&tree.text("ARCHITECTURE.md")?, &crates);
+    found.extend(documents::commands(
+        &tree.text("README.md")?,
+        &tree.text(".ci/run")?,
+    ));
+    Ok(found)
+}

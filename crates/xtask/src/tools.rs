@@ -1,0 +1,174 @@
+//! Tools that tests and checks start and that we do not link: what they are, whether they are here, how they come. It
+//! must install nothing outside `target/tools`, but for system packages when root runs it.
+
+use std::env;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail};
+
+/// A tool that cargo builds, pinned.
+pub(crate) struct CargoTool {
+    name: &'static str,
+    version: &'static str,
+    /// Further arguments of `cargo install`.
+    arguments: &'static [&'static str],
+    why: &'static str,
+}
+
+/// A real model server for the engine's tests.
+pub(crate) const LLMPOSTER: CargoTool = CargoTool {
+    name: "llmposter",
+    version: "0.5.0",
+    arguments: &["--no-default-features"],
+    why: "the tests talk to it as to a provider of models",
+};
+
+/// Checks licences, bans and sources of dependencies.
+pub(crate) const CARGO_DENY: CargoTool = CargoTool {
+    name: "cargo-deny",
+    version: "0.20.2",
+    arguments: &[],
+    why: "it checks what we depend on",
+};
+
+/// System packages for tests: name of command and package, and what for.
+const PACKAGES: &[(&str, &str)] = &[
+    ("tmux", "the tests type into `retake` in a real terminal"),
+    ("strace", "the tests count what reaches the disk"),
+];
+
+/// Everything that the tests start.
+///
+/// # Errors
+/// A tool that is missing and cannot be installed, with what to do.
+pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
+    for (name, why) in PACKAGES {
+        ensure_package(name, why, out)?;
+    }
+    ensure_tool(&LLMPOSTER, out).map(drop)
+}
+
+/// Path of a cargo tool, installed now if it is missing or of another version.
+///
+/// # Errors
+/// The build of the tool failed.
+pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Result<PathBuf> {
+    let root = root()?;
+    let path = root.join("bin").join(tool.name);
+    if is_installed(&root, tool) {
+        return Ok(path);
+    }
+    let CargoTool {
+        name, version, why, ..
+    } = tool;
+    writeln!(
+        out,
+        "tools: building {name} {version} into {}, once, some minutes: {why}",
+        root.display()
+    )?;
+    let mut install = cargo();
+    install
+        .args(["install", "--locked", "--root"])
+        .arg(&root)
+        .args(tool.arguments);
+    install.arg(format!("{name}@{version}"));
+    if !install
+        .status()
+        .with_context(|| format!("starting {install:?}"))?
+        .success()
+    {
+        bail!(
+            "{name} {version} could not be built (cargo says why above); with a network, run again: {install:?}"
+        );
+    }
+    writeln!(out, "tools: {name} {version} is ready")?;
+    Ok(path)
+}
+
+/// The cargo that started us.
+pub(crate) fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Where cargo installs tools. `.cargo/config.toml` says where their commands are, to tests too.
+fn root() -> anyhow::Result<PathBuf> {
+    let commands = env::var_os("RETAKE_TEST_TOOLS").map(PathBuf::from);
+    let root = commands.as_deref().and_then(Path::parent);
+    Ok(root
+        .context("RETAKE_TEST_TOOLS names no folder; start this as `cargo xtask`")?
+        .to_path_buf())
+}
+
+/// Whether the command is there and cargo's record of the folder names this version.
+fn is_installed(root: &Path, tool: &CargoTool) -> bool {
+    let record = std::fs::read_to_string(root.join(".crates.toml")).unwrap_or_default();
+    let entry = format!("\"{} {} (", tool.name, tool.version);
+    root.join("bin").join(tool.name).is_file() && record.contains(&entry)
+}
+
+fn ensure_package(name: &str, why: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+    if in_path(name) {
+        return Ok(());
+    }
+    if !is_root() || !in_path("apt-get") {
+        bail!("{name} is missing: {why}; install the package `{name}` and run again");
+    }
+    writeln!(out, "tools: installing the package {name}: {why}")?;
+    let installed = apt(&["install", "-y", "--no-install-recommends", name])
+        || apt(&["update"]) && apt(&["install", "-y", "--no-install-recommends", name]);
+    if !installed || !in_path(name) {
+        bail!(
+            "apt-get could not install {name}: {why}; install the package `{name}` and run again"
+        );
+    }
+    Ok(())
+}
+
+fn apt(arguments: &[&str]) -> bool {
+    let status = Command::new("apt-get")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn in_path(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CARGO_DENY, LLMPOSTER, in_path, is_installed};
+
+    #[test]
+    fn another_version_is_not_the_tool() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir(root.join("bin")).unwrap();
+        std::fs::write(root.join("bin/llmposter"), "").unwrap();
+        std::fs::write(root.join("bin/cargo-deny"), "").unwrap();
+        let record = format!(
+            "[v1]\n\"llmposter {} (x)\" = []\n\"cargo-deny 0.0.1 (x)\" = []\n",
+            LLMPOSTER.version
+        );
+        std::fs::write(root.join(".crates.toml"), record).unwrap();
+        assert!(is_installed(root, &LLMPOSTER));
+        assert!(!is_installed(root, &CARGO_DENY));
+        std::fs::remove_file(root.join("bin/llmposter")).unwrap();
+        assert!(!is_installed(root, &LLMPOSTER));
+    }
+
+    #[test]
+    fn commands_are_looked_up_in_the_path() {
+        assert!(in_path("sh"));
+        assert!(!in_path("no-such-command-of-retake"));
+    }
+}

@@ -1,0 +1,21 @@
+//! Fails when a case of a spec has no test of its name, or a test names a case that is not there.
+
+use retake_xtask::{CaseMap, Tree, case_map, report, root};
+
+#[test]
+fn spec_cases_are_tests() {
+    let maps = case_map(&Tree::read(&root()).unwrap()).unwrap();
+    assert!(maps.iter().all(CaseMap::is_met), "\n{}", report(&maps));
+}
+
+#[test]
+fn without_the_specs_it_says_what_is_missing() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(root.path().join("checkout/crates")).unwrap();
+    let tree = Tree::read(&root.path().join("checkout")).unwrap();
+    let error = format!("{:#}", case_map(&tree).unwrap_err());
+    assert!(
+        error.contains("`shared` must lie beside the checkout"),
+        "{error}"
+    );
+}

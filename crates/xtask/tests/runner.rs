@@ -1,0 +1,4 @@
+//! The one test binary of the crate. It must name every file of this folder.
+
+mod cases;
+mod tidy;
