@@ -68,6 +68,11 @@ impl Progress {
         self.bar.set_message(safe::line(message).into_owned());
     }
 
+    /// Says how much there is in all, where that turns out only on the way.
+    pub fn total(&self, total: u64) {
+        self.bar.set_length(total);
+    }
+
     /// Says how much is done by now.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
