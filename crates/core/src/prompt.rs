@@ -17,6 +17,14 @@ pub struct Message {
 /// What the model reads in the place of a result that is not there.
 pub const NO_RESULT: &str = "[no result: the call was interrupted]";
 
+/// What stands before the summary of a fold in the prompt.
+const SUMMARY_OF_EARLIER: &str = "[Summary of earlier messages]";
+
+/// The message that a summary becomes in the prompt.
+pub fn summary_message(summary: &str) -> Message {
+    Message { role: Role::User, parts: vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))] }
+}
+
 /// Makes a prompt that every provider takes, from entries and summaries in order.
 pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
     let mut prompt: Vec<Message> = Vec::new();

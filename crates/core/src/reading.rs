@@ -160,7 +160,7 @@ impl Conversation {
     }
 
     /// The visible entries of a part of the path.
-    pub(crate) fn visible(&self, part: &Path) -> Path {
+    pub fn visible(&self, part: &Path) -> Path {
         let pieces = self.state.marks.along(part).into_iter();
         Path::from_spans(
             pieces

@@ -82,9 +82,31 @@ impl Conversation {
         Ok(targets)
     }
 
+    /// The visible entry on the path that opened turn `number`, from 1. O(spans + log entries).
+    pub fn turn_opener<R: Records>(&self, records: &R, number: u64) -> Result<Option<Pos>, R::Error> {
+        for span in self.path().spans() {
+            let (mut low, mut high) = (span.from, span.to + 1);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if records.meta(Pos::new(span.depth, middle))?.totals.turns < number {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            if low <= span.to {
+                let opener = records.meta(Pos::new(span.depth, low))?;
+                let found = opener.opens_turn() && opener.totals.turns == number;
+                return Ok((found && self.mark(opener.pos).is_visible()).then_some(opener.pos));
+            }
+        }
+        Ok(None)
+    }
+
     /// Totals of consecutive entries of the path.
     fn span_totals<R: Records>(&self, records: &R, span: Span) -> Result<Totals, R::Error> {
-        let before = self.totals_at(records, self.tree.after(span.first()))?;
-        Ok(self.totals_at(records, Some(span.last()))?.minus(before))
+        let first = records.meta(span.first())?;
+        let last = self.totals_at(records, Some(span.last()))?;
+        Ok(last.minus(first.totals).plus(first.own_totals()))
     }
 }

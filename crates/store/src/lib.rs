@@ -4,8 +4,21 @@
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
 mod error;
-mod query;
 mod request;
+mod reading;
+mod store;
 mod rows;
+mod query;
+mod keeper;
 
 pub use error::{Result, StoreError};
+pub use keeper::Keeper;
+pub use reading::{
+    Alternative, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Reading,
+    Shown, Snapshot, Summary, TargetLine,
+};
+pub use request::{
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort, StreamRow,
+};
+pub use rows::{Backend, Rows, Transactions};
+pub use store::Store;

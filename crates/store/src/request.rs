@@ -110,8 +110,14 @@ pub enum Action {
     Unfold(FoldId),
     /// Names an entry, or with `None` the conversation.
     Label(Option<EntryId>, Option<String>),
-    /// Overwrites the content of these entries, in every conversation of the root.
-    Erase(Vec<EntryId>),
+    /// Overwrites content in every conversation of the root: of these entries, and of everything that contains
+    /// the text.
+    Erase {
+        /// Entries.
+        entries: Vec<EntryId>,
+        /// A text.
+        matching: Option<String>,
+    },
 }
 
 /// A change of the state, with what its author saw.

@@ -173,7 +173,7 @@ impl Conversation {
     }
 
     /// Takes a fold away: what it covered is in the prompt again, verbatim.
-    pub fn unfold<R: Records>(&self, by: &By, fold: FoldId) -> Result<Commit, R::Error> {
+    pub fn unfold(&self, by: &By, fold: FoldId) -> Result<Commit, Refusal> {
         self.writable()?;
         let fold = self.state.folds.get(fold).ok_or(Refusal::UnknownFold)?;
         Ok(Self::one(self.operation(
@@ -227,7 +227,7 @@ impl Conversation {
     }
 
     /// The row that says when content was erased, without the content. The store overwrites it.
-    pub fn erase<R: Records>(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, R::Error> {
+    pub fn erase(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, Refusal> {
         if entries.iter().any(|pos| !self.tree.knows(*pos)) {
             return Err(Refusal::UnknownEntry.into());
         }

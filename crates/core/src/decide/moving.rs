@@ -83,16 +83,11 @@ impl Conversation {
     }
 
     /// To any entry of the tree: another branch.
-    pub fn checkout<R: Records>(
-        &self,
-        by: &By,
-        seen: Seen,
-        tip: Option<Pos>,
-    ) -> Result<Commit, R::Error> {
+    pub fn checkout(&self, by: &By, seen: Seen, tip: Option<Pos>) -> Result<Commit, Refusal> {
         self.writable()?;
         self.expect(seen)?;
         if tip.is_some_and(|tip| !self.tree.knows(tip)) {
-            return Err(Refusal::UnknownEntry.into());
+            return Err(Refusal::UnknownEntry);
         }
         Ok(self.move_tip(by, Reason::Checkout, tip))
     }

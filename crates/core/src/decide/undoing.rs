@@ -144,7 +144,7 @@ impl Conversation {
     }
 
     /// The last operation made while the own log's last entry was `seq` or an earlier one. O(log operations).
-    fn last_op_at<R: Records>(&self, records: &R, seq: u64) -> Result<Option<Operation>, R::Error> {
+    pub fn last_op_at<R: Records>(&self, records: &R, seq: u64) -> Result<Option<Operation>, R::Error> {
         let (mut low, mut high) = (0, self.head.op.0);
         let mut found = None;
         while low < high {
