@@ -23,11 +23,7 @@ pub(crate) fn parts(look: &Look, parts: &[Part], indent: usize) -> String {
                 content, failed, ..
             } => {
                 let style = if *failed { Style::Error } else { Style::Tool };
-                let mark = if *failed {
-                    "← failed: "
-                } else {
-                    "← "
-                };
+                let mark = if *failed { "← failed: " } else { "← " };
                 let shown = format!("{mark}{}", first_lines(content));
                 text.push_str(&block(look, &shown, indent, Some(style)));
             }

@@ -35,10 +35,7 @@ pub(crate) fn entries(look: &Look, page: &Entries) -> String {
 /// Messages, an empty line between them.
 pub(crate) fn list(look: &Look, entries: &[Entry]) -> String {
     let ids = ids(entries);
-    let shown: Vec<String> = entries
-        .iter()
-        .map(|entry| one(look, entry, &ids))
-        .collect();
+    let shown: Vec<String> = entries.iter().map(|entry| one(look, entry, &ids)).collect();
     shown.join("\n")
 }
 

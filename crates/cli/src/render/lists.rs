@@ -15,7 +15,10 @@ use crate::ui::Look;
 /// Conversations, newest first.
 pub(crate) fn conversations(look: &Look, page: &Conversations) -> String {
     if page.conversations.is_empty() {
-        return dim(look, "there is no conversation here yet: `retake` begins one");
+        return dim(
+            look,
+            "there is no conversation here yet: `retake` begins one",
+        );
     }
     let ids: Ids = page.conversations.iter().map(|it| it.id.as_str()).collect();
     let row = |it: &Conversation| {
@@ -100,7 +103,11 @@ pub(crate) fn alternatives(look: &Look, all: &Alternatives) -> String {
     if all.alternatives.is_empty() {
         return dim(look, "there is no other answer");
     }
-    let ids: Ids = all.alternatives.iter().map(|it| it.line.id.as_str()).collect();
+    let ids: Ids = all
+        .alternatives
+        .iter()
+        .map(|it| it.line.id.as_str())
+        .collect();
     let rows: Vec<_> = all
         .alternatives
         .iter()
@@ -155,9 +162,9 @@ pub(crate) fn models(look: &Look, models: &Models) -> String {
         .models
         .iter()
         .map(|it| {
-            let known = it.context_tokens.map(|tokens| {
-                format!("{} tokens", words::number(tokens))
-            });
+            let known = it
+                .context_tokens
+                .map(|tokens| format!("{} tokens", words::number(tokens)));
             let prices = match (it.input_price, it.output_price) {
                 (None, None) => String::new(),
                 (input, output) => {

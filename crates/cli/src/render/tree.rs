@@ -45,7 +45,11 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
         "{} {}{}  {}\n",
         look.palette.paint(style, sign),
         look.palette.paint(Style::Accent, ids.short(&branch.leaf)),
-        if branch.current { " (you are here)" } else { "" },
+        if branch.current {
+            " (you are here)"
+        } else {
+            ""
+        },
         look.palette.paint(Style::Dim, about(look, branch)),
     );
     let room = look.columns.saturating_sub(14).max(20);
@@ -60,7 +64,11 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
     if let Some(first) = &branch.first {
         say("begins", first);
     }
-    if branch.first.as_ref().is_none_or(|first| first.id != branch.last.id) {
+    if branch
+        .first
+        .as_ref()
+        .is_none_or(|first| first.id != branch.last.id)
+    {
         say("ends", &branch.last);
     }
     text

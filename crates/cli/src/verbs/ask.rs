@@ -57,7 +57,11 @@ impl Ask {
             return cx.conversation(named).await;
         }
         // The same request must find the conversation that it began.
-        let request_id = self.repeat.request_id.as_ref().map(|id| format!("{id}/new"));
+        let request_id = self
+            .repeat
+            .request_id
+            .as_ref()
+            .map(|id| format!("{id}/new"));
         let create = Create {
             title: None,
             folder: Some(cx.folder.to_owned()),

@@ -45,14 +45,18 @@ enum What {
 
 impl Config {
     /// Does it.
-    pub(crate) fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
+    pub(crate) fn run(
+        self,
+        owner: &dyn Owner,
+        places: &Places,
+        ui: &mut dyn Ui,
+        json: bool,
+    ) -> Result {
         let (name, text) = match self.what.unwrap_or(What::List) {
             What::Path => ("path", places.config_file.display().to_string()),
             What::List => ("settings", owner.settings(places, &Setting::List)?),
             What::Get { key } => ("value", owner.settings(places, &Setting::Get(key))?),
-            What::Set { key, value } => {
-                ("set", owner.settings(places, &Setting::Set(key, value))?)
-            }
+            What::Set { key, value } => ("set", owner.settings(places, &Setting::Set(key, value))?),
             What::Unset { key } => ("unset", owner.settings(places, &Setting::Unset(key))?),
         };
         if json {

@@ -29,7 +29,9 @@ impl Doctor {
             return Ok(());
         }
         if !self.mend && !cx.json {
-            cx.aside("`retake backup` copies what is there; `retake doctor --mend` mends what can be")?;
+            cx.aside(
+                "`retake backup` copies what is there; `retake doctor --mend` mends what can be",
+            )?;
         }
         Err(Failure::Said(ProblemKind::Storage.exit_code()))
     }

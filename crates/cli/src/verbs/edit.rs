@@ -56,12 +56,20 @@ impl Edit {
     }
 
     /// The new words with what else the message holds.
-    async fn parts(&self, cx: &mut Context<'_>, conversation: &str, text: &str) -> Result<Vec<Part>> {
+    async fn parts(
+        &self,
+        cx: &mut Context<'_>,
+        conversation: &str,
+        text: &str,
+    ) -> Result<Vec<Part>> {
         let action = Action::Edit {
             entry: self.entry.clone(),
         };
         let plan = change::plan(cx, conversation.to_owned(), action).await?;
-        let old = plan.composer.map(|composer| composer.parts).unwrap_or_default();
+        let old = plan
+            .composer
+            .map(|composer| composer.parts)
+            .unwrap_or_default();
         if let Some(attached) = content::attached(&old) {
             cx.aside(&format!("{attached} is kept"))?;
         }

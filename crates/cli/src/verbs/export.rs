@@ -104,9 +104,8 @@ pub(crate) async fn to_file(
     mut export: request::Export,
     output: &Path,
 ) -> Result<Written> {
-    let failed = |error: std::io::Error| {
-        file(format!("{} can't be written", output.display()), &error)
-    };
+    let failed =
+        |error: std::io::Error| file(format!("{} can't be written", output.display()), &error);
     let folder = output.parent().unwrap_or(Path::new("/"));
     let mut new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let progress = Progress::count("exporting", 0);

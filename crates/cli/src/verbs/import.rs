@@ -89,8 +89,12 @@ fn lines(text: &str, input: &Path) -> Result<Vec<String>> {
         return Ok(list.iter().map(ToString::to_string).collect());
     }
     for (number, line) in text.lines().enumerate() {
-        serde_json::from_str::<serde::de::IgnoredAny>(line)
-            .map_err(|error| wrong(format!("line {} of {name} is not JSON: {error}", number + 1)))?;
+        serde_json::from_str::<serde::de::IgnoredAny>(line).map_err(|error| {
+            wrong(format!(
+                "line {} of {name} is not JSON: {error}",
+                number + 1
+            ))
+        })?;
     }
     Ok(text.lines().map(str::to_owned).collect())
 }

@@ -66,7 +66,10 @@ fn page() -> io::Result<String> {
         .iter()
         .map(|(code, meaning)| (code.to_string(), *meaning))
         .collect();
-    let codes: Vec<(&str, &str)> = codes.iter().map(|(code, it)| (code.as_str(), *it)).collect();
+    let codes: Vec<(&str, &str)> = codes
+        .iter()
+        .map(|(code, it)| (code.as_str(), *it))
+        .collect();
     for (title, rows) in [
         ("EXIT STATUS", codes.as_slice()),
         ("ENVIRONMENT", ENVIRONMENT),
@@ -74,7 +77,11 @@ fn page() -> io::Result<String> {
     ] {
         text.push_str(&format!(".SH {title}\n"));
         for (term, meaning) in rows {
-            text.push_str(&format!(".TP\n\\fB{}\\fR\n{}\n", escaped(term), escaped(meaning)));
+            text.push_str(&format!(
+                ".TP\n\\fB{}\\fR\n{}\n",
+                escaped(term),
+                escaped(meaning)
+            ));
         }
     }
     Ok(text)

@@ -20,7 +20,12 @@ pub(crate) struct Say {
     #[arg(long, value_name = "JSON", conflicts_with = "text")]
     json_content: Option<String>,
     /// The speaker's name
-    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "",
+        hide_default_value = true
+    )]
     author: String,
     /// A program made it: it opens no turn
     #[arg(long)]
