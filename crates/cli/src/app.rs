@@ -89,8 +89,8 @@ impl Owner for Local {
         open(places).await
     }
 
-    fn settings(&self, places: &Places, what: &Setting) -> Result<String, Problem> {
-        change(&places.config_file, what).map_err(|error| explain(&error))
+    fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>> {
+        change(&places.config_file, what).map_err(|error| Box::new(explain(&error)))
     }
 }
 

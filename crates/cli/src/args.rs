@@ -37,7 +37,10 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
         "The model or its provider failed; what was said is kept.",
     ),
     (7, "The store or the machine failed."),
-    (130, "Ctrl-C stopped it."),
+    (
+        130,
+        "Ctrl-C stopped it, or the answer to its question was no.",
+    ),
 ];
 
 /// An AI agent in which nothing is final: go back to any message, see first what that takes back, and take the step back too
@@ -51,9 +54,9 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
 #[command(name = "retake", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
-    #[command(flatten)]
     pub(crate) start: Start,
+    #[command(flatten)]
+    pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
 }
@@ -107,7 +110,7 @@ pub enum Color {
 #[derive(Debug, Args, PartialEq, Eq)]
 pub(crate) struct Start {
     /// Go on with the last conversation of this folder
-    #[arg(short, long = "continue", conflicts_with = "resume")]
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) go_on: bool,
     /// Go on with a conversation that you pick, or with this one
     #[arg(short, long, value_name = "ID", num_args = 0..=1)]
@@ -150,6 +153,14 @@ pub(crate) struct Repeat {
     /// Do it once, however often it is sent with this id
     #[arg(long, value_name = "ID")]
     pub(crate) request_id: Option<String>,
+}
+
+/// How many things, at least one.
+pub(crate) fn how_many(text: &str) -> std::result::Result<usize, &'static str> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("give a whole number from 1"),
+        Ok(count) => Ok(count),
+    }
 }
 
 /// The verbs. What each does is said where it is written.

@@ -73,15 +73,15 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
 
 /// The prompt comes through a pipe: one turn, like `retake ask`.
 async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
+    if start.resume == Some(None) {
+        return Err(usage(
+            "nobody can pick a conversation here",
+            "name it: `retake -r ID`",
+        ));
+    }
     let text = cx.words(&[], "message")?;
-    let conversation = match start.resume {
-        Some(Some(id)) => id,
-        Some(None) => {
-            return Err(usage(
-                "nobody can pick a conversation here",
-                "name it: `retake -r ID`",
-            ));
-        }
+    let conversation = match start.resume.flatten() {
+        Some(id) => id,
         None if start.go_on => cx.conversation(None).await?,
         None => create(cx).await?,
     };

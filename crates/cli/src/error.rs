@@ -32,6 +32,12 @@ impl From<Problem> for Failure {
     }
 }
 
+impl From<Box<Problem>> for Failure {
+    fn from(problem: Box<Problem>) -> Self {
+        Self::Problem(problem)
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)

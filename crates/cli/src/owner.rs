@@ -35,5 +35,5 @@ pub trait Owner: Send + Sync {
     async fn open(&self, places: &Places) -> Result<Arc<dyn Client>, Problem>;
 
     /// Reads or changes the settings file.
-    fn settings(&self, places: &Places, what: &Setting) -> Result<String, Problem>;
+    fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>>;
 }

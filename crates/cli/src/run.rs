@@ -83,6 +83,10 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
         }
         if json {
             let text = rendered.to_string();
+            let text = text
+                .split("\n\nFor more information")
+                .next()
+                .unwrap_or(&text);
             let message = text.trim().trim_start_matches("error: ");
             return problem(ProblemKind::Usage, "usage", message).into();
         }

@@ -1,3 +1,4 @@
-//! The integration tests of the command line, as one binary.
+//! The tests of the command line: one binary.
 
+mod faces;
 mod term;

@@ -119,8 +119,10 @@ async fn follow(chat: &mut Chat<'_>, mut events: BoxStream<'static, RunEvent>) -
 #[derive(Default)]
 struct Shown {
     text: safe::Stream,
-    /// The line that is not ended yet is of this kind.
+    /// What came last is of this kind.
     open: Option<Kind>,
+    /// It ended with a newline.
+    newline: bool,
     model: String,
     /// Drawn until something comes.
     waiting: Option<Progress>,
@@ -162,6 +164,7 @@ impl Shown {
             return Ok(());
         }
         self.open = Some(kind);
+        self.newline = text.ends_with('\n');
         match kind {
             Kind::Text => chat.print(&text),
             Kind::Reasoning => {
@@ -176,7 +179,12 @@ impl Shown {
         self.waiting = None;
         if self.open.take().is_some() {
             let rest = self.text.finish();
-            chat.print(&format!("{rest}\n"))?;
+            let end = if self.newline && rest.is_empty() {
+                ""
+            } else {
+                "\n"
+            };
+            chat.print(&format!("{rest}{end}"))?;
         }
         Ok(())
     }

@@ -19,13 +19,13 @@ pub(crate) fn entries(look: &Look, page: &Entries) -> String {
     let ids = ids(&page.entries);
     let mut text = String::new();
     if let Some(first) = page.entries.first().filter(|_| page.earlier) {
-        let hint = format!("… earlier ones: --before {}", ids.short(&first.id));
+        let hint = format!("… earlier ones before {}", ids.short(&first.id));
         text.push_str(&dim(look, &hint));
         text.push('\n');
     }
     text.push_str(&list(look, &page.entries));
     if let Some(last) = page.entries.last().filter(|_| page.later) {
-        let hint = format!("… later ones: --after {}", ids.short(&last.id));
+        let hint = format!("… later ones after {}", ids.short(&last.id));
         text.push('\n');
         text.push_str(&dim(look, &hint));
     }

@@ -25,8 +25,7 @@ pub(crate) fn hits(look: &Look, hits: &Hits) -> String {
     text.push_str(&shown.join("\n"));
     if hits.more {
         text.push('\n');
-        let line = "… more: --offset leaves out the first ones";
-        text.push_str(&entries::dim(look, line));
+        text.push_str(&entries::dim(look, "… there are more hits"));
     }
     text
 }

@@ -7,7 +7,7 @@ use retake_wire::reply::{
 use super::entries::dim;
 use super::id::{self, Ids};
 use super::table::{cell, table};
-use super::words;
+use super::{content, words};
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Look;
@@ -79,22 +79,20 @@ pub(crate) fn targets(look: &Look, page: &TargetPage) -> String {
     if page.targets.is_empty() {
         return dim(look, "there is no turn to go back to");
     }
-    let rows: Vec<_> = page
-        .targets
-        .iter()
-        .map(|it| {
-            vec![
-                cell(format!("t{}", it.turn)).style(Style::Accent),
-                cell(words::when(look, it.time_ms)),
-                match &it.reason {
-                    Some(reason) => cell(safe::line(reason)).style(Style::Warn),
-                    None => cell(format!("takes back {}", words::counts(it.takes_back)))
-                        .style(Style::Dim),
-                },
-                cell(safe::line(&it.preview)),
-            ]
-        })
-        .collect();
+    let heading = ["turn", "when", "takes back", "message"];
+    let heading = heading.map(|title| cell(title).style(Style::Dim)).into();
+    let turns = page.targets.iter().map(|it| {
+        vec![
+            cell(format!("t{}", it.turn)).style(Style::Accent),
+            cell(words::when(look, it.time_ms)),
+            match &it.reason {
+                Some(reason) => cell(safe::line(reason)).style(Style::Warn),
+                None => cell(words::counts(it.takes_back)).style(Style::Dim),
+            },
+            cell(safe::line(&it.preview)),
+        ]
+    });
+    let rows: Vec<_> = std::iter::once(heading).chain(turns).collect();
     table(look, &rows)
 }
 
@@ -142,13 +140,17 @@ pub(crate) fn operations(look: &Look, page: &Operations) -> String {
                 cell(safe::line(&it.head)).style(Style::Accent),
                 cell(words::when(look, it.time_ms)),
                 cell(safe::line(&it.reason)).style(Style::Bold),
+                cell(format!("before: {}", safe::line(&it.before))).style(Style::Dim),
                 cell(next).style(Style::Good),
-                cell(format!("before {}", safe::line(&it.before))).style(Style::Dim),
-                cell(safe::line(&it.description)),
             ]
         })
         .collect();
-    let mut text = table(look, &rows);
+    let heads = table(look, &rows);
+    let mut text = String::new();
+    for (head, it) in heads.lines().zip(&page.operations) {
+        let what = content::block(look, &it.description, 4, None);
+        text.push_str(&format!("{head}\n{what}"));
+    }
     if let Some(last) = page.operations.last().filter(|_| page.more) {
         text.push_str(&dim(look, &format!("… older: --before {}", last.number)));
     }
@@ -157,7 +159,6 @@ pub(crate) fn operations(look: &Look, page: &Operations) -> String {
 
 /// Models, and which one is used.
 pub(crate) fn models(look: &Look, models: &Models) -> String {
-    let price = |price: Option<f64>| price.map(|price| format!("${price}")).unwrap_or_default();
     let rows: Vec<_> = models
         .models
         .iter()
@@ -165,11 +166,14 @@ pub(crate) fn models(look: &Look, models: &Models) -> String {
             let known = it
                 .context_tokens
                 .map(|tokens| format!("{} tokens", words::number(tokens)));
-            let prices = match (it.input_price, it.output_price) {
-                (None, None) => String::new(),
-                (input, output) => {
-                    format!("{} in, {} out per million", price(input), price(output))
-                }
+            let prices: Vec<String> = [(it.input_price, "in"), (it.output_price, "out")]
+                .into_iter()
+                .filter_map(|(price, way)| Some(format!("${} {way}", price?)))
+                .collect();
+            let prices = if prices.is_empty() {
+                String::new()
+            } else {
+                format!("{} per million", prices.join(", "))
             };
             vec![
                 cell(if it.name == models.default { "*" } else { " " }).style(Style::Good),

@@ -5,7 +5,7 @@ use retake_wire::request;
 use retake_wire::{Action, Request};
 
 use super::change::{self, Act};
-use crate::args::Changing;
+use crate::args::{Changing, how_many};
 use crate::context::Context;
 use crate::error::{Result, usage};
 
@@ -16,7 +16,7 @@ pub(crate) struct Choose {
     #[arg(value_name = "ENTRY")]
     entry: String,
     /// Which alternative, from 1; without it they are listed
-    #[arg(value_name = "N")]
+    #[arg(value_name = "N", value_parser = how_many, allow_negative_numbers = true)]
     number: Option<usize>,
 }
 

@@ -9,6 +9,7 @@ use crate::ui::Ui;
 
 /// List, read or change settings
 #[derive(Debug, Args)]
+#[command(disable_help_subcommand = true)]
 pub(crate) struct Config {
     #[command(subcommand)]
     what: Option<What>,

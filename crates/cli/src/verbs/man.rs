@@ -57,7 +57,8 @@ fn page() -> io::Result<String> {
     main.render_synopsis_section(&mut roff)?;
     main.render_description_section(&mut roff)?;
     main.render_options_section(&mut roff)?;
-    let mut text = String::from_utf8_lossy(&roff).into_owned();
+    let mut text = without_preambles(&String::from_utf8_lossy(&roff));
+    text.insert_str(0, PREAMBLE);
     text.push_str(".SH VERBS\n");
     for verb in command.get_subcommands() {
         text.push_str(&section(verb, "retake")?);
@@ -97,11 +98,9 @@ fn section(verb: &Command, above: &str) -> io::Result<String> {
     if verb.get_arguments().next().is_some() {
         page.render_options_section(&mut roff)?;
     }
-    let text = String::from_utf8_lossy(&roff);
     // Headings become paragraphs: they would stand beside those of the whole page.
-    let mut text: String = text
+    let mut text: String = without_preambles(&String::from_utf8_lossy(&roff))
         .lines()
-        .filter(|line| !line.starts_with(".ie ") && !line.starts_with(".el "))
         .map(|line| match line {
             ".SH SYNOPSIS" => format!(".SS {}\n", escaped(&name)),
             line if line.starts_with(".SH") => ".PP\n".to_owned(),
@@ -112,6 +111,15 @@ fn section(verb: &Command, above: &str) -> io::Result<String> {
         text.push_str(&section(below, &name)?);
     }
     Ok(text)
+}
+
+/// Defines the apostrophe once; every section would do it again.
+const PREAMBLE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
+
+fn without_preambles(roff: &str) -> String {
+    let is_preamble = |line: &&str| line.starts_with(".ie ") || line.starts_with(".el ");
+    let lines = roff.lines().filter(|line| !is_preamble(line));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn escaped(text: &str) -> String {

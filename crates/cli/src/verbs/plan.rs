@@ -13,6 +13,7 @@ use crate::error::Result;
 ///
 /// The plan ends with the head that it was made from: the verb with --head does exactly this, or refuses.
 #[derive(Debug, Args)]
+#[command(disable_help_subcommand = true)]
 pub(crate) struct Plan {
     #[command(subcommand)]
     action: Planned,

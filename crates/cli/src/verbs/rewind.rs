@@ -6,7 +6,7 @@ use retake_wire::Action;
 use super::change::{self, Act};
 use crate::args::Changing;
 use crate::context::Context;
-use crate::error::{Failure, Result};
+use crate::error::{Failure, INTERRUPTED, Result};
 use crate::render;
 
 /// Go back to before a message; on a terminal, shows what that takes back and asks
@@ -48,7 +48,11 @@ impl RewindVerb {
         if cx.can_ask() && !self.yes {
             agree(cx, &mut changing, &action, "Go back?").await?;
         }
-        change::apply(cx, changing, action, self.since).await
+        change::apply(cx, changing, action, self.since).await?;
+        if cx.can_ask() {
+            cx.aside("`retake undo` takes this back")?;
+        }
+        Ok(())
     }
 }
 
@@ -65,7 +69,7 @@ pub(crate) async fn agree(
     cx.ui.print(&text)?;
     if !plan.unchanged && !cx.ui.confirm(question)? {
         cx.aside("nothing has changed")?;
-        return Err(Failure::Said(0));
+        return Err(Failure::Said(INTERRUPTED));
     }
     changing.place.conversation = Some(conversation);
     changing.head.get_or_insert(plan.head);

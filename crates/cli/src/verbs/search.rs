@@ -39,7 +39,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
     /// Also messages that are rewound or hidden; they are marked
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     include: Vec<Also>,
     /// Words, "phrases", prefix*, AND, OR, NOT
     #[arg(value_name = "QUERY", required = true)]
