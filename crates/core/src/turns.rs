@@ -26,12 +26,7 @@ impl Conversation {
     /// Totals of the visible entries of a part of a path.
     pub fn visible_totals<R: Records>(&self, records: &R, part: &Path) -> Result<Totals, R::Error> {
         let mut sum = Totals::default();
-        let visible = self
-            .state
-            .marks
-            .along(part)
-            .into_iter()
-            .filter(|(_, mark)| mark.is_visible());
+        let visible = self.state.marks.along(part).into_iter().filter(|(_, mark)| mark.is_visible());
         for span in Path::from_spans(visible.map(|(span, _)| span)).spans() {
             sum = sum.plus(self.span_totals(records, *span)?);
         }
@@ -48,9 +43,7 @@ impl Conversation {
     ) -> Result<Vec<Target>, R::Error> {
         let path = self.path();
         let visible = self.visible(&path);
-        let start = before.map_or(visible.clone(), |before| {
-            visible.up_to(visible.before(before))
-        });
+        let start = before.map_or(visible.clone(), |before| visible.up_to(visible.before(before)));
         let mut sum = match before {
             Some(before) => self.visible_totals(records, &path.behind(path.before(before)))?,
             None => Totals::default(),
@@ -64,15 +57,10 @@ impl Conversation {
                 }
                 let opener = records.last_opener(span)?;
                 let from = opener.unwrap_or(span.first());
-                sum =
-                    sum.plus(self.span_totals(records, Span::new(span.depth, from.seq, span.to))?);
+                sum = sum.plus(self.span_totals(records, Span::new(span.depth, from.seq, span.to))?);
                 if let Some(opener) = opener {
                     let meta = records.meta(opener)?;
-                    targets.push(Target {
-                        number: meta.totals.turns,
-                        takes_back: sum,
-                        meta,
-                    });
+                    targets.push(Target { number: meta.totals.turns, takes_back: sum, meta });
                 }
                 rest = opener
                     .filter(|opener| opener.seq > span.from)

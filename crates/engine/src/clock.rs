@@ -23,10 +23,7 @@ pub trait Clock: Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
     fn now_ms(&self) -> i64 {
         match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => millis(since),
@@ -72,9 +69,7 @@ impl ManualClock {
         let mut state = self.lock();
         state.now_ms += millis(duration);
         let now = state.now_ms;
-        let (due, waiting) = std::mem::take(&mut state.waiting)
-            .into_iter()
-            .partition(|(end, _)| *end <= now);
+        let (due, waiting) = std::mem::take(&mut state.waiting).into_iter().partition(|(end, _)| *end <= now);
         state.waiting = waiting;
         drop(state);
         for (_, wake) in due {
@@ -90,23 +85,12 @@ impl ManualClock {
 
     /// How many sleeps are waiting for the clock to be advanced.
     pub fn sleepers(&self) -> usize {
-        self.lock()
-            .waiting
-            .iter()
-            .filter(|(_, wake)| !wake.is_canceled())
-            .count()
+        self.lock().waiting.iter().filter(|(_, wake)| !wake.is_canceled()).count()
     }
 
     fn with(now_ms: i64, skips: bool) -> Self {
-        let state = Manual {
-            now_ms,
-            skips,
-            slept: Vec::new(),
-            waiting: Vec::new(),
-        };
-        Self {
-            state: Arc::new(Mutex::new(state)),
-        }
+        let state = Manual { now_ms, skips, slept: Vec::new(), waiting: Vec::new() };
+        Self { state: Arc::new(Mutex::new(state)) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Manual> {

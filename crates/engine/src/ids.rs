@@ -24,10 +24,7 @@ pub struct SystemRandom {
 
 impl Random for SystemRandom {
     fn uuid_v7(&self, now_ms: i64) -> Uuid {
-        lock(&self.ids).next(
-            now_ms,
-            u128::from(system_bits()) << 64 | u128::from(system_bits()),
-        )
+        lock(&self.ids).next(now_ms, u128::from(system_bits()) << 64 | u128::from(system_bits()))
     }
 
     fn jitter(&self) -> f64 {
@@ -44,9 +41,7 @@ pub struct SeededRandom {
 impl SeededRandom {
     /// A source whose every answer follows from `seed` and the calls before.
     pub fn new(seed: u64) -> Self {
-        Self {
-            state: Mutex::new((Ids::default(), fastrand::Rng::with_seed(seed))),
-        }
+        Self { state: Mutex::new((Ids::default(), fastrand::Rng::with_seed(seed))) }
     }
 }
 
@@ -113,17 +108,9 @@ mod tests {
 
     fn strictly_increase(random: &dyn Random) {
         let times = [5, 5, 5, 4, 900, 900, 0, -3, 901];
-        let ids: Vec<Uuid> = times
-            .iter()
-            .cycle()
-            .take(5_000)
-            .map(|ms| random.uuid_v7(*ms))
-            .collect();
+        let ids: Vec<Uuid> = times.iter().cycle().take(5_000).map(|ms| random.uuid_v7(*ms)).collect();
         assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(
-            ids.iter()
-                .all(|id| id.get_version_num() == 7 && id.get_variant() == uuid::Variant::RFC4122)
-        );
+        assert!(ids.iter().all(|id| id.get_version_num() == 7 && id.get_variant() == uuid::Variant::RFC4122));
     }
 
     #[test]
@@ -140,10 +127,7 @@ mod tests {
 
     #[test]
     fn a_full_tail_moves_to_the_next_millisecond() {
-        let mut ids = Ids {
-            ms: 8,
-            tail: (1 << TAIL_BITS) - 1,
-        };
+        let mut ids = Ids { ms: 8, tail: (1 << TAIL_BITS) - 1 };
         let last = Uuid::from_u128(8 << 80 | 0x7fff << 64 | ((1 << 64) - 1));
         assert!(ids.next(8, 0) > last);
         assert_eq!(ids.ms, 9);

@@ -35,11 +35,7 @@ pub struct Message {
 impl Message {
     /// A message of which the writing model does not matter.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
-        Self {
-            role,
-            parts,
-            model: None,
-        }
+        Self { role, parts, model: None }
     }
 
     /// A message of a single text.
@@ -138,10 +134,7 @@ pub fn cost(usage: &Usage, info: &ModelInfo) -> Option<f64> {
     Some(price(input - cached, input_price) + price(cached, cached_price) + output)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "no call has 2^53 tokens, and a price is an estimate"
-)]
+#[expect(clippy::cast_precision_loss, reason = "no call has 2^53 tokens, and a price is an estimate")]
 fn price(tokens: u64, per_million: f64) -> f64 {
     tokens as f64 * per_million / 1e6
 }
@@ -151,11 +144,7 @@ mod tests {
     use super::*;
 
     fn usage(input: u64, cached: Option<u64>, output: u64) -> Usage {
-        Usage {
-            input_tokens: Some(input),
-            cached_input_tokens: cached,
-            output_tokens: Some(output),
-        }
+        Usage { input_tokens: Some(input), cached_input_tokens: cached, output_tokens: Some(output) }
     }
 
     const PRICED: ModelInfo = ModelInfo {
@@ -173,10 +162,7 @@ mod tests {
 
     #[test]
     fn without_a_cached_price_they_cost_as_the_others() {
-        let info = ModelInfo {
-            cached_input_price: None,
-            ..PRICED
-        };
+        let info = ModelInfo { cached_input_price: None, ..PRICED };
         let cost = cost(&usage(1_000_000, Some(400_000), 0), &info).expect("known");
         assert!((cost - 3.0).abs() < 1e-9, "{cost}");
     }
@@ -184,25 +170,7 @@ mod tests {
     #[test]
     fn what_is_unknown_stays_unknown() {
         assert_eq!(cost(&usage(1, None, 1), &ModelInfo::default()), None);
-        assert_eq!(
-            cost(
-                &usage(1, None, 1),
-                &ModelInfo {
-                    output_price: None,
-                    ..PRICED
-                }
-            ),
-            None
-        );
-        assert_eq!(
-            cost(
-                &Usage {
-                    output_tokens: Some(1),
-                    ..Usage::default()
-                },
-                &PRICED
-            ),
-            None
-        );
+        assert_eq!(cost(&usage(1, None, 1), &ModelInfo { output_price: None, ..PRICED }), None);
+        assert_eq!(cost(&Usage { output_tokens: Some(1), ..Usage::default() }, &PRICED), None);
     }
 }

@@ -28,22 +28,13 @@ pub struct Environment {
 impl Environment {
     /// The environment of this process.
     pub fn process() -> Self {
-        Self {
-            get: Arc::new(|name| std::env::var(name).ok()),
-        }
+        Self { get: Arc::new(|name| std::env::var(name).ok()) }
     }
 
     /// A given set of variables and no others: for tests.
     pub fn fixed<const N: usize>(variables: [(&str, &str); N]) -> Self {
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Self {
-            get: Arc::new(move |name| {
-                variables
-                    .iter()
-                    .find(|(n, _)| n == name)
-                    .map(|(_, v)| v.clone())
-            }),
-        }
+        Self { get: Arc::new(move |name| variables.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone())) }
     }
 
     /// The key in the variable `name`, if it is set and not blank.
@@ -54,9 +45,7 @@ impl Environment {
     }
 
     fn home(&self) -> Option<PathBuf> {
-        (self.get)("HOME")
-            .filter(|home| !home.is_empty())
-            .map(PathBuf::from)
+        (self.get)("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
 }
 
@@ -140,10 +129,7 @@ impl KeySource {
     pub fn read(&self, environment: &Environment) -> Result<Option<SecretString>, KeyError> {
         match self {
             Self::None => Ok(None),
-            Self::Env(name) => environment
-                .key(name)
-                .map(Some)
-                .ok_or_else(|| KeyError::NotSet(name.clone())),
+            Self::Env(name) => environment.key(name).map(Some).ok_or_else(|| KeyError::NotSet(name.clone())),
             Self::File(path) => read_file(&expand_home(path, environment)).map(Some),
         }
     }
@@ -158,38 +144,24 @@ fn expand_home(path: &Path, environment: &Environment) -> PathBuf {
 }
 
 fn read_file(path: &Path) -> Result<SecretString, KeyError> {
-    let unreadable = |source| KeyError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
+    let unreadable = |source| KeyError::Unreadable { path: path.to_owned(), source };
     // The checks look at the opened file, so that nobody can exchange it between check and reading.
     let file = File::open(path).map_err(unreadable)?;
     let meta = file.metadata().map_err(unreadable)?;
     if !meta.is_file() {
-        return Err(KeyError::NoKey {
-            path: path.to_owned(),
-        });
+        return Err(KeyError::NoKey { path: path.to_owned() });
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(KeyError::Foreign {
-            path: path.to_owned(),
-        });
+        return Err(KeyError::Foreign { path: path.to_owned() });
     }
     if meta.mode() & 0o077 != 0 {
-        return Err(KeyError::Open {
-            path: path.to_owned(),
-            mode: meta.mode() & 0o777,
-        });
+        return Err(KeyError::Open { path: path.to_owned(), mode: meta.mode() & 0o777 });
     }
     let mut text = String::new();
-    file.take(MAX_KEY_BYTES)
-        .read_to_string(&mut text)
-        .map_err(unreadable)?;
+    file.take(MAX_KEY_BYTES).read_to_string(&mut text).map_err(unreadable)?;
     let key = text.trim();
     if key.is_empty() || key.contains(['\n', '\r']) {
-        return Err(KeyError::NoKey {
-            path: path.to_owned(),
-        });
+        return Err(KeyError::NoKey { path: path.to_owned() });
     }
     Ok(SecretString::from(key))
 }
@@ -227,10 +199,7 @@ mod tests {
     fn a_file_that_others_can_read_is_refused_with_the_command_that_helps() {
         let (_dir, path) = file_with("k-123", 0o640);
         let error = read(&path).expect_err("refused");
-        assert!(
-            matches!(error, KeyError::Open { mode: 0o640, .. }),
-            "{error}"
-        );
+        assert!(matches!(error, KeyError::Open { mode: 0o640, .. }), "{error}");
         assert_eq!(error.hint(), format!("chmod 600 {}", path.display()));
         assert!(!format!("{error:?} {error}").contains("k-123"));
     }
@@ -239,15 +208,9 @@ mod tests {
     fn files_without_exactly_one_key_are_refused() {
         for content in ["", " \n", "a\nb\n"] {
             let (_dir, path) = file_with(content, 0o600);
-            assert!(
-                matches!(read(&path), Err(KeyError::NoKey { .. })),
-                "{content:?}"
-            );
+            assert!(matches!(read(&path), Err(KeyError::NoKey { .. })), "{content:?}");
         }
-        assert!(matches!(
-            read(Path::new("/nowhere/key")),
-            Err(KeyError::Unreadable { .. })
-        ));
+        assert!(matches!(read(Path::new("/nowhere/key")), Err(KeyError::Unreadable { .. })));
         assert!(matches!(read(Path::new("/")), Err(KeyError::NoKey { .. })));
     }
 
@@ -259,9 +222,6 @@ mod tests {
         assert!(
             matches!(KeySource::Env("C".into()).read(&environment), Err(KeyError::NotSet(name)) if name == "C")
         );
-        assert_eq!(
-            expand_home(Path::new("~/k"), &environment),
-            Path::new("/home/me/k")
-        );
+        assert_eq!(expand_home(Path::new("~/k"), &environment), Path::new("/home/me/k"));
     }
 }

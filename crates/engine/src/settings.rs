@@ -136,8 +136,7 @@ pub enum SettingsError {
 }
 
 fn at(line: Option<usize>) -> String {
-    line.map(|line| format!(" (line {line})"))
-        .unwrap_or_default()
+    line.map(|line| format!(" (line {line})")).unwrap_or_default()
 }
 
 impl SettingsError {
@@ -148,10 +147,7 @@ impl SettingsError {
                 format!("check the permissions of {}", path.display())
             }
             Self::Syntax { line, .. } => format!("correct line {line}"),
-            Self::Unknown {
-                nearest: Some(nearest),
-                ..
-            } => format!("did you mean {nearest}?"),
+            Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?"),
             Self::Unknown { nearest: None, .. } | Self::Wrong { .. } => {
                 "`retake config` lists every setting".into()
             }
@@ -165,10 +161,7 @@ impl Settings {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(SettingsError::Unreadable {
-                path: path.to_owned(),
-                source,
-            }),
+            Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),
         }
     }
 
@@ -194,11 +187,7 @@ pub fn is_loopback(base_url: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(base_url) else {
         return false;
     };
-    let host = url
-        .host_str()
-        .unwrap_or_default()
-        .trim_start_matches('[')
-        .trim_end_matches(']');
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 

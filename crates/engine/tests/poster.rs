@@ -45,11 +45,7 @@ impl Poster {
             }
         });
         let address = told.recv_timeout(STARTS_WITHIN);
-        let poster = Self {
-            child,
-            address: address.unwrap_or_default(),
-            _fixtures: dir,
-        };
+        let poster = Self { child, address: address.unwrap_or_default(), _fixtures: dir };
         assert!(!poster.address.is_empty(), "llmposter does not listen");
         poster
     }
@@ -61,11 +57,7 @@ impl Poster {
 
     /// Its port.
     pub(crate) fn port(&self) -> u16 {
-        self.address
-            .rsplit(':')
-            .next()
-            .and_then(|port| port.parse().ok())
-            .expect("an address with a port")
+        self.address.rsplit(':').next().and_then(|port| port.parse().ok()).expect("an address with a port")
     }
 }
 
@@ -93,7 +85,7 @@ fn binary() -> PathBuf {
     lock.lock().expect("the lock");
     if !program.is_file() {
         let done = Command::new(env!("CARGO"))
-            .args(["install", "--locked", "--root"])
+            .args(["install", "--locked", "--no-default-features", "--root"])
             .arg(root)
             .arg(format!("llmposter@{VERSION}"))
             .output()

@@ -37,10 +37,7 @@ impl Face {
         );
         let mut settings = Settings::parse(&text).expect("valid settings");
         settings.retry.tries = 1;
-        Self {
-            settings,
-            clock: ManualClock::skipping(0),
-        }
+        Self { settings, clock: ManualClock::skipping(0) }
     }
 
     fn tries(mut self, tries: u32) -> Self {
@@ -61,20 +58,12 @@ impl Face {
     fn models(&self) -> Models {
         let environment = Environment::fixed([("HERE_KEY", KEY)]);
         let random = Arc::new(SeededRandom::new(1));
-        Models::new(
-            self.settings.clone(),
-            environment,
-            Arc::new(self.clock.clone()),
-            random,
-        )
+        Models::new(self.settings.clone(), environment, Arc::new(self.clock.clone()), random)
     }
 
     /// Says one message to `here/model`.
     async fn ask(&self, model: &str, text: &str) -> (Answer, Vec<String>, Option<ModelError>) {
-        let model = self
-            .models()
-            .open(&format!("here/{model}"))
-            .expect("a model");
+        let model = self.models().open(&format!("here/{model}")).expect("a model");
         ask(&*model, vec![Message::text(Role::User, text)]).await
     }
 
@@ -101,23 +90,13 @@ impl Face {
 }
 
 /// Gathers an answer, the notices and the error. Every error is checked for the key, and for being the last word.
-async fn ask(
-    model: &dyn Model,
-    messages: Vec<Message>,
-) -> (Answer, Vec<String>, Option<ModelError>) {
-    let prompt = Prompt {
-        system: Some("Be brief.".into()),
-        messages,
-        ..Prompt::default()
-    };
+async fn ask(model: &dyn Model, messages: Vec<Message>) -> (Answer, Vec<String>, Option<ModelError>) {
+    let prompt = Prompt { system: Some("Be brief.".into()), messages, ..Prompt::default() };
     let gathered = async {
         let mut stream = model.stream(prompt);
         let (mut answer, mut notices, mut error) = (Answer::default(), Vec::new(), None);
         while let Some(item) = stream.next().await {
-            assert!(
-                error.is_none() && answer.end().is_none(),
-                "something follows the end: {item:?}"
-            );
+            assert!(error.is_none() && answer.end().is_none(), "something follows the end: {item:?}");
             match item {
                 Ok(retake_engine::model::Chunk::Notice(notice)) => notices.push(notice),
                 Ok(chunk) => answer.push(chunk),
@@ -127,10 +106,7 @@ async fn ask(
         (answer, notices, error)
     };
     let (answer, notices, error) = tokio::time::timeout(SOON, gathered).await.expect("in time");
-    assert!(
-        error.is_some() || answer.end().is_some(),
-        "neither end nor error: {answer:?}"
-    );
+    assert!(error.is_some() || answer.end().is_some(), "neither end nor error: {answer:?}");
     if let Some(error) = &error {
         assert!(!shown(error).contains(KEY), "{}", shown(error));
         assert!(!error.hint().is_empty());
@@ -152,7 +128,5 @@ fn shown(error: &ModelError) -> String {
 
 /// What the provider said, as the error quotes it.
 fn quoted(error: &ModelError) -> String {
-    std::error::Error::source(error)
-        .map(ToString::to_string)
-        .unwrap_or_default()
+    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
 }

@@ -34,11 +34,8 @@ impl Raw {
         let over = Arc::new(AtomicBool::new(false));
         let requests = Arc::new(Mutex::new(Vec::new()));
         let left = Arc::new(AtomicBool::new(false));
-        let player = Player {
-            over: Arc::clone(&over),
-            requests: Arc::clone(&requests),
-            left: Arc::clone(&left),
-        };
+        let player =
+            Player { over: Arc::clone(&over), requests: Arc::clone(&requests), left: Arc::clone(&left) };
         let thread = std::thread::spawn(move || {
             for (i, stream) in listener.incoming().map_while(Result::ok).enumerate() {
                 if player.over.load(Ordering::SeqCst) {
@@ -47,13 +44,7 @@ impl Raw {
                 player.play(stream, &scripts[i.min(scripts.len() - 1)]);
             }
         });
-        Self {
-            address,
-            over,
-            requests,
-            left,
-            thread: Some(thread),
-        }
+        Self { address, over, requests, left, thread: Some(thread) }
     }
 
     /// The whole answer to every request.
@@ -95,16 +86,12 @@ impl Drop for Raw {
 /// A complete HTTP answer with a length.
 pub(crate) fn answer(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
-    format!(
-        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
-    )
+    format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
 }
 
 /// The head of an answer that streams events until the connection closes.
 pub(crate) fn stream_head() -> Step {
-    Step::Say(
-        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".into(),
-    )
+    Step::Say("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".into())
 }
 
 /// The side of the thread.
@@ -139,8 +126,7 @@ impl Player {
         while !self.over.load(Ordering::SeqCst) {
             match stream.read(&mut [0; 64]) {
                 Ok(1..) => {}
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Ok(0) | Err(_) => return self.left.store(true, Ordering::SeqCst),
             }
         }
@@ -163,8 +149,7 @@ fn read_request(stream: &mut TcpStream) -> Option<String> {
         };
         let length = head.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length")
-                .then(|| value.trim().parse::<usize>().ok())?
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
         });
         if body.len() >= length.unwrap_or(0) {
             return Some(text.into_owned());

@@ -232,7 +232,11 @@ where
         let writer = std::thread::Builder::new()
             .name("retake-writer".into())
             .spawn(move || write_on(context, &receiver))
-            .map_err(|source| StoreError::Io { attempt: "start", path: "the store's writer".into(), source })?;
+            .map_err(|source| StoreError::Io {
+                attempt: "start",
+                path: "the store's writer".into(),
+                source,
+            })?;
         Ok(Self { backend: Arc::new(backend), cache, queue: Some(sender), writer: Some(writer) })
     }
 

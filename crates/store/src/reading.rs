@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Conversation, ConversationId, Entry, EntryId, FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, Plan,
-    Pos, Projection, Revision, Standing, Target, Time, Totals,
+    Conversation, ConversationId, Entry, EntryId, FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part,
+    Plan, Pos, Projection, Revision, Standing, Target, Time, Totals,
 };
 
 /// A conversation at a head, for reading. Cheap to clone; it does not change.

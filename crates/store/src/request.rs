@@ -2,7 +2,7 @@
 
 use retake_core::{
     ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason,
-    RequestId, Revision, Role, Seen, Step, Time, Totals, Usage,
+    Revision, Role, Seen, Step, Time, Totals, Usage,
 };
 
 /// Who asks, when, by which request.

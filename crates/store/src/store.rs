@@ -1,12 +1,12 @@
 //! The store as everybody above sees it.
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, EntryId, Head, Message, Part, Pos, Revision};
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Revision};
 
 use crate::error::Result;
 use crate::reading::{
-    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot, Summary,
-    TargetLine,
+    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
+    Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
@@ -26,6 +26,14 @@ pub trait Store: Send + Sync {
     async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt>;
     /// Stores many things said, in order, all or none.
     async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt>;
+    /// Goes back and says something there, as one step: an edit. The receipts of both;
+    /// the request id is the say's.
+    async fn say_at(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+        say: SayRequest,
+    ) -> Result<(Receipt, Receipt)>;
     /// Changes the state.
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
     /// Says what `apply` would do.
@@ -65,6 +73,8 @@ pub trait Store: Send + Sync {
     /// What changed since a revision.
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
 
+    /// What an answer asked for now would answer.
+    async fn answering(&self, conversation: ConversationId) -> Result<Answering>;
     /// The id of the entry at a position.
     async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId>;
     /// Entries that the conversation knows and whose id begins so, at most `limit`.

@@ -9,7 +9,7 @@ use super::{Raw, safe};
 
 /// The answer that Enter gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Default {
+pub enum OnEnter {
     /// Enter is yes.
     Yes,
     /// Enter is no.
@@ -22,10 +22,10 @@ pub enum Default {
 /// # Errors
 ///
 /// If the terminal can't be read or written.
-pub fn confirm(palette: Palette, question: &str, default: Default) -> io::Result<bool> {
-    let choices = match default {
-        Default::Yes => "[Y/n]",
-        Default::No => "[y/N]",
+pub fn confirm(palette: Palette, question: &str, on_enter: OnEnter) -> io::Result<bool> {
+    let choices = match on_enter {
+        OnEnter::Yes => "[Y/n]",
+        OnEnter::No => "[y/N]",
     };
     say(&format!(
         "{} {} ",
@@ -34,7 +34,7 @@ pub fn confirm(palette: Palette, question: &str, default: Default) -> io::Result
     ))?;
     let answer = {
         let _raw = Raw::enable()?;
-        wait(default)?
+        wait(on_enter)?
     };
     say(if answer { "yes\n" } else { "no\n" })?;
     Ok(answer)
@@ -46,25 +46,25 @@ fn say(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-fn wait(default: Default) -> io::Result<bool> {
+fn wait(on_enter: OnEnter) -> io::Result<bool> {
     loop {
         if let Event::Key(key) = event::read()?
             && key.kind == KeyEventKind::Press
-            && let Some(answer) = answer(key, default)
+            && let Some(answer) = answer(key, on_enter)
         {
             return Ok(answer);
         }
     }
 }
 
-fn answer(key: KeyEvent, default: Default) -> Option<bool> {
+fn answer(key: KeyEvent, on_enter: OnEnter) -> Option<bool> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         KeyCode::Char('c' | 'd') if control => Some(false),
         KeyCode::Char('y' | 'Y') if !control => Some(true),
         KeyCode::Char('n' | 'N') if !control => Some(false),
         KeyCode::Esc => Some(false),
-        KeyCode::Enter => Some(default == Default::Yes),
+        KeyCode::Enter => Some(on_enter == OnEnter::Yes),
         _ => None,
     }
 }
@@ -77,25 +77,25 @@ mod tests {
     fn only_a_clear_yes_is_a_yes() {
         let plain = KeyModifiers::NONE;
         let control = KeyModifiers::CONTROL;
-        for (code, modifiers, default, expected) in [
-            (KeyCode::Char('y'), plain, Default::No, Some(true)),
+        for (code, modifiers, on_enter, expected) in [
+            (KeyCode::Char('y'), plain, OnEnter::No, Some(true)),
             (
                 KeyCode::Char('Y'),
                 KeyModifiers::SHIFT,
-                Default::No,
+                OnEnter::No,
                 Some(true),
             ),
-            (KeyCode::Char('n'), plain, Default::Yes, Some(false)),
-            (KeyCode::Enter, plain, Default::Yes, Some(true)),
-            (KeyCode::Enter, plain, Default::No, Some(false)),
-            (KeyCode::Esc, plain, Default::Yes, Some(false)),
-            (KeyCode::Char('c'), control, Default::Yes, Some(false)),
-            (KeyCode::Char('d'), control, Default::Yes, Some(false)),
-            (KeyCode::Char('y'), control, Default::Yes, None),
-            (KeyCode::Char('x'), plain, Default::Yes, None),
+            (KeyCode::Char('n'), plain, OnEnter::Yes, Some(false)),
+            (KeyCode::Enter, plain, OnEnter::Yes, Some(true)),
+            (KeyCode::Enter, plain, OnEnter::No, Some(false)),
+            (KeyCode::Esc, plain, OnEnter::Yes, Some(false)),
+            (KeyCode::Char('c'), control, OnEnter::Yes, Some(false)),
+            (KeyCode::Char('d'), control, OnEnter::Yes, Some(false)),
+            (KeyCode::Char('y'), control, OnEnter::Yes, None),
+            (KeyCode::Char('x'), plain, OnEnter::Yes, None),
         ] {
             assert_eq!(
-                answer(KeyEvent::new(code, modifiers), default),
+                answer(KeyEvent::new(code, modifiers), on_enter),
                 expected,
                 "{code:?}"
             );

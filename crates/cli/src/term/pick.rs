@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::{cursor, queue, terminal};
@@ -65,6 +66,8 @@ pub fn pick(
     };
     let _raw = Raw::enable()?;
     let _region = Region::begin()?;
+    // The first look at events is when resizes begin to be noticed: it must come before the first drawing.
+    event::poll(Duration::ZERO)?;
     loop {
         picker.draw()?;
         if let Some(done) = picker.list.handle(next_key()?) {
@@ -121,23 +124,19 @@ impl Picker<'_> {
     fn lines(&mut self, size: Size) -> Vec<String> {
         let columns = size.columns.saturating_sub(1).max(1);
         let available = size.rows.saturating_sub(1).max(1);
+        // Between the header and the help the preview has a third at most.
+        let body = available.saturating_sub(2);
+        let preview = PREVIEW.min(body / 3);
+        self.list.set_height(ROWS.min(body - preview));
         let mut lines = vec![self.header(columns)];
-        self.list
-            .set_height(ROWS.min(available.saturating_sub(2).max(1)));
         for (row, marked) in self.list.visible() {
             lines.push(self.row(row, marked, columns));
         }
         if self.list.is_empty() {
-            lines.push(
-                self.palette
-                    .paint(
-                        Style::Warn,
-                        width::truncate("  nothing contains that", columns),
-                    )
-                    .to_string(),
-            );
+            let nothing = width::truncate("  nothing contains that", columns);
+            lines.push(self.palette.paint(Style::Warn, nothing).to_string());
         }
-        lines.extend(self.preview_lines(columns));
+        lines.extend(self.preview_lines(preview, columns));
         lines.push(self.help(columns));
         lines.truncate(available);
         lines
@@ -182,7 +181,7 @@ impl Picker<'_> {
         format!("{painted}  {}", self.palette.paint(style, detail))
     }
 
-    fn preview_lines(&mut self, columns: usize) -> Vec<String> {
+    fn preview_lines(&mut self, max: usize, columns: usize) -> Vec<String> {
         let Some(marked) = self.list.marked() else {
             return Vec::new();
         };
@@ -190,23 +189,21 @@ impl Picker<'_> {
         let text = self
             .previews
             .entry(marked)
-            .or_insert_with(|| safe::block(&preview(marked)).into_owned());
-        if text.trim().is_empty() {
+            .or_insert_with(|| safe::block(&preview(marked)).trim_end().to_owned());
+        if text.is_empty() || max == 0 {
             return Vec::new();
         }
         // Only what can be visible is wrapped, so that a huge preview costs nothing.
-        let beginning: String = text
-            .chars()
-            .take(columns.saturating_mul(PREVIEW + 1))
-            .collect();
-        let mut lines = width::wrap(beginning.trim_end(), columns.saturating_sub(4).max(1));
-        if lines.len() > PREVIEW {
-            lines.truncate(PREVIEW - 1);
-            lines.push("…".to_owned());
+        let beginning: String = text.chars().take(columns.saturating_mul(max + 1)).collect();
+        let mut lines = width::wrap(&beginning, columns.saturating_sub(5).max(1));
+        if lines.len() > max {
+            lines.truncate(max);
+            lines[max - 1].push('…');
         }
         let draw = |line: &String| {
+            let line = format!("  │ {line}");
             self.palette
-                .paint(Style::Dim, width::truncate(&format!("  │ {line}"), columns))
+                .paint(Style::Dim, width::truncate(&line, columns))
                 .to_string()
         };
         lines.iter().map(draw).collect()

@@ -86,11 +86,10 @@ fn show(c: char, out: &mut String) {
         0x7f => Some('␡'),
         _ => None,
     };
-    match picture {
-        Some(picture) => out.push(picture),
-        None => {
-            write!(out, "{}", c.escape_unicode()).expect("BUG: writing to a String does not fail")
-        }
+    if let Some(picture) = picture {
+        out.push(picture);
+    } else {
+        write!(out, "{}", c.escape_unicode()).expect("BUG: writing to a String does not fail");
     }
 }
 

@@ -12,7 +12,7 @@ fn one_key_answers_and_the_answer_stays() {
     ] {
         let mut pty = Pty::start(&["confirm"]);
         pty.shows("Go on? [y/N]");
-        pty.until("raw mode", |_| pty.cursor() == (0, 13));
+        pty.reads_keys();
         pty.send(key);
         let screen = pty.shows(&format!("ANSWER {answer}"));
         assert_eq!(

@@ -160,15 +160,37 @@ fn a_key_between_two_ctrl_c_stays() {
 }
 
 #[test]
+fn ctrl_c_clears_every_line_of_the_text() {
+    let pty = edit(&["one\ntwo\nthree"]);
+    pty.shows("· three");
+    pty.send(CTRL_C);
+    let screen = pty.shows("you> cleared");
+    assert!(
+        !screen.contains("two") && !screen.contains("three"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn ctrl_c_leaves_the_search_of_the_history_and_keeps_the_line() {
+    let pty = edit(&["draft"]);
+    pty.send("\x12fir");
+    pty.shows("(search: fir) first prompt");
+    pty.send(CTRL_C);
+    pty.shows("you> draft");
+    pty.send(ENTER);
+    reads(&pty, "draft");
+}
+
+#[test]
 fn ctrl_d_on_an_empty_line_leaves_the_terminal_as_it_was() {
     let mut pty = Pty::start(&["edit"]);
-    let before = pty.modes();
     pty.shows("you> ");
-    pty.until("raw mode", |_| pty.modes() != before);
+    pty.reads_keys();
     pty.send(CTRL_D);
     pty.shows("LEFT eof");
     assert!(pty.ended());
-    assert_eq!(pty.modes(), before);
+    assert!(pty.is_restored());
 }
 
 #[test]
@@ -212,11 +234,13 @@ fn tab_in_a_message_does_nothing() {
 
 #[test]
 fn a_panic_elsewhere_leaves_a_readable_message_and_a_sane_terminal() {
-    let mut pty = Pty::start(&["panic"]);
-    let before = pty.modes();
+    let folder = tempfile::tempdir().expect("a folder");
+    let sign = folder.path().join("now");
+    let mut pty = Pty::start(&["panic", sign.to_str().expect("a path in UTF-8")]);
     pty.shows("you> ");
-    pty.send(format!("now{ENTER}"));
-    pty.shows("a bug, as asked for with \"now\"");
+    assert!(!pty.is_restored());
+    std::fs::write(&sign, "").expect("a file");
+    pty.shows("\na bug, as asked for");
     assert!(!pty.ended());
-    assert_eq!(pty.modes(), before);
+    assert!(pty.is_restored());
 }

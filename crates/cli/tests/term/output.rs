@@ -4,6 +4,9 @@ use std::process::{Command, Stdio};
 
 use super::pty::{Pty, program};
 
+/// Ends what reads a line, without an echo.
+const CTRL_D: &str = "\x04";
+
 #[test]
 fn long_output_goes_through_the_pager_and_a_broken_pipe_is_a_success() {
     let mut pty = Pty::start_with(&["page"], &[("PAGER", "head -n 2 | sed s/line/paged/")]);
@@ -26,15 +29,18 @@ fn a_pipe_is_not_paged_and_may_break() {
         .arg("page")
         .env("PAGER", "false")
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .expect("the demonstration");
-    let output = Command::new("head")
+    let head = Command::new("head")
         .args(["-n", "1"])
         .stdin(child.stdout.take().expect("a pipe"))
         .output()
         .expect("head");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "line 1\n");
-    child.wait().expect("the demonstration ends");
+    assert_eq!(String::from_utf8_lossy(&head.stdout), "line 1\n");
+    let output = child.wait_with_output().expect("the demonstration ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "PAGED\n");
+    assert!(output.status.success());
 }
 
 #[test]
@@ -42,7 +48,7 @@ fn a_spinner_is_drawn_after_a_while_and_leaves_no_trace() {
     let mut pty = Pty::start(&["progress"]);
     pty.shows("thinking hard");
     assert!(pty.ever_printed("thinking"));
-    pty.send("\r");
+    pty.send(CTRL_D);
     let screen = pty.shows("DONE");
     assert!(!screen.contains("thinking"), "{screen}");
     assert!(pty.ended());
@@ -51,7 +57,7 @@ fn a_spinner_is_drawn_after_a_while_and_leaves_no_trace() {
 #[test]
 fn quick_work_is_not_talked_about() {
     let mut pty = Pty::start(&["progress"]);
-    pty.send("\r");
+    pty.send(CTRL_D);
     pty.shows("DONE");
     assert!(!pty.ever_printed("thinking"));
     assert!(pty.ended());

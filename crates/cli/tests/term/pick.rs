@@ -10,6 +10,7 @@ const ESC: &str = "\x1b";
 fn picker() -> Pty {
     let pty = Pty::start(&["pick"]);
     pty.shows("Esc cancel");
+    pty.cursor_is_at(1, 0);
     pty
 }
 
@@ -35,7 +36,7 @@ fn keys_pick_and_the_screen_is_clean_afterwards() {
     pty.shows("preview of 1");
     pty.send(ENTER);
     let screen = pty.shows("PICKED Some(1)");
-    assert_eq!(screen.trim_end(), "before the picker\nPICKED Some(1)");
+    assert_eq!(screen.trim_end(), "line 1\nPICKED Some(1)");
     assert!(!pty.cursor_hidden());
     assert!(pty.ended());
 }
@@ -43,12 +44,11 @@ fn keys_pick_and_the_screen_is_clean_afterwards() {
 #[test]
 fn the_modes_of_the_terminal_come_back() {
     let mut pty = Pty::start(&["pick"]);
-    let before = pty.modes();
-    pty.until("raw mode", |_| pty.modes() != before);
+    pty.reads_keys();
     pty.send("q");
     pty.shows("PICKED None");
     assert!(pty.ended());
-    assert_eq!(pty.modes(), before);
+    assert!(pty.is_restored());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn nothing_found_is_said_and_cancelled() {
         pty.send(ENTER);
         pty.send(cancel);
         let screen = pty.shows("PICKED None");
-        assert_eq!(screen.trim_end(), "before the picker\nPICKED None");
+        assert_eq!(screen.trim_end(), "line 1\nPICKED None");
     }
 }
 
@@ -121,15 +121,28 @@ fn a_resize_is_drawn_anew_and_narrow_is_no_harm() {
 }
 
 #[test]
-fn at_the_bottom_of_the_screen_it_makes_room() {
-    let pty = Pty::start(&["pick"]);
-    pty.shows("Esc cancel");
-    pty.resize(8, 80);
-    pty.until("fewer rows", |screen| {
-        screen.contains("Esc cancel") && !screen.contains("message 9")
-    });
+fn at_the_bottom_of_the_screen_it_makes_room_and_gives_it_back() {
+    let pty = Pty::start(&["pick", "50"]);
+    let screen = pty.shows("Esc cancel");
+    assert!(screen.contains("line 50\nGo back to"), "{screen}");
     pty.send(format!("{DOWN}{ENTER}"));
     let screen = pty.shows("PICKED Some(1)");
+    assert!(
+        screen
+            .trim_end()
+            .ends_with("line 49\nline 50\nPICKED Some(1)"),
+        "{screen}"
+    );
     assert!(!screen.contains("message"), "{screen}");
-    assert_eq!(pty.cursor().1, 0);
+}
+
+#[test]
+fn a_low_terminal_has_fewer_rows_and_less_preview() {
+    let pty = picker();
+    pty.resize(8, 80);
+    let screen = pty.until("fewer rows", |s| {
+        s.contains("message 4") && s.contains("Esc cancel")
+    });
+    assert!(!screen.contains("message 5"), "{screen}");
+    assert!(screen.contains("preview of 0␛[2J…"), "{screen}");
 }

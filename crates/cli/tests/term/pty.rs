@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -13,9 +13,14 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 /// Generous, for a busy machine; what is waited for normally takes milliseconds.
 const DEADLINE: Duration = Duration::from_secs(30);
 
+/// How often modes are looked at, which change without a word.
+const LOOK: Duration = Duration::from_millis(20);
+
 pub(super) struct Pty {
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
+    /// The modes of the terminal before the program began.
+    modes: String,
     keys: Sender<Vec<u8>>,
     screen: Arc<(Mutex<vt100::Parser<Answers>>, Condvar)>,
 }
@@ -49,22 +54,17 @@ impl vt100::Callbacks for Answers {
     }
 }
 
+fn modes(master: &dyn MasterPty) -> String {
+    format!("{:?}", master.get_termios().expect("a terminal has modes"))
+}
+
 fn cells(number: u16) -> NonZero<u16> {
     NonZero::new(number).expect("a terminal has rows and columns")
 }
 
-pub(super) fn program() -> PathBuf {
-    let runner = std::env::current_exe().expect("the path of this test");
-    let target = runner
-        .ancestors()
-        .nth(2)
-        .expect("the test is in target/PROFILE/deps");
-    let program = target.join("examples/term_demo");
-    assert!(
-        program.exists(),
-        "{program:?} is not built: run `cargo test -p retake-cli`, which builds it"
-    );
-    program
+/// The demonstration program.
+pub(super) fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_term_demo"))
 }
 
 impl Pty {
@@ -88,6 +88,7 @@ impl Pty {
         for (name, value) in variables {
             command.env(name, value);
         }
+        let modes = modes(&*pair.master);
         let child = pair
             .slave
             .spawn_command(command)
@@ -110,6 +111,7 @@ impl Pty {
         Self {
             master: pair.master,
             child,
+            modes,
             keys,
             screen,
         }
@@ -140,15 +142,6 @@ impl Pty {
         String::from_utf8_lossy(&parser.callbacks().transcript).contains(text)
     }
 
-    pub(super) fn cursor(&self) -> (u16, u16) {
-        self.screen
-            .0
-            .lock()
-            .expect("the screen")
-            .screen()
-            .cursor_position()
-    }
-
     pub(super) fn cursor_hidden(&self) -> bool {
         self.screen
             .0
@@ -158,14 +151,27 @@ impl Pty {
             .hide_cursor()
     }
 
-    /// Waits until the screen is as expected, and gives it back.
+    /// Waits until the screen is as expected, and gives it back. It looks again when something is printed, and now and then.
     #[track_caller]
     pub(super) fn until(&self, what: &str, expected: impl Fn(&str) -> bool) -> String {
+        self.until_screen(what, |screen| expected(&screen.contents()))
+    }
+
+    /// Waits until the cursor is there, which is when a drawing that ends with moving it is complete.
+    #[track_caller]
+    pub(super) fn cursor_is_at(&self, row: u16, column: u16) {
+        self.until_screen("the cursor", |screen| {
+            screen.cursor_position() == (row, column)
+        });
+    }
+
+    #[track_caller]
+    fn until_screen(&self, what: &str, expected: impl Fn(&vt100::Screen) -> bool) -> String {
         let deadline = Instant::now() + DEADLINE;
         let mut parser = self.screen.0.lock().expect("the screen");
         loop {
             let contents = parser.screen().contents();
-            if expected(&contents) {
+            if expected(parser.screen()) {
                 return contents;
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -176,7 +182,7 @@ impl Pty {
             parser = self
                 .screen
                 .1
-                .wait_timeout(parser, left)
+                .wait_timeout(parser, left.min(LOOK))
                 .expect("the screen")
                 .0;
         }
@@ -204,12 +210,15 @@ impl Pty {
             .expect("a new size");
     }
 
-    /// The modes of the terminal, to be compared.
-    pub(super) fn modes(&self) -> String {
-        format!(
-            "{:?}",
-            self.master.get_termios().expect("a terminal has modes")
-        )
+    /// Whether the terminal is in the modes it had before the program began.
+    pub(super) fn is_restored(&self) -> bool {
+        modes(&*self.master) == self.modes
+    }
+
+    /// Waits until the program reads keys.
+    #[track_caller]
+    pub(super) fn reads_keys(&self) {
+        self.until("raw mode", |_| !self.is_restored());
     }
 
     /// Waits until the program has ended.

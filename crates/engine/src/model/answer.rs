@@ -55,20 +55,12 @@ impl Answer {
         let is_reasoning = |part: &&Part| matches!(part, Part::Reasoning { .. });
         let mut parts: Vec<Part> = self.whole.iter().filter(is_reasoning).cloned().collect();
         if parts.is_empty() && !self.reasoning.is_empty() {
-            parts.push(Part::Reasoning {
-                text: self.reasoning.clone(),
-                signature: None,
-            });
+            parts.push(Part::Reasoning { text: self.reasoning.clone(), signature: None });
         }
         if !self.text.is_empty() {
             parts.push(Part::text(&self.text));
         }
-        parts.extend(
-            self.whole
-                .iter()
-                .filter(|part| !is_reasoning(part))
-                .cloned(),
-        );
+        parts.extend(self.whole.iter().filter(|part| !is_reasoning(part)).cloned());
         parts
     }
 }
@@ -84,18 +76,11 @@ mod tests {
     }
 
     fn call() -> Part {
-        Part::ToolCall {
-            id: "c".into(),
-            name: "n".into(),
-            arguments: "{}".into(),
-        }
+        Part::ToolCall { id: "c".into(), name: "n".into(), arguments: "{}".into() }
     }
 
     fn signed() -> Part {
-        Part::Reasoning {
-            text: "hm".into(),
-            signature: Some("s".into()),
-        }
+        Part::Reasoning { text: "hm".into(), signature: Some("s".into()) }
     }
 
     #[test]
@@ -116,13 +101,7 @@ mod tests {
     #[test]
     fn a_cut_answer_keeps_the_reasoning_that_came() {
         let answer = gather([Chunk::Reasoning("h".into()), Chunk::Reasoning("m".into())]);
-        assert_eq!(
-            answer.parts(),
-            [Part::Reasoning {
-                text: "hm".into(),
-                signature: None
-            }]
-        );
+        assert_eq!(answer.parts(), [Part::Reasoning { text: "hm".into(), signature: None }]);
         assert!(!answer.is_empty() && answer.end().is_none());
     }
 

@@ -46,10 +46,8 @@ impl Model for Demo {
         let clock = Arc::clone(&self.clock);
         let pace = self.pace;
         let answer = words::answer(&prompt);
-        let mut chunks: VecDeque<Chunk> = answer
-            .split_inclusive(char::is_whitespace)
-            .map(|word| Chunk::Text(word.to_owned()))
-            .collect();
+        let mut chunks: VecDeque<Chunk> =
+            answer.split_inclusive(char::is_whitespace).map(|word| Chunk::Text(word.to_owned())).collect();
         chunks.push_back(Chunk::End(EndReason::Stop));
         let next = move |mut chunks: VecDeque<Chunk>| {
             let clock = Arc::clone(&clock);

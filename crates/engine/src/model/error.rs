@@ -70,9 +70,7 @@ impl ModelErrorKind {
     fn hint(self) -> &'static str {
         match self {
             Self::NoKey => "set the key, or choose another model with /model",
-            Self::Refused => {
-                "check the key and what it may use, or choose another model with /model"
-            }
+            Self::Refused => "check the key and what it may use, or choose another model with /model",
             Self::OutOfCredit => "top up the account, or choose another model with /model",
             Self::RateLimited { .. } | Self::Overloaded => {
                 "wait a little and /retry, or choose another model with /model"
@@ -80,12 +78,8 @@ impl ModelErrorKind {
             Self::ContextTooLong => {
                 "/rewind to an earlier message, /exclude some, or choose a model with a larger context"
             }
-            Self::SafetyRefusal => {
-                "/rewind and say it differently, or choose another model with /model"
-            }
-            Self::UnknownModel => {
-                "check the name and the endpoint's base_url; /model lists what there is"
-            }
+            Self::SafetyRefusal => "/rewind and say it differently, or choose another model with /model",
+            Self::UnknownModel => "check the name and the endpoint's base_url; /model lists what there is",
             Self::Rejected => "/rewind and change the message, or choose another model with /model",
             Self::Unreachable => "check the network and the endpoint's base_url, then /retry",
             Self::Cut | Self::TimedOut => "/retry",
@@ -110,13 +104,7 @@ pub struct ModelError {
 impl ModelError {
     /// A failure of `kind` at `target`: a model's name, and where it was sought.
     pub fn new(kind: ModelErrorKind, target: impl Into<String>) -> Self {
-        Self {
-            kind,
-            target: target.into(),
-            detail: None,
-            hint: None,
-            cause: None,
-        }
+        Self { kind, target: target.into(), detail: None, hint: None, cause: None }
     }
 
     /// With a short detail in brackets, such as `HTTP 401`.
@@ -151,11 +139,7 @@ impl ModelError {
         use ModelErrorKind as Kind;
         matches!(
             self.kind,
-            Kind::RateLimited { .. }
-                | Kind::Overloaded
-                | Kind::Unreachable
-                | Kind::Cut
-                | Kind::TimedOut
+            Kind::RateLimited { .. } | Kind::Overloaded | Kind::Unreachable | Kind::Cut | Kind::TimedOut
         )
     }
 
@@ -174,9 +158,7 @@ struct Detail<'a>(&'a Option<String>);
 
 impl fmt::Display for Detail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .as_ref()
-            .map_or(Ok(()), |detail| write!(f, " ({detail})"))
+        self.0.as_ref().map_or(Ok(()), |detail| write!(f, " ({detail})"))
     }
 }
 
@@ -187,9 +169,7 @@ struct Cause(String);
 
 /// One line of foreign text, without control characters.
 fn quoted(words: &str) -> String {
-    let line = words
-        .split(|c: char| c.is_control() || c.is_whitespace())
-        .filter(|word| !word.is_empty());
+    let line = words.split(|c: char| c.is_control() || c.is_whitespace()).filter(|word| !word.is_empty());
     let line = line.collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_QUOTE) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -205,11 +185,8 @@ mod tests {
 
     #[test]
     fn an_error_says_what_was_attempted_on_what() {
-        let error = ModelError::new(
-            ModelErrorKind::Refused,
-            "openai/x at https://api.example/v1",
-        )
-        .detail("HTTP 401");
+        let error =
+            ModelError::new(ModelErrorKind::Refused, "openai/x at https://api.example/v1").detail("HTTP 401");
         assert_eq!(
             error.to_string(),
             "cannot get an answer from openai/x at https://api.example/v1: the key was refused (HTTP 401)"
@@ -220,22 +197,13 @@ mod tests {
 
     #[test]
     fn foreign_words_are_the_source_on_one_clean_line() {
-        let error =
-            ModelError::new(ModelErrorKind::Overloaded, "m").because("try\n\u{1b}[31m later\u{7}");
+        let error = ModelError::new(ModelErrorKind::Overloaded, "m").because("try\n\u{1b}[31m later\u{7}");
         let cause = error.source().expect("a cause").to_string();
         assert_eq!(cause, "try [31m later");
         assert!(!error.to_string().contains("later"));
         assert!(error.retryable());
         let long = ModelError::new(ModelErrorKind::Overloaded, "m").because(&"ä".repeat(1_000));
-        assert_eq!(
-            long.source().expect("a cause").to_string().chars().count(),
-            MAX_QUOTE + 1
-        );
-        assert!(
-            ModelError::new(ModelErrorKind::Cut, "m")
-                .because(" \n")
-                .source()
-                .is_none()
-        );
+        assert_eq!(long.source().expect("a cause").to_string().chars().count(), MAX_QUOTE + 1);
+        assert!(ModelError::new(ModelErrorKind::Cut, "m").because(" \n").source().is_none());
     }
 }

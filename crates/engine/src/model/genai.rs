@@ -55,18 +55,8 @@ impl Provided {
     ) -> Self {
         let name = format!("{}/{model}", endpoint.name);
         let model = model.to_owned();
-        let remote = Remote {
-            endpoint,
-            model,
-            timeouts,
-            environment,
-            client: OnceLock::new(),
-        };
-        Self {
-            name,
-            info,
-            remote: Arc::new(remote),
-        }
+        let remote = Remote { endpoint, model, timeouts, environment, client: OnceLock::new() };
+        Self { name, info, remote: Arc::new(remote) }
     }
 }
 
@@ -81,9 +71,7 @@ impl Model for Provided {
 
     fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let remote = Arc::clone(&self.remote);
-        futures::stream::once(async move { remote.ask(prompt).await })
-            .try_flatten()
-            .boxed()
+        futures::stream::once(async move { remote.ask(prompt).await }).try_flatten().boxed()
     }
 }
 
@@ -97,37 +85,27 @@ struct Remote {
 }
 
 impl Remote {
-    async fn ask(
-        &self,
-        prompt: Prompt,
-    ) -> Result<BoxStream<'static, Result<Chunk, ModelError>>, ModelError> {
+    async fn ask(&self, prompt: Prompt) -> Result<BoxStream<'static, Result<Chunk, ModelError>>, ModelError> {
         let key = self.key()?;
         let failures = Failures::new(self.target(), key.clone());
         let client = self.client()?.clone();
         let tap = Tap::new(self.endpoint.kind);
         let options = self.options(&tap);
         let request = prompt::request(prompt, &self.endpoint);
-        let answer = client
-            .exec_chat_stream(self.address(key.as_ref()), request, Some(&options))
-            .await;
+        let answer = client.exec_chat_stream(self.address(key.as_ref()), request, Some(&options)).await;
         let stream = answer.map_err(|error| failures.of(&error))?.stream;
         Ok(Reply::new(stream, self.endpoint.kind, tap, failures).into_stream())
     }
 
     /// What errors call it.
     fn target(&self) -> String {
-        format!(
-            "{}/{} at {}",
-            self.endpoint.name, self.model, self.endpoint.base_url
-        )
+        format!("{}/{} at {}", self.endpoint.name, self.model, self.endpoint.base_url)
     }
 
     fn key(&self) -> Result<Option<SecretString>, ModelError> {
         self.endpoint.key.read(&self.environment).map_err(|error| {
             let hint = error.hint();
-            ModelError::new(ModelErrorKind::NoKey, self.target())
-                .because(&told(&error))
-                .hinting(hint)
+            ModelError::new(ModelErrorKind::NoKey, self.target()).because(&told(&error)).hinting(hint)
         })
     }
 
@@ -141,10 +119,7 @@ impl Remote {
         // The library wants some key, also for a server that asks for none.
         let key = key.map_or("none", |key| key.expose_secret());
         ServiceTarget {
-            endpoint: Address::from_owned(format!(
-                "{}/",
-                self.endpoint.base_url.trim_end_matches('/')
-            )),
+            endpoint: Address::from_owned(format!("{}/", self.endpoint.base_url.trim_end_matches('/'))),
             auth: AuthData::from_single(key),
             model: ModelIden::new(adapter, self.model.as_str()),
         }
@@ -165,10 +140,7 @@ impl Remote {
         if self.client.get().is_none() {
             let http = http_client(&self.endpoint.base_url, self.timeouts.connect);
             let client = http.map_err(|error| told(&error)).and_then(|http| {
-                Client::builder()
-                    .with_reqwest(http)
-                    .build()
-                    .map_err(|error| error.to_string())
+                Client::builder().with_reqwest(http).build().map_err(|error| error.to_string())
             });
             let client = client.map_err(|words| {
                 ModelError::new(ModelErrorKind::BadSettings, self.target()).because(&words)
@@ -181,10 +153,7 @@ impl Remote {
 }
 
 /// An HTTP client for one address. What is on this computer is not asked for through a proxy.
-pub(super) fn http_client(
-    base_url: &str,
-    connect: Duration,
-) -> Result<reqwest::Client, reqwest::Error> {
+pub(super) fn http_client(base_url: &str, connect: Duration) -> Result<reqwest::Client, reqwest::Error> {
     let builder = reqwest::Client::builder()
         .connect_timeout(connect)
         .redirect(reqwest::redirect::Policy::none())

@@ -32,15 +32,10 @@ impl RetryPolicy {
         if !error.retryable() || next > self.tries {
             return None;
         }
-        if let ModelErrorKind::RateLimited {
-            retry_after: Some(asked),
-        } = error.kind()
-        {
+        if let ModelErrorKind::RateLimited { retry_after: Some(asked) } = error.kind() {
             return (asked <= self.longest_retry_after).then_some(asked);
         }
-        let doubled = self
-            .first_wait
-            .saturating_mul(2_u32.saturating_pow(next.saturating_sub(2)));
+        let doubled = self.first_wait.saturating_mul(2_u32.saturating_pow(next.saturating_sub(2)));
         // Half of the wait is chance, so that clients that failed together do not come back together.
         Some(doubled.min(self.longest_wait).mul_f64(0.5 + jitter / 2.0))
     }
@@ -62,12 +57,7 @@ impl Retrying {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        Self {
-            model,
-            policy,
-            clock,
-            random,
-        }
+        Self { model, policy, clock, random }
     }
 }
 
@@ -123,10 +113,7 @@ impl Call {
             self.tries += 1;
             self.current = Some(self.model.stream(self.prompt.clone()));
         }
-        let stream = self
-            .current
-            .as_mut()
-            .expect("BUG: the stream was just made");
+        let stream = self.current.as_mut().expect("BUG: the stream was just made");
         let item = match stream.next().await? {
             Ok(chunk) => {
                 self.started |= chunk.is_content();
@@ -142,9 +129,7 @@ impl Call {
     fn failed(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
         let wait = match self.started {
             true => None,
-            false => self
-                .policy
-                .wait(&error, self.tries + 1, self.random.jitter()),
+            false => self.policy.wait(&error, self.tries + 1, self.random.jitter()),
         };
         let Some(wait) = wait else {
             self.over = true;
@@ -152,22 +137,14 @@ impl Call {
         };
         self.current = None;
         self.wait = Some(wait);
-        Ok(Chunk::Notice(format!(
-            "retrying in {}: {}",
-            seconds(wait),
-            error.brief()
-        )))
+        Ok(Chunk::Notice(format!("retrying in {}: {}", seconds(wait), error.brief())))
     }
 }
 
 /// `0.4 s`, `2 s`.
 fn seconds(wait: Duration) -> String {
     let seconds = wait.as_secs_f64();
-    if seconds < 1.0 {
-        format!("{seconds:.1} s")
-    } else {
-        format!("{seconds:.0} s")
-    }
+    if seconds < 1.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
 
 #[cfg(test)]

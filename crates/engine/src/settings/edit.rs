@@ -14,14 +14,10 @@ use super::{Settings, SettingsError};
 
 /// A settings file that explains every setting and changes none: all of it is comments.
 pub fn documented_defaults() -> String {
-    let mut text =
-        String::from("# Settings of retake. A line without the leading # changes a default.\n");
+    let mut text = String::from("# Settings of retake. A line without the leading # changes a default.\n");
     let mut table = "";
     for key in KEYS {
-        let (prefix, name) = key
-            .path
-            .rsplit_once('.')
-            .expect("BUG: every setting is in a table");
+        let (prefix, name) = key.path.rsplit_once('.').expect("BUG: every setting is in a table");
         if prefix != table {
             table = prefix;
             let shown = match prefix {
@@ -56,12 +52,10 @@ pub fn get(text: &str, path: &str) -> Result<Option<String>, SettingsError> {
     for name in &path {
         item = item.and_then(|item| item.get(name));
     }
-    let own = item
-        .and_then(Item::as_value)
-        .map(|value| match value.as_str() {
-            Some(text) => text.to_owned(),
-            None => value.clone().decorated("", "").to_string(),
-        });
+    let own = item.and_then(Item::as_value).map(|value| match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.clone().decorated("", "").to_string(),
+    });
     Ok(own.or_else(|| match &key.default {
         Value::None => None,
         Value::Text(text) => Some((*text).to_owned()),
@@ -111,9 +105,7 @@ pub fn unset(text: &str, path: &str) -> Result<String, SettingsError> {
     let (name, tables) = path.split_last().expect("BUG: a known path has names");
     let mut table: Option<&mut dyn toml_edit::TableLike> = Some(document.as_table_mut());
     for step in tables {
-        table = table
-            .and_then(|table| table.get_mut(step))
-            .and_then(Item::as_table_like_mut);
+        table = table.and_then(|table| table.get_mut(step)).and_then(Item::as_table_like_mut);
     }
     if let Some(table) = table {
         table.remove(name);
@@ -136,73 +128,42 @@ pub fn save(path: &Path, text: &str) -> Result<(), SettingsError> {
         file.sync_all()?;
         fs::rename(&new, &path)
     };
-    write().map_err(|source| SettingsError::Unwritable {
-        path: path.to_owned(),
-        source,
-    })
+    write().map_err(|source| SettingsError::Unwritable { path: path.to_owned(), source })
 }
 
 fn document(text: &str) -> Result<DocumentMut, SettingsError> {
     Settings::parse(text)?;
     text.parse::<DocumentMut>()
-        .map_err(|error| SettingsError::Syntax {
-            line: 1,
-            problem: error.message().to_owned(),
-        })
+        .map_err(|error| SettingsError::Syntax { line: 1, problem: error.message().to_owned() })
 }
 
 fn find(path: &[String]) -> Result<&'static keys::Key, SettingsError> {
-    let unknown = || SettingsError::Unknown {
-        key: path.join("."),
-        line: None,
-        nearest: keys::nearest(path),
-    };
+    let unknown = || SettingsError::Unknown { key: path.join("."), line: None, nearest: keys::nearest(path) };
     keys::find(path).ok_or_else(unknown)
 }
 
 /// The names of a dotted path. The name of a model may hold dots and slashes and needs no quotes here.
 fn split(path: &str) -> Result<Vec<String>, SettingsError> {
-    if let Some((model, field)) = path
-        .strip_prefix("models.")
-        .and_then(|rest| rest.rsplit_once('.'))
-    {
-        return Ok(vec![
-            "models".into(),
-            model.trim_matches('"').into(),
-            field.into(),
-        ]);
+    if let Some((model, field)) = path.strip_prefix("models.").and_then(|rest| rest.rsplit_once('.')) {
+        return Ok(vec!["models".into(), model.trim_matches('"').into(), field.into()]);
     }
     let names = toml_edit::Key::parse(path);
-    let names = names.map_err(|_| SettingsError::Unknown {
-        key: path.to_owned(),
-        line: None,
-        nearest: None,
-    })?;
+    let names =
+        names.map_err(|_| SettingsError::Unknown { key: path.to_owned(), line: None, nearest: None })?;
     Ok(names.iter().map(|name| name.get().to_owned()).collect())
 }
 
 fn problem(path: &[String], problem: &str) -> SettingsError {
-    SettingsError::Wrong {
-        key: path.join("."),
-        line: None,
-        problem: problem.to_owned(),
-    }
+    SettingsError::Wrong { key: path.join("."), line: None, problem: problem.to_owned() }
 }
 
 fn typed(takes: Takes, text: &str, path: &[String]) -> Result<toml_edit::Value, SettingsError> {
     match takes {
-        Takes::Flag => text
-            .parse::<bool>()
-            .map(Into::into)
-            .map_err(|_| problem(path, "takes true or false")),
-        Takes::Whole(..) => text
-            .parse::<i64>()
-            .map(Into::into)
-            .map_err(|_| problem(path, "takes a whole number")),
-        Takes::Number => text
-            .parse::<f64>()
-            .map(Into::into)
-            .map_err(|_| problem(path, "takes a number")),
+        Takes::Flag => text.parse::<bool>().map(Into::into).map_err(|_| problem(path, "takes true or false")),
+        Takes::Whole(..) => {
+            text.parse::<i64>().map(Into::into).map_err(|_| problem(path, "takes a whole number"))
+        }
+        Takes::Number => text.parse::<f64>().map(Into::into).map_err(|_| problem(path, "takes a number")),
         Takes::Text | Takes::Url | Takes::Variable | Takes::Word(_) => Ok(text.into()),
     }
 }

@@ -49,10 +49,7 @@ impl Key {
     }
 
     fn begins_with(&self, path: &[String]) -> bool {
-        self.path
-            .split('.')
-            .zip(path)
-            .all(|(own, given)| own == "*" || own == given)
+        self.path.split('.').zip(path).all(|(own, given)| own == "*" || own == given)
     }
 }
 
@@ -66,33 +63,17 @@ pub(super) fn nearest(path: &[String]) -> Option<String> {
     let written = path.join(".");
     let candidates = KEYS.iter().map(|key| {
         let own = key.path.split('.').enumerate();
-        let own = own.map(|(i, own)| {
-            if own == "*" {
-                path.get(i).map_or("NAME", String::as_str)
-            } else {
-                own
-            }
-        });
+        let own =
+            own.map(|(i, own)| if own == "*" { path.get(i).map_or("NAME", String::as_str) } else { own });
         own.collect::<Vec<_>>().join(".")
     });
-    let scored =
-        candidates.map(|candidate| (strsim::jaro_winkler(&written, &candidate), candidate));
+    let scored = candidates.map(|candidate| (strsim::jaro_winkler(&written, &candidate), candidate));
     let best = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     (best.0 > 0.8).then_some(best.1)
 }
 
-const fn key(
-    path: &'static str,
-    takes: Takes,
-    default: Value<&'static str>,
-    about: &'static str,
-) -> Key {
-    Key {
-        path,
-        takes,
-        default,
-        about,
-    }
+const fn key(path: &'static str, takes: Takes, default: Value<&'static str>, about: &'static str) -> Key {
+    Key { path, takes, default, about }
 }
 
 const WEEK_S: u64 = 7 * 24 * 3600;
@@ -105,12 +86,7 @@ pub(super) static KEYS: &[Key] = &[
         Value::None,
         "The model to use: \"provider/model\", or \"demo\". Unset: the first of a key in the environment,\na server on this computer, and the built-in demo.",
     ),
-    key(
-        "model.system_prompt",
-        Takes::Text,
-        Value::None,
-        "Instructions above every conversation.",
-    ),
+    key("model.system_prompt", Takes::Text, Value::None, "Instructions above every conversation."),
     key(
         "model.usual.anthropic",
         Takes::Text,
@@ -171,36 +147,16 @@ pub(super) static KEYS: &[Key] = &[
         Value::Whole(60),
         "The longest wait that a provider may ask for. If it asks for more, the error is shown instead.",
     ),
-    key(
-        "local.find",
-        Takes::Flag,
-        Value::Flag(true),
-        "Whether to look for a model server on this computer.",
-    ),
-    key(
-        "local.find_within_ms",
-        Takes::Whole(1, 60_000),
-        Value::Whole(300),
-        "How long looking may take.",
-    ),
-    key(
-        "local.ollama_port",
-        Takes::Whole(1, 65_535),
-        Value::Whole(11_434),
-        "Where Ollama listens.",
-    ),
+    key("local.find", Takes::Flag, Value::Flag(true), "Whether to look for a model server on this computer."),
+    key("local.find_within_ms", Takes::Whole(1, 60_000), Value::Whole(300), "How long looking may take."),
+    key("local.ollama_port", Takes::Whole(1, 65_535), Value::Whole(11_434), "Where Ollama listens."),
     key(
         "local.llamacpp_port",
         Takes::Whole(1, 65_535),
         Value::Whole(8_080),
         "Where llama.cpp's server listens.",
     ),
-    key(
-        "local.lmstudio_port",
-        Takes::Whole(1, 65_535),
-        Value::Whole(1_234),
-        "Where LM Studio listens.",
-    ),
+    key("local.lmstudio_port", Takes::Whole(1, 65_535), Value::Whole(1_234), "Where LM Studio listens."),
     key(
         "demo.word_delay_ms",
         Takes::Whole(0, 10_000),
@@ -237,12 +193,7 @@ pub(super) static KEYS: &[Key] = &[
         Value::None,
         "The size of the model's context. Unset: unknown. The table is named [models.\"provider/model\"].",
     ),
-    key(
-        "models.*.input_price",
-        Takes::Number,
-        Value::None,
-        "US dollars for a million tokens of the prompt.",
-    ),
+    key("models.*.input_price", Takes::Number, Value::None, "US dollars for a million tokens of the prompt."),
     key(
         "models.*.cached_input_price",
         Takes::Number,

@@ -43,19 +43,14 @@ impl Values {
     ) -> Result<(), SettingsError> {
         for (name, item) in table.iter() {
             path.push(name.to_owned());
-            let span = table
-                .get_key_value(name)
-                .and_then(|(key, _)| key.span())
-                .or_else(|| item.span());
+            let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
             let line = span.map(|span| line_of(text, span.start));
             if let Some(key) = keys::find(path) {
-                let value =
-                    checked(key.takes, item).map_err(|problem| wrong(path, line, problem))?;
+                let value = checked(key.takes, item).map_err(|problem| wrong(path, line, problem))?;
                 self.0.insert(path.clone(), Given { value, line });
             } else if keys::KEYS.iter().any(|key| key.is_in(path)) {
-                let table = item
-                    .as_table_like()
-                    .ok_or_else(|| wrong(path, line, "is a table, not a value"))?;
+                let table =
+                    item.as_table_like().ok_or_else(|| wrong(path, line, "is a table, not a value"))?;
                 self.gather(text, path, table)?;
             } else {
                 return Err(SettingsError::Unknown {
@@ -70,8 +65,7 @@ impl Values {
     }
 
     fn given(&self, path: &[&str]) -> Option<&Given> {
-        self.0
-            .get(&path.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+        self.0.get(&path.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     }
 
     fn text(&self, path: &[&str]) -> Option<String> {
@@ -114,102 +108,67 @@ impl Values {
     /// The names that the user chose in a table.
     fn names(&self, table: &str) -> BTreeSet<&str> {
         let paths = self.0.keys().filter(|path| path[0] == table);
-        paths
-            .filter_map(|path| path.get(1).map(String::as_str))
-            .collect()
+        paths.filter_map(|path| path.get(1).map(String::as_str)).collect()
     }
 }
 
 fn default(path: &[&str]) -> &'static Value<&'static str> {
     let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
-    &keys::find(&path)
-        .expect("BUG: the table has every setting that is read")
-        .default
+    &keys::find(&path).expect("BUG: the table has every setting that is read").default
 }
 
 fn line_of(text: &str, byte: usize) -> usize {
-    1 + text
-        .bytes()
-        .take(byte)
-        .filter(|byte| *byte == b'\n')
-        .count()
+    1 + text.bytes().take(byte).filter(|byte| *byte == b'\n').count()
 }
 
 fn wrong(path: &[String], line: Option<usize>, problem: impl Into<String>) -> SettingsError {
-    SettingsError::Wrong {
-        key: path.join("."),
-        line,
-        problem: problem.into(),
-    }
+    SettingsError::Wrong { key: path.join("."), line, problem: problem.into() }
 }
 
 /// The value of an item, if the setting takes it; else what is wrong with it.
 fn checked(takes: Takes, item: &Item) -> Result<Value<String>, String> {
-    let text = || {
-        item.as_str()
-            .map(str::to_owned)
-            .ok_or_else(|| "takes a text in quotes".to_owned())
-    };
+    let text = || item.as_str().map(str::to_owned).ok_or_else(|| "takes a text in quotes".to_owned());
     match takes {
-        Takes::Flag => item
-            .as_bool()
-            .map(Value::Flag)
-            .ok_or_else(|| "takes true or false".into()),
+        Takes::Flag => item.as_bool().map(Value::Flag).ok_or_else(|| "takes true or false".into()),
         Takes::Number => {
             #[expect(clippy::cast_precision_loss, reason = "a price has no 2^53 dollars")]
-            let number = item
-                .as_float()
-                .or_else(|| item.as_integer().map(|number| number as f64));
+            let number = item.as_float().or_else(|| item.as_integer().map(|number| number as f64));
             let number = number.filter(|number| number.is_finite() && *number >= 0.0);
-            number
-                .map(Value::Number)
-                .ok_or_else(|| "takes a number that is not negative".into())
+            number.map(Value::Number).ok_or_else(|| "takes a number that is not negative".into())
         }
         Takes::Whole(from, to) => {
-            let number = item
-                .as_integer()
-                .and_then(|number| u64::try_from(number).ok());
+            let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
             let number = number.filter(|number| (from..=to).contains(number));
-            let range = if to == u64::MAX {
-                format!("from {from}")
-            } else {
-                format!("from {from} to {to}")
-            };
-            number
-                .map(Value::Whole)
-                .ok_or_else(|| format!("takes a whole number {range}"))
+            let range = if to == u64::MAX { format!("from {from}") } else { format!("from {from} to {to}") };
+            number.map(Value::Whole).ok_or_else(|| format!("takes a whole number {range}"))
         }
         Takes::Text => text().map(Value::Text),
         Takes::Word(words) => {
             let word = text()?;
             let known = words.contains(&word.as_str());
-            known
-                .then_some(Value::Text(word))
-                .ok_or_else(|| format!("takes one of {}", words.join(", ")))
+            known.then_some(Value::Text(word)).ok_or_else(|| format!("takes one of {}", words.join(", ")))
         }
         Takes::Variable => {
             let name = text()?;
             let valid = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            let problem =
-                "takes the name of an environment variable; a key never stands in the settings";
-            valid
-                .then_some(Value::Text(name))
-                .ok_or_else(|| problem.into())
+            let problem = "takes the name of an environment variable; a key never stands in the settings";
+            valid.then_some(Value::Text(name)).ok_or_else(|| problem.into())
         }
         Takes::Url => checked_url(&text()?).map(Value::Text),
     }
 }
 
 fn checked_url(text: &str) -> Result<String, String> {
-    let url = reqwest::Url::parse(text)
-        .map_err(|_| "takes an address such as \"https://llm.example/v1\"")?;
+    let url = reqwest::Url::parse(text).map_err(|_| "takes an address such as \"https://llm.example/v1\"")?;
     if !url.username().is_empty()
         || url.password().is_some()
         || url.query().is_some()
         || url.fragment().is_some()
     {
-        return Err("takes an address without user, password, ? and #; give the key with key_env or key_file".into());
+        return Err(
+            "takes an address without user, password, ? and #; give the key with key_env or key_file".into(),
+        );
     }
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("takes an address that begins with http:// or https://".into());
@@ -222,12 +181,7 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
     let seconds = |path: &[&str]| Duration::from_secs(values.whole_or_default(path));
     let millis = |path: &[&str]| Duration::from_millis(values.whole_or_default(path));
     let usual = ["anthropic", "openai", "gemini"];
-    let usual = usual.map(|name| {
-        (
-            name.to_owned(),
-            values.text_or_default(&["model", "usual", name]),
-        )
-    });
+    let usual = usual.map(|name| (name.to_owned(), values.text_or_default(&["model", "usual", name])));
     Ok(Settings {
         default_model: values.text(&["model", "default"]),
         system_prompt: values.text(&["model", "system_prompt"]),
@@ -286,18 +240,8 @@ fn known(values: &Values) -> [Endpoint; 6] {
     };
     let gemini = "https://generativelanguage.googleapis.com/v1beta";
     [
-        cloud(
-            "anthropic",
-            EndpointKind::Anthropic,
-            "https://api.anthropic.com/v1",
-            "ANTHROPIC_API_KEY",
-        ),
-        cloud(
-            "openai",
-            EndpointKind::OpenAi,
-            "https://api.openai.com/v1",
-            "OPENAI_API_KEY",
-        ),
+        cloud("anthropic", EndpointKind::Anthropic, "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+        cloud("openai", EndpointKind::OpenAi, "https://api.openai.com/v1", "OPENAI_API_KEY"),
         cloud("gemini", EndpointKind::Gemini, gemini, "GEMINI_API_KEY"),
         local("ollama", EndpointKind::Ollama, ""),
         local("llamacpp", EndpointKind::OpenAi, "/v1"),
@@ -306,9 +250,8 @@ fn known(values: &Values) -> [Endpoint; 6] {
 }
 
 fn endpoints(values: &Values) -> Result<BTreeMap<String, Endpoint>, SettingsError> {
-    let mut endpoints: BTreeMap<_, _> = known(values)
-        .map(|endpoint| (endpoint.name.clone(), endpoint))
-        .into();
+    let mut endpoints: BTreeMap<_, _> =
+        known(values).map(|endpoint| (endpoint.name.clone(), endpoint)).into();
     for name in values.names("endpoint") {
         let endpoint = endpoint(values, name, endpoints.get(name))?;
         endpoints.insert(name.to_owned(), endpoint);
@@ -316,11 +259,7 @@ fn endpoints(values: &Values) -> Result<BTreeMap<String, Endpoint>, SettingsErro
     Ok(endpoints)
 }
 
-fn endpoint(
-    values: &Values,
-    name: &str,
-    known: Option<&Endpoint>,
-) -> Result<Endpoint, SettingsError> {
+fn endpoint(values: &Values, name: &str, known: Option<&Endpoint>) -> Result<Endpoint, SettingsError> {
     let path = |field: &str| ["endpoint", name, field].map(str::to_owned);
     if name.is_empty() || name.contains('/') || name == "demo" {
         let problem = "needs another name: not empty, without a slash, and not demo";
@@ -330,14 +269,8 @@ fn endpoint(
     let key_file = values.text(&["endpoint", name, "key_file"]);
     let key = match (key_env, key_file) {
         (Some(_), Some(_)) => {
-            let line = values
-                .given(&["endpoint", name, "key_file"])
-                .and_then(|given| given.line);
-            return Err(wrong(
-                &path("key_file"),
-                line,
-                "and key_env are both given; one of them is enough",
-            ));
+            let line = values.given(&["endpoint", name, "key_file"]).and_then(|given| given.line);
+            return Err(wrong(&path("key_file"), line, "and key_env are both given; one of them is enough"));
         }
         (Some(variable), None) => KeySource::Env(variable),
         (None, Some(file)) => KeySource::File(PathBuf::from(file)),
@@ -345,19 +278,10 @@ fn endpoint(
     };
     let kind = match (values.text(&["endpoint", name, "kind"]), known) {
         (None, Some(known)) => known.kind,
-        (kind, _) => kind
-            .as_deref()
-            .and_then(EndpointKind::from_name)
-            .unwrap_or(EndpointKind::OpenAi),
+        (kind, _) => kind.as_deref().and_then(EndpointKind::from_name).unwrap_or(EndpointKind::OpenAi),
     };
-    let base_url = values
-        .text(&["endpoint", name, "base_url"])
-        .or_else(|| known.map(|known| known.base_url.clone()));
+    let base_url =
+        values.text(&["endpoint", name, "base_url"]).or_else(|| known.map(|known| known.base_url.clone()));
     let base_url = base_url.ok_or_else(|| wrong(&path("base_url"), None, "is missing"))?;
-    Ok(Endpoint {
-        name: name.to_owned(),
-        kind,
-        base_url,
-        key,
-    })
+    Ok(Endpoint { name: name.to_owned(), kind, base_url, key })
 }

@@ -16,19 +16,10 @@ fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() 
         assert!(text.contains(&format!("\n# {name} =")), "{name}");
     }
     let lines = text.lines().filter(|line| !line.starts_with("##"));
-    let uncommented = lines
-        .filter_map(|line| line.strip_prefix("# "))
-        .filter(|line| !line.ends_with('='));
-    let mut uncommented: String = uncommented
-        .skip(1)
-        .map(|line| format!("{line}\n"))
-        .collect();
-    uncommented = uncommented.replace(
-        "[endpoint.NAME]",
-        "[endpoint.NAME]\nbase_url = \"http://h/v1\"",
-    );
-    let mut settings =
-        Settings::parse(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
+    let uncommented = lines.filter_map(|line| line.strip_prefix("# ")).filter(|line| !line.ends_with('='));
+    let mut uncommented: String = uncommented.skip(1).map(|line| format!("{line}\n")).collect();
+    uncommented = uncommented.replace("[endpoint.NAME]", "[endpoint.NAME]\nbase_url = \"http://h/v1\"");
+    let mut settings = Settings::parse(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
     settings.endpoints.remove("NAME").expect("the example");
     assert_eq!(settings, Settings::default());
 }
@@ -59,34 +50,21 @@ fn a_whole_file_is_read() {
     let settings = Settings::parse(text).expect("valid");
     assert_eq!(settings.default_model.as_deref(), Some("mine/m"));
     let mine = &settings.endpoints["mine"];
-    assert_eq!(
-        (mine.kind, mine.base_url.as_str()),
-        (EndpointKind::Anthropic, "https://llm.example/v1")
-    );
+    assert_eq!((mine.kind, mine.base_url.as_str()), (EndpointKind::Anthropic, "https://llm.example/v1"));
     assert_eq!(mine.key, KeySource::Env("MINE_KEY".into()));
     let openai = &settings.endpoints["openai"];
     assert_eq!(
         (openai.base_url.as_str(), &openai.key),
-        (
-            "https://api.openai.com/v1",
-            &KeySource::File("~/.openai".into())
-        )
+        ("https://api.openai.com/v1", &KeySource::File("~/.openai".into()))
     );
     assert_eq!(settings.endpoints["ollama"].base_url, "http://127.0.0.1:4");
     let info = settings.model_info("mine/m");
     assert_eq!(
-        (
-            info.context_tokens,
-            info.input_price,
-            info.cached_input_price
-        ),
+        (info.context_tokens, info.input_price, info.cached_input_price),
         (Some(200_000), Some(3.0), None)
     );
     assert_eq!(settings.model_info("mine/other"), ModelInfo::default());
-    assert_eq!(
-        (settings.retry.tries, settings.timeouts.idle),
-        (2, Duration::from_secs(7))
-    );
+    assert_eq!((settings.retry.tries, settings.timeouts.idle), (2, Duration::from_secs(7)));
 }
 
 #[test]
@@ -109,43 +87,21 @@ fn an_unknown_setting_is_named_with_its_line_and_the_nearest() {
 #[test]
 fn wrong_values_are_named_with_their_line_and_never_quoted() {
     let cases = [
-        (
-            "[retry]\ntries = \"x\"",
-            "the setting retry.tries (line 2) takes a whole number from 1 to 100",
-        ),
-        (
-            "[retry]\ntries = 0",
-            "the setting retry.tries (line 2) takes a whole number from 1 to 100",
-        ),
-        (
-            "[local]\nfind = 1",
-            "the setting local.find (line 2) takes true or false",
-        ),
-        (
-            "model = 1",
-            "the setting model (line 1) is a table, not a value",
-        ),
+        ("[retry]\ntries = \"x\"", "the setting retry.tries (line 2) takes a whole number from 1 to 100"),
+        ("[retry]\ntries = 0", "the setting retry.tries (line 2) takes a whole number from 1 to 100"),
+        ("[local]\nfind = 1", "the setting local.find (line 2) takes true or false"),
+        ("model = 1", "the setting model (line 1) is a table, not a value"),
         (
             "[models.a]\ninput_price = -1",
             "the setting models.a.input_price (line 2) takes a number that is not negative",
         ),
-        (
-            "[endpoint.x]\nkind = \"openai\"",
-            "the setting endpoint.x.base_url is missing",
-        ),
-        (
-            "[endpoint.demo]\nbase_url = \"http://h\"",
-            "the setting endpoint.demo needs another name",
-        ),
+        ("[endpoint.x]\nkind = \"openai\"", "the setting endpoint.x.base_url is missing"),
+        ("[endpoint.demo]\nbase_url = \"http://h\"", "the setting endpoint.demo needs another name"),
     ];
     for (text, message) in cases {
         assert!(refused(text).starts_with(message), "{}", refused(text));
     }
-    assert!(
-        refused("[a\nb").starts_with("the settings are not TOML: line 1"),
-        "{}",
-        refused("[a\nb")
-    );
+    assert!(refused("[a\nb").starts_with("the settings are not TOML: line 1"), "{}", refused("[a\nb"));
 }
 
 #[test]
@@ -159,10 +115,7 @@ fn what_might_be_a_key_is_refused_without_being_quoted() {
     ];
     for text in texts {
         let error = Settings::parse(text).expect_err("refused");
-        assert!(
-            !format!("{error} {error:?} {}", error.hint()).contains("secret"),
-            "{error:?}"
-        );
+        assert!(!format!("{error} {error:?} {}", error.hint()).contains("secret"), "{error:?}");
     }
 }
 
@@ -171,29 +124,20 @@ fn a_change_keeps_comments_and_other_lines() {
     let text = "# mine\n[retry]\n# why\ntries = 3 # three\n";
     let changed = set(text, "retry.tries", "5").expect("changed");
     assert_eq!(changed, "# mine\n[retry]\n# why\ntries = 5 # three\n");
-    assert_eq!(
-        get(&changed, "retry.tries").expect("known").as_deref(),
-        Some("5")
-    );
+    assert_eq!(get(&changed, "retry.tries").expect("known").as_deref(), Some("5"));
     let added = set(text, "models.openai/gpt-5.6.input_price", "2.5").expect("changed");
     assert!(
         added.starts_with(text) && added.contains("[models.\"openai/gpt-5.6\"]\ninput_price = 2.5"),
         "{added}"
     );
-    assert_eq!(
-        unset(&changed, "retry.tries").expect("changed"),
-        "# mine\n[retry]\n"
-    );
+    assert_eq!(unset(&changed, "retry.tries").expect("changed"), "# mine\n[retry]\n");
 }
 
 #[test]
 fn a_change_that_would_be_wrong_is_refused() {
-    for (path, to) in [
-        ("retry.tries", "0"),
-        ("retry.tries", "x"),
-        ("retry.trise", "1"),
-        ("endpoint.x.kind", "openai"),
-    ] {
+    for (path, to) in
+        [("retry.tries", "0"), ("retry.tries", "x"), ("retry.trise", "1"), ("endpoint.x.kind", "openai")]
+    {
         assert!(set("", path, to).is_err(), "{path} = {to}");
     }
 }
@@ -203,10 +147,7 @@ fn get_falls_back_to_the_default_or_nothing() {
     assert_eq!(get("", "retry.tries").expect("known").as_deref(), Some("4"));
     assert_eq!(get("", "model.default").expect("known"), None);
     let text = "[model]\ndefault = \"a/b\"";
-    assert_eq!(
-        get(text, "model.default").expect("known").as_deref(),
-        Some("a/b")
-    );
+    assert_eq!(get(text, "model.default").expect("known").as_deref(), Some("a/b"));
     assert!(get("", "no.such").is_err());
 }
 
@@ -214,32 +155,18 @@ fn get_falls_back_to_the_default_or_nothing() {
 fn a_missing_file_means_the_defaults_and_a_saved_one_is_read_back() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("new/settings.toml");
-    assert_eq!(
-        Settings::load(&path).expect("defaults"),
-        Settings::default()
-    );
+    assert_eq!(Settings::load(&path).expect("defaults"), Settings::default());
     save(&path, "[retry]\ntries = 9\n").expect("saved");
     assert_eq!(Settings::load(&path).expect("read").retry.tries, 9);
-    assert!(matches!(
-        Settings::load(dir.path()),
-        Err(SettingsError::Unreadable { .. })
-    ));
+    assert!(matches!(Settings::load(dir.path()), Err(SettingsError::Unreadable { .. })));
 }
 
 #[test]
 fn loopback_addresses_are_told_from_others() {
-    for url in [
-        "http://127.0.0.1:1/v1",
-        "http://localhost:1",
-        "http://[::1]:8080/v1",
-    ] {
+    for url in ["http://127.0.0.1:1/v1", "http://localhost:1", "http://[::1]:8080/v1"] {
         assert!(is_loopback(url), "{url}");
     }
-    for url in [
-        "https://api.openai.com/v1",
-        "http://192.168.0.1",
-        "http://localhost.example",
-    ] {
+    for url in ["https://api.openai.com/v1", "http://192.168.0.1", "http://localhost.example"] {
         assert!(!is_loopback(url), "{url}");
     }
 }

@@ -40,7 +40,8 @@ impl<T: Transactions> Context<T> {
         }
         let erasure = self.affected(&family, &keys, matching)?;
         if erasure.entries.is_empty() && erasure.ops.is_empty() {
-            let plan = loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
+            let plan =
+                loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
             return Ok(receipt_of(loaded, retake_core::Commit::default(), &plan, None));
         }
         self.rows.erase(loaded.row.root, &erasure)?;
@@ -136,7 +137,8 @@ impl<T: Transactions> Context<T> {
             let positions = seen.into_iter().filter_map(|key| member.pos(key)).collect();
             let by = if asked { by.clone() } else { By { request: None, ..by.clone() } };
             let commit = member.conversation.erase(&by, positions)?;
-            let plan = member.conversation.plan(&member.records(&self.rows), &retake_core::Commit::default())?;
+            let plan =
+                member.conversation.plan(&member.records(&self.rows), &retake_core::Commit::default())?;
             let after = self.append(member, &commit, &by, print)?;
             if asked {
                 receipt = Some(receipt_of(&after, commit, &plan, None));

@@ -108,7 +108,8 @@ pub(crate) fn load_at<R: Rows>(rows: &R, row: ConversationRow, head: Head) -> Re
     replay(rows, &mut loaded)?;
     let tip = loaded.conversation.tip_at(&loaded.records(rows), head)?;
     let line = loaded.conversation.line_at(&loaded.records(rows), head.seq.0)?;
-    let totals = tip.map_or(Ok(Totals::default()), |tip| rows.meta(loaded.key(tip)?).map(|meta| meta.totals))?;
+    let totals =
+        tip.map_or(Ok(Totals::default()), |tip| rows.meta(loaded.key(tip)?).map(|meta| meta.totals))?;
     loaded.conversation.state.tip = tip;
     loaded.conversation.line = Arc::new(line);
     loaded.conversation.totals = totals;
@@ -117,9 +118,12 @@ pub(crate) fn load_at<R: Rows>(rows: &R, row: ConversationRow, head: Head) -> Re
 
 /// The conversation before anything was said in its own log, and its lineage.
 fn begin<R: Rows>(rows: &R, row: &ConversationRow) -> Result<(Conversation, Vec<LogNo>)> {
-    let Some(from) = row.parent else { return Ok((Conversation::new(row.id), vec![row.log])) };
+    let Some(from) = row.parent else {
+        return Ok((Conversation::new(row.id), vec![row.log]));
+    };
     let parent = load_at(rows, rows.log(from.log)?, from.head)?;
-    let totals = from.tip.map_or(Ok(Totals::default()), |tip| rows.meta(parent.key(tip)?).map(|meta| meta.totals))?;
+    let totals =
+        from.tip.map_or(Ok(Totals::default()), |tip| rows.meta(parent.key(tip)?).map(|meta| meta.totals))?;
     let mut lineage = (*parent.lineage).clone();
     lineage.push(row.log);
     Ok((parent.conversation.forked(row.id, from.tip, totals), lineage))

@@ -1,15 +1,16 @@
 //! Reading a conversation: pages of a projection, prompts, targets, branches, plans. Each reads what it shows.
 
 use retake_core::{
-    Conversation, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece, Records, Role,
-    Span, preview, repaired, summary_message,
+    Conversation, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece, Records,
+    Role, Span, preview, repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
 use super::load::{Loaded, load};
 use crate::error::{Result, StoreError};
 use crate::reading::{
-    Alternative, Branch, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary, TargetLine,
+    Alternative, Branch, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
+    TargetLine,
 };
 use crate::request::Action;
 use crate::rows::{ConversationRow, Rows};
@@ -102,7 +103,8 @@ pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<V
         for (seq, entry) in (span.from..).zip(rows.entries(log, span.from, span.to)?) {
             let pos = Pos::new(span.depth, seq);
             let piece = pieces.partition_point(|piece| piece.span.last() < pos);
-            let fold = pieces.get(piece).filter(|piece| piece.span.contains(pos)).and_then(|piece| piece.fold);
+            let fold =
+                pieces.get(piece).filter(|piece| piece.span.contains(pos)).and_then(|piece| piece.fold);
             let entry = match entry {
                 Ok(mut entry) => {
                     entry.meta.pos = pos;
@@ -151,7 +153,11 @@ pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>>
                 let log = loaded.key(span.first())?.log;
                 for entry in rows.entries(log, span.from, span.to)? {
                     match entry {
-                        Ok(entry) => messages.push(Message { role: entry.meta.role, parts: entry.parts }),
+                        Ok(entry) => {
+                            let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
+                            let model = wrote.then_some(entry.author);
+                            messages.push(Message { role: entry.meta.role, parts: entry.parts, model });
+                        }
                         Err(StoreError::Damaged { .. }) => {}
                         Err(other) => return Err(other),
                     }
@@ -280,7 +286,8 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         retake_core::Step::Op(no) => Ok(records.op(no)?.reason.name().to_owned()),
     };
     let redo = conversation.line.undone.map(|no| records.op(no)).transpose()?;
-    let redo = redo.and_then(|op| if let retake_core::Reason::Undo(step) = op.reason { Some(step) } else { None });
+    let redo =
+        redo.and_then(|op| if let retake_core::Reason::Undo(step) = op.reason { Some(step) } else { None });
     Ok(Summary {
         id: row.id,
         title: conversation.state.title().map(str::to_owned),

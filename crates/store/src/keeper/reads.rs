@@ -1,14 +1,14 @@
 //! The [`Store`] trait on a [`Keeper`]: each call to the writer or to a reader, nothing else.
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision};
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision};
 
 use super::load::{Loaded, load, load_at};
 use super::{Keeper, changes, read, search};
 use crate::error::{Result, StoreError};
 use crate::reading::{
-    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot, Summary,
-    TargetLine,
+    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
+    Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
@@ -82,6 +82,15 @@ where
         self.write(move |context| context.apply(conversation, apply)).await
     }
 
+    async fn say_at(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+        say: SayRequest,
+    ) -> Result<(Receipt, Receipt)> {
+        self.write(move |context| context.say_at(conversation, apply, say)).await
+    }
+
     async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
         self.with(conversation, |rows, loaded| read::plan(rows, loaded, action)).await
     }
@@ -106,7 +115,9 @@ where
         self.with(conversation, |rows, parent| {
             let mut forks = Vec::new();
             for row in rows.tree_of(parent.row.root)? {
-                let Some(from) = row.parent.filter(|from| from.log == parent.row.log) else { continue };
+                let Some(from) = row.parent.filter(|from| from.log == parent.row.log) else {
+                    continue;
+                };
                 let tip = from.tip.map(|tip| Ok::<_, StoreError>(rows.meta(parent.key(tip)?)?.id));
                 forks.push((read::summary(rows, &load(rows, row)?)?, tip.transpose()?));
             }
@@ -159,6 +170,15 @@ where
 
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes> {
         self.with(conversation, move |rows, loaded| changes::changes(rows, loaded, since)).await
+    }
+
+    async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
+        self.with(conversation, |rows, loaded| {
+            let tip = loaded.conversation.state.tip;
+            let turn = tip.map(|tip| loaded.records(rows).meta(tip)).transpose()?.and_then(|meta| meta.turn);
+            Ok(Answering { turn, tip })
+        })
+        .await
     }
 
     async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId> {

@@ -71,7 +71,9 @@ impl<R: Rows> Family<'_, R> {
         for plain in [Include::default(), include] {
             for log in &logs {
                 let searched = self.meet(*log)?;
-                let Some(pos) = searched.loaded.pos(key) else { continue };
+                let Some(pos) = searched.loaded.pos(key) else {
+                    continue;
+                };
                 let standing = searched.standing(pos);
                 if Conversation::searchable(standing, plain) {
                     return Ok(Some((*log, pos, standing)));

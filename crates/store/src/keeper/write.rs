@@ -75,7 +75,12 @@ impl<T: Transactions> Context<T> {
         self.begin_conversation(row, fork.title, &fork.by)
     }
 
-    fn begin_conversation(&mut self, row: ConversationRow, title: Option<String>, by: &By) -> Result<Receipt> {
+    fn begin_conversation(
+        &mut self,
+        row: ConversationRow,
+        title: Option<String>,
+        by: &By,
+    ) -> Result<Receipt> {
         let id = row.id;
         self.rows.insert_conversation(&row)?;
         let loaded = self.load(id)?;
@@ -95,11 +100,16 @@ impl<T: Transactions> Context<T> {
 
     /// The receipt of a conversation that the same request made.
     fn created_before(&mut self, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
-        let Some(request) = &by.request else { return Ok(None) };
-        let Some(row) = self.rows.conversation_by_request(request)? else { return Ok(None) };
+        let Some(request) = &by.request else {
+            return Ok(None);
+        };
+        let Some(row) = self.rows.conversation_by_request(request)? else {
+            return Ok(None);
+        };
         same_arguments(request, row.request.as_ref().map(|(_, print)| *print), print)?;
         let first = self.rows.ops(row.log, OpNo(1), OpNo(1))?.into_iter().next();
-        let titled = first.filter(|op| op.reason == Reason::Title && op.time == row.created && op.at == Seq(0));
+        let titled =
+            first.filter(|op| op.reason == Reason::Title && op.time == row.created && op.at == Seq(0));
         let loaded = self.load(row.id)?;
         let mut receipt = receipt_of(&loaded, Commit::default(), &empty_plan(&loaded), None);
         receipt.head = titled.as_ref().map_or(Head::default(), |op| Head { op: op.no, seq: op.at });
@@ -153,9 +163,31 @@ impl<T: Transactions> Context<T> {
         Ok(receipt)
     }
 
+    /// Goes back and says something there.
+    pub(crate) fn say_at(
+        &mut self,
+        id: ConversationId,
+        apply: Apply,
+        say: SayRequest,
+    ) -> Result<(Receipt, Receipt)> {
+        let loaded = self.load(id)?;
+        let made = match &say.by.request {
+            Some(request) => self.rows.entry_by_request(loaded.row.log, request)?,
+            None => None,
+        };
+        if made.is_some() {
+            let said = self.say(id, say)?;
+            return Ok((said.clone(), said));
+        }
+        let moved = self.apply(id, apply)?;
+        Ok((moved, self.say(id, say)?))
+    }
+
     /// A message that arrives again while it is on the path is the same one; a rewound one is new.
     fn delivered_before(&self, loaded: &Loaded, platform_id: Option<&str>) -> Result<Option<Receipt>> {
-        let Some(platform_id) = platform_id else { return Ok(None) };
+        let Some(platform_id) = platform_id else {
+            return Ok(None);
+        };
         for key in self.rows.entries_by_platform(loaded.row.root, platform_id)? {
             let on_path = loaded.pos(key).is_some_and(|pos| loaded.conversation.is_on_path(pos));
             if on_path {
@@ -193,7 +225,9 @@ impl<T: Transactions> Context<T> {
 
     /// The receipt of an entry or operation that the same request made.
     fn recorded(&mut self, loaded: &Loaded, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
-        let Some(request) = &by.request else { return Ok(None) };
+        let Some(request) = &by.request else {
+            return Ok(None);
+        };
         let log = loaded.row.log;
         if let Some((key, recorded)) = self.rows.entry_by_request(log, request)? {
             same_arguments(request, Some(recorded), print)?;
@@ -203,7 +237,9 @@ impl<T: Transactions> Context<T> {
             let head = Head { op, seq: Seq(key.seq) };
             return Ok(Some(Receipt { head, revision: meta.revision, ..said(loaded, Some(meta.id)) }));
         }
-        let Some((no, recorded)) = self.rows.op_by_request(log, request)? else { return Ok(None) };
+        let Some((no, recorded)) = self.rows.op_by_request(log, request)? else {
+            return Ok(None);
+        };
         same_arguments(request, Some(recorded), print)?;
         let mut ops = vec![self.rows.op(log, no)?];
         while ops.len() < usize::MAX && OpNo(no.0 + ops.len() as u64) <= loaded.conversation.head.op {
@@ -272,7 +308,11 @@ fn sane(time: Option<Time>, now: Time) -> Time {
 
 /// The receipt of a say.
 pub(super) fn said(after: &Loaded, entry: Option<EntryId>) -> Receipt {
-    Receipt { entries: entry.into_iter().collect(), unchanged: false, ..receipt_of(after, Commit::default(), &empty_plan(after), None) }
+    Receipt {
+        entries: entry.into_iter().collect(),
+        unchanged: false,
+        ..receipt_of(after, Commit::default(), &empty_plan(after), None)
+    }
 }
 
 /// A plan that changes nothing.
@@ -314,11 +354,8 @@ fn replayed<R: Rows>(rows: &R, loaded: &Loaded, ops: Vec<Operation>) -> Result<R
     let moves = ops.iter().any(|op| !matches!(op.change, Change::Erase(_)));
     let before = load_at(rows, loaded.row.clone(), before)?;
     let commit = Commit { ops, entries: Vec::new() };
-    let plan = if moves {
-        before.conversation.plan(&before.records(rows), &commit)?
-    } else {
-        empty_plan(&before)
-    };
+    let plan =
+        if moves { before.conversation.plan(&before.records(rows), &commit)? } else { empty_plan(&before) };
     let composer = plan.composer.map(|pos| rows.meta(before.key(pos)?).map(|meta| meta.id)).transpose()?;
     Ok(Receipt { head, revision, ..receipt_of(&before, commit, &plan, composer) })
 }

@@ -3,18 +3,15 @@
 /// The first sum in a text, and its result. `None` if there is none, or it has no result.
 pub(super) fn find(text: &str) -> Option<(String, String)> {
     let belongs = |c: char| c.is_ascii_digit() || " .+-*/()×·÷−".contains(c);
-    let runs = text
-        .split(|c| !belongs(c))
-        .map(|run| run.trim().trim_end_matches('.').trim());
-    runs.filter(|run| run.contains(|c: char| c.is_ascii_digit()))
-        .find_map(|run| {
-            let plain: String = run.chars().filter(|c| *c != ' ').map(ascii).collect();
-            let sum = plain.trim_start_matches('-');
-            if !sum.contains(['+', '-', '*', '/']) {
-                return None;
-            }
-            Some((run.to_owned(), shown(evaluate(&plain)?)))
-        })
+    let runs = text.split(|c| !belongs(c)).map(|run| run.trim().trim_end_matches('.').trim());
+    runs.filter(|run| run.contains(|c: char| c.is_ascii_digit())).find_map(|run| {
+        let plain: String = run.chars().filter(|c| *c != ' ').map(ascii).collect();
+        let sum = plain.trim_start_matches('-');
+        if !sum.contains(['+', '-', '*', '/']) {
+            return None;
+        }
+        Some((run.to_owned(), shown(evaluate(&plain)?)))
+    })
 }
 
 fn ascii(c: char) -> char {
@@ -29,18 +26,11 @@ fn ascii(c: char) -> char {
 fn shown(number: f64) -> String {
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" {
-        "0".into()
-    } else {
-        text.into()
-    }
+    if text == "-0" { "0".into() } else { text.into() }
 }
 
 fn evaluate(text: &str) -> Option<f64> {
-    let mut reader = Reader {
-        rest: text,
-        depth: 0,
-    };
+    let mut reader = Reader { rest: text, depth: 0 };
     let number = reader.sum()?;
     (reader.rest.is_empty() && number.is_finite()).then_some(number)
 }
@@ -95,10 +85,7 @@ impl Reader<'_> {
             let inner = self.sum()?;
             self.eat(')').then_some(inner)?
         } else {
-            let end = self
-                .rest
-                .find(|c: char| !c.is_ascii_digit() && c != '.')
-                .unwrap_or(self.rest.len());
+            let end = self.rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest.len());
             let (number, rest) = self.rest.split_at(end);
             self.rest = rest;
             number.parse().ok()?

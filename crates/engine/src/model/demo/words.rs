@@ -49,12 +49,8 @@ const EXPLANATIONS: [(&[&str], &str); 6] = [
 ];
 
 /// How another answer to the same prompt begins.
-const OPENINGS: [&str; 4] = [
-    "Put differently",
-    "Seen another way",
-    "In other words",
-    "Once more, with feeling",
-];
+const OPENINGS: [&str; 4] =
+    ["Put differently", "Seen another way", "In other words", "Once more, with feeling"];
 
 /// The whole answer.
 pub(super) fn answer(prompt: &Prompt) -> String {
@@ -66,19 +62,12 @@ pub(super) fn answer(prompt: &Prompt) -> String {
         .collect();
     let last = said.last().map(String::as_str).unwrap_or_default();
     let mut paragraphs = Vec::new();
-    if !prompt
-        .messages
-        .iter()
-        .any(|message| message.role == Role::Assistant)
-    {
+    if !prompt.messages.iter().any(|message| message.role == Role::Assistant) {
         paragraphs.push(INTRODUCTION.to_owned());
     }
     if let Some(index) = prompt.variant.checked_sub(1) {
         let opening = OPENINGS[index as usize % OPENINGS.len()];
-        paragraphs.push(format!(
-            "{opening} (this is answer {}):",
-            u64::from(prompt.variant) + 1
-        ));
+        paragraphs.push(format!("{opening} (this is answer {}):", u64::from(prompt.variant) + 1));
     }
     paragraphs.extend(reply(last, &said, prompt.variant));
     paragraphs.push(place(&said));
@@ -92,12 +81,7 @@ fn reply(last: &str, said: &[String], variant: u32) -> Vec<String> {
     if let Some(subject) = story_subject(last) {
         return story(&subject, variant);
     }
-    if has(&[
-        "what do you see",
-        "what did i say",
-        "what do you remember",
-        "do you remember",
-    ]) {
+    if has(&["what do you see", "what did i say", "what do you remember", "do you remember"]) {
         return vec![seen(said)];
     }
     if let Some(list) = repeated(last) {
@@ -106,16 +90,13 @@ fn reply(last: &str, said: &[String], variant: u32) -> Vec<String> {
     if let Some((sum, result)) = arithmetic::find(last) {
         return vec![format!("{sum} = {result}")];
     }
-    let about: Vec<String> = EXPLANATIONS
-        .iter()
-        .filter(|(words, _)| has(words))
-        .map(|(_, text)| (*text).to_owned())
-        .collect();
+    let about: Vec<String> =
+        EXPLANATIONS.iter().filter(|(words, _)| has(words)).map(|(_, text)| (*text).to_owned()).collect();
     if !about.is_empty() {
         return about;
     }
-    let greeted = ["hello", "hi", "hey", "help", "/help"]
-        .contains(&asked.trim_matches(|c: char| !c.is_alphabetic()));
+    let greeted =
+        ["hello", "hi", "hey", "help", "/help"].contains(&asked.trim_matches(|c: char| !c.is_alphabetic()));
     if greeted || has(&["what can you do", "who are you"]) {
         return vec![COMMANDS.to_owned()];
     }
@@ -132,84 +113,45 @@ fn place(said: &[String]) -> String {
         Some(before) => format!("in the one before you said \"{}\"", quote(before, 60)),
         None => "I see none before it".into(),
     };
-    format!(
-        "You said \"{}\". This is turn {turn}; {before}.",
-        quote(last, 200)
-    )
+    format!("You said \"{}\". This is turn {turn}; {before}.", quote(last, 200))
 }
 
 fn seen(said: &[String]) -> String {
     let first = said.len().saturating_sub(20);
-    let lines = said
-        .iter()
-        .enumerate()
-        .skip(first)
-        .map(|(i, text)| format!("{}. {}", i + 1, quote(text, 60)));
+    let lines =
+        said.iter().enumerate().skip(first).map(|(i, text)| format!("{}. {}", i + 1, quote(text, 60)));
     let lines: Vec<String> = lines.collect();
-    let left_out = if first > 0 {
-        format!(" (the last {} of {})", lines.len(), said.len())
-    } else {
-        String::new()
-    };
-    format!(
-        "What I see of what you said{left_out}:\n{}",
-        lines.join("\n")
-    )
+    let left_out =
+        if first > 0 { format!(" (the last {} of {})", lines.len(), said.len()) } else { String::new() };
+    format!("What I see of what you said{left_out}:\n{}", lines.join("\n"))
 }
 
 /// `repeat: a, b` as a list; several lines as they are.
 fn repeated(text: &str) -> Option<String> {
     let start = text.to_ascii_lowercase().find("repeat")? + "repeat".len();
     let rest = text[start..].trim_start();
-    let rest = rest
-        .strip_prefix("after me")
-        .unwrap_or(rest)
-        .trim_start_matches([':', ' '])
-        .trim();
-    let items: Vec<&str> = rest
-        .split([',', ';', '\n'])
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
-        .collect();
+    let rest = rest.strip_prefix("after me").unwrap_or(rest).trim_start_matches([':', ' ']).trim();
+    let items: Vec<&str> =
+        rest.split([',', ';', '\n']).map(str::trim).filter(|item| !item.is_empty()).collect();
     if items.is_empty() {
         return None;
     }
-    Some(
-        items
-            .iter()
-            .map(|item| format!("- {item}"))
-            .collect::<Vec<_>>()
-            .join("\n"),
-    )
+    Some(items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n"))
 }
 
 fn story_subject(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let start = lower.find("story")? + "story".len();
     let rest = text[start..].trim_start();
-    let subject = rest
-        .strip_prefix("about")
-        .or_else(|| rest.strip_prefix("of"))
-        .unwrap_or_default();
+    let subject = rest.strip_prefix("about").or_else(|| rest.strip_prefix("of")).unwrap_or_default();
     let subject = quote(subject.trim().trim_end_matches(['.', '!', '?']), 60);
-    Some(if subject.is_empty() {
-        "a message that came back".into()
-    } else {
-        subject
-    })
+    Some(if subject.is_empty() { "a message that came back".into() } else { subject })
 }
 
 fn story(subject: &str, variant: u32) -> Vec<String> {
-    let places = [
-        "a town at the end of a railway line",
-        "a house by the sea",
-        "the last library of the north",
-    ];
-    let helpers = [
-        "an old clockmaker",
-        "a child with a red umbrella",
-        "a very patient cat",
-    ];
+    let places =
+        ["a town at the end of a railway line", "a house by the sea", "the last library of the north"];
+    let helpers = ["an old clockmaker", "a child with a red umbrella", "a very patient cat"];
     let place = places[variant as usize % places.len()];
     let helper = helpers[variant as usize % helpers.len()];
     vec![

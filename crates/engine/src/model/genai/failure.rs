@@ -44,28 +44,19 @@ impl Failures {
     /// An error of the library.
     pub(super) fn of(&self, error: &Error) -> ModelError {
         match error {
-            Error::HttpError {
-                status,
-                body,
-                headers,
-                ..
-            } => {
-                let wait =
-                    retry_after(|name| headers.get(name).and_then(|value| value.to_str().ok()));
+            Error::HttpError { status, body, headers, .. } => {
+                let wait = retry_after(|name| headers.get(name).and_then(|value| value.to_str().ok()));
                 self.status(status.as_u16(), body, wait)
             }
             Error::WebStream { error, .. } => self.transport(&**error),
             Error::ChatResponse { body, .. } => self.sent(body),
-            Error::StreamParse { serde_error, .. } => {
-                self.quoting(Kind::BadReply, &serde_error.to_string())
+            Error::StreamParse { serde_error, .. } => self.quoting(Kind::BadReply, &serde_error.to_string()),
+            Error::WebModelCall { webc_error: ::genai::webc::Error::Reqwest(error), .. } => {
+                self.transport(error)
             }
-            Error::WebModelCall {
-                webc_error: ::genai::webc::Error::Reqwest(error),
-                ..
-            } => self.transport(error),
-            Error::RequiresApiKey { .. }
-            | Error::NoAuthData { .. }
-            | Error::NoAuthResolver { .. } => self.kind(Kind::NoKey),
+            Error::RequiresApiKey { .. } | Error::NoAuthData { .. } | Error::NoAuthResolver { .. } => {
+                self.kind(Kind::NoKey)
+            }
             Error::ChatReqHasNoMessages { .. } | Error::MessageContentTypeNotSupported { .. } => {
                 self.quoting(Kind::Rejected, &error.to_string())
             }
@@ -118,40 +109,18 @@ impl Failures {
 
 /// The machine-readable words (type, code, status) and the message of an error body, in any provider's shape.
 fn code_and_message(body: &Value) -> (String, String) {
-    let body = body
-        .as_array()
-        .and_then(|list| list.first())
-        .unwrap_or(body);
+    let body = body.as_array().and_then(|list| list.first()).unwrap_or(body);
     let error = body.get("error").unwrap_or(body);
-    let codes = ["type", "code", "status"]
-        .iter()
-        .filter_map(|name| error.get(name).and_then(Value::as_str));
+    let codes = ["type", "code", "status"].iter().filter_map(|name| error.get(name).and_then(Value::as_str));
     let code = codes.collect::<Vec<_>>().join(" ");
-    let message = [
-        error.get("message"),
-        error.get("detail"),
-        body.get("message"),
-        Some(error),
-    ];
-    let message = message
-        .into_iter()
-        .flatten()
-        .find_map(Value::as_str)
-        .unwrap_or_default();
+    let message = [error.get("message"), error.get("detail"), body.get("message"), Some(error)];
+    let message = message.into_iter().flatten().find_map(Value::as_str).unwrap_or_default();
     (code, message.to_owned())
 }
 
 fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
-    let number = |name: &str| {
-        header(name)?
-            .trim()
-            .parse::<f64>()
-            .ok()
-            .filter(|n| n.is_finite() && *n >= 0.0)
-    };
-    let seconds = number("retry-after-ms")
-        .map(|ms| ms / 1e3)
-        .or_else(|| number("retry-after"))?;
+    let number = |name: &str| header(name)?.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+    let seconds = number("retry-after-ms").map(|ms| ms / 1e3).or_else(|| number("retry-after"))?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
@@ -208,82 +177,42 @@ mod tests {
     use super::*;
 
     fn failures() -> Failures {
-        Failures::new(
-            "openai/x at http://h/v1".into(),
-            Some(SecretString::from("sk-secret")),
-        )
+        Failures::new("openai/x at http://h/v1".into(), Some(SecretString::from("sk-secret")))
     }
 
     #[test]
     fn statuses_and_words_become_kinds() {
         let cases = [
-            (
-                401,
-                r#"{"error":{"message":"no","type":"authentication_error"}}"#,
-                Kind::Refused,
-            ),
+            (401, r#"{"error":{"message":"no","type":"authentication_error"}}"#, Kind::Refused),
             (403, "", Kind::Refused),
             (402, "", Kind::OutOfCredit),
-            (
-                404,
-                r#"{"error":"model 'x' not found"}"#,
-                Kind::UnknownModel,
-            ),
-            (
-                400,
-                r#"{"error":{"message":"x","code":"context_length_exceeded"}}"#,
-                Kind::ContextTooLong,
-            ),
-            (
-                400,
-                r#"{"error":{"message":"prompt is too long: 9 > 8","type":"x"}}"#,
-                Kind::ContextTooLong,
-            ),
+            (404, r#"{"error":"model 'x' not found"}"#, Kind::UnknownModel),
+            (400, r#"{"error":{"message":"x","code":"context_length_exceeded"}}"#, Kind::ContextTooLong),
+            (400, r#"{"error":{"message":"prompt is too long: 9 > 8","type":"x"}}"#, Kind::ContextTooLong),
             (
                 400,
                 r#"[{"error":{"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]"#,
                 Kind::Refused,
             ),
-            (
-                400,
-                r#"{"error":{"message":"x","code":"content_filter"}}"#,
-                Kind::SafetyRefusal,
-            ),
+            (400, r#"{"error":{"message":"x","code":"content_filter"}}"#, Kind::SafetyRefusal),
             (400, "{}", Kind::Rejected),
-            (
-                429,
-                r#"{"error":{"message":"x","code":"insufficient_quota"}}"#,
-                Kind::OutOfCredit,
-            ),
+            (429, r#"{"error":{"message":"x","code":"insufficient_quota"}}"#, Kind::OutOfCredit),
             (429, "slow down", Kind::RateLimited { retry_after: None }),
             (500, "context window", Kind::Overloaded),
             (529, "", Kind::Overloaded),
             (302, "", Kind::BadSettings),
         ];
         for (status, body, kind) in cases {
-            assert_eq!(
-                failures().status(status, body, None).kind(),
-                kind,
-                "{status} {body}"
-            );
+            assert_eq!(failures().status(status, body, None).kind(), kind, "{status} {body}");
         }
     }
 
     #[test]
     fn errors_within_a_stream_become_kinds() {
         let cases = [
-            (
-                r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#,
-                Kind::Overloaded,
-            ),
-            (
-                r#"{"message":"slow","type":"rate_limit_error"}"#,
-                Kind::RateLimited { retry_after: None },
-            ),
-            (
-                r#"{"message":"no","type":"invalid_request_error"}"#,
-                Kind::Rejected,
-            ),
+            (r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#, Kind::Overloaded),
+            (r#"{"message":"slow","type":"rate_limit_error"}"#, Kind::RateLimited { retry_after: None }),
+            (r#"{"message":"no","type":"invalid_request_error"}"#, Kind::Rejected),
             (r#""out of memory""#, Kind::Overloaded),
         ];
         for (body, kind) in cases {
@@ -295,27 +224,15 @@ mod tests {
 
     #[test]
     fn the_key_is_taken_out_of_what_a_provider_says() {
-        let error = failures().status(
-            401,
-            r#"{"error":{"message":"Incorrect API key: sk-secret."}}"#,
-            None,
-        );
-        assert_eq!(
-            error.source().expect("quoted").to_string(),
-            "Incorrect API key: [key]."
-        );
+        let error = failures().status(401, r#"{"error":{"message":"Incorrect API key: sk-secret."}}"#, None);
+        assert_eq!(error.source().expect("quoted").to_string(), "Incorrect API key: [key].");
         assert!(!format!("{error} {error:?}").contains("sk-secret"));
     }
 
     #[test]
     fn retry_after_is_read_in_seconds_and_in_milliseconds() {
         let after = |headers: &[(&str, &'static str)]| {
-            retry_after(|name| {
-                headers
-                    .iter()
-                    .find(|(n, _)| *n == name)
-                    .map(|(_, value)| *value)
-            })
+            retry_after(|name| headers.iter().find(|(n, _)| *n == name).map(|(_, value)| *value))
         };
         assert_eq!(after(&[("retry-after", "7")]), Some(Duration::from_secs(7)));
         assert_eq!(

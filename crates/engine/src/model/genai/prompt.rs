@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use ::genai::chat::{
-    CacheControl, ChatMessage, ChatRequest, ContentPart, CustomPart, MessageContent, ToolCall,
-    ToolResponse,
+    CacheControl, ChatMessage, ChatRequest, ContentPart, CustomPart, MessageContent, ToolCall, ToolResponse,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -53,15 +52,8 @@ fn tool_names(messages: &[Message]) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn converted(
-    message: Message,
-    endpoint: &Endpoint,
-    names: &BTreeMap<String, String>,
-) -> Vec<ChatMessage> {
-    let own = message
-        .model
-        .as_deref()
-        .and_then(|model| model.split_once('/'));
+fn converted(message: Message, endpoint: &Endpoint, names: &BTreeMap<String, String>) -> Vec<ChatMessage> {
+    let own = message.model.as_deref().and_then(|model| model.split_once('/'));
     let own = own.is_some_and(|(provider, _)| provider == endpoint.name);
     let calls_tools = message.parts.iter().any(|part| part.call_id().is_some());
     // OpenAI's format has no signatures: its servers want open reasoning back only beside the calls it led to.
@@ -99,26 +91,14 @@ fn plain(part: Part, names: &BTreeMap<String, String>) -> Option<ContentPart> {
         Part::Text(text) if text.is_empty() => return None,
         Part::Text(text) => ContentPart::from_text(text),
         Part::Image { media_type, source } => binary(media_type, source, None),
-        Part::File {
-            name,
-            media_type,
-            source,
-        } => file(name, media_type, source),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-        } => ContentPart::ToolCall(ToolCall {
+        Part::File { name, media_type, source } => file(name, media_type, source),
+        Part::ToolCall { id, name, arguments } => ContentPart::ToolCall(ToolCall {
             call_id: id,
             fn_name: name,
             fn_arguments: arguments_value(&arguments),
             thought_signatures: None,
         }),
-        Part::ToolResult {
-            call,
-            content,
-            outcome,
-        } => {
+        Part::ToolResult { call, content, outcome } => {
             let content = match outcome {
                 ToolOutcome::Ok => content,
                 // The library has no field for it, and the model must not take a failure for a result.
@@ -137,9 +117,7 @@ fn plain(part: Part, names: &BTreeMap<String, String>) -> Option<ContentPart> {
 
 fn binary(media_type: String, source: Source, name: Option<String>) -> ContentPart {
     match source {
-        Source::Inline(bytes) => {
-            ContentPart::from_binary_base64(media_type, STANDARD.encode(bytes), name)
-        }
+        Source::Inline(bytes) => ContentPart::from_binary_base64(media_type, STANDARD.encode(bytes), name),
         Source::Link(link) => ContentPart::from_binary_url(media_type, link, name),
     }
 }
@@ -148,12 +126,10 @@ fn binary(media_type: String, source: Source, name: Option<String>) -> ContentPa
 fn file(name: String, media_type: Option<String>, source: Source) -> ContentPart {
     let media_type = media_type.unwrap_or_else(|| "application/octet-stream".into());
     match source {
-        Source::Inline(bytes) if media_type != "application/pdf" => {
-            match String::from_utf8(bytes) {
-                Ok(text) => ContentPart::from_text(format!("File {name}:\n{text}")),
-                Err(error) => binary(media_type, Source::Inline(error.into_bytes()), Some(name)),
-            }
-        }
+        Source::Inline(bytes) if media_type != "application/pdf" => match String::from_utf8(bytes) {
+            Ok(text) => ContentPart::from_text(format!("File {name}:\n{text}")),
+            Err(error) => binary(media_type, Source::Inline(error.into_bytes()), Some(name)),
+        },
         Source::Link(link) if media_type != "application/pdf" => {
             ContentPart::from_text(format!("File {name}: {link}"))
         }
@@ -166,18 +142,14 @@ fn reasoning(text: String, signature: Option<String>, kind: EndpointKind) -> Vec
     match (signature, kind) {
         (Some(block), EndpointKind::Anthropic) if text.is_empty() => {
             match serde_json::from_str::<Value>(&block) {
-                Ok(data) if data.is_object() => vec![ContentPart::Custom(CustomPart {
-                    model_iden: None,
-                    data,
-                })],
+                Ok(data) if data.is_object() => {
+                    vec![ContentPart::Custom(CustomPart { model_iden: None, data })]
+                }
                 _ => Vec::new(),
             }
         }
         (Some(signature), EndpointKind::Anthropic) => {
-            vec![
-                ContentPart::ThoughtSignature(signature),
-                ContentPart::ReasoningContent(text),
-            ]
+            vec![ContentPart::ThoughtSignature(signature), ContentPart::ReasoningContent(text)]
         }
         // Anthropic takes no reasoning without a signature.
         (None, EndpointKind::Anthropic) => Vec::new(),

@@ -31,21 +31,8 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn new(
-        stream: ChatStream,
-        kind: EndpointKind,
-        tap: Tap,
-        failures: Failures,
-    ) -> Self {
-        Self {
-            stream,
-            kind,
-            tap,
-            failures,
-            calls: Vec::new(),
-            ready: VecDeque::new(),
-            over: false,
-        }
+    pub(super) fn new(stream: ChatStream, kind: EndpointKind, tap: Tap, failures: Failures) -> Self {
+        Self { stream, kind, tap, failures, calls: Vec::new(), ready: VecDeque::new(), over: false }
     }
 
     pub(super) fn into_stream(self) -> BoxStream<'static, Result<Chunk, ModelError>> {
@@ -90,10 +77,7 @@ impl Reply {
         let parts = reasoning_parts(end.captured_content, end.captured_reasoning_content);
         let parts = parts.into_iter().chain(calls.into_iter().map(call_part));
         self.ready.extend(parts.map(|part| Ok(Chunk::Part(part))));
-        self.ready.extend(
-            end.captured_usage
-                .map(|usage| Ok(Chunk::Usage(counted(&usage)))),
-        );
+        self.ready.extend(end.captured_usage.map(|usage| Ok(Chunk::Usage(counted(&usage)))));
         let refusal = self.tap.seen().refusal;
         let reason = if refusal.is_empty() {
             end_reason(end.captured_stop_reason)
@@ -110,9 +94,7 @@ impl Reply {
         match self.kind {
             EndpointKind::OpenAi | EndpointKind::Anthropic => true,
             EndpointKind::Gemini => end.captured_stop_reason.is_some(),
-            EndpointKind::Ollama => {
-                end.captured_stop_reason.is_some() || end.captured_usage.is_some()
-            }
+            EndpointKind::Ollama => end.captured_stop_reason.is_some() || end.captured_usage.is_some(),
         }
     }
 
@@ -129,9 +111,7 @@ impl Reply {
         let seen = self.tap.seen();
         let error = match (seen.error, seen.blocked) {
             (Some(error), _) => self.failures.sent(&error),
-            (None, Some(reason)) => self
-                .failures
-                .quoting(ModelErrorKind::SafetyRefusal, &reason),
+            (None, Some(reason)) => self.failures.quoting(ModelErrorKind::SafetyRefusal, &reason),
             (None, None) if seen.frames == 0 => {
                 let words = "the answer is not in the format that the endpoint's kind says";
                 self.failures.quoting(ModelErrorKind::BadReply, words)
@@ -154,10 +134,7 @@ impl Reply {
 /// Tool calls come in growing versions where the arguments are still text, and once where they are not.
 fn remember(calls: &mut Vec<ToolCall>, call: ToolCall) {
     let grows = call.fn_arguments.is_string();
-    match calls
-        .iter_mut()
-        .find(|known| grows && known.call_id == call.call_id)
-    {
+    match calls.iter_mut().find(|known| grows && known.call_id == call.call_id) {
         Some(known) => *known = call,
         None => calls.push(call),
     }
@@ -170,22 +147,14 @@ fn call_part(call: ToolCall) -> Part {
         Value::Null => "{}".to_owned(),
         other => other.to_string(),
     };
-    Part::ToolCall {
-        id: call.call_id,
-        name: call.fn_name,
-        arguments,
-    }
+    Part::ToolCall { id: call.call_id, name: call.fn_name, arguments }
 }
 
 /// The reasoning of a whole answer, each block with its signature.
 fn reasoning_parts(content: Option<MessageContent>, streamed: Option<String>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut streamed = streamed.filter(|text| !text.is_empty());
-    let mut content = content
-        .map(MessageContent::into_parts)
-        .unwrap_or_default()
-        .into_iter()
-        .peekable();
+    let mut content = content.map(MessageContent::into_parts).unwrap_or_default().into_iter().peekable();
     while let Some(part) = content.next() {
         match part {
             ContentPart::ThoughtSignature(signature) => {
@@ -194,25 +163,16 @@ fn reasoning_parts(content: Option<MessageContent>, streamed: Option<String>) ->
                     Some(text) => Some(text).inspect(|_| streamed = None),
                     None => streamed.take(),
                 };
-                parts.push(Part::Reasoning {
-                    text: text.unwrap_or_default(),
-                    signature: Some(signature),
-                });
+                parts.push(Part::Reasoning { text: text.unwrap_or_default(), signature: Some(signature) });
             }
             // A block whose text the provider does not show; it wants the whole block back.
             ContentPart::Custom(block) => {
-                parts.push(Part::Reasoning {
-                    text: String::new(),
-                    signature: Some(block.data.to_string()),
-                });
+                parts.push(Part::Reasoning { text: String::new(), signature: Some(block.data.to_string()) });
             }
             _ => {}
         }
     }
-    parts.extend(streamed.map(|text| Part::Reasoning {
-        text,
-        signature: None,
-    }));
+    parts.extend(streamed.map(|text| Part::Reasoning { text, signature: None }));
     parts
 }
 
@@ -231,10 +191,7 @@ fn counted(usage: &::genai::chat::Usage) -> Usage {
     Usage {
         input_tokens: count(usage.prompt_tokens),
         cached_input_tokens: count(
-            usage
-                .prompt_tokens_details
-                .as_ref()
-                .and_then(|details| details.cached_tokens),
+            usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens),
         ),
         output_tokens: count(usage.completion_tokens),
     }
@@ -254,10 +211,7 @@ mod tests {
     }
 
     fn reasoning(text: &str, signature: Option<&str>) -> Part {
-        Part::Reasoning {
-            text: text.into(),
-            signature: signature.map(str::to_owned),
-        }
+        Part::Reasoning { text: text.into(), signature: signature.map(str::to_owned) }
     }
 
     #[test]
@@ -273,10 +227,7 @@ mod tests {
             name: "f".into(),
             arguments: arguments.into(),
         };
-        assert_eq!(
-            parts,
-            [part("1", "{\"b\": 1,  \"a\":2}"), part("2", "{\"x\":1}")]
-        );
+        assert_eq!(parts, [part("1", "{\"b\": 1,  \"a\":2}"), part("2", "{\"x\":1}")]);
     }
 
     #[test]
@@ -289,38 +240,20 @@ mod tests {
             ContentPart::from_text("answer"),
         ]);
         let parts = reasoning_parts(Some(content), Some("onetwo".into()));
-        assert_eq!(
-            parts,
-            [reasoning("one", Some("s1")), reasoning("two", Some("s2"))]
-        );
+        assert_eq!(parts, [reasoning("one", Some("s1")), reasoning("two", Some("s2"))]);
     }
 
     #[test]
     fn reasoning_without_blocks_is_kept_whole() {
-        assert_eq!(
-            reasoning_parts(None, Some("hm".into())),
-            [reasoning("hm", None)]
-        );
+        assert_eq!(reasoning_parts(None, Some("hm".into())), [reasoning("hm", None)]);
         let content = MessageContent::from_parts(vec![ContentPart::ThoughtSignature("g".into())]);
-        assert_eq!(
-            reasoning_parts(Some(content), Some("hm".into())),
-            [reasoning("hm", Some("g"))]
-        );
+        assert_eq!(reasoning_parts(Some(content), Some("hm".into())), [reasoning("hm", Some("g"))]);
         assert!(reasoning_parts(None, Some(String::new())).is_empty());
     }
 
     #[test]
     fn unknown_counts_stay_unknown() {
-        let usage = ::genai::chat::Usage {
-            prompt_tokens: Some(3),
-            ..Default::default()
-        };
-        assert_eq!(
-            counted(&usage),
-            Usage {
-                input_tokens: Some(3),
-                ..Usage::default()
-            }
-        );
+        let usage = ::genai::chat::Usage { prompt_tokens: Some(3), ..Default::default() };
+        assert_eq!(counted(&usage), Usage { input_tokens: Some(3), ..Usage::default() });
     }
 }

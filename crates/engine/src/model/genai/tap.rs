@@ -33,10 +33,7 @@ pub(super) struct Seen {
 
 impl Tap {
     pub(super) fn new(kind: EndpointKind) -> Self {
-        Self {
-            kind,
-            seen: Arc::default(),
-        }
+        Self { kind, seen: Arc::default() }
     }
 
     pub(super) fn seen(&self) -> Seen {
@@ -66,13 +63,11 @@ impl Tap {
         let text = |pointer: &str| frame.pointer(pointer).and_then(Value::as_str);
         match self.kind {
             EndpointKind::Gemini => {
-                seen.blocked = text("/promptFeedback/blockReason")
-                    .map(str::to_owned)
-                    .or(seen.blocked.take());
+                seen.blocked = text("/promptFeedback/blockReason").map(str::to_owned).or(seen.blocked.take());
             }
-            EndpointKind::OpenAi => seen
-                .refusal
-                .push_str(text("/choices/0/delta/refusal").unwrap_or_default()),
+            EndpointKind::OpenAi => {
+                seen.refusal.push_str(text("/choices/0/delta/refusal").unwrap_or_default())
+            }
             EndpointKind::Ollama => seen.error = frame.get("error").cloned().or(seen.error.take()),
             EndpointKind::Anthropic => {}
         }
@@ -102,10 +97,7 @@ mod tests {
     #[test]
     fn a_blocked_prompt_is_seen() {
         let frame = r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#;
-        assert_eq!(
-            seen(EndpointKind::Gemini, &[frame]).blocked.as_deref(),
-            Some("SAFETY")
-        );
+        assert_eq!(seen(EndpointKind::Gemini, &[frame]).blocked.as_deref(), Some("SAFETY"));
     }
 
     #[test]

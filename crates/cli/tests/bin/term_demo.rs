@@ -1,5 +1,5 @@
 //! The parts of `retake_cli::term`, one at a time, for the tests that drive them in a pseudo-terminal and for trying them by hand:
-//! `cargo run -p retake-cli --example term_demo -- edit`. Must never become a part of the binary.
+//! `cargo run -p retake-cli --features demo --bin term_demo -- edit`. Must never become a part of the binary.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
@@ -16,18 +16,15 @@ fn main() -> io::Result<()> {
     let argument = arguments.get(1).cloned();
     match arguments.first().map(String::as_str) {
         Some("edit") => edit(argument),
-        Some("pick") => pick_a_row(),
+        Some("pick") => pick_a_row(argument),
         Some("confirm") => {
-            let answer = confirm::confirm(Palette::stdout(), "Go on?", confirm::Default::No)?;
+            let answer = confirm::confirm(Palette::stdout(), "Go on?", confirm::OnEnter::No)?;
             say(&format!("ANSWER {answer}\n"))
         }
         Some("page") => {
-            pager::page(
-                &(1..=100_000)
-                    .map(|n| format!("line {n}\n"))
-                    .collect::<String>(),
-            )?;
-            say("PAGED\n")
+            pager::page(&numbered(100_000))?;
+            // Standard output may be gone.
+            io::stderr().write_all(b"PAGED\n")
         }
         Some("progress") => {
             let spinner = progress::Progress::spinner("thinking hard");
@@ -36,9 +33,9 @@ fn main() -> io::Result<()> {
             say("DONE\n")
         }
         Some("interrupt") => interrupt(),
-        Some("panic") => panic_while_reading(),
+        Some("panic") => panic_while_reading(&argument.expect("the path of a file")),
         _ => say(
-            "usage: term_demo edit [PREFILL] | pick | confirm | page | progress | interrupt | panic\n",
+            "usage: term_demo edit [PREFILL] | pick [LINES] | confirm | page | progress | interrupt | panic FILE\n",
         ),
     }
 }
@@ -47,6 +44,10 @@ fn say(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+fn numbered(lines: usize) -> String {
+    (1..=lines).map(|n| format!("line {n}\n")).collect()
 }
 
 fn editor() -> Editor {
@@ -84,14 +85,16 @@ fn edit(mut prefill: Option<String>) -> io::Result<()> {
     }
 }
 
-fn pick_a_row() -> io::Result<()> {
+/// Picks below some lines of earlier output, one if it is not said.
+fn pick_a_row(before: Option<String>) -> io::Result<()> {
     let row = |number: usize| Row {
         title: format!("message {number} 漢字"),
         detail: format!("{number} minutes ago"),
         disabled: (number == 3).then(|| "its files are gone".to_owned()),
     };
     let rows: Vec<Row> = (1..=40).map(row).collect();
-    say("before the picker\n")?;
+    let before = before.and_then(|number| number.parse().ok()).unwrap_or(1);
+    say(&numbered(before))?;
     let mut preview = |index: usize| format!("preview of {index}\x1b[2J\nand more");
     let picked = pick::pick(Palette::stdout(), "Go back to", &rows, &mut preview)?;
     say(&format!("PICKED {picked:?}\n"))
@@ -112,21 +115,11 @@ fn interrupt() -> io::Result<()> {
     })
 }
 
-/// Panics on the main thread when the composer has read a line and reads the next.
-fn panic_while_reading() -> io::Result<()> {
-    let (submitted, heard) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut editor = editor();
-        while let Ok(Read::Line(text)) = editor.read(None) {
-            if submitted.send(text).is_err() {
-                return;
-            }
-        }
-    });
-    // The line says when: by then the thread is in raw mode again, or will not be any more.
-    let text = heard.recv().expect("a line");
-    while !crossterm::terminal::is_raw_mode_enabled()? {
+/// Panics on the main thread while another one reads, as soon as a file is there.
+fn panic_while_reading(sign: &str) -> io::Result<()> {
+    std::thread::spawn(|| editor().read(None));
+    while !std::fs::exists(sign)? {
         std::thread::yield_now();
     }
-    panic!("a bug, as asked for with {text:?}");
+    panic!("a bug, as asked for");
 }

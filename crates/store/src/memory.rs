@@ -1,0 +1,126 @@
+//! The store in memory: the reference that the other backend is held to, and the store of tests.
+//!
+//! Everything is a persistent structure whose copy costs nothing: a reader has a copy, a point to return to is a
+//! copy, a commit puts the writer's copy in the place of everybody's. So no reader ever sees what is not committed.
+
+mod data;
+mod rows;
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::error::{Result, StoreError};
+use crate::rows::{Backend, Transactions};
+use data::Data;
+
+/// A store that ends with the process.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    shared: Arc<RwLock<Shared>>,
+}
+
+/// What is committed, and who may commit.
+#[derive(Debug, Default)]
+struct Shared {
+    owner: u64,
+    data: Data,
+}
+
+/// The rows of a [`Memory`]: a reader's, as they were when it began, or the writer's.
+#[derive(Debug)]
+pub struct MemoryRows {
+    memory: Memory,
+    owner: u64,
+    data: Data,
+    point: Option<Data>,
+}
+
+impl Memory {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The rows to write with. Whoever had them before can't commit any more.
+    pub fn writer(&self) -> MemoryRows {
+        let mut shared = self.write();
+        shared.owner += 1;
+        self.rows(&shared)
+    }
+
+    fn rows(&self, shared: &Shared) -> MemoryRows {
+        MemoryRows {
+            memory: self.clone(),
+            owner: shared.owner,
+            data: shared.data.clone(),
+            point: None,
+        }
+    }
+
+    /// Poison means nothing here: under the lock there are only assignments.
+    fn shared(&self) -> RwLockReadGuard<'_, Shared> {
+        self.shared.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Shared> {
+        self.shared.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backend for Memory {
+    type Rows = MemoryRows;
+
+    fn read<T>(&self, read: impl FnOnce(&MemoryRows) -> Result<T>) -> Result<T> {
+        let rows = self.rows(&self.shared());
+        read(&rows)
+    }
+}
+
+impl Transactions for MemoryRows {
+    fn begin(&mut self) -> Result<()> {
+        let shared = self.memory.shared();
+        if shared.owner != self.owner {
+            return Err(StoreError::TakenOver);
+        }
+        self.data = shared.data.clone();
+        self.point = None;
+        Ok(())
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.point = Some(self.data.clone());
+        Ok(())
+    }
+
+    fn back(&mut self) -> Result<()> {
+        if let Some(point) = &self.point {
+            self.data = point.clone();
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self) -> Result<()> {
+        self.point = None;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let mut shared = self.memory.write();
+        if shared.owner != self.owner {
+            return Err(StoreError::TakenOver);
+        }
+        shared.data = self.data.clone();
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        self.data = self.memory.shared().data.clone();
+        self.point = None;
+    }
+
+    fn scrub(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

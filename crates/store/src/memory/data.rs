@@ -1,0 +1,176 @@
+//! What the store in memory keeps: logs, and the few indexes that every append needs.
+//!
+//! Each structure shares what it has in common with its copies, so that a copy is cheap and an append is too.
+
+use retake_core::{
+    Change, ConversationId, Entry, EntryId, LabelTarget, OpNo, Operation, Part, RequestId, State,
+};
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync, VectorSync};
+
+use crate::error::{Result, StoreError};
+use crate::request::StreamRow;
+use crate::rows::{ConversationRow, Erasure, Fingerprint, Key, LogNo};
+
+/// Everything.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Data {
+    /// Log number 1 is the first.
+    pub(super) logs: VectorSync<Log>,
+    pub(super) conversations: RedBlackTreeMapSync<ConversationId, LogNo>,
+    pub(super) requests: HashTrieMapSync<RequestId, LogNo>,
+    /// By root and id.
+    pub(super) entries: RedBlackTreeMapSync<(LogNo, EntryId), Key>,
+    /// By root and the platform's id.
+    pub(super) platform: HashTrieMapSync<(LogNo, String), Vec<Key>>,
+}
+
+/// A conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    pub(super) row: ConversationRow,
+    /// Entry 1 is the first.
+    pub(super) entries: VectorSync<Saved>,
+    /// Operation 1 is the first.
+    pub(super) ops: VectorSync<Operation>,
+    pub(super) states: RedBlackTreeMapSync<OpNo, State>,
+    pub(super) said: HashTrieMapSync<RequestId, (Key, Fingerprint)>,
+    pub(super) done: HashTrieMapSync<RequestId, (OpNo, Fingerprint)>,
+    pub(super) stream: Option<StreamRow>,
+}
+
+/// An entry.
+#[derive(Clone, Debug)]
+pub(super) struct Saved {
+    pub(super) entry: Entry,
+    /// Whether it begins a run.
+    pub(super) run: bool,
+}
+
+impl Log {
+    /// A log with nothing in it.
+    pub(super) fn new(row: ConversationRow) -> Self {
+        Self {
+            row,
+            entries: VectorSync::default(),
+            ops: VectorSync::default(),
+            states: RedBlackTreeMapSync::default(),
+            said: HashTrieMapSync::default(),
+            done: HashTrieMapSync::default(),
+            stream: None,
+        }
+    }
+
+    /// The entries in a range of numbers, both included, as far as there are any.
+    pub(super) fn range(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = &Saved> {
+        let last = to.min(self.entries.len() as u64);
+        (from.max(1)..=last).filter_map(|seq| self.entries.get(index(seq)))
+    }
+}
+
+impl Data {
+    /// A conversation.
+    pub(super) fn log(&self, log: LogNo) -> Result<&Log> {
+        let found = self.logs.get(log_index(log));
+        found.ok_or_else(|| missing(format!("conversation {}", log.0)))
+    }
+
+    /// A conversation, to be changed.
+    pub(super) fn log_mut(&mut self, log: LogNo) -> Result<&mut Log> {
+        let found = self.logs.get_mut(log_index(log));
+        found.ok_or_else(|| missing(format!("conversation {}", log.0)))
+    }
+
+    /// An entry.
+    pub(super) fn saved(&self, key: Key) -> Result<&Saved> {
+        let found = self.log(key.log)?.entries.get(index(key.seq));
+        found.ok_or_else(|| missing(entry_name(key)))
+    }
+
+    /// An operation.
+    pub(super) fn op(&self, log: LogNo, no: OpNo) -> Result<&Operation> {
+        let found = self.log(log)?.ops.get(index(no.0));
+        found.ok_or(StoreError::MissingOperation(no))
+    }
+
+    /// Overwrites what an erasure names.
+    pub(super) fn erase(&mut self, what: &Erasure) -> Result<()> {
+        for key in &what.entries {
+            let saved = self.log_mut(key.log)?.entries.get_mut(index(key.seq));
+            let entry = &mut saved.ok_or_else(|| missing(entry_name(*key)))?.entry;
+            entry.parts = vec![Part::Erased];
+            entry.meta.flags.erased = true;
+        }
+        let mut labels = Vec::new();
+        for (log, no) in &what.ops {
+            let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
+            erase_op(op.ok_or(StoreError::MissingOperation(*no))?, &mut labels);
+        }
+        for log in &what.states {
+            let log = self.log_mut(*log)?;
+            let states: Vec<_> = log
+                .states
+                .iter()
+                .map(|(op, state)| (*op, without(state, &labels)))
+                .collect();
+            log.states = states.into_iter().collect();
+        }
+        Ok(())
+    }
+}
+
+/// Overwrites the texts of an operation; the labels among them are remembered.
+fn erase_op(op: &mut Operation, labels: &mut Vec<(LabelTarget, String)>) {
+    if let Some(summary) = &mut op.summary {
+        summary.clear();
+    }
+    if let Change::Label {
+        target,
+        before,
+        after,
+    } = &mut op.change
+    {
+        let texts = [before, after].into_iter().flatten();
+        labels.extend(texts.map(|text| (*target, std::mem::take(text))));
+    }
+}
+
+/// The state with these labels overwritten.
+fn without(state: &State, labels: &[(LabelTarget, String)]) -> State {
+    let mut state = state.clone();
+    let mut kept = (*state.labels).clone();
+    for (target, text) in labels {
+        if let Some(label) = kept.get_mut(target)
+            && label == text
+        {
+            label.clear();
+        }
+    }
+    state.labels = kept.into();
+    state
+}
+
+/// The index of what is numbered from 1; of nothing, for 0.
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(0).wrapping_sub(1)
+}
+
+fn log_index(log: LogNo) -> usize {
+    index(u64::try_from(log.0).unwrap_or(0))
+}
+
+/// How errors name an entry.
+pub(super) fn entry_name(key: Key) -> String {
+    format!("entry {} of conversation {}", key.seq, key.log.0)
+}
+
+/// A row that has to be there is not.
+fn missing(row: String) -> StoreError {
+    let why = "it is missing".into();
+    StoreError::Damaged { row, why }
+}
+
+/// A row that must be the next one, and the only one of its name, is not.
+pub(super) fn misplaced(row: String) -> StoreError {
+    let why = "it is there already, or one before it is not".into();
+    StoreError::Damaged { row, why }
+}

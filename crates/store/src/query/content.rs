@@ -1,0 +1,117 @@
+//! What of an entry is searched: what was said, the calls of tools with their arguments, their results, the names
+//! of files. Never a model's reasoning, never a picture.
+
+use retake_core::Part;
+use serde_json::Value;
+
+use super::words::words;
+
+/// The text of an entry that is searched, and that snippets are cut from.
+pub fn indexed(parts: &[Part]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text(said) => line(&mut text, said),
+            Part::ToolCall {
+                name, arguments, ..
+            } => {
+                line(&mut text, name);
+                // As a person reads them: an escaped line break would stick to the word behind it.
+                match serde_json::from_str(arguments) {
+                    Ok(value) => unfold(&mut text, &value),
+                    Err(_) => line(&mut text, arguments),
+                }
+            }
+            Part::ToolResult { content, .. } => line(&mut text, content),
+            Part::File { name, .. } => line(&mut text, name),
+            Part::Image { .. } | Part::Reasoning { .. } | Part::Erased => {}
+        }
+    }
+    text
+}
+
+/// The same, as folded words with a space between them: what a full-text index is fed.
+pub fn index_text(parts: &[Part]) -> String {
+    let text = indexed(parts);
+    let mut folded = String::with_capacity(text.len());
+    for word in words(&text) {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(&word.text);
+    }
+    folded
+}
+
+/// Appends a line.
+fn line(text: &mut String, line: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
+
+/// Appends the names and values in a piece of JSON.
+fn unfold(text: &mut String, value: &Value) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                line(text, name);
+                unfold(text, value);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| unfold(text, value)),
+        Value::String(value) => line(text, value),
+        Value::Number(_) | Value::Bool(_) | Value::Null => line(text, &value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_core::{Source, ToolOutcome};
+
+    use super::*;
+
+    fn call(arguments: &str) -> Part {
+        let (id, name) = ("call-1".into(), "write_file".into());
+        Part::ToolCall {
+            id,
+            name,
+            arguments: arguments.into(),
+        }
+    }
+
+    #[test]
+    fn what_is_said_and_done_is_searched() {
+        let parts = [
+            Part::text("Écris-le"),
+            Part::Reasoning {
+                text: "secretly".into(),
+                signature: None,
+            },
+            Part::Image {
+                media_type: "image/png".into(),
+                source: Source::Link("https://example.org/cat".into()),
+            },
+            call(r#"{"path":"a.rs","text":"one\ntwo \u4e2d","n":[7,true]}"#),
+            call("{broken\\n"),
+            Part::ToolResult {
+                call: "call-1".into(),
+                content: "done".into(),
+                outcome: ToolOutcome::Ok,
+            },
+            Part::File {
+                name: "notes.txt".into(),
+                media_type: None,
+                source: Source::Inline(b"bytes".to_vec()),
+            },
+            Part::Erased,
+        ];
+        assert_eq!(
+            index_text(&parts),
+            "ecris le write file n 7 true path a rs text one two 中 write file broken n done notes txt"
+        );
+        assert!(indexed(&parts).starts_with("Écris-le\nwrite_file\nn\n7"));
+        assert_eq!(index_text(&[Part::Erased]), "");
+    }
+}

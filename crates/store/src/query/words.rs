@@ -1,0 +1,319 @@
+//! How text is cut into words and folded. The same for what is stored and for what is asked, or nothing is found.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::str::CharIndices;
+
+use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
+
+/// A word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word, folded. Cut again, it is itself.
+    pub text: String,
+    /// Its bytes in the text, diacritics included. One character may be several words (`½`), which share them.
+    pub range: Range<usize>,
+}
+
+/// The words of a text, first to last. Reads no further than the word asked for.
+pub fn words(text: &str) -> impl Iterator<Item = Word> {
+    Words {
+        folds: Folds::new(text),
+        word: None,
+        alone: false,
+    }
+}
+
+/// The text folded, with all that is no word left as it is and white space as one space.
+pub(super) fn folded(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for (fold, range) in Folds::new(text) {
+        match fold {
+            Fold::Letter(c) | Fold::Mark(c) => plain.push(c),
+            Fold::Nothing => {}
+            Fold::Break if text[range.clone()].trim().is_empty() => {
+                if !plain.ends_with(' ') {
+                    plain.push(' ');
+                }
+            }
+            Fold::Break => plain.push_str(&text[range]),
+        }
+    }
+    plain.trim().to_owned()
+}
+
+/// What a character becomes; it may become several.
+#[derive(Clone, Copy)]
+enum Fold {
+    /// A letter or a digit: begins a word or goes on with one.
+    Letter(char),
+    /// A mark that tells words apart (a vowel sign): goes on with a word.
+    Mark(char),
+    /// A diacritic, a joiner: belongs to the word and makes no difference.
+    Nothing,
+    /// No part of a word.
+    Break,
+}
+
+/// What each character of a text becomes, with its bytes.
+struct Folds<'a> {
+    chars: CharIndices<'a>,
+    range: Range<usize>,
+    queue: VecDeque<Fold>,
+}
+
+impl<'a> Folds<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            chars: text.char_indices(),
+            range: 0..0,
+            queue: VecDeque::new(),
+        }
+    }
+}
+
+impl Iterator for Folds<'_> {
+    type Item = (Fold, Range<usize>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(fold) = self.queue.pop_front() {
+            return Some((fold, self.range.clone()));
+        }
+        let (at, c) = self.chars.next()?;
+        self.range = at..at + c.len_utf8();
+        let first = if c.is_ascii_alphanumeric() {
+            Fold::Letter(c.to_ascii_lowercase())
+        } else if c.is_ascii() || !(is_ignored(c) || is_word(c)) {
+            Fold::Break
+        } else {
+            decompose_compatible(c, |part| fold(part, &mut self.queue));
+            self.queue.pop_front().unwrap_or(Fold::Nothing)
+        };
+        Some((first, self.range.clone()))
+    }
+}
+
+/// Folds a character that has been taken apart.
+fn fold(part: char, into: &mut VecDeque<Fold>) {
+    if is_ignored(part) {
+        into.push_back(Fold::Nothing);
+    } else if !is_word(part) {
+        into.push_back(Fold::Break);
+    } else if is_combining_mark(part) {
+        into.push_back(Fold::Mark(part));
+    } else {
+        // Down, up and down again: so that ß and ẞ are ss, and a final sigma is a sigma.
+        let up = part.to_lowercase().flat_map(char::to_uppercase);
+        into.extend(up.flat_map(char::to_lowercase).map(Fold::Letter));
+    }
+}
+
+/// Whether a character can be a part of a word. The radicals, which are symbols, are there for text out of PDF files.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\u{2E80}'..='\u{2FDF}')
+}
+
+/// Diacritics, soft hyphens, joiners, selectors of glyphs. The other marks are vowels in many scripts and stay.
+fn is_ignored(c: char) -> bool {
+    matches!(
+        c,
+        '\u{AD}'
+            | '\u{300}'..='\u{36F}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200C}'..='\u{200D}'
+            | '\u{2060}'
+            | '\u{20D0}'..='\u{20FF}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{E0100}'..='\u{E01EF}'
+    )
+}
+
+/// Whether a letter is a word of its own: ideographs, kana, bopomofo, hangul.
+fn stands_alone(c: char) -> bool {
+    matches!(
+        c,
+        '\u{1100}'..='\u{11FF}'
+            | '\u{2E80}'..='\u{31FF}'
+            | '\u{3400}'..='\u{4DBF}'
+            | '\u{4E00}'..='\u{9FFF}'
+            | '\u{A960}'..='\u{A97F}'
+            | '\u{AC00}'..='\u{D7FF}'
+            | '\u{F900}'..='\u{FAFF}'
+            | '\u{1AFF0}'..='\u{1B16F}'
+            | '\u{20000}'..='\u{3FFFF}'
+    )
+}
+
+/// The iterator behind [`words`].
+struct Words<'a> {
+    folds: Folds<'a>,
+    /// The word that may still go on.
+    word: Option<Word>,
+    /// Whether it is a character that stands alone.
+    alone: bool,
+}
+
+impl Words<'_> {
+    /// Begins a word; the one before it comes back.
+    fn begin(&mut self, c: char, range: Range<usize>) -> Option<Word> {
+        self.alone = stands_alone(c);
+        let text = c.to_string();
+        self.word.replace(Word { text, range })
+    }
+
+    /// Puts a mark, or another part of a character that was taken apart, to the word.
+    fn join(&mut self, c: char, end: usize) {
+        if let Some(word) = &mut self.word {
+            word.range.end = end;
+            match word.text.chars().next_back() {
+                Some(last) if self.alone && compose(last, c).is_some() => {
+                    word.text.pop();
+                    word.text.extend(compose(last, c));
+                }
+                _ => word.text.push(c),
+            }
+        }
+    }
+
+    /// Whether a letter is no word of its own but a part of the syllable before it.
+    fn is_part(&self, c: char) -> bool {
+        let last = self
+            .word
+            .as_ref()
+            .and_then(|word| word.text.chars().next_back());
+        self.alone && last.is_some_and(|last| compose(last, c).is_some())
+    }
+}
+
+impl Iterator for Words<'_> {
+    type Item = Word;
+
+    fn next(&mut self) -> Option<Word> {
+        while let Some((fold, range)) = self.folds.next() {
+            let done = match fold {
+                Fold::Letter(c) if self.is_part(c) => {
+                    self.join(c, range.end);
+                    None
+                }
+                Fold::Letter(c) if self.word.is_none() || self.alone || stands_alone(c) => {
+                    self.begin(c, range)
+                }
+                Fold::Letter(c) | Fold::Mark(c) => {
+                    self.join(c, range.end);
+                    None
+                }
+                Fold::Nothing => {
+                    if let Some(word) = &mut self.word {
+                        word.range.end = range.end;
+                    }
+                    None
+                }
+                Fold::Break => self.word.take(),
+            };
+            if done.is_some() {
+                return done;
+            }
+        }
+        self.word.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut(text: &str) -> Vec<String> {
+        words(text).map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn text_is_cut_and_folded() {
+        let rows: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("  -- …!", &[]),
+            ("Hello, World_2", &["hello", "world", "2"]),
+            (
+                "Café CAFE\u{301} naïve Ångström",
+                &["cafe", "cafe", "naive", "angstrom"],
+            ),
+            ("Straße STRASSE", &["strasse", "strasse"]),
+            ("ΟΔΟΣ οδός", &["οδοσ", "οδοσ"]),
+            ("İstanbul", &["istanbul"]),
+            ("ＦＵＬＬ１２", &["full12"]),
+            ("x² ﬁn ½", &["x2", "fin", "1", "2"]),
+            ("retake™ 🙂 ok", &["retake", "ok"]),
+            ("don't a\0b", &["don", "t", "a", "b"]),
+            ("中文 手机", &["中", "文", "手", "机"]),
+            ("iPhone手机12", &["iphone", "手", "机", "12"]),
+            ("𠮷野家", &["𠮷", "野", "家"]),
+            ("ひらカナ々ー", &["ひ", "ら", "カ", "ナ", "々", "ー"]),
+            ("が か\u{3099} ｶﾞ", &["が", "が", "ガ"]),
+            (
+                "한글 \u{1112}\u{1161}\u{11AB}\u{1100}",
+                &["한", "글", "한", "ᄀ"],
+            ),
+            ("ㅋㅋ", &["ᄏ", "ᄏ"]),
+            ("⼈", &["人"]),
+            ("हिन्दी ไม่ กิ", &["हिन्दी", "ไม่", "กิ"]),
+            ("co\u{AD}op 1\u{FE0F}\u{20E3} \u{FE0F}", &["coop", "1"]),
+            ("\u{301}x \u{93F}y", &["x", "y"]),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(cut(text), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_original() {
+        let text = "ΑΒ Cafe\u{301}! ﷺ 中か\u{3099}ﬁ ㅎㅏㄴ";
+        let found: Vec<_> = words(text)
+            .map(|word| (&text[word.range.clone()], word.text))
+            .collect();
+        let rows = [
+            ("ΑΒ", "αβ"),
+            ("Cafe\u{301}", "cafe"),
+            ("ﷺ", "صلى"),
+            ("ﷺ", "الله"),
+            ("ﷺ", "عليه"),
+            ("ﷺ", "وسلم"),
+            ("中", "中"),
+            ("か\u{3099}", "が"),
+            ("ﬁ", "fi"),
+            ("ㅎㅏ", "하"),
+            ("ㄴ", "ᄂ"),
+        ];
+        let expected: Vec<_> = rows
+            .iter()
+            .map(|(from, to)| (*from, (*to).to_owned()))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn every_character_folds_to_what_stays_as_it_is() {
+        for c in '\0'..=char::MAX {
+            for word in cut(&c.to_string()) {
+                assert_eq!(cut(&word).join(" "), word, "U+{:X}", u32::from(c));
+                let plain = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric();
+                assert!(word.chars().all(plain), "U+{:X}", u32::from(c));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_stay_as_they_are_and_ranges_grow(text in "\\PC{0,40}") {
+            let mut last = 0..0;
+            for word in words(&text) {
+                prop_assert!(last.start <= word.range.start && last.end <= word.range.end);
+                prop_assert!(!text[word.range.clone()].is_empty());
+                prop_assert_eq!(cut(&word.text).join(" "), word.text);
+                last = word.range;
+            }
+            let again = cut(&text).join(" ");
+            prop_assert_eq!(cut(&again), cut(&text));
+        }
+    }
+}
