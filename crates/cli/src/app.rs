@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use retake_engine::clock::{Clock, SystemClock};
@@ -21,11 +22,7 @@ use crate::terminal::Terminal;
 /// The program as the shell starts it.
 pub fn main() -> ExitCode {
     restore_on_panic();
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-    {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(_) => return ExitCode::from(ProblemKind::Storage.exit_code()),
     };
@@ -59,10 +56,7 @@ async fn leave_when_told() {
 
 fn surroundings() -> Surroundings {
     let folder = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    Surroundings {
-        folder,
-        places: places(&|name| env::var_os(name)),
-    }
+    Surroundings { folder, places: places(&|name| env::var_os(name)) }
 }
 
 /// The directories of the XDG specification, which ignores those that are not absolute.
@@ -94,16 +88,20 @@ impl Owner for Local {
     }
 }
 
+/// How long another owner of the same data may take to end.
+const WAIT_FOR_OWNER: Duration = Duration::from_secs(5);
+
 /// Opens the data of this user.
 async fn open(places: &Places) -> Result<Arc<dyn Client>, Problem> {
-    Err(Problem {
-        code: "not_built".to_owned(),
-        kind: ProblemKind::Internal,
-        message: format!("there is no owner yet for {}", places.data_dir.display()),
-        hint: Some("connect retake_server::open".to_owned()),
-        causes: Vec::new(),
-        head: None,
+    let user =
+        ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
+    retake_server::open(retake_server::Options {
+        data_dir: places.data_dir.clone(),
+        config_file: places.config_file.clone(),
+        user: user.unwrap_or_else(|| "you".to_owned()),
+        wait_for_owner: WAIT_FOR_OWNER,
     })
+    .await
 }
 
 fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
@@ -111,10 +109,7 @@ fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(source) => {
-            return Err(SettingsError::Unreadable {
-                path: file.to_owned(),
-                source,
-            });
+            return Err(SettingsError::Unreadable { path: file.to_owned(), source });
         }
     };
     match what {
@@ -156,10 +151,7 @@ mod tests {
         let home = |name: &str| (name == "HOME").then(|| OsString::from("/home/ada"));
         let usual = places(&home);
         assert_eq!(usual.data_dir, Path::new("/home/ada/.local/share/retake"));
-        assert_eq!(
-            usual.config_file,
-            Path::new("/home/ada/.config/retake/config.toml")
-        );
+        assert_eq!(usual.config_file, Path::new("/home/ada/.config/retake/config.toml"));
         let set = |name: &str| match name {
             "XDG_DATA_HOME" => Some(OsString::from("/data")),
             "XDG_CONFIG_HOME" => Some(OsString::from("relative")),

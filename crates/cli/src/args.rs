@@ -8,39 +8,24 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::{
-    ask, backup, change, choose, completions, config, doctor, edit, erase, export, fold, fork,
-    import, label, list, log, man, mark, models, new, ops, plan, redo, restore, retry, rewind, say,
-    search, targets, title, tree, undo, unfold,
+    ask, backup, change, choose, completions, config, doctor, edit, erase, export, fold, fork, import, label,
+    list, log, man, mark, models, new, ops, plan, redo, restore, retry, rewind, say, search, targets, title,
+    tree, undo, unfold,
 };
 
 pub(crate) mod date;
 
 /// What the long help and the manual page say besides.
 pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
-    (
-        0,
-        "It is done. Also when the reader of the output goes away early.",
-    ),
+    (0, "It is done. Also when the reader of the output goes away early."),
     (1, "A defect of retake."),
     (2, "The command makes no sense as it is."),
     (3, "Something named in it is not there."),
-    (
-        4,
-        "It does not fit the state of things now; nothing has changed.",
-    ),
-    (
-        5,
-        "The head is another one than --head says; nothing has changed.",
-    ),
-    (
-        6,
-        "The model or its provider failed; what was said is kept.",
-    ),
+    (4, "It does not fit the state of things now; nothing has changed."),
+    (5, "The head is another one than --head says; nothing has changed."),
+    (6, "The model or its provider failed; what was said is kept."),
     (7, "The store or the machine failed."),
-    (
-        130,
-        "Ctrl-C stopped it, or the answer to its question was no.",
-    ),
+    (130, "Ctrl-C stopped it, or the answer to its question was no."),
 ];
 
 /// An AI agent in which nothing is final: go back to any message, see first what that takes back, and take the step back too
@@ -66,22 +51,10 @@ pub(crate) struct Cli {
 #[command(next_help_heading = "Options for all verbs")]
 pub(crate) struct Global {
     /// The data directory [default: retake below $XDG_DATA_HOME or ~/.local/share]
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        env = "RETAKE_DATA_DIR",
-        hide_env_values = true
-    )]
+    #[arg(long, global = true, value_name = "DIR", env = "RETAKE_DATA_DIR", hide_env_values = true)]
     pub(crate) data_dir: Option<PathBuf>,
     /// The settings file [default: retake/config.toml below $XDG_CONFIG_HOME or ~/.config]
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        env = "RETAKE_CONFIG",
-        hide_env_values = true
-    )]
+    #[arg(long, global = true, value_name = "FILE", env = "RETAKE_CONFIG", hide_env_values = true)]
     pub(crate) config: Option<PathBuf>,
     /// Print replies as JSON, one document per line; problems too, on standard output
     #[arg(long, global = true)]

@@ -74,10 +74,7 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
 /// The prompt comes through a pipe: one turn, like `retake ask`.
 async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
     if start.resume == Some(None) {
-        return Err(usage(
-            "nobody can pick a conversation here",
-            "name it: `retake -r ID`",
-        ));
+        return Err(usage("nobody can pick a conversation here", "name it: `retake -r ID`"));
     }
     let text = cx.words(&[], "message")?;
     let conversation = match start.resume.flatten() {
@@ -87,10 +84,7 @@ async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
     };
     let run = Run {
         conversation,
-        start: RunStart::Say {
-            parts: vec![Part::text(text)],
-            seen: None,
-        },
+        start: RunStart::Say { parts: vec![Part::text(text)], seen: None },
         model: start.model,
         head: None,
         request_id: None,
@@ -99,11 +93,7 @@ async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
 }
 
 async fn create(cx: &Context<'_>) -> Result<String> {
-    let create = Create {
-        title: None,
-        folder: Some(cx.folder.to_owned()),
-        request_id: None,
-    };
+    let create = Create { title: None, folder: Some(cx.folder.to_owned()), request_id: None };
     Ok(cx.receipt(Request::Create(create)).await?.conversation)
 }
 
@@ -190,20 +180,17 @@ impl<'a> Chat<'a> {
             "unknown_command",
             format!("there is no command /{}", safe::line(name)),
         );
-        let nearest = commands::nearest(name)
-            .map(|near| format!("did you mean /{near}? "))
-            .unwrap_or_default();
-        problem.hint = Some(format!(
-            "{nearest}/help lists the commands; a message that begins with / is sent as //"
-        ));
+        let nearest =
+            commands::nearest(name).map(|near| format!("did you mean /{near}? ")).unwrap_or_default();
+        problem.hint =
+            Some(format!("{nearest}/help lists the commands; a message that begins with / is sent as //"));
         self.prefill = Some(line.to_owned());
         Err(problem.into())
     }
 
     fn prompt(&self) -> String {
-        let attached = content::attached(&self.attached)
-            .map(|attached| format!("{attached} "))
-            .unwrap_or_default();
+        let attached =
+            content::attached(&self.attached).map(|attached| format!("{attached} ")).unwrap_or_default();
         let editing = if self.editing.is_some() { "edit" } else { "" };
         format!("{attached}{editing}> ")
     }
@@ -211,11 +198,8 @@ impl<'a> Chat<'a> {
     /// The conversation, where one is needed.
     fn here(&self) -> Result<String> {
         self.conversation.clone().ok_or_else(|| {
-            let mut problem = problem(
-                retake_wire::ProblemKind::Refused,
-                "nothing_said",
-                "nothing has been said here yet",
-            );
+            let mut problem =
+                problem(retake_wire::ProblemKind::Refused, "nothing_said", "nothing has been said here yet");
             problem.hint = Some("say something first, or /list for other conversations".to_owned());
             problem.into()
         })
@@ -234,13 +218,7 @@ impl<'a> Chat<'a> {
     /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head.
     async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Receipt> {
         let done = receipt::done(&action);
-        let apply = Apply {
-            conversation: self.here()?,
-            action,
-            head,
-            since: false,
-            request_id: None,
-        };
+        let apply = Apply { conversation: self.here()?, action, head, since: false, request_id: None };
         let given = self.cx.receipt(Request::Apply(apply)).await?;
         let text = receipt::in_line(&self.cx.ui.look(), done, &given);
         self.print(&text)?;
@@ -296,11 +274,7 @@ impl<'a> Chat<'a> {
         match tokio::time::timeout(PATIENCE, self.models()).await {
             Ok(models) => {
                 let models = models?;
-                Ok(format!(
-                    "model {}: {}",
-                    safe::line(&models.default),
-                    safe::line(&models.why)
-                ))
+                Ok(format!("model {}: {}", safe::line(&models.default), safe::line(&models.why)))
             }
             Err(_) => Ok("/model says which model answers".to_owned()),
         }
@@ -332,11 +306,7 @@ impl<'a> Chat<'a> {
             Reply::Entries(page) => page,
             other => return Err(unexpected(&other)),
         };
-        let name = format!(
-            "{} · {}\n",
-            render::lists::name(&look, &info),
-            words::counts(info.counts)
-        );
+        let name = format!("{} · {}\n", render::lists::name(&look, &info), words::counts(info.counts));
         self.print(&name)?;
         let text = entries::list(&look, &page.entries);
         self.print(&format!("{text}\n"))?;
@@ -349,10 +319,7 @@ impl<'a> Chat<'a> {
     }
 
     async fn compose(&mut self) -> Result {
-        let history = History {
-            folder: Some(self.cx.folder.to_owned()),
-            limit: Some(PROMPTS),
-        };
+        let history = History { folder: Some(self.cx.folder.to_owned()), limit: Some(PROMPTS) };
         let mut prompts = match self.cx.call(Request::History(history)).await? {
             Reply::History(page) => page.prompts,
             other => return Err(unexpected(&other)),

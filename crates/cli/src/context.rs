@@ -64,8 +64,8 @@ impl Context<'_> {
 
     /// Prints one JSON document on a line of its own.
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result {
-        let mut line = serde_json::to_string(value)
-            .expect("BUG: what the wire says has string keys and finite numbers");
+        let mut line =
+            serde_json::to_string(value).expect("BUG: what the wire says has string keys and finite numbers");
         line.push('\n');
         Ok(self.ui.print(&line)?)
     }
@@ -93,19 +93,15 @@ impl Context<'_> {
                 "no_conversation",
                 format!("there is no conversation in {}", safe::line(self.folder)),
             );
-            none.hint = Some(
-                "`retake` begins one, and `retake list --all` shows those of other folders"
-                    .to_owned(),
-            );
+            none.hint =
+                Some("`retake` begins one, and `retake list --all` shows those of other folders".to_owned());
             return Err(none.into());
         };
         if found.next().is_some() {
             let columns = self.ui.look().columns;
             let name = words::title(&last, columns.min(60));
             let id = id::short(&last.id).to_owned();
-            self.aside(&format!(
-                "conversation {id} {name}, the last one of this folder"
-            ))?;
+            self.aside(&format!("conversation {id} {name}, the last one of this folder"))?;
         }
         Ok(last.id)
     }
@@ -116,11 +112,7 @@ impl Context<'_> {
     }
 
     async fn last_ones(&self) -> Result<Vec<Conversation>> {
-        let list = List {
-            folder: Some(self.folder.to_owned()),
-            limit: Some(2),
-            before: None,
-        };
+        let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), before: None };
         match self.call(Request::List(list)).await? {
             Reply::Conversations(page) => Ok(page.conversations),
             other => Err(unexpected(&other)),
@@ -129,9 +121,7 @@ impl Context<'_> {
 
     /// A conversation as it is now.
     pub(crate) async fn info(&self, conversation: &str) -> Result<Conversation> {
-        let of = Of {
-            conversation: conversation.to_owned(),
-        };
+        let of = Of { conversation: conversation.to_owned() };
         match self.call(Request::Info(of)).await? {
             Reply::Conversation(info) => Ok(info),
             other => Err(unexpected(&other)),
@@ -150,11 +140,7 @@ impl Context<'_> {
             [dash] => dash == "-",
             _ => false,
         };
-        let text = if from_input {
-            self.input()?
-        } else {
-            words.join(" ")
-        };
+        let text = if from_input { self.input()? } else { words.join(" ") };
         if text.trim().is_empty() {
             return Err(usage(
                 format!("there is no {what}"),
@@ -166,10 +152,8 @@ impl Context<'_> {
 
     /// Standard input, whole, without the newline at its end.
     pub(crate) fn input(&mut self) -> Result<String> {
-        let text = self
-            .ui
-            .input()
-            .map_err(|error| crate::error::file("standard input can't be read", &error))?;
+        let text =
+            self.ui.input().map_err(|error| crate::error::file("standard input can't be read", &error))?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
     }

@@ -68,10 +68,7 @@ pub(crate) fn file(message: impl Into<String>, error: &io::Error) -> Failure {
     let (kind, hint) = match error.kind() {
         io::ErrorKind::NotFound => (ProblemKind::NotFound, "check the name of the file"),
         io::ErrorKind::InvalidData => (ProblemKind::Usage, "it must be UTF-8 text"),
-        _ => (
-            ProblemKind::Storage,
-            "check that the file can be read or written and that there is room",
-        ),
+        _ => (ProblemKind::Storage, "check that the file can be read or written and that there is room"),
     };
     let mut problem = problem(kind, "file", message);
     problem.causes.push(error.to_string());
@@ -94,25 +91,17 @@ pub(crate) fn unexpected(reply: &retake_wire::Reply) -> Failure {
 
 /// A run went away before it said how it ended.
 pub(crate) fn broken_run() -> Failure {
-    let mut problem = problem(
-        ProblemKind::Internal,
-        "broken_run",
-        "the run went away before it said how it ended",
-    );
+    let mut problem =
+        problem(ProblemKind::Internal, "broken_run", "the run went away before it said how it ended");
     problem.hint = Some("`retake log` shows what is kept".to_owned());
     problem.into()
 }
 
 /// The problem as people read it: what failed, the causes, what to do next.
 pub(crate) fn text(palette: Palette, problem: &Problem) -> String {
-    let mut text = format!(
-        "{} {}\n",
-        palette.paint(Style::Error, "error:"),
-        safe::block(&problem.message)
-    );
+    let mut text = format!("{} {}\n", palette.paint(Style::Error, "error:"), safe::block(&problem.message));
     let mut write = |line: String| {
-        text.write_str(&line)
-            .expect("BUG: writing to a String does not fail");
+        text.write_str(&line).expect("BUG: writing to a String does not fail");
     };
     for cause in &problem.causes {
         write(format!("  {}\n", safe::line(cause)));
@@ -121,11 +110,7 @@ pub(crate) fn text(palette: Palette, problem: &Problem) -> String {
         write(format!("  the head is {} now\n", safe::line(head)));
     }
     if let Some(hint) = &problem.hint {
-        write(format!(
-            "{} {}\n",
-            palette.paint(Style::Accent, "hint:"),
-            safe::block(hint)
-        ));
+        write(format!("{} {}\n", palette.paint(Style::Accent, "hint:"), safe::block(hint)));
     }
     text
 }

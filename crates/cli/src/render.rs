@@ -7,6 +7,7 @@ use crate::ui::Look;
 
 pub(crate) mod content;
 pub(crate) mod entries;
+pub(crate) mod flow;
 pub(crate) mod hits;
 pub(crate) mod id;
 pub(crate) mod lists;
@@ -31,17 +32,13 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Operations(it) => lists::operations(look, it),
         Reply::Tree(it) => tree::tree(look, it),
         Reply::Hits(it) => hits::hits(look, it),
-        Reply::Changes(it) => {
-            entries::list(look, &it.came) + &format!("revision {}\n", it.revision)
-        }
+        Reply::Changes(it) => entries::list(look, &it.came) + &format!("revision {}\n", it.revision),
         Reply::Chunk(it) => it.text.clone(),
         Reply::Models(it) => lists::models(look, it),
         Reply::Written(it) => lists::written(it),
         Reply::Report(it) => lists::report(look, it),
-        Reply::History(it) => it
-            .prompts
-            .iter()
-            .map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n")
-            .collect(),
+        Reply::History(it) => {
+            it.prompts.iter().map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n").collect()
+        }
     }
 }

@@ -62,20 +62,14 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
     for (code, meaning) in EXIT_CODES {
         help.push_str(&format!("  {code:>3}  {meaning}\n"));
     }
-    let command = Cli::command()
-        .term_width(look.columns.min(100))
-        .after_long_help(help.trim_end().to_owned());
-    let parsed = command
-        .try_get_matches_from(arguments)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let command =
+        Cli::command().term_width(look.columns.min(100)).after_long_help(help.trim_end().to_owned());
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
         let rendered = error.render();
         if !error.use_stderr() {
-            let text = if look.palette.is_coloured() {
-                rendered.ansi().to_string()
-            } else {
-                rendered.to_string()
-            };
+            let text =
+                if look.palette.is_coloured() { rendered.ansi().to_string() } else { rendered.to_string() };
             return match ui.print(&text) {
                 Ok(()) => Failure::Said(0),
                 Err(error) => error.into(),
@@ -83,18 +77,12 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
         }
         if json {
             let text = rendered.to_string();
-            let text = text
-                .split("\n\nFor more information")
-                .next()
-                .unwrap_or(&text);
+            let text = text.split("\n\nFor more information").next().unwrap_or(&text);
             let message = text.trim().trim_start_matches("error: ");
             return problem(ProblemKind::Usage, "usage", message).into();
         }
-        let text = if ui.error_palette().is_coloured() {
-            rendered.ansi().to_string()
-        } else {
-            rendered.to_string()
-        };
+        let text =
+            if ui.error_palette().is_coloured() { rendered.ansi().to_string() } else { rendered.to_string() };
         match ui.note(&text) {
             Ok(()) => Failure::Said(ProblemKind::Usage.exit_code()),
             Err(error) => error.into(),
@@ -102,12 +90,7 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
     })
 }
 
-async fn start(
-    cli: Cli,
-    surroundings: &Surroundings,
-    owner: &dyn Owner,
-    ui: &mut dyn Ui,
-) -> Result {
+async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mut dyn Ui) -> Result {
     ui.adjust(cli.global.color, !cli.global.no_pager);
     let places = places(&cli.global, surroundings);
     if cli.verb.is_some() && !cli.start.is_plain() {
@@ -128,12 +111,7 @@ async fn start(
         chat::check(ui, json)?;
     }
     let client = owner.open(&places).await?;
-    let mut cx = Context {
-        client: &*client,
-        ui,
-        json,
-        folder: &folder,
-    };
+    let mut cx = Context { client: &*client, ui, json, folder: &folder };
     match verb {
         Some(verb) => verb.run(&mut cx).await,
         None => chat::begin(cx, cli.start).await,

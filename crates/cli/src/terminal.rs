@@ -52,16 +52,8 @@ impl Ui for Terminal {
     }
 
     fn look(&self) -> Look {
-        let columns = if io::stdout().is_terminal() {
-            width::terminal().columns
-        } else {
-            PIPE
-        };
-        Look {
-            palette: self.out,
-            columns,
-            now_ms: (self.now_ms)(),
-        }
+        let columns = if io::stdout().is_terminal() { width::terminal().columns } else { PIPE };
+        Look { palette: self.out, columns, now_ms: (self.now_ms)() }
     }
 
     fn error_palette(&self) -> Palette {
@@ -83,11 +75,7 @@ impl Ui for Terminal {
     }
 
     fn page(&mut self, text: &str) -> io::Result<()> {
-        if self.pager {
-            pager::page(text)
-        } else {
-            self.print(text)
-        }
+        if self.pager { pager::page(text) } else { self.print(text) }
     }
 
     fn note(&mut self, text: &str) -> io::Result<()> {
@@ -101,7 +89,7 @@ impl Ui for Terminal {
     }
 
     fn confirm(&mut self, question: &str) -> io::Result<bool> {
-        confirm::confirm(self.out, question, confirm::Default::No)
+        confirm::confirm(self.out, question, confirm::OnEnter::No)
     }
 
     fn pick(
@@ -114,19 +102,12 @@ impl Ui for Terminal {
     }
 
     fn compose(&mut self, history: Vec<String>, commands: Vec<(String, String)>) {
-        self.editor = Some(Editor::new(Settings {
-            prompt: String::new(),
-            history,
-            commands,
-            palette: self.out,
-        }));
+        self.editor =
+            Some(Editor::new(Settings { prompt: String::new(), history, commands, palette: self.out }));
     }
 
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read> {
-        let editor = self
-            .editor
-            .as_mut()
-            .expect("BUG: compose comes before read");
+        let editor = self.editor.as_mut().expect("BUG: compose comes before read");
         editor.set_prompt(prompt);
         editor.read(prefill)
     }

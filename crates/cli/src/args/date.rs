@@ -21,9 +21,7 @@ fn parse_in(zone: &TimeZone, text: &str, now_ms: i64) -> Option<i64> {
     if let Ok(exact) = text.parse::<Timestamp>() {
         return Some(exact.as_millisecond());
     }
-    let now = Timestamp::from_millisecond(now_ms)
-        .ok()?
-        .to_zoned(zone.clone());
+    let now = Timestamp::from_millisecond(now_ms).ok()?.to_zoned(zone.clone());
     let then: Zoned = match text {
         "today" => now.start_of_day().ok()?,
         "yesterday" => now.checked_sub(1.day()).ok()?.start_of_day().ok()?,

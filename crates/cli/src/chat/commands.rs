@@ -226,10 +226,7 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
 
 /// What the line completes.
 pub(super) fn completions() -> Vec<(String, String)> {
-    COMMANDS
-        .iter()
-        .map(|command| (format!("/{}", command.name), command.help.to_owned()))
-        .collect()
+    COMMANDS.iter().map(|command| (format!("/{}", command.name), command.help.to_owned())).collect()
 }
 
 async fn help(chat: &mut Chat<'_>, words: &str) -> Result {
@@ -239,10 +236,7 @@ async fn help(chat: &mut Chat<'_>, words: &str) -> Result {
             .iter()
             .map(|command| {
                 let name = format!("/{} {}", command.name, command.takes);
-                vec![
-                    cell(name.trim_end()).style(Style::Accent),
-                    cell(command.help),
-                ]
+                vec![cell(name.trim_end()).style(Style::Accent), cell(command.help)]
             })
             .collect();
         let ends = "anything else is said to the model; // begins a message with a slash; \
@@ -255,9 +249,7 @@ async fn help(chat: &mut Chat<'_>, words: &str) -> Result {
         return chat.unknown(name, &format!("/help {name}"));
     };
     let usage = format!("/{} {}", command.name, command.takes);
-    let usage = look
-        .palette
-        .paint(Style::Accent, usage.trim_end().to_owned());
+    let usage = look.palette.paint(Style::Accent, usage.trim_end().to_owned());
     let mut text = format!("{usage}\n{}\n", command.help);
     if !command.more.is_empty() {
         text.push_str(&content::block(&look, command.more, 0, None));
@@ -277,13 +269,7 @@ mod tests {
     #[test]
     fn names_are_different_and_the_nearest_is_offered() {
         for (at, command) in COMMANDS.iter().enumerate() {
-            assert!(
-                COMMANDS[..at]
-                    .iter()
-                    .all(|other| other.name != command.name),
-                "{}",
-                command.name
-            );
+            assert!(COMMANDS[..at].iter().all(|other| other.name != command.name), "{}", command.name);
         }
         assert_eq!(nearest("rewnd"), Some("rewind"));
         assert_eq!(nearest("exprot"), Some("export"));

@@ -18,9 +18,7 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
     } else {
         named.to_owned()
     };
-    let action = Action::Edit {
-        entry: entry.clone(),
-    };
+    let action = Action::Edit { entry: entry.clone() };
     let plan = change::plan(&chat.cx, conversation, action).await?;
     let Some(composer) = plan.composer else {
         let mut problem = problem(
@@ -28,21 +26,14 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
             "not_editable",
             "that is not a message of a person, so there are no words to edit",
         );
-        problem.hint =
-            Some("/retry asks for another answer; /edit alone lists your messages".to_owned());
+        problem.hint = Some("/retry asks for another answer; /edit alone lists your messages".to_owned());
         return Err(problem.into());
     };
     chat.take_up(&composer);
-    chat.editing = Some(Editing {
-        entry: composer.entry,
-        head: plan.head,
-    });
-    let attached = content::attached(&chat.attached)
-        .map(|attached| format!("; {attached}"))
-        .unwrap_or_default();
-    chat.dim(&format!(
-        "Enter says it in the place of the old one, an empty line leaves it{attached}"
-    ))
+    chat.editing = Some(Editing { entry: composer.entry, head: plan.head });
+    let attached =
+        content::attached(&chat.attached).map(|attached| format!("; {attached}")).unwrap_or_default();
+    chat.dim(&format!("Enter says it in the place of the old one, an empty line leaves it{attached}"))
 }
 
 /// Leaves out what waits to go with the next message.

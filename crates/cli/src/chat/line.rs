@@ -29,10 +29,7 @@ pub(super) fn read(line: &str) -> Line<'_> {
         return Line::Say(after);
     }
     let (name, rest) = after.split_once(char::is_whitespace).unwrap_or((after, ""));
-    Line::Command {
-        name,
-        rest: rest.trim(),
-    }
+    Line::Command { name, rest: rest.trim() }
 }
 
 #[cfg(test)]

@@ -51,12 +51,7 @@ pub(super) async fn include(chat: &mut Chat<'_>, named: &str) -> Result {
 }
 
 async fn mark(chat: &mut Chat<'_>, verb: MarkVerb, entry: String) -> Result {
-    let action = Action::Mark {
-        verb,
-        entries: vec![entry],
-        range: false,
-        seen: None,
-    };
+    let action = Action::Mark { verb, entries: vec![entry], range: false, seen: None };
     chat.apply(action, None).await?;
     Ok(())
 }
@@ -65,20 +60,14 @@ async fn mark(chat: &mut Chat<'_>, verb: MarkVerb, entry: String) -> Result {
 pub(super) async fn label(chat: &mut Chat<'_>, words: &str) -> Result {
     let (entry, name) = match words.split_once(char::is_whitespace) {
         _ if words.is_empty() => {
-            return Err(usage(
-                "the name is not said",
-                "/label NAME, or /label ENTRY NAME",
-            ));
+            return Err(usage("the name is not said", "/label NAME, or /label ENTRY NAME"));
         }
         None if words == "--remove" => ("@", None),
         None => ("@", Some(words)),
         Some((entry, "--remove")) => (entry, None),
         Some((entry, name)) => (entry, Some(name.trim())),
     };
-    let action = Action::Label {
-        entry: entry.to_owned(),
-        name: name.map(str::to_owned),
-    };
+    let action = Action::Label { entry: entry.to_owned(), name: name.map(str::to_owned) };
     chat.apply(action, None).await?;
     Ok(())
 }
@@ -87,10 +76,7 @@ pub(super) async fn label(chat: &mut Chat<'_>, words: &str) -> Result {
 pub(super) async fn title(chat: &mut Chat<'_>, words: &str) -> Result {
     let title = match words {
         "" => {
-            return Err(usage(
-                "the title is not said",
-                "/title TEXT, or /title --remove",
-            ));
+            return Err(usage("the title is not said", "/title TEXT, or /title --remove"));
         }
         "--remove" => None,
         title => Some(title.to_owned()),

@@ -33,21 +33,13 @@ fn number(words: &str) -> Result<usize> {
         .parse()
         .ok()
         .filter(|count| *count > 0)
-        .ok_or_else(|| {
-            usage(
-                format!("{words:?} is not how many"),
-                "give a number from 1, or nothing for 1",
-            )
-        })
+        .ok_or_else(|| usage(format!("{words:?} is not how many"), "give a number from 1, or nothing for 1"))
 }
 
 /// To an earlier head, or to an entry.
 pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
     if words.is_empty() {
-        return Err(usage(
-            "where to is not said",
-            "/ops lists the heads, /tree the branches",
-        ));
+        return Err(usage("where to is not said", "/ops lists the heads, /tree the branches"));
     }
     chat.apply(to(words), None).await?;
     chat.dim("/undo takes this back")
@@ -55,9 +47,7 @@ pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
 
 /// Shows the branches, and switches to the one that is picked.
 pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
-    let of = Of {
-        conversation: chat.here()?,
-    };
+    let of = Of { conversation: chat.here()? };
     let tree = match chat.cx.call(Request::Tree(of)).await? {
         Reply::Tree(tree) => tree,
         other => return Err(unexpected(&other)),
@@ -82,10 +72,7 @@ pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
     let conversation = chat.here()?;
     let mut preview = |row: usize| {
         let action = checkout(&others[others.len() - 1 - row].leaf);
-        let plan = request::Plan {
-            conversation: conversation.clone(),
-            action,
-        };
+        let plan = request::Plan { conversation: conversation.clone(), action };
         match block_on(client.call(Request::Plan(plan))) {
             Ok(Reply::Plan(plan)) => render::plan::brief(&plan),
             Ok(_) => String::new(),
@@ -103,18 +90,13 @@ pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
 }
 
 fn checkout(leaf: &str) -> Action {
-    Action::Checkout {
-        entry: Some(leaf.to_owned()),
-    }
+    Action::Checkout { entry: Some(leaf.to_owned()) }
 }
 
 /// Chooses between the alternatives of an answer.
 pub(super) async fn choose(chat: &mut Chat<'_>, words: &str) -> Result {
     let entry = if words.is_empty() { "@" } else { words };
-    let of = request::Entry {
-        conversation: chat.here()?,
-        entry: entry.to_owned(),
-    };
+    let of = request::Entry { conversation: chat.here()?, entry: entry.to_owned() };
     let all = match chat.cx.call(Request::Alternatives(of)).await? {
         Reply::Alternatives(all) => all,
         other => return Err(unexpected(&other)),
@@ -132,22 +114,14 @@ pub(super) async fn choose(chat: &mut Chat<'_>, words: &str) -> Result {
             disabled: it.current.then(|| "this one is shown now".to_owned()),
         })
         .collect();
-    let picked = chat
-        .cx
-        .ui
-        .pick("Choose an answer", &rows, &mut |_| String::new())?;
+    let picked = chat.cx.ui.pick("Choose an answer", &rows, &mut |_| String::new())?;
     let Some(row) = picked else {
         return chat.dim("nothing has changed");
     };
     let chosen = &all.alternatives[row];
-    let action = Action::Choose {
-        entry: chosen.line.id.clone(),
-        number: chosen.number,
-    };
+    let action = Action::Choose { entry: chosen.line.id.clone(), number: chosen.number };
     chat.apply(action, Some(all.head)).await?;
-    let note = look
-        .palette
-        .paint(Style::Dim, "/undo chooses the other one again");
+    let note = look.palette.paint(Style::Dim, "/undo chooses the other one again");
     chat.arrive().await?;
     chat.print(&format!("{note}\n"))
 }

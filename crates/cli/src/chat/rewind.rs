@@ -51,11 +51,7 @@ pub(super) async fn rewind(chat: &mut Chat<'_>, named: &str) -> Result {
 /// Lets the person pick a turn; what going back to it takes back is shown for the marked one.
 pub(super) async fn pick(chat: &mut Chat<'_>, question: &str) -> Result<Option<String>> {
     let conversation = chat.here()?;
-    let targets = Targets {
-        conversation: conversation.clone(),
-        limit: Some(OFFERED),
-        before: None,
-    };
+    let targets = Targets { conversation: conversation.clone(), limit: Some(OFFERED), before: None };
     let page: TargetPage = match chat.cx.call(Request::Targets(targets)).await? {
         Reply::Targets(page) => page,
         other => return Err(unexpected(&other)),
@@ -88,9 +84,7 @@ pub(super) async fn pick(chat: &mut Chat<'_>, question: &str) -> Result<Option<S
 fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
     let plan = Plan {
         conversation: conversation.to_owned(),
-        action: Action::Rewind {
-            entry: target.entry.clone(),
-        },
+        action: Action::Rewind { entry: target.entry.clone() },
     };
     match block_on(client.call(Request::Plan(plan))) {
         Ok(Reply::Plan(plan)) => {

@@ -36,11 +36,7 @@ pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
 
 /// Lets the person pick a conversation, of any folder.
 pub(super) async fn pick(chat: &mut Chat<'_>) -> Result<Option<String>> {
-    let list = List {
-        folder: None,
-        limit: Some(OFFERED),
-        before: None,
-    };
+    let list = List { folder: None, limit: Some(OFFERED), before: None };
     let page = match chat.cx.call(Request::List(list)).await? {
         Reply::Conversations(page) => page.conversations,
         other => return Err(unexpected(&other)),
@@ -87,7 +83,5 @@ pub(super) async fn fork(chat: &mut Chat<'_>, title: &str) -> Result {
     chat.editing = None;
     chat.refresh().await?;
     let parent = id::short(&parent).to_owned();
-    chat.dim(&format!(
-        "this is the fork now; retake -r {parent} goes back to the other one"
-    ))
+    chat.dim(&format!("this is the fork now; retake -r {parent} goes back to the other one"))
 }

@@ -9,6 +9,7 @@ use retake_wire::{Ended, Outcome, Part, Problem, Request, Run, RunEvent, RunStar
 use super::Chat;
 use crate::error::{Failure, Result, broken_run};
 use crate::render::content;
+use crate::render::flow::Flow;
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
@@ -23,10 +24,7 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
     parts.extend(chat.attached.iter().cloned());
     let (start, head) = match &chat.editing {
         Some(editing) => {
-            let start = RunStart::Edit {
-                entry: editing.entry.clone(),
-                parts,
-            };
+            let start = RunStart::Edit { entry: editing.entry.clone(), parts };
             (start, Some(editing.head.clone()))
         }
         None => {
@@ -63,9 +61,7 @@ fn put_back(chat: &mut Chat<'_>, text: &str, failure: Failure) -> Failure {
 /// Another answer.
 pub(super) async fn retry(chat: &mut Chat<'_>, words: &str) -> Result {
     let entry = if words.is_empty() { "@" } else { words };
-    let start = RunStart::Retry {
-        entry: entry.to_owned(),
-    };
+    let start = RunStart::Retry { entry: entry.to_owned() };
     let conversation = chat.here()?;
     let events = begin(chat, conversation, start, None).await?;
     follow(chat, events).await
@@ -78,19 +74,13 @@ async fn begin(
     head: Option<String>,
 ) -> Result<BoxStream<'static, RunEvent>> {
     chat.cx.ui.listen()?;
-    let run = Run {
-        conversation,
-        start,
-        model: chat.model.clone(),
-        head,
-        request_id: None,
-    };
+    let run = Run { conversation, start, model: chat.model.clone(), head, request_id: None };
     Ok(chat.cx.client.run(run).await?)
 }
 
 /// Shows what comes, until it ends.
 async fn follow(chat: &mut Chat<'_>, mut events: BoxStream<'static, RunEvent>) -> Result {
-    let mut shown = Shown::default();
+    let mut shown = Shown::new(chat.cx.ui.look().columns);
     loop {
         let event = tokio::select! {
             biased;
@@ -100,9 +90,7 @@ async fn follow(chat: &mut Chat<'_>, mut events: BoxStream<'static, RunEvent>) -
         match event {
             None => {
                 shown.waiting = None;
-                let of = Of {
-                    conversation: chat.here()?,
-                };
+                let of = Of { conversation: chat.here()? };
                 chat.cx.call(Request::Cancel(of)).await?;
             }
             Some(None) => return Err(broken_run()),
@@ -116,9 +104,9 @@ async fn follow(chat: &mut Chat<'_>, mut events: BoxStream<'static, RunEvent>) -
 }
 
 /// What of the answer is on the screen.
-#[derive(Default)]
 struct Shown {
     text: safe::Stream,
+    flow: Flow,
     /// What came last is of this kind.
     open: Option<Kind>,
     /// It ended with a newline.
@@ -135,6 +123,17 @@ enum Kind {
 }
 
 impl Shown {
+    fn new(columns: usize) -> Self {
+        Self {
+            text: safe::Stream::default(),
+            flow: Flow::new(columns),
+            open: None,
+            newline: false,
+            model: String::new(),
+            waiting: None,
+        }
+    }
+
     fn event(&mut self, chat: &mut Chat<'_>, event: RunEvent) -> Result {
         match event {
             RunEvent::Started { model, .. } => {
@@ -160,13 +159,18 @@ impl Shown {
             chat.print("\n")?;
         }
         let text = self.text.push(text);
+        self.open = Some(kind);
+        let text = self.flow.push(&text);
+        self.write(chat, kind, &text)
+    }
+
+    fn write(&mut self, chat: &mut Chat<'_>, kind: Kind, text: &str) -> Result {
         if text.is_empty() {
             return Ok(());
         }
-        self.open = Some(kind);
         self.newline = text.ends_with('\n');
         match kind {
-            Kind::Text => chat.print(&text),
+            Kind::Text => chat.print(text),
             Kind::Reasoning => {
                 let palette = chat.cx.ui.look().palette;
                 chat.print(&palette.paint(Style::Dim, text).to_string())
@@ -177,16 +181,15 @@ impl Shown {
     /// Ends the line that is open.
     fn end(&mut self, chat: &mut Chat<'_>) -> Result {
         self.waiting = None;
-        if self.open.take().is_some() {
-            let rest = self.text.finish();
-            let end = if self.newline && rest.is_empty() {
-                ""
-            } else {
-                "\n"
-            };
-            chat.print(&format!("{rest}{end}"))?;
+        let Some(kind) = self.open.take() else {
+            return Ok(());
+        };
+        let rest = self.flow.push(self.text.finish()) + &self.flow.finish();
+        self.write(chat, kind, &rest)?;
+        if self.newline {
+            return Ok(());
         }
-        Ok(())
+        chat.print("\n")
     }
 }
 
@@ -222,6 +225,7 @@ async fn end(chat: &mut Chat<'_>, ended: Ended, model: &str) -> Result {
             chat.dim("what was said is kept: /retry asks again, /undo takes it back")?;
         }
     }
+    chat.print("\n")?;
     chat.refresh().await
 }
 

@@ -16,9 +16,9 @@ use crate::verbs::export::{of_name, to_file};
 pub(super) async fn log(chat: &mut Chat<'_>, words: &str) -> Result {
     let limit = match words {
         "" => 20,
-        words => words
-            .parse()
-            .map_err(|_| usage(format!("{words:?} is not how many"), "/log, or /log 50"))?,
+        words => {
+            words.parse().map_err(|_| usage(format!("{words:?} is not how many"), "/log, or /log 50"))?
+        }
     };
     let log = Log {
         conversation: chat.here()?,
@@ -33,11 +33,7 @@ pub(super) async fn log(chat: &mut Chat<'_>, words: &str) -> Result {
 
 /// What was done.
 pub(super) async fn ops(chat: &mut Chat<'_>) -> Result {
-    let page = Page {
-        conversation: chat.here()?,
-        limit: Some(50),
-        before: None,
-    };
+    let page = Page { conversation: chat.here()?, limit: Some(50), before: None };
     chat.cx.show(Request::Ops(page)).await
 }
 
@@ -74,11 +70,7 @@ pub(super) async fn model(chat: &mut Chat<'_>, name: &str) -> Result {
             .iter()
             .map(|model| Row {
                 title: model.name.clone(),
-                detail: if model.name == models.default {
-                    models.why.clone()
-                } else {
-                    String::new()
-                },
+                detail: if model.name == models.default { models.why.clone() } else { String::new() },
                 disabled: model.unavailable.clone(),
             })
             .collect();
@@ -106,11 +98,7 @@ pub(super) async fn export(chat: &mut Chat<'_>, name: &str) -> Result {
         return Err(usage("the file is not said", "/export notes.md"));
     }
     let output = PathBuf::from(chat.cx.absolute(name.as_ref()));
-    let export = Export {
-        conversation: chat.here()?,
-        format: of_name(&output),
-        cursor: None,
-    };
+    let export = Export { conversation: chat.here()?, format: of_name(&output), cursor: None };
     let written = to_file(chat.cx.client, export, &output).await?;
     let text = render::reply(&chat.cx.ui.look(), &Reply::Written(written));
     chat.print(&text)

@@ -19,9 +19,7 @@ pub(crate) fn parts(look: &Look, parts: &[Part], indent: usize) -> String {
             Part::Reasoning { text: thought, .. } => {
                 text.push_str(&block(look, thought, indent, Some(Style::Dim)));
             }
-            Part::ToolResult {
-                content, failed, ..
-            } => {
+            Part::ToolResult { content, failed, .. } => {
                 let style = if *failed { Style::Error } else { Style::Tool };
                 let mark = if *failed { "← failed: " } else { "← " };
                 let shown = format!("{mark}{}", first_lines(content));
@@ -45,9 +43,7 @@ fn label(part: &Part) -> String {
         Part::Text { text } | Part::Reasoning { text, .. } => text.clone(),
         Part::Image { media_type, .. } => format!("[image: {media_type}]"),
         Part::File { name, .. } => format!("[file: {name}]"),
-        Part::ToolCall {
-            name, arguments, ..
-        } => format!("→ {name} {arguments}"),
+        Part::ToolCall { name, arguments, .. } => format!("→ {name} {arguments}"),
         Part::ToolResult { content, .. } => format!("← {content}"),
         Part::Erased => "[erased]".to_owned(),
     }
@@ -84,21 +80,10 @@ pub(crate) fn block(look: &Look, text: &str, indent: usize, style: Option<Style>
 
 /// "[1 image attached]" for parts that are no text, if there are any.
 pub(crate) fn attached(parts: &[Part]) -> Option<String> {
-    let images = parts
-        .iter()
-        .filter(|part| matches!(part, Part::Image { .. }))
-        .count();
-    let files = parts
-        .iter()
-        .filter(|part| matches!(part, Part::File { .. }))
-        .count();
-    let others = parts.len()
-        - images
-        - files
-        - parts
-            .iter()
-            .filter(|part| matches!(part, Part::Text { .. }))
-            .count();
+    let images = parts.iter().filter(|part| matches!(part, Part::Image { .. })).count();
+    let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
+    let others =
+        parts.len() - images - files - parts.iter().filter(|part| matches!(part, Part::Text { .. })).count();
     let mut things = Vec::new();
     for (amount, thing) in [(images, "image"), (files, "file"), (others, "other part")] {
         if amount > 0 {
@@ -180,9 +165,6 @@ mod tests {
         known.cached_input_tokens = Some(12_000);
         known.output_tokens = Some(7);
         known.cost_usd = Some(0.00123);
-        assert_eq!(
-            usage(&known).as_deref(),
-            Some("12,345 tokens in (12,000 cached) · 7 out · $0.0012")
-        );
+        assert_eq!(usage(&known).as_deref(), Some("12,345 tokens in (12,000 cached) · 7 out · $0.0012"));
     }
 }

@@ -45,16 +45,8 @@ fn ids(entries: &[Entry]) -> Ids<'_> {
 
 fn one(look: &Look, entry: &Entry, ids: &Ids<'_>) -> String {
     let (speaker, style) = words::speaker(entry.role, &entry.author);
-    let turn = if entry.opens_turn {
-        format!("t{}", entry.turn)
-    } else {
-        String::new()
-    };
-    let about = format!(
-        "{} · {}",
-        words::when(look, entry.time_ms),
-        ids.short(&entry.id)
-    );
+    let turn = if entry.opens_turn { format!("t{}", entry.turn) } else { String::new() };
+    let about = format!("{} · {}", words::when(look, entry.time_ms), ids.short(&entry.id));
     let mut heading = format!(
         "{turn:<width$}{} {}",
         look.palette.paint(style, speaker),

@@ -18,9 +18,7 @@ pub(crate) struct Ids<'a> {
 
 impl<'a> FromIterator<&'a str> for Ids<'a> {
     fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> Self {
-        Self {
-            sorted: ids.into_iter().collect(),
-        }
+        Self { sorted: ids.into_iter().collect() }
     }
 }
 
@@ -29,22 +27,14 @@ impl Ids<'_> {
     pub(crate) fn short<'b>(&self, id: &'b str) -> &'b str {
         let before = self.sorted.range(..id).next_back();
         let after = self.sorted.range(id..).find(|other| **other != id);
-        let shared = [before, after]
-            .into_iter()
-            .flatten()
-            .map(|other| common(id, other))
-            .max()
-            .unwrap_or(0);
+        let shared = [before, after].into_iter().flatten().map(|other| common(id, other)).max().unwrap_or(0);
         cut(id, LEAST.max(shared + 1))
     }
 }
 
 /// How many bytes two ids have in common at their beginning.
 fn common(one: &str, other: &str) -> usize {
-    one.bytes()
-        .zip(other.bytes())
-        .take_while(|(a, b)| a == b)
-        .count()
+    one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 fn cut(id: &str, length: usize) -> &str {

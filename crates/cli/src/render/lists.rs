@@ -15,10 +15,7 @@ use crate::ui::Look;
 /// Conversations, newest first.
 pub(crate) fn conversations(look: &Look, page: &Conversations) -> String {
     if page.conversations.is_empty() {
-        return dim(
-            look,
-            "there is no conversation here yet: `retake` begins one",
-        );
+        return dim(look, "there is no conversation here yet: `retake` begins one");
     }
     let ids: Ids = page.conversations.iter().map(|it| it.id.as_str()).collect();
     let row = |it: &Conversation| {
@@ -61,10 +58,7 @@ pub(crate) fn conversation(look: &Look, it: &Conversation) -> String {
         ("read-only", it.read_only.clone().unwrap_or_default()),
     ];
     if let Some(parent) = &it.parent {
-        rows.push((
-            "fork of",
-            format!("{} at {}", parent.conversation, parent.head),
-        ));
+        rows.push(("fork of", format!("{} at {}", parent.conversation, parent.head)));
     }
     let rows: Vec<_> = rows
         .into_iter()
@@ -101,11 +95,7 @@ pub(crate) fn alternatives(look: &Look, all: &Alternatives) -> String {
     if all.alternatives.is_empty() {
         return dim(look, "there is no other answer");
     }
-    let ids: Ids = all
-        .alternatives
-        .iter()
-        .map(|it| it.line.id.as_str())
-        .collect();
+    let ids: Ids = all.alternatives.iter().map(|it| it.line.id.as_str()).collect();
     let rows: Vec<_> = all
         .alternatives
         .iter()
@@ -148,7 +138,11 @@ pub(crate) fn operations(look: &Look, page: &Operations) -> String {
     let heads = table(look, &rows);
     let mut text = String::new();
     for (head, it) in heads.lines().zip(&page.operations) {
-        let what = content::block(look, &it.description, 4, None);
+        let what = if it.description.is_empty() {
+            String::new()
+        } else {
+            content::block(look, &it.description, 4, None)
+        };
         text.push_str(&format!("{head}\n{what}"));
     }
     if let Some(last) = page.operations.last().filter(|_| page.more) {
@@ -163,18 +157,13 @@ pub(crate) fn models(look: &Look, models: &Models) -> String {
         .models
         .iter()
         .map(|it| {
-            let known = it
-                .context_tokens
-                .map(|tokens| format!("{} tokens", words::number(tokens)));
+            let known = it.context_tokens.map(|tokens| format!("{} tokens", words::number(tokens)));
             let prices: Vec<String> = [(it.input_price, "in"), (it.output_price, "out")]
                 .into_iter()
                 .filter_map(|(price, way)| Some(format!("${} {way}", price?)))
                 .collect();
-            let prices = if prices.is_empty() {
-                String::new()
-            } else {
-                format!("{} per million", prices.join(", "))
-            };
+            let prices =
+                if prices.is_empty() { String::new() } else { format!("{} per million", prices.join(", ")) };
             vec![
                 cell(if it.name == models.default { "*" } else { " " }).style(Style::Good),
                 cell(safe::line(&it.name)),
@@ -184,21 +173,14 @@ pub(crate) fn models(look: &Look, models: &Models) -> String {
             ]
         })
         .collect();
-    let why = format!(
-        "{} is used when none is named: {}",
-        safe::line(&models.default),
-        safe::line(&models.why)
-    );
+    let why =
+        format!("{} is used when none is named: {}", safe::line(&models.default), safe::line(&models.why));
     table(look, &rows) + &dim(look, &why)
 }
 
 /// A file that was written.
 pub(crate) fn written(it: &Written) -> String {
-    format!(
-        "{} ({} bytes)\n",
-        safe::line(&it.path),
-        words::number(it.bytes)
-    )
+    format!("{} ({} bytes)\n", safe::line(&it.path), words::number(it.bytes))
 }
 
 /// What a check found.
@@ -224,9 +206,5 @@ pub(crate) fn report(look: &Look, report: &Report) -> String {
 
 /// The beginning of a conversation's id with its title, on one line.
 pub(crate) fn name(look: &Look, it: &Conversation) -> String {
-    format!(
-        "{} {}",
-        id::short(&it.id),
-        words::title(it, look.columns.min(60))
-    )
+    format!("{} {}", id::short(&it.id), words::title(it, look.columns.min(60)))
 }

@@ -11,11 +11,7 @@ use crate::ui::Look;
 /// The plan, and the head to apply it with.
 pub(crate) fn plan(look: &Look, plan: &Plan) -> String {
     let head = format!("head {}", safe::line(&plan.head));
-    format!(
-        "{}{}\n",
-        body(look, plan),
-        look.palette.paint(Style::Dim, head)
-    )
+    format!("{}{}\n", body(look, plan), look.palette.paint(Style::Dim, head))
 }
 
 /// The plan without the head.
@@ -23,28 +19,11 @@ pub(crate) fn body(look: &Look, plan: &Plan) -> String {
     if plan.unchanged {
         return "nothing would change: it is so already\n".to_owned();
     }
-    let ids = plan
-        .gone
-        .iter()
-        .chain(&plan.came)
-        .map(|line| line.id.as_str())
-        .collect();
+    let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     let mut text = String::new();
     for (verb, sign, style, counts, lines) in [
-        (
-            "takes back",
-            '-',
-            Style::Removed,
-            plan.taken_back,
-            &plan.gone,
-        ),
-        (
-            "brings back",
-            '+',
-            Style::Added,
-            plan.brought_back,
-            &plan.came,
-        ),
+        ("takes back", '-', Style::Removed, plan.taken_back, &plan.gone),
+        ("brings back", '+', Style::Added, plan.brought_back, &plan.came),
     ] {
         if counts != Counts::default() || !lines.is_empty() {
             text.push_str(&format!("{verb} {}\n", words::counts(counts)));
@@ -54,10 +33,7 @@ pub(crate) fn body(look: &Look, plan: &Plan) -> String {
             text.push_str(&rest(counts.messages, lines.len()));
         }
     }
-    for (folds, state) in [
-        (&plan.lifted, "no longer in force"),
-        (&plan.in_force, "in force again"),
-    ] {
+    for (folds, state) in [(&plan.lifted, "no longer in force"), (&plan.in_force, "in force again")] {
         if !folds.is_empty() {
             text.push_str(&format!(
                 "{} {} {state}: {}\n",
@@ -86,19 +62,13 @@ pub(crate) fn brief(plan: &Plan) -> String {
         return "nothing would change".to_owned();
     }
     let mut pieces = Vec::new();
-    for (verb, counts) in [
-        ("takes back", plan.taken_back),
-        ("brings back", plan.brought_back),
-    ] {
+    for (verb, counts) in [("takes back", plan.taken_back), ("brings back", plan.brought_back)] {
         if counts != Counts::default() {
             pieces.push(format!("{verb} {}", words::counts(counts)));
         }
     }
     if !plan.lifted.is_empty() {
-        pieces.push(format!(
-            "lifts {}",
-            words::count(plan.lifted.len() as u64, "fold")
-        ));
+        pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
     }
     pieces.join("; ")
 }
@@ -120,12 +90,8 @@ fn rest(all: u64, shown: usize) -> String {
 
 /// The text that returns to the line.
 pub(crate) fn returns(look: &Look, composer: &Composer) -> String {
-    let attached = content::attached(&composer.parts)
-        .map(|attached| format!(" {attached}"))
-        .unwrap_or_default();
+    let attached =
+        content::attached(&composer.parts).map(|attached| format!(" {attached}")).unwrap_or_default();
     let columns = look.columns.saturating_sub(30).max(20);
-    format!(
-        "to edit: {}{attached}\n",
-        words::quote(&composer.text, columns)
-    )
+    format!("to edit: {}{attached}\n", words::quote(&composer.text, columns))
 }

@@ -39,27 +39,18 @@ pub(crate) fn receipt(look: &Look, done: &str, receipt: &Receipt) -> String {
         return "nothing changed: it was so already\n".to_owned();
     }
     let mut pieces = Vec::new();
-    for (counts, what) in [
-        (receipt.taken_back, "taken back"),
-        (receipt.brought_back, "brought back"),
-    ] {
+    for (counts, what) in [(receipt.taken_back, "taken back"), (receipt.brought_back, "brought back")] {
         if counts != Counts::default() {
             pieces.push(format!("{} {what}", words::counts(counts)));
         }
     }
     let lifted = receipt.lifted.len();
     if lifted > 0 {
-        pieces.push(format!(
-            "{} no longer in force",
-            words::count(lifted as u64, "fold")
-        ));
+        pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
     }
     let done = look.palette.paint(Style::Good, done);
-    let mut text = if pieces.is_empty() {
-        format!("{done}\n")
-    } else {
-        format!("{done}: {}\n", pieces.join(", "))
-    };
+    let mut text =
+        if pieces.is_empty() { format!("{done}\n") } else { format!("{done}: {}\n", pieces.join(", ")) };
     if let Some(composer) = &receipt.composer {
         text.push_str(&plan::returns(look, composer));
     }
@@ -68,14 +59,8 @@ pub(crate) fn receipt(look: &Look, done: &str, receipt: &Receipt) -> String {
 
 /// The same for the conversation in the terminal, where the text is in the line already.
 pub(crate) fn in_line(look: &Look, done: &str, given: &Receipt) -> String {
-    let attached = given
-        .composer
-        .as_ref()
-        .and_then(|composer| content::attached(&composer.parts));
-    let without = Receipt {
-        composer: None,
-        ..given.clone()
-    };
+    let attached = given.composer.as_ref().and_then(|composer| content::attached(&composer.parts));
+    let without = Receipt { composer: None, ..given.clone() };
     let mut text = receipt(look, done, &without);
     if let Some(attached) = attached {
         text.push_str(&format!("{attached} goes with your next message\n"));

@@ -14,27 +14,18 @@ pub(crate) struct Cell {
 
 /// A cell.
 pub(crate) fn cell(text: impl Into<String>) -> Cell {
-    Cell {
-        text: text.into(),
-        ..Cell::default()
-    }
+    Cell { text: text.into(), ..Cell::default() }
 }
 
 impl Cell {
     /// In a style.
     pub(crate) fn style(self, style: Style) -> Self {
-        Self {
-            style: Some(style),
-            ..self
-        }
+        Self { style: Some(style), ..self }
     }
 
     /// Aligned to the right.
     pub(crate) fn right(self) -> Self {
-        Self {
-            right: true,
-            ..self
-        }
+        Self { right: true, ..self }
     }
 
     fn draw(&self, look: &Look, filled: &str) -> String {
@@ -78,11 +69,7 @@ fn line(look: &Look, row: &[Cell], widths: &[usize]) -> String {
         let filled = if Some(column) == last {
             let room = look.columns.saturating_sub(used).max(8);
             let cut = width::truncate(&cell.text, room);
-            if cell.right {
-                aligned(&cut, widths[column].min(room))
-            } else {
-                cut.into_owned()
-            }
+            if cell.right { aligned(&cut, widths[column].min(room)) } else { cut.into_owned() }
         } else if cell.right {
             aligned(&cell.text, widths[column])
         } else {

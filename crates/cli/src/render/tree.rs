@@ -14,17 +14,10 @@ pub(crate) fn tree(look: &Look, tree: &Tree) -> String {
         return entries::dim(look, "there is no branch yet: nothing has been said");
     }
     let ids: Ids = tree.branches.iter().map(|it| it.leaf.as_str()).collect();
-    let mut text: String = tree
-        .branches
-        .iter()
-        .map(|branch| one(look, branch, &ids))
-        .collect();
+    let mut text: String = tree.branches.iter().map(|branch| one(look, branch, &ids)).collect();
     for fork in &tree.forks {
-        let from = fork
-            .from
-            .as_deref()
-            .map(|from| format!(" after {}", super::id::short(from)))
-            .unwrap_or_default();
+        let from =
+            fork.from.as_deref().map(|from| format!(" after {}", super::id::short(from))).unwrap_or_default();
         text.push_str(&format!(
             "{} {} {}{from}\n",
             look.palette.paint(Style::Accent, "fork"),
@@ -36,20 +29,12 @@ pub(crate) fn tree(look: &Look, tree: &Tree) -> String {
 }
 
 fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
-    let (sign, style) = if branch.current {
-        ("●", Style::Good)
-    } else {
-        ("○", Style::Dim)
-    };
+    let (sign, style) = if branch.current { ("●", Style::Good) } else { ("○", Style::Dim) };
     let mut text = format!(
         "{} {}{}  {}\n",
         look.palette.paint(style, sign),
         look.palette.paint(Style::Accent, ids.short(&branch.leaf)),
-        if branch.current {
-            " (you are here)"
-        } else {
-            ""
-        },
+        if branch.current { " (you are here)" } else { "" },
         look.palette.paint(Style::Dim, about(look, branch)),
     );
     let room = look.columns.saturating_sub(14).max(20);
@@ -64,11 +49,7 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
     if let Some(first) = &branch.first {
         say("begins", first);
     }
-    if branch
-        .first
-        .as_ref()
-        .is_none_or(|first| first.id != branch.last.id)
-    {
+    if branch.first.as_ref().is_none_or(|first| first.id != branch.last.id) {
         say("ends", &branch.last);
     }
     text

@@ -36,11 +36,7 @@ pub(crate) fn counts(counts: Counts) -> String {
         more.push(count(counts.calls, "tool call"));
     }
     let messages = count(counts.messages, "message");
-    if more.is_empty() {
-        messages
-    } else {
-        format!("{messages} ({})", more.join(", "))
-    }
+    if more.is_empty() { messages } else { format!("{messages} ({})", more.join(", ")) }
 }
 
 /// When something was.
@@ -56,19 +52,12 @@ pub(crate) fn speaker(role: Role, author: &str) -> (String, Style) {
         Role::Tool => ("tool", Style::Tool),
         Role::System => ("system", Style::Warn),
     };
-    if author.is_empty() {
-        (name.to_owned(), style)
-    } else {
-        (safe::line(author).into_owned(), style)
-    }
+    if author.is_empty() { (name.to_owned(), style) } else { (safe::line(author).into_owned(), style) }
 }
 
 /// The title of a conversation, or its first message, in quotes.
 pub(crate) fn title(conversation: &Conversation, columns: usize) -> String {
-    let title = conversation
-        .title
-        .as_deref()
-        .unwrap_or(&conversation.preview);
+    let title = conversation.title.as_deref().unwrap_or(&conversation.preview);
     quote(title, columns)
 }
 
@@ -102,18 +91,11 @@ mod tests {
 
     #[test]
     fn counts_leave_out_what_is_not_there() {
-        let all = Counts {
-            messages: 4,
-            calls: 1,
-            turns: 2,
-        };
+        let all = Counts { messages: 4, calls: 1, turns: 2 };
         assert_eq!(counts(all), "4 messages (2 turns, 1 tool call)");
         let some = Counts { calls: 0, ..all };
         assert_eq!(counts(some), "4 messages (2 turns)");
-        let few = Counts {
-            messages: 1,
-            ..Counts::default()
-        };
+        let few = Counts { messages: 1, ..Counts::default() };
         assert_eq!(counts(few), "1 message");
     }
 }

@@ -11,9 +11,7 @@ use crate::term::safe;
 
 /// Runs the model and prints its answer. The first Ctrl-C asks it to stop.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
-    let of = Of {
-        conversation: run.conversation.clone(),
-    };
+    let of = Of { conversation: run.conversation.clone() };
     cx.ui.listen()?;
     let mut events = cx.client.run(run).await?;
     let mut shown = Shown::default();

@@ -40,10 +40,7 @@ impl Ask {
         let conversation = self.conversation(cx).await?;
         let run = Run {
             conversation,
-            start: RunStart::Say {
-                parts: vec![Part::text(text)],
-                seen: self.seen,
-            },
+            start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen },
             model: self.model,
             head: None,
             request_id: self.repeat.request_id,
@@ -57,16 +54,8 @@ impl Ask {
             return cx.conversation(named).await;
         }
         // The same request must find the conversation that it began.
-        let request_id = self
-            .repeat
-            .request_id
-            .as_ref()
-            .map(|id| format!("{id}/new"));
-        let create = Create {
-            title: None,
-            folder: Some(cx.folder.to_owned()),
-            request_id,
-        };
+        let request_id = self.repeat.request_id.as_ref().map(|id| format!("{id}/new"));
+        let create = Create { title: None, folder: Some(cx.folder.to_owned()), request_id };
         Ok(cx.receipt(Request::Create(create)).await?.conversation)
     }
 }

@@ -43,21 +43,11 @@ pub(crate) struct Preview<A: Args> {
 }
 
 /// Does an action, and shows its receipt.
-pub(crate) async fn apply(
-    cx: &mut Context<'_>,
-    changing: Changing,
-    action: Action,
-    since: bool,
-) -> Result {
+pub(crate) async fn apply(cx: &mut Context<'_>, changing: Changing, action: Action, since: bool) -> Result {
     let conversation = cx.conversation(changing.place.conversation).await?;
     let done = receipt::done(&action);
-    let apply = Apply {
-        conversation,
-        action,
-        head: changing.head,
-        since,
-        request_id: changing.repeat.request_id,
-    };
+    let apply =
+        Apply { conversation, action, head: changing.head, since, request_id: changing.repeat.request_id };
     let given = cx.receipt(Request::Apply(apply)).await?;
     let text = receipt::receipt(&cx.ui.look(), done, &given);
     cx.acknowledge(&given, &text)
@@ -65,10 +55,7 @@ pub(crate) async fn apply(
 
 /// What an action would do.
 pub(crate) async fn plan(cx: &Context<'_>, conversation: String, action: Action) -> Result<Plan> {
-    let request = PlanRequest {
-        conversation,
-        action,
-    };
+    let request = PlanRequest { conversation, action };
     match cx.call(Request::Plan(request)).await? {
         Reply::Plan(plan) => Ok(plan),
         other => Err(unexpected(&other)),

@@ -23,15 +23,9 @@ pub(crate) struct Choose {
 impl Act for Choose {
     fn action(&self) -> Result<Action> {
         let Some(number) = self.number else {
-            return Err(usage(
-                "which alternative is not said",
-                "`retake choose ENTRY` lists them",
-            ));
+            return Err(usage("which alternative is not said", "`retake choose ENTRY` lists them"));
         };
-        Ok(Action::Choose {
-            entry: self.entry.clone(),
-            number,
-        })
+        Ok(Action::Choose { entry: self.entry.clone(), number })
     }
 }
 

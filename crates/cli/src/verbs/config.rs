@@ -46,13 +46,7 @@ enum What {
 
 impl Config {
     /// Does it.
-    pub(crate) fn run(
-        self,
-        owner: &dyn Owner,
-        places: &Places,
-        ui: &mut dyn Ui,
-        json: bool,
-    ) -> Result {
+    pub(crate) fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
         let (name, text) = match self.what.unwrap_or(What::List) {
             What::Path => ("path", places.config_file.display().to_string()),
             What::List => ("settings", owner.settings(places, &Setting::List)?),

@@ -18,9 +18,7 @@ pub(crate) struct Doctor {
 impl Doctor {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let reply = cx
-            .call(Request::Doctor(request::Doctor { mend: self.mend }))
-            .await?;
+        let reply = cx.call(Request::Doctor(request::Doctor { mend: self.mend })).await?;
         let Reply::Report(report) = &reply else {
             return Err(unexpected(&reply));
         };
@@ -29,9 +27,7 @@ impl Doctor {
             return Ok(());
         }
         if !self.mend && !cx.json {
-            cx.aside(
-                "`retake backup` copies what is there; `retake doctor --mend` mends what can be",
-            )?;
+            cx.aside("`retake backup` copies what is there; `retake doctor --mend` mends what can be")?;
         }
         Err(Failure::Said(ProblemKind::Storage.exit_code()))
     }

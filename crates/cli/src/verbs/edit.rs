@@ -44,10 +44,7 @@ impl Edit {
         }
         let run = Run {
             conversation,
-            start: RunStart::Edit {
-                entry: self.entry,
-                parts,
-            },
+            start: RunStart::Edit { entry: self.entry, parts },
             model: self.model,
             head: self.changing.head,
             request_id: self.changing.repeat.request_id,
@@ -56,20 +53,10 @@ impl Edit {
     }
 
     /// The new words with what else the message holds.
-    async fn parts(
-        &self,
-        cx: &mut Context<'_>,
-        conversation: &str,
-        text: &str,
-    ) -> Result<Vec<Part>> {
-        let action = Action::Edit {
-            entry: self.entry.clone(),
-        };
+    async fn parts(&self, cx: &mut Context<'_>, conversation: &str, text: &str) -> Result<Vec<Part>> {
+        let action = Action::Edit { entry: self.entry.clone() };
         let plan = change::plan(cx, conversation.to_owned(), action).await?;
-        let old = plan
-            .composer
-            .map(|composer| composer.parts)
-            .unwrap_or_default();
+        let old = plan.composer.map(|composer| composer.parts).unwrap_or_default();
         if let Some(attached) = content::attached(&old) {
             cx.aside(&format!("{attached} is kept"))?;
         }

@@ -25,10 +25,7 @@ pub(crate) struct Erase {
 
 impl Act for Erase {
     fn action(&self) -> Result<Action> {
-        Ok(Action::Erase {
-            entries: self.entries.clone(),
-            matching: self.matching.clone(),
-        })
+        Ok(Action::Erase { entries: self.entries.clone(), matching: self.matching.clone() })
     }
 }
 

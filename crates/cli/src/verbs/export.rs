@@ -51,11 +51,7 @@ impl Export {
             Some(As::Text) => Format::Text,
             None => self.output.as_deref().map_or(Format::Jsonl, of_name),
         };
-        let export = request::Export {
-            conversation,
-            format,
-            cursor: None,
-        };
+        let export = request::Export { conversation, format, cursor: None };
         match self.output.filter(|output| output != Path::new("-")) {
             Some(output) => {
                 let output = PathBuf::from(cx.absolute(&output));
@@ -104,8 +100,7 @@ pub(crate) async fn to_file(
     mut export: request::Export,
     output: &Path,
 ) -> Result<Written> {
-    let failed =
-        |error: std::io::Error| file(format!("{} can't be written", output.display()), &error);
+    let failed = |error: std::io::Error| file(format!("{} can't be written", output.display()), &error);
     let folder = output.parent().unwrap_or(Path::new("/"));
     let mut new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let progress = Progress::count("exporting", 0);
@@ -123,8 +118,5 @@ pub(crate) async fn to_file(
     }
     new.as_file().sync_all().map_err(failed)?;
     new.persist(output).map_err(|error| failed(error.error))?;
-    Ok(Written {
-        path: output.display().to_string(),
-        bytes,
-    })
+    Ok(Written { path: output.display().to_string(), bytes })
 }

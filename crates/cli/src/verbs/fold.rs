@@ -22,10 +22,6 @@ pub(crate) struct Fold {
 
 impl Act for Fold {
     fn action(&self) -> Result<Action> {
-        Ok(Action::Fold {
-            from: self.from.clone(),
-            to: self.to.clone(),
-            summary: self.summary.clone(),
-        })
+        Ok(Action::Fold { from: self.from.clone(), to: self.to.clone(), summary: self.summary.clone() })
     }
 }

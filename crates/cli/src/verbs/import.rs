@@ -45,11 +45,7 @@ impl Import {
         let mut first = 0;
         for batch in batches(&lines) {
             progress.set(first);
-            let sent = ImportLines {
-                conversation: conversation.clone(),
-                first,
-                lines: batch.to_vec(),
-            };
+            let sent = ImportLines { conversation: conversation.clone(), first, lines: batch.to_vec() };
             first += batch.len() as u64;
             match cx.call(Request::ImportLines(sent)).await? {
                 Reply::Done => {}
@@ -89,21 +85,14 @@ fn lines(text: &str, input: &Path) -> Result<Vec<String>> {
         return Ok(list.iter().map(ToString::to_string).collect());
     }
     for (number, line) in text.lines().enumerate() {
-        serde_json::from_str::<serde::de::IgnoredAny>(line).map_err(|error| {
-            wrong(format!(
-                "line {} of {name} is not JSON: {error}",
-                number + 1
-            ))
-        })?;
+        serde_json::from_str::<serde::de::IgnoredAny>(line)
+            .map_err(|error| wrong(format!("line {} of {name} is not JSON: {error}", number + 1)))?;
     }
     Ok(text.lines().map(str::to_owned).collect())
 }
 
 fn wrong(message: String) -> Failure {
-    usage(
-        message,
-        "an import is an export of retake, or chat messages: a JSON array, or one per line",
-    )
+    usage(message, "an import is an export of retake, or chat messages: a JSON array, or one per line")
 }
 
 /// Batches of lines that are neither too many nor too large.
@@ -128,7 +117,7 @@ mod tests {
 
     #[test]
     fn an_array_is_a_line_per_element() {
-        let text = "\u{feff}[\n {\"role\": \"user\",\n  \"content\": \"a\"},\n 1\n]\n";
+        let text = "\u{feff}[\n {\"content\": \"a\",\n  \"role\": \"user\"},\n 1\n]\n";
         let sent = lines(text, Path::new("x")).expect("an array");
         assert_eq!(sent, [r#"{"content":"a","role":"user"}"#, "1"]);
     }

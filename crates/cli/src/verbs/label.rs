@@ -22,9 +22,6 @@ pub(crate) struct Label {
 
 impl Act for Label {
     fn action(&self) -> Result<Action> {
-        Ok(Action::Label {
-            entry: self.entry.clone(),
-            name: self.name.clone(),
-        })
+        Ok(Action::Label { entry: self.entry.clone(), name: self.name.clone() })
     }
 }

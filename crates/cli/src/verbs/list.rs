@@ -34,11 +34,7 @@ impl List {
             (false, None) => Some(cx.folder.to_owned()),
             (false, Some(folder)) => Some(cx.absolute(&folder)),
         };
-        let list = request::List {
-            folder,
-            limit: Some(self.limit),
-            before: self.before,
-        };
+        let list = request::List { folder, limit: Some(self.limit), before: self.before };
         cx.show(Request::List(list)).await
     }
 }

@@ -49,10 +49,7 @@ impl Log {
         let paged = self.limit.is_some() || self.before.is_some() || self.after.is_some();
         let projection = match self.reading {
             Reading::Prompt if paged => {
-                return Err(usage(
-                    "a prompt is read whole",
-                    "leave out --limit, --before and --after",
-                ));
+                return Err(usage("a prompt is read whole", "leave out --limit, --before and --after"));
             }
             Reading::Timeline => Projection::Timeline,
             Reading::Prompt => Projection::Prompt,
@@ -61,10 +58,7 @@ impl Log {
         };
         let conversation = cx.conversation(self.place.conversation).await?;
         if projection == Projection::Prompt {
-            let at = At {
-                conversation,
-                at: self.at,
-            };
+            let at = At { conversation, at: self.at };
             return cx.show(Request::Prompt(at)).await;
         }
         let log = request::Log {

@@ -29,15 +29,9 @@ const FILES: &[(&str, &str)] = &[
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("RETAKE_DATA_DIR", "The data directory."),
     ("RETAKE_CONFIG", "The settings file."),
-    (
-        "XDG_DATA_HOME, XDG_CONFIG_HOME",
-        "Where data and settings are, without the two above.",
-    ),
+    ("XDG_DATA_HOME, XDG_CONFIG_HOME", "Where data and settings are, without the two above."),
     ("NO_COLOR", "If it is not empty, no colours are used."),
-    (
-        "PAGER",
-        "The pager for long output; none if it is empty, less if it is unset.",
-    ),
+    ("PAGER", "The pager for long output; none if it is empty, less if it is unset."),
 ];
 
 impl Man {
@@ -63,26 +57,13 @@ fn page() -> io::Result<String> {
     for verb in command.get_subcommands() {
         text.push_str(&section(verb, "retake")?);
     }
-    let codes: Vec<(String, &str)> = EXIT_CODES
-        .iter()
-        .map(|(code, meaning)| (code.to_string(), *meaning))
-        .collect();
-    let codes: Vec<(&str, &str)> = codes
-        .iter()
-        .map(|(code, it)| (code.as_str(), *it))
-        .collect();
-    for (title, rows) in [
-        ("EXIT STATUS", codes.as_slice()),
-        ("ENVIRONMENT", ENVIRONMENT),
-        ("FILES", FILES),
-    ] {
+    let codes: Vec<(String, &str)> =
+        EXIT_CODES.iter().map(|(code, meaning)| (code.to_string(), *meaning)).collect();
+    let codes: Vec<(&str, &str)> = codes.iter().map(|(code, it)| (code.as_str(), *it)).collect();
+    for (title, rows) in [("EXIT STATUS", codes.as_slice()), ("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)] {
         text.push_str(&format!(".SH {title}\n"));
         for (term, meaning) in rows {
-            text.push_str(&format!(
-                ".TP\n\\fB{}\\fR\n{}\n",
-                escaped(term),
-                escaped(meaning)
-            ));
+            text.push_str(&format!(".TP\n\\fB{}\\fR\n{}\n", escaped(term), escaped(meaning)));
         }
     }
     Ok(text)
@@ -124,9 +105,5 @@ fn without_preambles(roff: &str) -> String {
 
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('-', "\\-");
-    if text.starts_with(['.', '\'']) {
-        format!("\\&{text}")
-    } else {
-        text
-    }
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
 }

@@ -35,12 +35,7 @@ impl Marked {
             Mark::Excluded => "excluded",
             Mark::Hidden => "hidden",
         });
-        Action::Mark {
-            verb,
-            entries: self.entries.clone(),
-            range: self.range,
-            seen: seen.map(str::to_owned),
-        }
+        Action::Mark { verb, entries: self.entries.clone(), range: self.range, seen: seen.map(str::to_owned) }
     }
 }
 

@@ -50,9 +50,7 @@ struct Edit {
 
 impl Act for Edit {
     fn action(&self) -> Result<Action> {
-        Ok(Action::Edit {
-            entry: self.entry.clone(),
-        })
+        Ok(Action::Edit { entry: self.entry.clone() })
     }
 }
 
@@ -82,10 +80,7 @@ impl Plan {
 impl<A: Args + Act> Preview<A> {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.act.action()?;
-        let plan = request::Plan {
-            conversation: cx.conversation(self.place.conversation).await?,
-            action,
-        };
+        let plan = request::Plan { conversation: cx.conversation(self.place.conversation).await?, action };
         cx.show(Request::Plan(plan)).await
     }
 }

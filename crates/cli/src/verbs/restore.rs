@@ -24,11 +24,9 @@ impl Act for Restore {
 pub(crate) fn to(name: &str) -> Action {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     match name.split_once('.') {
-        Some((operation, seq)) if digits(operation) && digits(seq) => Action::Restore {
-            head: name.to_owned(),
-        },
-        _ => Action::Checkout {
-            entry: Some(name.to_owned()),
-        },
+        Some((operation, seq)) if digits(operation) && digits(seq) => {
+            Action::Restore { head: name.to_owned() }
+        }
+        _ => Action::Checkout { entry: Some(name.to_owned()) },
     }
 }

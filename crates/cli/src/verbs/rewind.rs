@@ -19,9 +19,7 @@ pub(crate) struct Rewind {
 
 impl Act for Rewind {
     fn action(&self) -> Result<Action> {
-        Ok(Action::Rewind {
-            entry: self.entry.clone(),
-        })
+        Ok(Action::Rewind { entry: self.entry.clone() })
     }
 }
 

@@ -20,12 +20,7 @@ pub(crate) struct Say {
     #[arg(long, value_name = "JSON", conflicts_with = "text")]
     json_content: Option<String>,
     /// The speaker's name
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     author: String,
     /// A program made it: it opens no turn
     #[arg(long)]
@@ -92,22 +87,14 @@ impl Say {
         };
         let receipt = cx.receipt(Request::Say(say)).await?;
         let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
-        let shown = if ids.is_empty() {
-            "nothing stored: it is there already\n".to_owned()
-        } else {
-            ids
-        };
+        let shown = if ids.is_empty() { "nothing stored: it is there already\n".to_owned() } else { ids };
         cx.acknowledge(&receipt, &shown)
     }
 }
 
 /// Content given as JSON.
 fn parts(cx: &mut Context<'_>, json: &str) -> Result<Vec<Part>> {
-    let json = if json == "-" {
-        cx.input()?
-    } else {
-        json.to_owned()
-    };
+    let json = if json == "-" { cx.input()? } else { json.to_owned() };
     read(&json).map_err(|error| {
         usage(
             format!("the content is not a list of parts: {error}"),

@@ -19,8 +19,6 @@ pub(crate) struct Title {
 
 impl Act for Title {
     fn action(&self) -> Result<Action> {
-        Ok(Action::Title {
-            title: (!self.remove).then(|| self.title.join(" ")),
-        })
+        Ok(Action::Title { title: (!self.remove).then(|| self.title.join(" ")) })
     }
 }

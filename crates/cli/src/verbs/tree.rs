@@ -18,9 +18,7 @@ pub(crate) struct Tree {
 impl Tree {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let of = Of {
-            conversation: cx.conversation(self.place.conversation).await?,
-        };
+        let of = Of { conversation: cx.conversation(self.place.conversation).await? };
         cx.show(Request::Tree(of)).await
     }
 }

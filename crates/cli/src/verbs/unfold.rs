@@ -16,8 +16,6 @@ pub(crate) struct Unfold {
 
 impl Act for Unfold {
     fn action(&self) -> Result<Action> {
-        Ok(Action::Unfold {
-            fold: self.fold.clone(),
-        })
+        Ok(Action::Unfold { fold: self.fold.clone() })
     }
 }

@@ -41,13 +41,7 @@ fn going_on_with_one_that_is_picked_or_named() {
 
 #[test]
 fn rewind_picks_plans_asks_and_gives_the_words_back() {
-    let acts = [
-        Line("/rewind"),
-        Pick(1),
-        Answer(true),
-        Enter,
-        Line("/undo 2"),
-    ];
+    let acts = [Line("/rewind"), Pick(1), Answer(true), Enter, Line("/undo 2")];
     assert_snapshot!(Case::terminal(acts).see(&["-c"]));
 }
 
@@ -59,18 +53,8 @@ fn rewind_to_a_named_turn_and_a_no() {
 
 #[test]
 fn a_stale_rewind_is_shown_anew() {
-    let acts = [
-        Line("/rewind"),
-        Pick(0),
-        Answer(true),
-        Pick(1),
-        Answer(true),
-        Line("/quit"),
-    ];
-    let later = Plan {
-        head: "13.8".to_owned(),
-        ..plan()
-    };
+    let acts = [Line("/rewind"), Pick(0), Answer(true), Pick(1), Answer(true), Line("/quit")];
+    let later = Plan { head: "13.8".to_owned(), ..plan() };
     // The preview and the plan of the first try, the preview of the second, and the plan that fits.
     let case = Case::terminal(acts)
         .reply("plan", Ok(Reply::Plan(plan())))
@@ -89,23 +73,13 @@ fn edit_says_it_in_the_place_of_the_old_one() {
 
 #[test]
 fn edit_is_left_with_an_empty_line() {
-    let acts = [
-        Line("/edit"),
-        Pick(1),
-        Line(""),
-        Line("/edit t1"),
-        Line("/detach"),
-        Enter,
-    ];
+    let acts = [Line("/edit"), Pick(1), Line(""), Line("/edit t1"), Line("/detach"), Enter];
     assert_snapshot!(Case::terminal(acts).see(&["-c"]));
 }
 
 #[test]
 fn edit_of_an_answer_is_refused() {
-    let without = Plan {
-        composer: None,
-        ..plan()
-    };
+    let without = Plan { composer: None, ..plan() };
     let case = Case::terminal([Line("/edit @")]).reply("plan", Ok(Reply::Plan(without)));
     assert_snapshot!(case.see(&["-c"]));
 }
@@ -125,9 +99,7 @@ fn stopped_before_any_answer() {
 
 #[test]
 fn stopped_in_the_middle() {
-    let text = RunEvent::Text {
-        text: "Half an".to_owned(),
-    };
+    let text = RunEvent::Text { text: "Half an".to_owned() };
     let events = vec![started(), text, ended(Outcome::Interrupted, None)];
     let case = Case::terminal([Line("hello")]);
     assert_snapshot!(case.run(Ok(events)).interrupted("Half").see(&[]));
@@ -135,14 +107,8 @@ fn stopped_in_the_middle() {
 
 #[test]
 fn a_model_that_fails_keeps_what_was_said() {
-    let notice = RunEvent::Notice {
-        text: "demo/echo is busy: trying again in 2 s".to_owned(),
-    };
-    let events = vec![
-        started(),
-        notice,
-        ended(Outcome::Failed, Some(overloaded())),
-    ];
+    let notice = RunEvent::Notice { text: "demo/echo is busy: trying again in 2 s".to_owned() };
+    let events = vec![started(), notice, ended(Outcome::Failed, Some(overloaded()))];
     let case = Case::terminal([Line("hello"), Line("/retry")]);
     assert_snapshot!(case.run(Ok(events)).see(&[]));
 }
@@ -160,10 +126,7 @@ fn words_that_come_back_are_only_shown_in_the_line() {
         text: world::HOSTILE.to_owned(),
         parts: vec![Part::text(world::HOSTILE)],
     };
-    let receipt = retake_wire::reply::Receipt {
-        composer: Some(composer),
-        ..world::receipt()
-    };
+    let receipt = retake_wire::reply::Receipt { composer: Some(composer), ..world::receipt() };
     let case = Case::terminal([Line("/undo"), Line("/quit")]);
     let case = case.reply("apply", Ok(Reply::Receipt(receipt)));
     assert_snapshot!(case.see(&["-c"]));

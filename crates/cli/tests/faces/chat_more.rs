@@ -7,40 +7,19 @@ use super::fake::Case;
 
 #[test]
 fn help() {
-    let acts = [
-        Line("/help"),
-        Line("/help rewind"),
-        Line("/help /tree"),
-        Line("/help rewnd"),
-        Line("/quit"),
-    ];
+    let acts = [Line("/help"), Line("/help rewind"), Line("/help /tree"), Line("/help rewnd"), Line("/quit")];
     assert_snapshot!(Case::terminal(acts).see(&[]));
 }
 
 #[test]
 fn unknown_commands_offer_the_nearest_and_keep_the_words() {
-    let acts = [
-        Line("/rewnd t1"),
-        Line("/usr/bin/env is here"),
-        Line("/"),
-        Line("/quit"),
-    ];
+    let acts = [Line("/rewnd t1"), Line("/usr/bin/env is here"), Line("/"), Line("/quit")];
     assert_snapshot!(Case::terminal(acts).see(&[]));
 }
 
 #[test]
 fn what_needs_a_conversation_says_so() {
-    let acts = [
-        "/rewind",
-        "/edit",
-        "/retry",
-        "/tree",
-        "/fork",
-        "/hide",
-        "/ops",
-        "/log",
-        "/export x.md",
-    ];
+    let acts = ["/rewind", "/edit", "/retry", "/tree", "/fork", "/hide", "/ops", "/log", "/export x.md"];
     assert_snapshot!(Case::terminal(acts.map(Line)).see(&[]));
 }
 
@@ -109,14 +88,7 @@ fn looking() {
 
 #[test]
 fn models() {
-    let acts = [
-        Line("/model"),
-        Pick(0),
-        Line("/model openai/large"),
-        Line("/model"),
-        Escape,
-        Line("hello"),
-    ];
+    let acts = [Line("/model"), Pick(0), Line("/model openai/large"), Line("/model"), Escape, Line("hello")];
     assert_snapshot!(Case::terminal(acts).see(&[]));
 }
 
@@ -140,9 +112,6 @@ fn export() {
     let file = folder.path().join("notes.md");
     let command: &'static str = Box::leak(format!("/export {}", file.display()).into_boxed_str());
     let seen = Case::terminal([Line(command), Line("/export")]).see(&["-c"]);
-    assert_eq!(
-        std::fs::read_to_string(&file).expect("the export"),
-        "first\nsecond\n"
-    );
+    assert_eq!(std::fs::read_to_string(&file).expect("the export"), "first\nsecond\n");
     assert_snapshot!(seen.replace(&file.display().to_string(), "FILE"));
 }

@@ -116,11 +116,7 @@ impl Case {
 
     /// In a script, with this on standard input.
     pub(super) fn script(input: &'static str) -> Self {
-        Self {
-            input: Some(input),
-            terminal: false,
-            ..Self::terminal([])
-        }
+        Self { input: Some(input), terminal: false, ..Self::terminal([]) }
     }
 
     pub(super) fn coloured(mut self) -> Self {
@@ -159,9 +155,7 @@ impl Case {
             interrupt_when: self.interrupt_when,
             seen: Seen::default(),
         };
-        let owner = FakeOwner {
-            client: Arc::clone(&self.client),
-        };
+        let owner = FakeOwner { client: Arc::clone(&self.client) };
         let all = ["retake"].iter().chain(arguments).map(OsString::from);
         let surroundings = Surroundings {
             folder: PathBuf::from("/home/ada/project"),
@@ -170,10 +164,7 @@ impl Case {
                 config_file: PathBuf::from("/home/ada/.config/retake/config.toml"),
             },
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .expect("a runtime");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let code = runtime.block_on(run(all.collect(), &surroundings, &owner, &mut ui));
         assert!(ui.acts.is_empty(), "not done: {:?}", ui.acts);
         let mut text = ui.seen.text(self.terminal);
@@ -218,17 +209,11 @@ struct FakeUi {
 
 impl FakeUi {
     fn act(&mut self, of: &str) -> Act {
-        self.acts
-            .pop_front()
-            .unwrap_or_else(|| panic!("nothing is scripted for {of}; {}", self.seen.screen))
+        self.acts.pop_front().unwrap_or_else(|| panic!("nothing is scripted for {of}; {}", self.seen.screen))
     }
 
     fn palette(&self) -> Palette {
-        if self.coloured {
-            Palette::COLOURED
-        } else {
-            Palette::PLAIN
-        }
+        if self.coloured { Palette::COLOURED } else { Palette::PLAIN }
     }
 }
 
@@ -241,11 +226,7 @@ impl Ui for FakeUi {
     }
 
     fn look(&self) -> Look {
-        Look {
-            palette: self.palette(),
-            columns: 80,
-            now_ms: NOW,
-        }
+        Look { palette: self.palette(), columns: 80, now_ms: NOW }
     }
 
     fn error_palette(&self) -> Palette {
@@ -284,9 +265,7 @@ impl Ui for FakeUi {
         let Act::Answer(answer) = self.act(question) else {
             panic!("{question} is asked");
         };
-        self.seen
-            .screen
-            .push_str(&format!("{question} [{answer}]\n"));
+        self.seen.screen.push_str(&format!("{question} [{answer}]\n"));
         Ok(answer)
     }
 
@@ -322,9 +301,7 @@ impl Ui for FakeUi {
 
     fn compose(&mut self, history: Vec<String>, commands: Vec<(String, String)>) {
         assert!(!commands.is_empty());
-        self.seen
-            .screen
-            .push_str(&format!("(earlier prompts: {history:?})\n"));
+        self.seen.screen.push_str(&format!("(earlier prompts: {history:?})\n"));
     }
 
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read> {

@@ -18,11 +18,7 @@ fn the_timeline() {
 
 #[test]
 fn the_timeline_in_colours() {
-    assert_snapshot!(
-        Case::script("")
-            .coloured()
-            .see(&["log", "--color", "always"])
-    );
+    assert_snapshot!(Case::script("").coloured().see(&["log", "--color", "always"]));
 }
 
 #[test]
@@ -56,13 +52,7 @@ fn hits_in_colours() {
 #[test]
 fn nothing_to_show() {
     let empty = [
-        (
-            "list",
-            Reply::Conversations(Conversations {
-                conversations: Vec::new(),
-                more: false,
-            }),
-        ),
+        ("list", Reply::Conversations(Conversations { conversations: Vec::new(), more: false })),
         (
             "log",
             Reply::Entries(Entries {
@@ -74,14 +64,7 @@ fn nothing_to_show() {
                 later: false,
             }),
         ),
-        (
-            "search",
-            Reply::Hits(Hits {
-                hits: Vec::new(),
-                more: false,
-                understood: None,
-            }),
-        ),
+        ("search", Reply::Hits(Hits { hits: Vec::new(), more: false, understood: None })),
         (
             "models",
             Reply::Models(Models {
@@ -113,10 +96,7 @@ fn a_plan() {
 
 #[test]
 fn a_plan_that_changes_nothing() {
-    let plan = retake_wire::reply::Plan {
-        unchanged: true,
-        ..world::plan()
-    };
+    let plan = retake_wire::reply::Plan { unchanged: true, ..world::plan() };
     let case = Case::script("").reply("plan", Ok(Reply::Plan(plan)));
     assert_snapshot!(case.see(&["plan", "hide", "@"]));
 }

@@ -101,15 +101,7 @@ fn asking() {
     assert_snapshot!(all(&[
         &["ask", "hello"],
         &["ask"],
-        &[
-            "ask",
-            "--new",
-            "--model",
-            "demo/echo",
-            "--request-id",
-            "r1",
-            "hello"
-        ],
+        &["ask", "--new", "--model", "demo/echo", "--request-id", "r1", "hello"],
         &["--json", "ask", "--conversation", "0199a000", "hello"],
         &["retry"],
         &["retry", "t1", "--head", "12.6", "--model", "demo/echo"],
@@ -122,15 +114,8 @@ fn asking() {
 
 #[test]
 fn asking_where_there_is_nothing_yet() {
-    let none = || {
-        Ok(Reply::Conversations(Conversations {
-            conversations: Vec::new(),
-            more: false,
-        }))
-    };
-    let ask = Case::script("")
-        .reply("list", none())
-        .see(&["ask", "hello"]);
+    let none = || Ok(Reply::Conversations(Conversations { conversations: Vec::new(), more: false }));
+    let ask = Case::script("").reply("list", none()).see(&["ask", "hello"]);
     let undo = Case::script("").reply("list", none()).see(&["undo"]);
     let go_on = Case::script("hello").reply("list", none()).see(&["-c"]);
     assert_snapshot!([ask, undo, go_on].join("\n"));
@@ -139,28 +124,15 @@ fn asking_where_there_is_nothing_yet() {
 #[test]
 fn answers_that_fail() {
     let failed = vec![started(), ended(Outcome::Failed, Some(overloaded()))];
-    let text = retake_wire::RunEvent::Text {
-        text: "Half".to_owned(),
-    };
-    let cut = vec![
-        started(),
-        text,
-        ended(Outcome::Interrupted, Some(overloaded())),
-    ];
+    let text = retake_wire::RunEvent::Text { text: "Half".to_owned() };
+    let cut = vec![started(), text, ended(Outcome::Interrupted, Some(overloaded()))];
     let stopped = vec![started(), ended(Outcome::RolledBack, None)];
     let seen = [
         Case::script("").run(Ok(failed.clone())).see(&["ask", "x"]),
-        Case::script("")
-            .run(Ok(failed))
-            .see(&["ask", "x", "--json"]),
+        Case::script("").run(Ok(failed)).see(&["ask", "x", "--json"]),
         Case::script("").run(Ok(cut)).see(&["ask", "x"]),
-        Case::script("")
-            .run(Ok(stopped))
-            .interrupted("")
-            .see(&["ask", "x"]),
-        Case::script("")
-            .run(Err(world::stale()))
-            .see(&["retry", "--head", "1.1"]),
+        Case::script("").run(Ok(stopped)).interrupted("").see(&["ask", "x"]),
+        Case::script("").run(Err(world::stale())).see(&["retry", "--head", "1.1"]),
         Case::script("").run(Ok(vec![started()])).see(&["ask", "x"]),
     ];
     assert_snapshot!(seen.join("\n"));
@@ -169,15 +141,7 @@ fn answers_that_fail() {
 #[test]
 fn actions() {
     assert_snapshot!(all(&[
-        &[
-            "rewind",
-            "t1",
-            "--head",
-            "12.6",
-            "--since",
-            "--request-id",
-            "r1"
-        ],
+        &["rewind", "t1", "--head", "12.6", "--since", "--request-id", "r1"],
         &["undo"],
         &["undo", "3"],
         &["redo", "2", "--head", "12.6"],
@@ -189,15 +153,7 @@ fn actions() {
         &["show", "t1", "t2", "--range"],
         &["exclude", "t1"],
         &["include", "t1"],
-        &[
-            "fold",
-            "--summary",
-            "in short",
-            "--from",
-            "t1",
-            "--to",
-            "t2"
-        ],
+        &["fold", "--summary", "in short", "--from", "t1", "--to", "t2"],
         &["unfold", "7"],
         &["label", "@", "good"],
         &["label", "@", "--remove"],
@@ -217,16 +173,7 @@ fn every_action_can_be_planned_with_the_same_words() {
         &["--json", "plan", "restore", "3.14"],
         &["--json", "plan", "edit", "t1"],
         &["--json", "plan", "erase", "--matching", "secret"],
-        &[
-            "--json",
-            "plan",
-            "hide",
-            "t1",
-            "t2",
-            "--range",
-            "--conversation",
-            "0199a000"
-        ],
+        &["--json", "plan", "hide", "t1", "t2", "--range", "--conversation", "0199a000"],
         &["plan", "choose", "@"],
     ]));
 }
@@ -255,9 +202,7 @@ fn several_conversations_in_a_folder() {
 #[test]
 fn reading() {
     assert_snapshot!(all(&[
-        &[
-            "log", "--as", "export", "--at", "3.2", "--limit", "2", "--before", "t2", "--json"
-        ],
+        &["log", "--as", "export", "--at", "3.2", "--limit", "2", "--before", "t2", "--json"],
         &["log", "--as", "prompt", "--limit", "2"],
         &[
             "--json",
@@ -315,10 +260,7 @@ fn an_export_is_a_whole_file_or_none() {
     let _ = lost.see(&["export", "-o", &name]);
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), "old");
     let seen = Case::script("").see(&["export", "-o", &name]);
-    assert_eq!(
-        std::fs::read_to_string(&file).expect("a file"),
-        "first\nsecond\n"
-    );
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "first\nsecond\n");
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(left, 1);
     assert_snapshot!(seen.replace(&name, "FILE"));
@@ -326,8 +268,7 @@ fn an_export_is_a_whole_file_or_none() {
 
 #[test]
 fn importing() {
-    let list =
-        "[{\"role\":\"user\",\n\"content\":\"hi\"},{\"role\":\"assistant\",\"content\":\"ho\"}]";
+    let list = "[{\"content\":\"hi\",\n\"role\":\"user\"},{\"content\":\"ho\",\"role\":\"assistant\"}]";
     let seen = [
         Case::script(list).see(&["import", "-", "--title", "Old"]),
         Case::script("{\"a\":1}\n{\"b\":2}\n\n").see(&["import", "-"]),

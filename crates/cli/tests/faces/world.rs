@@ -2,13 +2,12 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts,
-    Entries, Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan,
-    Prompt, PromptMessage, Receipt, Report, Target, TargetPage, Tree, Written,
+    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Entries, Entry,
+    ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage, Receipt,
+    Report, Target, TargetPage, Tree, Written,
 };
 use retake_wire::{
-    Action, Ended, Hit, Hits, Outcome, Part, Problem, ProblemKind, Reply, Request, Role, RunEvent,
-    Usage,
+    Action, Ended, Hit, Hits, Outcome, Part, Problem, ProblemKind, Reply, Request, Role, RunEvent, Usage,
 };
 
 /// The time now.
@@ -19,8 +18,7 @@ pub(super) const HERE: &str = "0199a000-0000-7000-8000-00000000c001";
 const OTHER: &str = "0199a000-0000-7000-8000-00000000c002";
 
 /// Text that tries to clear the screen, ring, set the title and turn what follows around.
-pub(super) const HOSTILE: &str =
-    "\x1b[2Jgone\x07 \x1b]0;title\x07 \u{202e}reversed\r\nnext\x08 line";
+pub(super) const HOSTILE: &str = "\x1b[2Jgone\x07 \x1b]0;title\x07 \u{202e}reversed\r\nnext\x08 line";
 
 /// The id of an entry.
 pub(super) fn id(number: u32) -> String {
@@ -65,12 +63,7 @@ pub(super) fn entry(number: u32, turn: u64, role: Role, parts: Vec<Part>) -> Ent
 }
 
 fn line(number: u32, role: Role, preview: &str) -> Line {
-    Line {
-        id: id(number),
-        role,
-        time_ms: ago(40 - i64::from(number)),
-        preview: preview.to_owned(),
-    }
+    Line { id: id(number), role, time_ms: ago(40 - i64::from(number)), preview: preview.to_owned() }
 }
 
 fn usage() -> Usage {
@@ -88,21 +81,12 @@ fn entries() -> Vec<Entry> {
         name: "read_file".to_owned(),
         arguments: r#"{"path":"notes.txt"}"#.to_owned(),
     };
-    let result = Part::ToolResult {
-        call: "c1".to_owned(),
-        content: HOSTILE.to_owned(),
-        failed: false,
-    };
+    let result = Part::ToolResult { call: "c1".to_owned(), content: HOSTILE.to_owned(), failed: false };
     let long = "A long answer that does not fit into one line of a terminal with eighty columns, so that it is wrapped, with 漢字 too.";
     vec![
         Entry {
             label: Some("start".to_owned()),
-            ..entry(
-                1,
-                1,
-                Role::User,
-                vec![Part::text("What is in the notes?"), image()],
-            )
+            ..entry(1, 1, Role::User, vec![Part::text("What is in the notes?"), image()])
         },
         entry(2, 1, Role::Assistant, vec![call]),
         entry(3, 1, Role::Tool, vec![result]),
@@ -117,20 +101,12 @@ fn entries() -> Vec<Entry> {
             fold: Some("7".to_owned()),
             ..entry(5, 2, Role::User, vec![Part::text(HOSTILE)])
         },
-        Entry {
-            interrupted: true,
-            erased: true,
-            ..entry(6, 2, Role::Assistant, vec![Part::Erased])
-        },
+        Entry { interrupted: true, erased: true, ..entry(6, 2, Role::Assistant, vec![Part::Erased]) },
     ]
 }
 
 fn counts(messages: u64, calls: u64, turns: u64) -> Counts {
-    Counts {
-        messages,
-        calls,
-        turns,
-    }
+    Counts { messages, calls, turns }
 }
 
 pub(super) fn conversation() -> Conversation {
@@ -168,19 +144,12 @@ fn conversations(folder: Option<&str>) -> Conversations {
         Some(_) => vec![conversation()],
         None => vec![conversation(), other],
     };
-    Conversations {
-        conversations,
-        more: false,
-    }
+    Conversations { conversations, more: false }
 }
 
 pub(super) fn composer() -> Composer {
     let text = "What is in the notes?".to_owned();
-    Composer {
-        entry: id(1),
-        parts: vec![Part::text(text.clone()), image()],
-        text,
-    }
+    Composer { entry: id(1), parts: vec![Part::text(text.clone()), image()], text }
 }
 
 pub(super) fn plan() -> Plan {
@@ -225,32 +194,23 @@ fn rewound() -> Receipt {
 fn done(action: &Action) -> Receipt {
     match action {
         Action::Rewind { .. } | Action::Undo { .. } | Action::Edit { .. } => rewound(),
-        Action::Redo { .. } | Action::Restore { .. } | Action::Checkout { .. } => Receipt {
-            brought_back: counts(4, 0, 2),
-            ..receipt()
-        },
+        Action::Redo { .. } | Action::Restore { .. } | Action::Checkout { .. } => {
+            Receipt { brought_back: counts(4, 0, 2), ..receipt() }
+        }
         _ => receipt(),
     }
 }
 
 fn said() -> Receipt {
-    Receipt {
-        entries: vec![id(7)],
-        operations: Vec::new(),
-        ..receipt()
-    }
+    Receipt { entries: vec![id(7)], operations: Vec::new(), ..receipt() }
 }
 
 /// An answer that succeeds.
 pub(super) fn answer() -> Vec<RunEvent> {
-    let text = |text: &str| RunEvent::Text {
-        text: text.to_owned(),
-    };
+    let text = |text: &str| RunEvent::Text { text: text.to_owned() };
     vec![
         started(),
-        RunEvent::Reasoning {
-            text: "Thinking.".to_owned(),
-        },
+        RunEvent::Reasoning { text: "Thinking.".to_owned() },
         text("Hello "),
         text("\x1b[2Jthere.\r"),
         text("\n"),
@@ -259,10 +219,7 @@ pub(super) fn answer() -> Vec<RunEvent> {
 }
 
 pub(super) fn started() -> RunEvent {
-    RunEvent::Started {
-        receipt: Some(Box::new(said())),
-        model: "demo/echo".to_owned(),
-    }
+    RunEvent::Started { receipt: Some(Box::new(said())), model: "demo/echo".to_owned() }
 }
 
 pub(super) fn ended(outcome: Outcome, problem: Option<Problem>) -> RunEvent {
@@ -330,11 +287,7 @@ fn alternatives() -> Alternatives {
     let one = |number: usize, current, preview: &str| Alternative {
         number,
         current,
-        line: line(
-            u32::try_from(number).expect("small"),
-            Role::Assistant,
-            preview,
-        ),
+        line: line(u32::try_from(number).expect("small"), Role::Assistant, preview),
     };
     Alternatives {
         head: "12.6".to_owned(),
@@ -362,11 +315,7 @@ fn operations() -> Operations {
     Operations {
         head: "12.6".to_owned(),
         operations: vec![
-            one(
-                12,
-                "rewind",
-                "took back 4 messages, to before “\x1b[2Jgone”",
-            ),
+            one(12, "rewind", "took back 4 messages, to before “\x1b[2Jgone”"),
             one(
                 11,
                 "undo",
@@ -450,10 +399,7 @@ fn models() -> Models {
     Models {
         default: "demo/echo".to_owned(),
         why: "there is no key and no local server".to_owned(),
-        models: vec![
-            model("demo/echo", None),
-            model("openai/large", Some("OPENAI_API_KEY is not set")),
-        ],
+        models: vec![model("demo/echo", None), model("openai/large", Some("OPENAI_API_KEY is not set"))],
     }
 }
 
@@ -461,10 +407,7 @@ fn models() -> Models {
 pub(super) fn reply(request: &Request) -> Result<Reply, Problem> {
     Ok(match request {
         Request::Create(_) | Request::Fork(_) | Request::ImportStart(_) | Request::ImportEnd(_) => {
-            Reply::Receipt(Receipt {
-                operations: Vec::new(),
-                ..receipt()
-            })
+            Reply::Receipt(Receipt { operations: Vec::new(), ..receipt() })
         }
         Request::Say(_) => Reply::Receipt(said()),
         Request::Plan(_) => Reply::Plan(plan()),
@@ -482,10 +425,7 @@ pub(super) fn reply(request: &Request) -> Result<Reply, Problem> {
         }),
         Request::Prompt(_) => Reply::Prompt(Prompt {
             head: "12.6".to_owned(),
-            messages: vec![PromptMessage {
-                role: Role::User,
-                parts: vec![Part::text(HOSTILE)],
-            }],
+            messages: vec![PromptMessage { role: Role::User, parts: vec![Part::text(HOSTILE)] }],
         }),
         Request::Targets(_) => Reply::Targets(targets()),
         Request::Alternatives(_) => Reply::Alternatives(alternatives()),
@@ -493,31 +433,22 @@ pub(super) fn reply(request: &Request) -> Result<Reply, Problem> {
         Request::Tree(_) => Reply::Tree(tree()),
         Request::Search(_) => Reply::Hits(hits()),
         Request::Export(export) => Reply::Chunk(match export.cursor.as_deref() {
-            None => Chunk {
-                text: "first\n".to_owned(),
-                cursor: Some("c".to_owned()),
-                progress: (1, 2),
-            },
-            Some(_) => Chunk {
-                text: "second\n".to_owned(),
-                cursor: None,
-                progress: (2, 2),
-            },
+            None => Chunk { text: "first\n".to_owned(), cursor: Some("c".to_owned()), progress: (1, 2) },
+            Some(_) => Chunk { text: "second\n".to_owned(), cursor: None, progress: (2, 2) },
         }),
         Request::Models => Reply::Models(models()),
-        Request::Backup(_) => Reply::Written(Written {
-            path: "/home/ada/copy.db".to_owned(),
-            bytes: 1_234_567,
-        }),
+        Request::Backup(_) => {
+            Reply::Written(Written { path: "/home/ada/copy.db".to_owned(), bytes: 1_234_567 })
+        }
         Request::Doctor(_) => Reply::Report(Report {
             conversations: 2,
             entries: 1_210,
             problems: Vec::new(),
             mended: Vec::new(),
         }),
-        Request::History(_) => Reply::History(HistoryPage {
-            prompts: vec!["newest".to_owned(), "oldest".to_owned()],
-        }),
+        Request::History(_) => {
+            Reply::History(HistoryPage { prompts: vec!["newest".to_owned(), "oldest".to_owned()] })
+        }
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
     })
 }
