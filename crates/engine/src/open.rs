@@ -36,7 +36,7 @@ impl Engine {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
         let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
-        let store = Arc::new(Keeper::start(opened.store, opened.rows)?);
+        let store = Arc::new(Keeper::start(opened.readers, opened.writer)?);
         let system_prompt = request.settings.system_prompt.clone();
         let models =
             Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));

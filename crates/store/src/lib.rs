@@ -7,11 +7,14 @@
 pub mod conformance;
 mod error;
 mod keeper;
+mod lock;
 mod memory;
-mod query;
+pub mod query;
 mod reading;
+mod record;
 mod request;
-mod rows;
+pub mod rows;
+mod sqlite;
 mod store;
 
 pub use error::{Result, StoreError};
@@ -25,5 +28,6 @@ pub use request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort,
     StreamRow,
 };
-pub use rows::{Backend, Rows, Transactions};
+pub use rows::Backend;
+pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;

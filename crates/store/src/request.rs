@@ -1,8 +1,8 @@
 //! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
 
 use retake_core::{
-    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason,
-    Revision, Role, Seen, Step, Time, Totals, Usage,
+    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason, Revision, Role,
+    Seen, Step, Time, Totals, Usage,
 };
 
 /// Who asks, when, by which request.

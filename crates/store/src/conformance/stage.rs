@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{
-    ConversationId, EntryId, Flags, Head, Include, Part, Projection, Reason, Role, Seen, Standing, Time, joined_text,
+    ConversationId, EntryId, Flags, Head, Include, Part, Projection, Reason, Role, Seen, Standing, Time,
+    joined_text,
 };
 
 use crate::{
-    Action, Apply, By, NewConversation, NewFork, PageRequest, Reading, Receipt, Result, SayRequest, SearchRequest,
-    Store,
+    Action, Apply, By, NewConversation, NewFork, PageRequest, Reading, Receipt, Result, SayRequest,
+    SearchRequest, Store,
 };
 
 /// Ids and times count up, so that no test depends on a clock or on chance.
@@ -21,17 +22,21 @@ fn next() -> u64 {
 }
 
 /// A new id.
-pub fn new_id() -> uuid::Uuid {
+pub(super) fn new_id() -> uuid::Uuid {
     uuid::Uuid::from_u128(0x0193_0000_0000_7000_8000_0000_0000_0000 + u128::from(next()))
 }
 
 /// Who asks in tests.
-pub fn by() -> By {
-    By { author: "ann".into(), time: Time(1_700_000_000_000 + i64::try_from(next()).unwrap_or(0)), request: None }
+pub(super) fn by() -> By {
+    By {
+        author: "ann".into(),
+        time: Time(1_700_000_000_000 + i64::try_from(next()).unwrap_or(0)),
+        request: None,
+    }
 }
 
 /// Who asks by a request.
-pub fn by_request(request: &str) -> By {
+pub(super) fn by_request(request: &str) -> By {
     By { request: Some(request.parse().expect("a request id")), ..by() }
 }
 
@@ -225,7 +230,7 @@ fn short(part: &Part) -> String {
 }
 
 /// A refusal's code, or the error's text.
-pub fn code(error: &crate::StoreError) -> String {
+pub(super) fn code(error: &crate::StoreError) -> String {
     match error {
         crate::StoreError::Refused(refusal) => refusal.code().to_owned(),
         other => other.to_string(),

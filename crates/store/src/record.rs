@@ -1,0 +1,37 @@
+//! The on-disk formats of what a row holds: content, deltas, states. With the schema, the only place of them.
+//!
+//! Decoding is strict: a field, a name or a number that is not as it is written here is an error that says so,
+//! never a default. The one exception is an operation of a kind that a newer version invented: it is read as
+//! [`retake_core::Change::Unknown`], which makes its conversation read-only. The formats have no version of
+//! their own; the file's (`PRAGMA user_version`) is theirs. Golden files in `tests/golden` pin them.
+
+mod content;
+#[cfg(test)]
+mod golden;
+mod op;
+mod place;
+mod state;
+mod stream;
+
+pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
+pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
+pub(crate) use place::{
+    decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request,
+};
+pub(crate) use state::{decode_state, encode_state};
+pub(crate) use stream::{decode_stream, encode_stream};
+
+/// What is wrong with a record. Whoever reads the row adds which one it is.
+pub(crate) type Decoded<T> = Result<T, String>;
+
+/// What stands where a text was erased that can't be left empty.
+pub(crate) const ERASED: &str = "[erased]";
+
+/// JSON without white space.
+fn to_json<T: serde::Serialize + ?Sized>(record: &T) -> String {
+    serde_json::to_string(record).expect("BUG: records have string keys and no failing serialiser")
+}
+
+fn from_json<'a, T: serde::Deserialize<'a>>(what: &str, json: &'a str) -> Decoded<T> {
+    serde_json::from_str(json).map_err(|error| format!("its {what} can't be read: {error}"))
+}

@@ -1,0 +1,55 @@
+//! A stream in progress: what a crash would lose.
+
+use retake_core::{Answering, ConversationId, EntryId};
+use serde::{Deserialize, Serialize};
+
+use super::content::{PartRecord, part, part_record};
+use super::op::{decode_step, encode_step};
+use super::{Decoded, decode_pos, encode_pos, from_json, to_json};
+use crate::request::StreamRow;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamRecord {
+    entry: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tip: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<String>,
+    author: String,
+    parts: Vec<PartRecord>,
+}
+
+/// A stream, but for its conversation.
+pub(crate) fn encode_stream(stream: &StreamRow) -> String {
+    to_json(&StreamRecord {
+        entry: stream.entry.to_string(),
+        turn: stream.answering.turn.map(encode_pos),
+        tip: stream.answering.tip.map(encode_pos),
+        step: stream.step.map(encode_step),
+        author: stream.author.clone(),
+        parts: stream.parts.iter().map(part_record).collect(),
+    })
+}
+
+/// The stream of that record.
+pub(crate) fn decode_stream(conversation: ConversationId, json: &str) -> Decoded<StreamRow> {
+    let record: StreamRecord = from_json("stream", json)?;
+    let entry: EntryId = record
+        .entry
+        .parse()
+        .map_err(|error| format!("its entry can't be read: {error}"))?;
+    Ok(StreamRow {
+        conversation,
+        entry,
+        answering: Answering {
+            turn: record.turn.map(decode_pos).transpose()?,
+            tip: record.tip.map(decode_pos).transpose()?,
+        },
+        step: record.step.as_deref().map(decode_step).transpose()?,
+        author: record.author,
+        parts: record.parts.into_iter().map(part).collect::<Decoded<_>>()?,
+    })
+}

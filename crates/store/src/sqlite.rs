@@ -1,0 +1,107 @@
+//! The embedded backend: one file, one writer, readers beside it, all in the data directory it owns.
+//!
+//! Formats of rows are `record`'s, the schema `schema`'s. Nothing here knows a rule of the conversation.
+
+mod backup;
+mod cells;
+mod check;
+mod conversation;
+mod entry;
+mod erase;
+mod open;
+mod operation;
+mod rows;
+mod schema;
+mod search;
+#[cfg(test)]
+mod tests;
+mod transaction;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use retake_core::Time;
+
+use crate::error::{Result, StoreError};
+use crate::lock::OwnerLock;
+use crate::rows::Backend;
+
+pub use rows::SqliteRows;
+
+/// Readers that are kept open for the next one.
+const KEPT_READERS: usize = 8;
+
+/// The readers of a store. Owns the data directory, as its writer does.
+#[derive(Debug)]
+pub struct Sqlite {
+    file: PathBuf,
+    idle: Mutex<Vec<SqliteRows>>,
+    lock: Arc<OwnerLock>,
+}
+
+/// An opened store.
+#[derive(Debug)]
+pub struct Opened {
+    /// The one writer.
+    pub writer: SqliteRows,
+    /// The readers.
+    pub readers: Sqlite,
+    /// What its owner should know, a sentence each: a migration, a rebuilt index.
+    pub notices: Vec<String>,
+}
+
+impl Sqlite {
+    /// Opens the store in `dir`, which is made if it is not there: takes the directory, waiting up to `wait` for
+    /// another owner to leave it, brings the file up to date after a backup, and starts a new epoch.
+    pub fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
+        open::open(dir, now, wait)
+    }
+}
+
+impl Backend for Sqlite {
+    type Rows = SqliteRows;
+
+    fn read<T>(&self, read: impl FnOnce(&SqliteRows) -> Result<T>) -> Result<T> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let rows = match kept {
+            Some(rows) => rows,
+            None => open::reader(&self.file, Arc::clone(&self.lock))?,
+        };
+        let done = rows.within_snapshot(read);
+        let mut idle = idle();
+        if idle.len() < KEPT_READERS {
+            idle.push(rows);
+        }
+        done
+    }
+}
+
+/// The first and the last id that begin with these hexadecimal digits; `None` when no id can.
+fn ids_like(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
+    const DIGITS: usize = 32;
+    let fits = prefix.len() <= DIGITS && prefix.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let end = |filler: &str| {
+        let text = format!("{prefix}{}", filler.repeat(DIGITS - prefix.len()));
+        uuid::Uuid::try_parse(&text)
+            .ok()
+            .map(uuid::Uuid::into_bytes)
+    };
+    if fits {
+        Some((end("0")?, end("f")?))
+    } else {
+        None
+    }
+}
+
+impl SqliteRows {
+    /// Runs a reader on one state of the store.
+    fn within_snapshot<T>(&self, read: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
+        let attempt = || StoreError::database("read");
+        self.db.execute_batch("BEGIN").map_err(attempt())?;
+        let done = read(self);
+        self.db.execute_batch("ROLLBACK").map_err(attempt())?;
+        done
+    }
+}

@@ -1,0 +1,113 @@
+//! Copies of the file, made while it is in use. A copy has its name only once it is whole and on the disk.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::backup::Backup;
+
+use crate::error::{Result, StoreError};
+use crate::lock::io;
+
+/// Folder of the copies that the store makes by itself.
+const FOLDER: &str = "backups";
+/// What a copy's name ends with until it is whole.
+const UNFINISHED: &str = "unfinished";
+/// Pages copied at a time; between two steps the writer goes on.
+const PAGES: i32 = 4096;
+
+/// Writes a consistent copy to `to`, replacing what is there.
+pub(super) fn copy(db: &Connection, to: &Path) -> Result<()> {
+    let attempt = || StoreError::database("copy the store");
+    let mut name = to.as_os_str().to_owned();
+    name.push(".");
+    name.push(UNFINISHED);
+    let unfinished = PathBuf::from(name);
+    create_private(&unfinished)?;
+    let mut target = Connection::open(&unfinished).map_err(attempt())?;
+    Backup::new(db, &mut target)
+        .and_then(|backup| backup.run_to_completion(PAGES, Duration::ZERO, None))
+        .map_err(attempt())?;
+    // The copy is one file that needs no log beside it.
+    target
+        .pragma_update(None, "journal_mode", "DELETE")
+        .map_err(attempt())?;
+    drop(target);
+    publish(&unfinished, to)
+}
+
+/// An empty file that only its owner reads.
+pub(super) fn create_private(path: &Path) -> Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .map(drop)
+        .map_err(io("create", path))
+}
+
+/// Gives a whole file its name, durably.
+pub(super) fn publish(unfinished: &Path, to: &Path) -> Result<()> {
+    File::open(unfinished)
+        .and_then(|file| file.sync_all())
+        .map_err(io("write", unfinished))?;
+    fs::rename(unfinished, to).map_err(io("write", to))?;
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(io("write", folder))
+}
+
+/// Where a backup of a format goes before it is left, at a time such as `2026-11-21 22:42:07`.
+pub(super) fn place(dir: &Path, format: i64, time: &str) -> Result<PathBuf> {
+    let folder = dir.join(FOLDER);
+    private_folder(&folder)?;
+    let time = time.replace(' ', "T").replace(':', "");
+    Ok(folder.join(format!("retake-v{format}-{time}.db")))
+}
+
+/// A folder that only its owner reads; one that is there stays as it is.
+pub(super) fn private_folder(path: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(io("create the folder", path))
+}
+
+/// The backups in the data directory, unfinished ones included.
+pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
+    let folder = dir.join(FOLDER);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(io("read", &folder)(error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        files.push(entry.map_err(io("read", &folder))?.path());
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Removes a backup.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(io("remove", path))
+}
+
+/// Removes what an interrupted copy left.
+pub(super) fn tidy(dir: &Path) -> Result<()> {
+    for file in list(dir)? {
+        if file.extension().is_some_and(|end| end == UNFINISHED) {
+            remove(&file)?;
+        }
+    }
+    Ok(())
+}

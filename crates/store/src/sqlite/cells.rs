@@ -1,0 +1,116 @@
+//! Small helpers over rusqlite: run a statement, read its cells strictly. Knows no table.
+
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, Params, Row};
+
+use crate::error::{Result, StoreError};
+use crate::record::Decoded;
+
+/// The cells of a row, from left to right.
+pub(super) struct Cells<'a> {
+    row: &'a Row<'a>,
+    at: usize,
+}
+
+impl<'a> Cells<'a> {
+    pub(super) fn new(row: &'a Row<'a>) -> Self {
+        Self { row, at: 0 }
+    }
+
+    /// The next cell.
+    pub(super) fn next<T: FromSql>(&mut self) -> Decoded<T> {
+        let at = self.at;
+        self.at += 1;
+        self.row
+            .get(at)
+            .map_err(|error| match self.row.as_ref().column_name(at) {
+                Ok(name) => format!("its {name} can't be read: {error}"),
+                Err(_) => error.to_string(),
+            })
+    }
+
+    /// The next cell, a number that is not negative.
+    pub(super) fn count(&mut self) -> Decoded<u64> {
+        let number: i64 = self.next()?;
+        u64::try_from(number).map_err(|_| format!("{number} is no count"))
+    }
+
+    /// The next cell, decoded, unless it is empty.
+    pub(super) fn decoded<T: FromSql, U>(
+        &mut self,
+        decode: impl FnOnce(T) -> Decoded<U>,
+    ) -> Decoded<Option<U>> {
+        self.next::<Option<T>>()?.map(decode).transpose()
+    }
+}
+
+/// A number as a cell has it.
+pub(super) fn int(number: u64) -> i64 {
+    i64::try_from(number).expect("BUG: no counter reaches 2^63")
+}
+
+/// The rows of a statement, each read by `read`; what can't be read is damaged, and `name` names it.
+pub(super) fn all<T>(
+    db: &Connection,
+    (attempt, sql): (&'static str, &str),
+    params: impl Params,
+    name: impl Fn() -> String,
+    mut read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
+) -> Result<Vec<T>> {
+    let mut statement = db
+        .prepare_cached(sql)
+        .map_err(StoreError::database(attempt))?;
+    let mut rows = statement
+        .query(params)
+        .map_err(StoreError::database(attempt))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(StoreError::database(attempt))? {
+        found.push(read(&mut Cells::new(row)).map_err(|why| damaged(&name, why))?);
+    }
+    Ok(found)
+}
+
+/// The first row of a statement.
+pub(super) fn first<T>(
+    db: &Connection,
+    (attempt, sql): (&'static str, &str),
+    params: impl Params,
+    name: impl Fn() -> String,
+    read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
+) -> Result<Option<T>> {
+    let mut statement = db
+        .prepare_cached(sql)
+        .map_err(StoreError::database(attempt))?;
+    let mut rows = statement
+        .query(params)
+        .map_err(StoreError::database(attempt))?;
+    let Some(row) = rows.next().map_err(StoreError::database(attempt))? else {
+        return Ok(None);
+    };
+    read(&mut Cells::new(row))
+        .map(Some)
+        .map_err(|why| damaged(&name, why))
+}
+
+/// Runs a statement without rows; the number of rows that it changed comes back.
+pub(super) fn run(
+    db: &Connection,
+    (attempt, sql): (&'static str, &str),
+    params: impl Params,
+) -> Result<usize> {
+    let mut statement = db
+        .prepare_cached(sql)
+        .map_err(StoreError::database(attempt))?;
+    statement
+        .execute(params)
+        .map_err(StoreError::database(attempt))
+}
+
+fn damaged(name: impl Fn() -> String, why: String) -> StoreError {
+    StoreError::Damaged { row: name(), why }
+}
+
+/// A row that has to be there and is not.
+pub(super) fn missing(name: impl Fn() -> String) -> StoreError {
+    damaged(name, "it is missing".to_owned())
+}

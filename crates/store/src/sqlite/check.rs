@@ -1,0 +1,114 @@
+//! Looking a store through: is everything there, can everything be read? Reports, never mends.
+//!
+//! The one thing that is made anew is the full-text index, which holds nothing that the entries don't.
+
+use std::path::Path;
+
+use retake_core::{OpNo, Pos};
+use rusqlite::Connection;
+
+use super::cells::all;
+use super::rows::SqliteRows;
+use super::{backup, entry, operation, search};
+use crate::error::{Result, StoreError};
+use crate::rows::{ConversationRow, LogNo, Rows as _};
+
+/// Entries and operations that are read at a time.
+const CHUNK: u64 = 1000;
+
+impl SqliteRows {
+    /// Everything that is wrong, a sentence each: pages, the full-text index, rows that can't be read, gaps. Reads
+    /// the whole file.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let mut wrong = pages(&self.db)?;
+        for log in logs(&self.db)? {
+            match self.log(log) {
+                Ok(home) => self.check_log(&home, &mut wrong)?,
+                Err(error) => wrong.push(error.to_string()),
+            }
+        }
+        Ok(wrong)
+    }
+
+    fn check_log(&self, home: &ConversationRow, wrong: &mut Vec<String>) -> Result<()> {
+        let last = home.now.head.seq.0;
+        for from in (1..=last).step_by(CHUNK as usize) {
+            let to = last.min(from + CHUNK - 1);
+            for (seq, entry) in (from..).zip(entry::many(&self.db, home.log, from, to)?) {
+                match entry {
+                    Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong.push(format!(
+                        "entry {seq} of conversation {} follows an entry behind it",
+                        home.id
+                    )),
+                    Ok(_) => {}
+                    Err(error) => wrong.push(error.to_string()),
+                }
+            }
+        }
+        for no in 1..=home.now.head.op.0 {
+            if let Err(error) = operation::one(&self.db, home.log, OpNo(no)) {
+                wrong.push(format!("conversation {}: {error}", home.id));
+            }
+        }
+        if let Err(error) = operation::state(&self.db, home.log, home.now.head.op) {
+            wrong.push(error.to_string());
+        }
+        if let Some(parent) = home.parent
+            && let Err(error) = self.log(parent.log)
+        {
+            wrong.push(format!("the parent of conversation {}: {error}", home.id));
+        }
+        Ok(())
+    }
+
+    /// Makes the full-text index anew.
+    pub fn rebuild_search(&mut self) -> Result<()> {
+        let attempt = || StoreError::database("make the full-text index anew");
+        self.db
+            .execute_batch("BEGIN IMMEDIATE")
+            .map_err(attempt())?;
+        let done = search::rebuild(&self.db)
+            .and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
+        if done.is_err() {
+            // The error is what went wrong; that there is nothing to roll back any more would hide it.
+            let _ = self.db.execute_batch("ROLLBACK");
+        }
+        done
+    }
+
+    /// Writes a consistent copy of the store to `to`, while it is in use.
+    pub fn backup(&self, to: &Path) -> Result<()> {
+        backup::copy(&self.db, to)
+    }
+
+    /// What its owner should know since the last call, a sentence each.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+}
+
+/// What SQLite finds wrong with pages and indexes, the full-text index included.
+fn pages(db: &Connection) -> Result<Vec<String>> {
+    let sql = ("check the file", "PRAGMA integrity_check");
+    let mut found: Vec<String> = all(db, sql, [], || "the file".into(), |cells| cells.next())?;
+    found.retain(|line| line != "ok");
+    Ok(found)
+}
+
+fn logs(db: &Connection) -> Result<Vec<LogNo>> {
+    let sql = (
+        "list conversations",
+        "SELECT log FROM conversation ORDER BY log",
+    );
+    all(
+        db,
+        sql,
+        [],
+        || "a conversation".into(),
+        |cells| Ok(LogNo(cells.next()?)),
+    )
+}
+
+fn follows(after: Option<Pos>, pos: Pos) -> bool {
+    after.is_none_or(|after| after < pos)
+}

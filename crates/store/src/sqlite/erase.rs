@@ -1,0 +1,161 @@
+//! Erasing: the one place that overwrites what was said. The rows stay, without their content.
+//!
+//! It is done in the transaction of the operation that tells of it; the bytes leave the files in `scrub`, after
+//! the commit. A mark in `meta` says that this is still to be done, so that a crash between the two is made good
+//! at the next start.
+
+use std::path::Path;
+
+use retake_core::{OpNo, Part};
+use rusqlite::{Connection, params};
+
+use super::cells::{first, missing, run};
+use super::{backup, entry, operation, schema, search};
+use crate::error::{Result, StoreError};
+use crate::record::{ERASED, decode_parts, encode_parts, erased_delta};
+use crate::rows::{Erasure, Fingerprint, Key, LogNo};
+
+/// Stands where a fingerprint was: it is made from the content and could confirm a guess.
+const NO_FINGERPRINT: Fingerprint = [0; 16];
+
+pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> {
+    for key in &what.entries {
+        erase_entry(db, *key)?;
+    }
+    for (log, no) in &what.ops {
+        erase_op(db, root, *log, *no)?;
+    }
+    for log in &what.states {
+        // A full state can be had from the operations again.
+        let sql = (
+            "erase a state",
+            "DELETE FROM state WHERE root = ? AND log = ?",
+        );
+        run(db, sql, [root.0, log.0])?;
+    }
+    let sql = ("note an erasure", "REPLACE INTO meta VALUES ('scrub', 1)");
+    run(db, sql, []).map(drop)
+}
+
+fn erase_entry(db: &Connection, key: Key) -> Result<()> {
+    let name = || entry::name(key);
+    let sql = ("read an entry", "SELECT content FROM entry WHERE key = ?");
+    let packed = entry::pack(key);
+    let parts = first(db, sql, [packed], name, |cells| {
+        decode_parts(&cells.next::<String>()?)
+    })?;
+    let parts = parts.ok_or_else(|| missing(name))?;
+    if let Some(text) = search::text_of(&parts) {
+        search::remove(db, packed, &text)?;
+    }
+    let sql = (
+        "erase an entry",
+        "UPDATE entry SET content = ?2, usage = NULL, flags = flags | 16,
+         fingerprint = iif(fingerprint IS NULL, NULL, ?3) WHERE key = ?1",
+    );
+    let nothing = encode_parts(&vec![Part::Erased; parts.len()]);
+    run(db, sql, params![packed, nothing, NO_FINGERPRINT]).map(drop)
+}
+
+fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
+    let place = params![root.0, log.0, super::cells::int(no.0)];
+    let sql = (
+        "read an operation",
+        "SELECT kind, delta FROM operation WHERE root = ? AND log = ? AND no = ?",
+    );
+    let name = || operation::name(log, no);
+    let delta = first(db, sql, place, name, |cells| {
+        erased_delta(&cells.next::<String>()?, &cells.next::<String>()?)
+    })?;
+    let delta = delta.ok_or_else(|| missing(name))?;
+    let sql = (
+        "erase an operation's texts",
+        "UPDATE operation SET delta = coalesce(?4, delta), summary = iif(summary IS NULL, NULL, ?5),
+         fingerprint = iif(fingerprint IS NULL, NULL, ?6) WHERE root = ?1 AND log = ?2 AND no = ?3",
+    );
+    let (log, no) = (log.0, super::cells::int(no.0));
+    let values = params![root.0, log, no, delta, ERASED, NO_FINGERPRINT];
+    run(db, sql, values).map(drop)
+}
+
+/// Whether an erasure's bytes may still be in the files.
+pub(super) fn is_pending(db: &Connection) -> Result<bool> {
+    let sql = (
+        "look for erasures",
+        "SELECT 1 FROM meta WHERE name = 'scrub'",
+    );
+    let found = first(db, sql, [], || "the table meta".into(), |_| Ok(()))?;
+    Ok(found.is_some())
+}
+
+/// Makes the files forget what was erased: full-text segments, free pages, the write-ahead log, backups. Says
+/// what else had to go.
+pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
+    rewrite(db)?;
+    let mut notices = Vec::new();
+    for copy in backup::list(store.parent().unwrap_or(Path::new(".")))? {
+        if forget(store, &copy)? {
+            continue;
+        }
+        backup::remove(&copy)?;
+        notices.push(format!(
+            "removed the backup {}: it is of an older format and may hold what was erased",
+            copy.display()
+        ));
+    }
+    let sql = (
+        "note an erasure's end",
+        "DELETE FROM meta WHERE name = 'scrub'",
+    );
+    run(db, sql, [])?;
+    Ok(notices)
+}
+
+/// Writes the whole file anew, so that no page and no log keeps what is no longer in a row.
+fn rewrite(db: &Connection) -> Result<()> {
+    let attempt = || StoreError::database("overwrite what was erased");
+    db.execute_batch("INSERT INTO search (search) VALUES ('optimize'); VACUUM;")
+        .map_err(attempt())?;
+    let busy: bool = db
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+        .map_err(attempt())?;
+    if busy {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+        let why = Some("a reader still needs the old pages".to_owned());
+        return Err(attempt()(rusqlite::Error::SqliteFailure(code, why)));
+    }
+    Ok(())
+}
+
+/// Erases in a backup what is erased in the store. Rows never change but by erasing, so what differs was erased.
+/// `false`: the backup is no store of this format.
+fn forget(store: &Path, copy: &Path) -> Result<bool> {
+    let attempt = || StoreError::database("erase in a backup");
+    let db = Connection::open(copy).map_err(attempt())?;
+    let format = db.query_row("PRAGMA user_version", [], |row| row.get(0));
+    if format != Ok(schema::VERSION) {
+        return Ok(false);
+    }
+    run(
+        &db,
+        ("open the store", "ATTACH ? AS store"),
+        [store.to_string_lossy()],
+    )?;
+    db.execute_batch(FORGET).map_err(attempt())?;
+    search::rebuild(&db)?;
+    db.execute_batch("COMMIT; DETACH store; VACUUM;")
+        .map_err(attempt())?;
+    Ok(true)
+}
+
+const FORGET: &str = "
+BEGIN IMMEDIATE;
+UPDATE main.entry SET content = now.content, usage = now.usage, flags = now.flags, fingerprint = now.fingerprint
+  FROM store.entry AS now WHERE now.key = entry.key AND now.flags & 16;
+UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint = now.fingerprint
+  FROM store.operation AS now
+  WHERE now.root = operation.root AND now.log = operation.log AND now.no = operation.no
+  AND (now.delta, now.summary, now.fingerprint) IS NOT (operation.delta, operation.summary, operation.fingerprint);
+DELETE FROM main.state;
+DELETE FROM main.stream;
+";

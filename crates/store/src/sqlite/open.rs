@@ -1,0 +1,189 @@
+//! Opening a store: is it one of ours, of which format, whole enough to begin with? Reads no more than a few pages.
+//!
+//! A file that is not ours or is from the future is not touched: its header is read before SQLite sees it.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use retake_core::Time;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::rows::SqliteRows;
+use super::schema::{self, APPLICATION, VERSION};
+use super::{Opened, Sqlite, backup, erase, search};
+use crate::error::{Result, StoreError};
+use crate::lock::{OwnerLock, io, utc};
+
+/// The store's file in its data directory.
+const FILE: &str = "retake.db";
+/// Its name while it is made.
+const NEW_FILE: &str = "retake.db.unfinished";
+
+/// How long a connection waits for another one's lock on the file.
+const BUSY: Duration = Duration::from_secs(5);
+/// Prepared statements that a connection keeps: all there are.
+const STATEMENTS: usize = 64;
+
+pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
+    backup::private_folder(dir)?;
+    let lock = Arc::new(OwnerLock::take(dir, now, wait)?);
+    backup::tidy(dir)?;
+    let file = dir.join(FILE);
+    if fs::exists(&file).map_err(io("look for", &file))? {
+        check_header(&file)?;
+    } else {
+        create(dir, &file)?;
+    }
+    let db = connect(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let mut notices = Vec::new();
+    notices.extend(prepare(&db, dir, &file, now)?);
+    let epoch = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
+    let epoch = db
+        .query_row(epoch, [], |row| row.get(0))
+        .map_err(damage(&file, "start an epoch"))?;
+    let mut writer = SqliteRows {
+        db,
+        file: file.clone(),
+        epoch,
+        texts: Vec::new(),
+        saved: 0,
+        notices: Vec::new(),
+        _lock: Arc::clone(&lock),
+    };
+    if !search::opens(&writer.db) {
+        writer.rebuild_search()?;
+        notices.push("the full-text index was damaged and has been made anew".to_owned());
+    }
+    if erase::is_pending(&writer.db)? {
+        notices.extend(erase::scrub(&writer.db, &file)?);
+    }
+    let readers = Sqlite {
+        file,
+        idle: Mutex::default(),
+        lock,
+    };
+    Ok(Opened {
+        writer,
+        readers,
+        notices,
+    })
+}
+
+/// A connection that can't write.
+pub(super) fn reader(file: &Path, lock: Arc<OwnerLock>) -> Result<SqliteRows> {
+    let db = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    db.pragma_update(None, "query_only", true)
+        .map_err(StoreError::database("open the store for reading"))?;
+    Ok(SqliteRows {
+        db,
+        file: file.to_owned(),
+        epoch: 0,
+        texts: Vec::new(),
+        saved: 0,
+        notices: Vec::new(),
+        _lock: lock,
+    })
+}
+
+fn connect(file: &Path, access: OpenFlags) -> Result<Connection> {
+    let attempt = || StoreError::database("open the store");
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(file, flags).map_err(attempt())?;
+    db.busy_timeout(BUSY).map_err(attempt())?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(db)
+}
+
+/// What a file's header says, read without SQLite, which might write to it.
+fn check_header(file: &Path) -> Result<()> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut header = [0; 100];
+    let number = |header: &[u8], at: usize| {
+        let bytes = header[at..at + 4].try_into().expect("BUG: four bytes");
+        i32::from_be_bytes(bytes)
+    };
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {}
+        Err(error) => return Err(io("read", file)(error)),
+    }
+    let (application, format) = (number(&header, 68), i64::from(number(&header, 60)));
+    if !header.starts_with(MAGIC) || application != APPLICATION {
+        return Err(StoreError::NotAStore {
+            file: file.to_owned(),
+        });
+    }
+    check_format(file, format)
+}
+
+fn check_format(file: &Path, found: i64) -> Result<()> {
+    if found <= VERSION {
+        return Ok(());
+    }
+    Err(StoreError::Newer {
+        file: file.to_owned(),
+        found,
+        known: VERSION,
+    })
+}
+
+/// Makes an empty store. It has its name only when it is whole, so that a crash leaves none that is half made.
+fn create(dir: &Path, file: &Path) -> Result<()> {
+    let attempt = || StoreError::database("create the store");
+    let new = dir.join(NEW_FILE);
+    backup::create_private(&new)?;
+    let db = Connection::open(&new).map_err(attempt())?;
+    db.execute_batch("BEGIN IMMEDIATE")
+        .and_then(|()| db.pragma_update(None, "application_id", APPLICATION))
+        .and_then(|()| schema::migrate(&db, 0))
+        .and_then(|()| db.execute_batch("COMMIT"))
+        .map_err(attempt())?;
+    drop(db);
+    backup::publish(&new, file)
+}
+
+/// Brings the file to the newest format, after a backup, and sets how it is written. A notice comes back.
+fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option<String>> {
+    let attempt = || damage(file, "open the store");
+    // The header may be older than the log beside it, so the format is only known now; until it is, closing must
+    // not write.
+    let no_write = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    db.set_db_config(no_write, true).map_err(attempt())?;
+    let format: i64 = db
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(attempt())?;
+    check_format(file, format)?;
+    db.set_db_config(no_write, false).map_err(attempt())?;
+    db.pragma_update(None, "journal_mode", "WAL")
+        .and_then(|()| db.pragma_update(None, "synchronous", "FULL"))
+        .map_err(attempt())?;
+    if format == VERSION {
+        return Ok(None);
+    }
+    let copy = backup::place(dir, format, &utc(now))?;
+    backup::copy(db, &copy)?;
+    db.execute_batch("BEGIN IMMEDIATE")
+        .and_then(|()| schema::migrate(db, format))
+        .and_then(|()| db.execute_batch("COMMIT"))
+        .map_err(StoreError::database("bring the store up to date"))?;
+    Ok(Some(format!(
+        "brought the store from format {format} to {VERSION}; the file before that is {}",
+        copy.display()
+    )))
+}
+
+/// Wraps a database's error; one that says that the file is broken names the file.
+fn damage(file: &Path, attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
+    move |error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
+            row: format!("the file {}", file.display()),
+            why: error.to_string(),
+        },
+        _ => StoreError::database(attempt)(error),
+    }
+}

@@ -1,0 +1,177 @@
+//! Rows of operations and full states.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+
+use retake_core::{OpNo, Operation, RequestId, State};
+
+use super::cells::{Cells, all, first, int, run};
+use crate::error::{Result, StoreError};
+use crate::record::{
+    Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request,
+    encode_state,
+};
+use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy};
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT no, kind, reason, delta, at, tip, revision, before, after, author, time, request, summary ",
+            "FROM operation WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND ",
+            $rest
+        )
+    };
+}
+
+/// What a person can find the operation by.
+pub(super) fn name(log: LogNo, no: OpNo) -> String {
+    format!("operation {no} of conversation number {}", log.0)
+}
+
+pub(super) fn insert(
+    db: &Connection,
+    home: &ConversationRow,
+    op: &Operation,
+    made_by: &MadeBy,
+) -> Result<u64> {
+    let record = encode_op(op);
+    let made = made_by.as_ref();
+    let request = made.map(|made| &made.0).or(op.request.as_ref());
+    let request = request.map_or(Value::Null, encode_request);
+    let bytes = record.delta.len() + record.summary.as_ref().map_or(0, String::len);
+    let sql = (
+        "append an operation",
+        "INSERT INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    );
+    let values = params![
+        home.root.0,
+        home.log.0,
+        int(record.no),
+        record.kind,
+        record.reason,
+        record.delta,
+        int(record.at),
+        record.tip,
+        int(record.revision),
+        record.before,
+        record.after,
+        record.author,
+        record.time,
+        request,
+        made.map(|made| made.1),
+        record.summary,
+    ];
+    run(db, sql, values)?;
+    Ok(bytes as u64)
+}
+
+fn read(cells: &mut Cells<'_>) -> Decoded<Operation> {
+    let no = cells.count()?;
+    let (kind, reason, delta) = (cells.next()?, cells.next()?, cells.next()?);
+    let (at, tip, revision) = (cells.count()?, cells.next()?, cells.count()?);
+    let (before, after) = (cells.next()?, cells.next()?);
+    let (author, time) = (cells.next()?, cells.next()?);
+    let request = decode_request(cells.next()?)?;
+    let record = OpRecord {
+        no,
+        at,
+        revision,
+        kind,
+        reason,
+        delta,
+        tip,
+        summary: cells.next()?,
+        before,
+        after,
+        author,
+        time,
+    };
+    decode_op(record, request)
+}
+
+pub(super) fn one(db: &Connection, log: LogNo, no: OpNo) -> Result<Operation> {
+    let sql = ("read an operation", select!("no = ?2"));
+    let values = [log.0, int(no.0)];
+    first(db, sql, values, || name(log, no), read)?.ok_or(StoreError::MissingOperation(no))
+}
+
+/// Operations in a range. A gap is an error: what is behind it would be carried out on a wrong state.
+pub(super) fn many(db: &Connection, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>> {
+    let sql = (
+        "read operations",
+        select!("no BETWEEN ?2 AND ?3 ORDER BY no"),
+    );
+    let values = [log.0, at_most(from), at_most(to)];
+    let mut next = from;
+    let ops = all(
+        db,
+        sql,
+        values,
+        || name(log, from),
+        |cells| read(cells).map_err(|why| format!("one of those up to {to}: {why}")),
+    )?;
+    for op in &ops {
+        if op.no != next {
+            return Err(StoreError::MissingOperation(next));
+        }
+        next = next.next();
+    }
+    Ok(ops)
+}
+
+fn at_most(no: OpNo) -> i64 {
+    i64::try_from(no.0).unwrap_or(i64::MAX)
+}
+
+pub(super) fn by_request(
+    db: &Connection,
+    log: LogNo,
+    request: &RequestId,
+) -> Result<Option<(OpNo, Fingerprint)>> {
+    let sql = (
+        "look a request up",
+        "SELECT no, fingerprint FROM operation INDEXED BY operation_request
+         WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND request = ?2
+         AND fingerprint IS NOT NULL",
+    );
+    let name = || format!("the operation made by request {request}");
+    first(
+        db,
+        sql,
+        params![log.0, encode_request(request)],
+        name,
+        |cells| Ok((OpNo(cells.count()?), cells.next()?)),
+    )
+}
+
+pub(super) fn insert_state(
+    db: &Connection,
+    home: &ConversationRow,
+    op: OpNo,
+    state: &State,
+) -> Result<u64> {
+    let state = encode_state(state);
+    let bytes = state.len() as u64;
+    let sql = ("keep a state", "REPLACE INTO state VALUES (?, ?, ?, ?)");
+    run(db, sql, params![home.root.0, home.log.0, int(op.0), state])?;
+    Ok(bytes)
+}
+
+pub(super) fn state(db: &Connection, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>> {
+    let sql = (
+        "read a state",
+        "SELECT op, state FROM state
+         WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op <= ?2
+         ORDER BY op DESC LIMIT 1",
+    );
+    let name = || {
+        format!(
+            "the state at operation {op} of conversation number {}",
+            log.0
+        )
+    };
+    first(db, sql, [log.0, at_most(op)], name, |cells| {
+        let op = OpNo(cells.count()?);
+        Ok((op, decode_state(&cells.next::<String>()?)?))
+    })
+}

@@ -1,0 +1,148 @@
+//! The schema and its history: every step that a file of an older format takes. A step never changes once released.
+//!
+//! Entries are keyed by one number, `log << 32 | seq`: a log's entries lie together and in order, a range of them
+//! is a range of keys, and the full-text index names rows by the same number. A log belongs to one root for ever,
+//! so the key names the root too; every other index begins with it, so that the same schema can be divided by root.
+//! The two exceptions find a conversation when nothing but its id or its request is known.
+//!
+//! Indexes are partial where they can be: something plainly said touches the table, its id, its request and the
+//! full text. Positions are `depth << 40 | seq`, relative to the lineage, as in core.
+
+use rusqlite::Connection;
+
+/// Tells the file from other databases: “Rtke”.
+pub(super) const APPLICATION: i32 = 0x5274_6b65;
+
+/// The newest format.
+pub(super) const VERSION: i64 = STEPS.len() as i64;
+
+/// Brings a file from one format to the next.
+type Step = fn(&Connection) -> rusqlite::Result<()>;
+
+const STEPS: [Step; 2] = [
+    |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
+    |db| db.execute_batch(STREAMS),
+];
+
+/// Takes every step from format `from`, within the caller's transaction.
+pub(super) fn migrate(db: &Connection, from: i64) -> rusqlite::Result<()> {
+    for (number, step) in (1..).zip(STEPS) {
+        if number > from {
+            step(db)?;
+        }
+    }
+    db.pragma_update(None, "user_version", VERSION)
+}
+
+/// A file of format 1, as its version made it.
+#[cfg(test)]
+pub(super) fn first_format(db: &Connection) -> rusqlite::Result<()> {
+    STEPS[0](db)?;
+    db.pragma_update(None, "application_id", APPLICATION)?;
+    db.pragma_update(None, "user_version", 1)
+}
+
+const FIRST: &str = "
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('epoch', 0);
+
+CREATE TABLE conversation (
+  log INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL,
+  id BLOB NOT NULL UNIQUE,
+  parent INTEGER,
+  parent_op INTEGER,
+  parent_seq INTEGER,
+  parent_tip INTEGER,
+  folder TEXT,
+  created INTEGER NOT NULL,
+  request ANY,
+  fingerprint BLOB,
+  changed INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  head_op INTEGER NOT NULL,
+  head_seq INTEGER NOT NULL,
+  rewinds INTEGER NOT NULL,
+  delta_bytes INTEGER NOT NULL
+) STRICT;
+CREATE INDEX conversation_root ON conversation (root);
+CREATE UNIQUE INDEX conversation_request ON conversation (request) WHERE request IS NOT NULL;
+
+CREATE TABLE entry (
+  key INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  after INTEGER,
+  turn INTEGER,
+  role TEXT NOT NULL,
+  flags INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  calls_total INTEGER NOT NULL,
+  turns_total INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  answers INTEGER,
+  author TEXT NOT NULL,
+  platform_id TEXT,
+  request ANY,
+  fingerprint BLOB,
+  usage TEXT,
+  content TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX entry_id ON entry (root, id);
+CREATE UNIQUE INDEX entry_request ON entry (root, key >> 32, request) WHERE request IS NOT NULL;
+CREATE INDEX entry_platform ON entry (root, platform_id) WHERE platform_id IS NOT NULL;
+CREATE INDEX entry_opener ON entry (root, key) WHERE flags & 32;
+CREATE INDEX entry_run ON entry (root, key, after, flags) WHERE flags & 64;
+CREATE INDEX entry_result ON entry (root, key, answers) WHERE answers IS NOT NULL;
+CREATE INDEX entry_answers ON entry (root, key >> 32, answers) WHERE answers IS NOT NULL;
+
+CREATE TABLE operation (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  delta TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  tip INTEGER,
+  revision INTEGER NOT NULL,
+  before TEXT,
+  after TEXT,
+  author TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  request ANY,
+  fingerprint BLOB,
+  summary TEXT,
+  PRIMARY KEY (root, log, no)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX operation_request ON operation (root, log, request) WHERE fingerprint IS NOT NULL;
+
+CREATE TABLE state (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  op INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (root, log, op)
+) STRICT;
+";
+
+/// The full-text index, apart from `FIRST` because a damaged one is made anew. It keeps no text. What it gets is
+/// folded words with spaces between: the tokenizer only has to cut there, which the plainest one does.
+pub(super) const SEARCH: &str = "
+CREATE VIRTUAL TABLE search USING fts5 (text, content = '', tokenize = 'ascii');
+";
+
+/// Streams in progress.
+const STREAMS: &str = "
+CREATE TABLE stream (
+  log INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL,
+  stream TEXT NOT NULL
+) STRICT;
+";

@@ -1,0 +1,279 @@
+//! The full-text index: what goes into it, and how a query reads it. Never touched by a change of the state.
+//!
+//! A hit is a number and a score until somebody wants it, so what is read is what is shown. Within one log the
+//! newest hits come straight from the index; everything else is sorted here, numbers only.
+
+use std::collections::BTreeMap;
+
+use retake_core::Part;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::cells::{all, run};
+use super::entry::{facts, range, unpack};
+use super::schema::SEARCH;
+use crate::error::{Result, StoreError};
+use crate::query::{Clause, Query, Term, index_text};
+use crate::record::decode_parts;
+use crate::request::{SearchRequest, Sort};
+use crate::rows::{Key, LogNo};
+
+/// What of an entry is found; `None` for one without a word.
+pub(super) fn text_of(parts: &[Part]) -> Option<String> {
+    Some(index_text(parts)).filter(|text| !text.is_empty())
+}
+
+pub(super) fn insert(db: &Connection, key: i64, text: &str) -> Result<()> {
+    let sql = (
+        "add to the full-text index",
+        "INSERT INTO search (rowid, text) VALUES (?, ?)",
+    );
+    run(db, sql, params![key, text]).map(drop)
+}
+
+/// Takes an entry out. The index keeps no text, so it has to be told what it knew.
+pub(super) fn remove(db: &Connection, key: i64, text: &str) -> Result<()> {
+    let sql = (
+        "take from the full-text index",
+        "INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)",
+    );
+    run(db, sql, params![key, text]).map(drop)
+}
+
+/// Makes the index anew from the entries, within the caller's transaction. An entry that can't be read is not in it;
+/// `check` tells of it.
+pub(super) fn rebuild(db: &Connection) -> Result<()> {
+    let attempt = || StoreError::database("make the full-text index anew");
+    db.execute_batch("DROP TABLE IF EXISTS search")
+        .and_then(|()| db.execute_batch(SEARCH))
+        .map_err(attempt())?;
+    let mut statement = db
+        .prepare("SELECT key, content FROM entry ORDER BY key")
+        .map_err(attempt())?;
+    let mut rows = statement.query([]).map_err(attempt())?;
+    while let Some(row) = rows.next().map_err(attempt())? {
+        let content = row.get::<_, String>(1).ok();
+        let parts = content.and_then(|content| decode_parts(&content).ok());
+        if let Some(text) = parts.as_deref().and_then(text_of) {
+            insert(db, row.get(0).map_err(attempt())?, &text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the index can be opened: reads a page or two, not the index.
+pub(super) fn opens(db: &Connection) -> bool {
+    let probe = "SELECT rowid FROM search WHERE search MATCH '\"a\"' LIMIT 1";
+    let found: rusqlite::Result<Option<i64>> = db.query_row(probe, [], |row| row.get(0)).optional();
+    found.is_ok()
+}
+
+/// Ranges of logs as they are asked for: sorted, so that the one that may hold a hit is found by one seek.
+struct Within(Option<BTreeMap<LogNo, Vec<(u64, u64)>>>);
+
+impl Within {
+    fn new(ranges: Option<&[(LogNo, u64, u64)]>) -> Self {
+        Self(ranges.map(|ranges| {
+            let mut logs: BTreeMap<LogNo, Vec<(u64, u64)>> = BTreeMap::new();
+            for (log, from, to) in ranges {
+                logs.entry(*log).or_default().push((*from, *to));
+            }
+            logs.values_mut().for_each(|spans| spans.sort_unstable());
+            logs
+        }))
+    }
+
+    /// For each log, first and last key that can be a hit.
+    fn key_ranges(&self) -> Vec<(i64, i64)> {
+        let Some(logs) = &self.0 else {
+            return vec![(i64::MIN, i64::MAX)];
+        };
+        let ends = |(log, spans): (&LogNo, &Vec<(u64, u64)>)| {
+            let to = spans.iter().map(|(_, to)| *to).max()?;
+            Some(range(*log, spans.first()?.0, to))
+        };
+        logs.iter().filter_map(ends).collect()
+    }
+
+    fn holds(&self, key: Key) -> bool {
+        let Some(logs) = &self.0 else { return true };
+        logs.get(&key.log).is_some_and(|spans| {
+            let behind = spans.partition_point(|(from, _)| *from <= key.seq);
+            behind > 0 && key.seq <= spans[behind - 1].1
+        })
+    }
+}
+
+pub(super) fn search(
+    db: &Connection,
+    query: &Query,
+    request: &SearchRequest,
+    within: Option<&[(LogNo, u64, u64)]>,
+    visit: &mut dyn FnMut(Key) -> Result<bool>,
+) -> Result<()> {
+    let text = match_text(query);
+    if text.is_empty() {
+        return Ok(());
+    }
+    let within = Within::new(within);
+    let ranges = within.key_ranges();
+    let keys = match (request.sort, ranges.as_slice()) {
+        (Sort::Newest, [range]) if within.0.is_some() => {
+            let newest =
+                "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+                          ORDER BY rowid DESC";
+            return stream(db, newest, &text, *range, &mut |key| {
+                hit(db, request, &within, key, visit)
+            });
+        }
+        (Sort::Oldest, [range]) if within.0.is_some() => {
+            let oldest =
+                "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+                          ORDER BY rowid";
+            return stream(db, oldest, &text, *range, &mut |key| {
+                hit(db, request, &within, key, visit)
+            });
+        }
+        (Sort::Rank, _) => by_rank(db, &text, &ranges, &within)?,
+        (Sort::Newest, _) => {
+            let mut keys = by_time(db, &text, &ranges, &within)?;
+            keys.reverse();
+            keys
+        }
+        (Sort::Oldest, _) => by_time(db, &text, &ranges, &within)?,
+    };
+    for key in keys {
+        if !hit(db, request, &within, key, visit)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Shows a hit that passes; whether to go on.
+fn hit(
+    db: &Connection,
+    request: &SearchRequest,
+    within: &Within,
+    key: Key,
+    visit: &mut dyn FnMut(Key) -> Result<bool>,
+) -> Result<bool> {
+    if within.holds(key) && passes(db, request, key)? {
+        visit(key)
+    } else {
+        Ok(true)
+    }
+}
+
+/// The filters of a request; an entry is read only if there is one.
+fn passes(db: &Connection, request: &SearchRequest, key: Key) -> Result<bool> {
+    let SearchRequest {
+        role,
+        source,
+        from,
+        to,
+        ..
+    } = request;
+    if role.is_none() && source.is_none() && from.is_none() && to.is_none() {
+        return Ok(true);
+    }
+    let facts = facts(db, key)?;
+    Ok(role.is_none_or(|role| facts.role == role)
+        && source.as_ref().is_none_or(|source| facts.author == *source)
+        && from.is_none_or(|from| facts.time >= from)
+        && to.is_none_or(|to| facts.time < to))
+}
+
+/// Rows in the index's own order, as they come.
+fn stream(
+    db: &Connection,
+    sql: &str,
+    text: &str,
+    (from, to): (i64, i64),
+    visit: &mut dyn FnMut(Key) -> Result<bool>,
+) -> Result<()> {
+    let attempt = || StoreError::database("search");
+    let mut statement = db.prepare_cached(sql).map_err(attempt())?;
+    let mut rows = statement
+        .query(params![text, from, to])
+        .map_err(attempt())?;
+    while let Some(row) = rows.next().map_err(attempt())? {
+        if !visit(unpack(row.get(0).map_err(attempt())?))? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Best first; of equally good ones the newest.
+fn by_rank(
+    db: &Connection,
+    text: &str,
+    ranges: &[(i64, i64)],
+    within: &Within,
+) -> Result<Vec<Key>> {
+    let sql = (
+        "search",
+        "SELECT rowid, rank FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?",
+    );
+    let mut hits: Vec<(f64, i64)> = Vec::new();
+    for (from, to) in ranges {
+        hits.extend(all(db, sql, params![text, from, to], index, |cells| {
+            Ok((cells.next()?, cells.next()?)).map(|(key, rank)| (rank, key))
+        })?);
+    }
+    hits.retain(|(_, key)| within.holds(unpack(*key)));
+    hits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    Ok(hits.into_iter().map(|(_, key)| unpack(key)).collect())
+}
+
+/// Oldest first, across logs.
+fn by_time(
+    db: &Connection,
+    text: &str,
+    ranges: &[(i64, i64)],
+    within: &Within,
+) -> Result<Vec<Key>> {
+    let sql = (
+        "search",
+        "SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?",
+    );
+    let mut hits = Vec::new();
+    for (from, to) in ranges {
+        let found: Vec<i64> = all(db, sql, params![text, from, to], index, |cells| {
+            cells.next()
+        })?;
+        for key in found.into_iter().map(unpack) {
+            if within.holds(key) {
+                hits.push((facts(db, key)?.time, key));
+            }
+        }
+    }
+    hits.sort_unstable();
+    Ok(hits.into_iter().map(|(_, key)| key).collect())
+}
+
+fn index() -> String {
+    "the full-text index".to_owned()
+}
+
+/// The query in the index's language. Every word is quoted, so nothing a user types is an operator there.
+fn match_text(query: &Query) -> String {
+    let clauses: Vec<String> = query.any.iter().filter_map(clause).collect();
+    clauses.join(" OR ")
+}
+
+fn clause(clause: &Clause) -> Option<String> {
+    let must: Vec<String> = clause.must.iter().map(term).collect();
+    let not: Vec<String> = clause.not.iter().map(term).collect();
+    let must = (!must.is_empty()).then(|| must.join(" AND "))?;
+    Some(match not.is_empty() {
+        true => format!("({must})"),
+        false => format!("(({must}) NOT ({}))", not.join(" OR ")),
+    })
+}
+
+fn term(term: &Term) -> String {
+    let words = term.words.join(" ").replace('"', " ");
+    let more = if term.prefix { " *" } else { "" };
+    format!("\"{words}\"{more}")
+}

@@ -1,0 +1,308 @@
+//! What is written is read back equal.
+
+use retake_core::{
+    Answering, Change, EntryId, Flags, Fold, FoldId, Folds, Head, Mark, MarkChange, Marks, OpNo,
+    Part, Path, Pos, Reason, Revision, Role, Run, Span, State, Step, Time, Usage,
+};
+use std::sync::Arc;
+use uuid::Uuid;
+
+use super::kit::{Kit, NOW, conversation, operation, request, said, say};
+use crate::error::StoreError;
+use crate::request::{ListRequest, StreamRow};
+use crate::rows::{Backend, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions};
+
+#[test]
+fn a_conversation_and_its_fork() {
+    let mut kit = Kit::new();
+    let (parent, child) = kit.commit(|rows| {
+        let parent = conversation(rows, 1);
+        let mut child = ConversationRow {
+            id: "019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b".parse().unwrap(),
+            parent: Some(ParentRow {
+                log: parent.log,
+                head: Head::new(3, 4),
+                tip: Some(Pos::new(0, 4)),
+            }),
+            folder: None,
+            request: Some((request("fork-1"), [7; 16])),
+            ..parent.clone()
+        };
+        child.log = rows.insert_conversation(&child).unwrap();
+        child.now = NowRow {
+            changed: Time(5),
+            revision: Revision(6),
+            head: Head::new(7, 8),
+            rewinds: 9,
+            delta_bytes: 10,
+        };
+        rows.set_now(child.log, child.now).unwrap();
+        (parent, child)
+    });
+    assert_eq!((parent.root, child.root), (parent.log, parent.log));
+    let check = |rows: &super::SqliteRows| {
+        assert_eq!(rows.conversation(parent.id)?, Some(parent.clone()));
+        assert_eq!(rows.log(child.log)?, child);
+        let by_request = rows.conversation_by_request(&request("fork-1"))?;
+        assert_eq!(by_request, Some(child.clone()));
+        assert_eq!(rows.tree_of(parent.root)?.len(), 2);
+        assert_eq!(rows.conversations_like("019a2b", 9)?, [child.id]);
+        assert_eq!(rows.conversations_like("", 9)?.len(), 2);
+        assert!(rows.conversations_like("xyz", 9)?.is_empty());
+        let missing = rows.log(LogNo(9)).unwrap_err();
+        assert!(matches!(missing, StoreError::Damaged { .. }));
+        Ok(())
+    };
+    check(&kit.store.writer).unwrap();
+    kit.store.readers.read(check).unwrap();
+}
+
+#[test]
+fn pages_of_conversations_newest_change_first() {
+    let mut kit = Kit::new();
+    kit.commit(|rows| {
+        for id in 1..=5 {
+            let row = conversation(rows, id);
+            let now = NowRow {
+                changed: Time([3, 1, 4, 1, 5][id as usize - 1]),
+                ..row.now
+            };
+            rows.set_now(row.log, now).unwrap();
+        }
+    });
+    let page = |request: &ListRequest| -> Vec<i64> {
+        let page = kit.store.writer.conversations(request).unwrap();
+        page.iter().map(|row| row.log.0).collect()
+    };
+    let first = ListRequest {
+        limit: 2,
+        ..ListRequest::default()
+    };
+    assert_eq!(page(&first), [5, 3]);
+    let third = kit.store.writer.log(LogNo(3)).unwrap().id;
+    let rest = ListRequest {
+        before: Some(third),
+        limit: 9,
+        folder: Some("/src".into()),
+    };
+    assert_eq!(page(&rest), [1, 4, 2]);
+    let elsewhere = ListRequest {
+        folder: Some("/".into()),
+        ..rest
+    };
+    assert_eq!(page(&elsewhere), [0; 0]);
+}
+
+#[test]
+fn entries() {
+    let mut kit = Kit::new();
+    let mut entries: Vec<_> = (1..=5).map(|seq| said(seq, "hello")).collect();
+    entries[1].meta.role = Role::Assistant;
+    entries[1].meta.turn = entries[0].meta.turn;
+    entries[1].meta.calls = 2;
+    entries[1].usage = Some(Usage {
+        output_tokens: Some(5),
+        ..Usage::default()
+    });
+    entries[2].meta.role = Role::Tool;
+    entries[2].meta.turn = entries[0].meta.turn;
+    entries[2].meta.answers = Some(Pos::new(0, 2));
+    entries[3].platform_id = Some("msg-4".into());
+    entries[4].meta.after = Some(Pos::new(0, 1));
+    entries[4].meta.flags = Flags {
+        detached: true,
+        ..Flags::default()
+    };
+    let home = kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        say(rows, &home, &entries[..4]);
+        let made_by = Some((request("r"), [3; 16]));
+        rows.insert_entry(&home, &entries[4], true, &made_by)
+            .unwrap();
+        let now = NowRow {
+            head: Head::new(0, 5),
+            ..home.now
+        };
+        rows.set_now(home.log, now).unwrap();
+        home
+    });
+    let log = home.log;
+    let key = |seq| Key { log, seq };
+    kit.store
+        .readers
+        .read(|rows| {
+            for entry in &entries {
+                let key = key(entry.meta.pos.seq);
+                assert_eq!(rows.entry(key)?, *entry);
+                assert_eq!(rows.meta(key)?, entry.meta);
+                assert_eq!(rows.entry_by_id(home.root, entry.meta.id)?, Some(key));
+            }
+            let range = rows.entries(log, 2, 4)?;
+            let range: Vec<_> = range.into_iter().map(Result::unwrap).collect();
+            assert_eq!(range, entries[1..4]);
+            assert_eq!(rows.entries(log, 4, u64::MAX)?.len(), 2);
+            assert_eq!(rows.last_opener(log, 1, 5)?, Some(5));
+            assert_eq!(rows.last_opener(log, 2, 3)?, None);
+            assert_eq!(rows.results_in(log, 1, 5)?, [(3, Pos::new(0, 2))]);
+            assert_eq!(rows.results_in(log, 4, 5)?, []);
+            let call = Pos::new(0, 2);
+            assert_eq!(rows.results_for(log, call, call)?, [(3, call)]);
+            assert_eq!(rows.results_for(LogNo(2), call, call)?, []);
+            let made = rows.entry_by_request(log, &request("r"))?;
+            assert_eq!(made, Some((key(5), [3; 16])));
+            assert_eq!(rows.entry_by_request(log, &request("s"))?, None);
+            assert_eq!(rows.entries_by_platform(home.root, "msg-4")?, [key(4)]);
+            let like = rows.entries_like(home.root, "0000000000", 3)?;
+            assert_eq!(like.len(), 3);
+            assert_eq!(
+                rows.entry_by_id(home.root, EntryId::new(Uuid::max()))?,
+                None
+            );
+            let runs = [
+                Run {
+                    start: 1,
+                    after: None,
+                    detached: false,
+                },
+                Run {
+                    start: 5,
+                    after: Some(Pos::new(0, 1)),
+                    detached: true,
+                },
+            ];
+            assert_eq!(rows.runs(log)?, runs);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn operations_and_states() {
+    let mut kit = Kit::new();
+    let span = Span::new(0, 2, 3);
+    let hide = MarkChange {
+        span,
+        before: Mark::Normal,
+        after: Mark::Hidden,
+    };
+    let fold = Fold {
+        id: FoldId {
+            depth: 0,
+            op: OpNo(2),
+        },
+        covers: Path::from_spans([span, Span::new(0, 5, 6)]),
+    };
+    let mut ops = vec![
+        operation(1, Reason::Hide, Change::Mark(vec![hide])),
+        operation(2, Reason::AutoFold, Change::Fold(fold.clone())),
+        operation(
+            3,
+            Reason::Undo(Step::Turn(Pos::new(0, 4))),
+            Change::Move {
+                before: Some(Pos::new(0, 9)),
+                after: None,
+            },
+        ),
+    ];
+    ops[1].summary = Some("in short".into());
+    ops[2].line_after.undone = Some(OpNo(3));
+    let state = State {
+        tip: Some(Pos::new(0, 9)),
+        marks: Arc::new(Marks::from_ranges([(span, Mark::Hidden)])),
+        folds: Arc::new(Folds::new(vec![fold])),
+        labels: Arc::default(),
+    };
+    let made_by = Some((request("hide-1"), [1; 16]));
+    ops[0].request = Some(request("hide-1"));
+    let log = kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        rows.insert_op(&home, &ops[0], &made_by).unwrap();
+        rows.insert_op(&home, &ops[1], &None).unwrap();
+        rows.insert_op(&home, &ops[2], &None).unwrap();
+        rows.insert_state(&home, OpNo(2), &state).unwrap();
+        home.log
+    });
+    let rows = &kit.store.writer;
+    assert_eq!(rows.ops(log, OpNo(1), OpNo(3)).unwrap(), ops);
+    assert_eq!(rows.op(log, OpNo(2)).unwrap(), ops[1]);
+    let missing = rows.op(log, OpNo(4)).unwrap_err();
+    assert!(matches!(missing, StoreError::MissingOperation(OpNo(4))));
+    let made = rows.op_by_request(log, &request("hide-1")).unwrap();
+    assert_eq!(made, Some((OpNo(1), [1; 16])));
+    assert_eq!(rows.state(log, OpNo(1)).unwrap(), None);
+    assert_eq!(rows.state(log, OpNo(3)).unwrap(), Some((OpNo(2), state)));
+}
+
+#[test]
+fn streams_come_and_go() {
+    let mut kit = Kit::new();
+    let stream = kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        let stream = StreamRow {
+            conversation: home.id,
+            entry: EntryId::new(Uuid::from_u128(4)),
+            answering: Answering {
+                turn: Some(Pos::new(0, 1)),
+                tip: Some(Pos::new(0, 2)),
+            },
+            step: Some(Step::Op(OpNo(3))),
+            author: "demo/demo".into(),
+            parts: vec![Part::text("so f")],
+        };
+        rows.set_stream(home.log, Some(&stream)).unwrap();
+        stream
+    });
+    let kit = &mut kit.reopened();
+    assert_eq!(kit.store.writer.streams().unwrap(), [stream]);
+    kit.commit(|rows| rows.set_stream(LogNo(1), None).unwrap());
+    assert_eq!(kit.store.writer.streams().unwrap(), []);
+}
+
+#[test]
+fn a_savepoint_takes_back_one_request_and_no_other() {
+    let mut kit = Kit::new();
+    let log = kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        rows.save().unwrap();
+        say(rows, &home, &[said(1, "kept")]);
+        rows.keep().unwrap();
+        rows.save().unwrap();
+        say(rows, &home, &[said(2, "refused")]);
+        rows.back().unwrap();
+        rows.save().unwrap();
+        say(rows, &home, &[said(2, "instead")]);
+        rows.keep().unwrap();
+        home.log
+    });
+    let rows = &kit.store.writer;
+    let second = rows.entry(Key { log, seq: 2 }).unwrap();
+    assert_eq!(second.parts, [Part::text("instead")]);
+    let find = |word| super::kit::found(rows, &super::kit::word(word), &Default::default(), None);
+    assert_eq!(find("kept").len(), 1);
+    assert_eq!(find("instead").len(), 1);
+    assert_eq!(find("refused").len(), 0);
+}
+
+#[test]
+fn what_is_abandoned_was_never_there() {
+    let mut kit = Kit::new();
+    let home = kit.commit(|rows| conversation(rows, 1));
+    let rows = kit.writer();
+    rows.begin().unwrap();
+    say(rows, &home, &[said(1, "gone")]);
+    rows.abandon();
+    kit.commit(|rows| say(rows, &home, &[said(1, "there")]));
+    let entry = kit.store.writer.entry(Key {
+        log: home.log,
+        seq: 1,
+    });
+    assert_eq!(entry.unwrap().parts, [Part::text("there")]);
+    let gone = super::kit::found(
+        &kit.store.writer,
+        &super::kit::word("gone"),
+        &Default::default(),
+        None,
+    );
+    assert_eq!(gone, []);
+    assert_eq!(home.created, NOW);
+}

@@ -1,0 +1,78 @@
+//! The writer's transactions: many requests, one commit, a point to return to for each.
+
+use super::cells::first;
+use super::{erase, rows::SqliteRows, search};
+use crate::error::{Result, StoreError};
+use crate::rows::Transactions;
+
+impl SqliteRows {
+    /// Adds the waiting texts to the full-text index.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.saved = 0;
+        for (key, text) in self.texts.drain(..) {
+            search::insert(&self.db, key, &text)?;
+        }
+        Ok(())
+    }
+
+    fn command(&self, attempt: &'static str, sql: &str) -> Result<()> {
+        super::cells::run(&self.db, (attempt, sql), []).map(drop)
+    }
+
+    /// Refuses when another process has opened the store since: this one was paused, and its lock is lost.
+    fn check_epoch(&self) -> Result<()> {
+        let sql = (
+            "read the epoch",
+            "SELECT value FROM meta WHERE name = 'epoch'",
+        );
+        let name = || "the epoch".to_owned();
+        let epoch: Option<i64> = first(&self.db, sql, [], name, |cells| cells.next())?;
+        if epoch == Some(self.epoch) {
+            Ok(())
+        } else {
+            Err(StoreError::TakenOver)
+        }
+    }
+}
+
+impl Transactions for SqliteRows {
+    fn begin(&mut self) -> Result<()> {
+        self.command("begin a change", "BEGIN IMMEDIATE")?;
+        self.check_epoch().inspect_err(|_| self.abandon())
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.saved = self.texts.len();
+        self.command("begin a request", "SAVEPOINT request")
+    }
+
+    fn back(&mut self) -> Result<()> {
+        self.texts.truncate(self.saved);
+        self.command("take a request back", "ROLLBACK TO request")?;
+        self.command("take a request back", "RELEASE request")
+    }
+
+    fn keep(&mut self) -> Result<()> {
+        self.command("finish a request", "RELEASE request")
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let done = self
+            .flush()
+            .and_then(|()| self.command("make a change durable", "COMMIT"));
+        done.inspect_err(|_| self.abandon())
+    }
+
+    fn abandon(&mut self) {
+        self.texts.clear();
+        self.saved = 0;
+        // After a failure SQLite may have rolled back by itself; then there is nothing left to do.
+        let _ = self.db.execute_batch("ROLLBACK");
+    }
+
+    fn scrub(&mut self) -> Result<()> {
+        let notices = erase::scrub(&self.db, &self.file)?;
+        self.notices.extend(notices);
+        Ok(())
+    }
+}
