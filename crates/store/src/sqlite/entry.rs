@@ -9,8 +9,8 @@ use retake_core::{Entry, EntryId, Meta, Pos, RequestId, Revision, Role, Run, Tim
 use super::cells::{Cells, all, first, int, missing, run};
 use crate::error::Result;
 use crate::record::{
-    Decoded, decode_flags, decode_parts, decode_pos, decode_usage, encode_flags, encode_parts,
-    encode_pos, encode_request, encode_usage,
+    Decoded, decode_flags, decode_parts, decode_pos, decode_usage, encode_flags, encode_parts, encode_pos,
+    encode_request, encode_usage,
 };
 use crate::rows::{ConversationRow, Fingerprint, Key, LogNo, MadeBy};
 
@@ -37,12 +37,7 @@ pub(super) fn unpack(packed: i64) -> Key {
 /// First and last key of a range of a log. `seq`s beyond what a log can have are those of its end.
 pub(super) fn range(log: LogNo, from: u64, to: u64) -> (i64, i64) {
     let last = (1 << SEQ_BITS) - 1;
-    let at = |seq: u64| {
-        pack(Key {
-            log,
-            seq: seq.min(last),
-        })
-    };
+    let at = |seq: u64| pack(Key { log, seq: seq.min(last) });
     (at(from), at(to))
 }
 
@@ -61,11 +56,7 @@ macro_rules! meta {
 
 macro_rules! full {
     () => {
-        concat!(
-            "SELECT ",
-            meta!(),
-            ", author, platform_id, usage, content FROM entry "
-        )
+        concat!("SELECT ", meta!(), ", author, platform_id, usage, content FROM entry ")
     };
 }
 
@@ -77,13 +68,9 @@ pub(super) fn insert(
     made_by: &MadeBy,
 ) -> Result<i64> {
     let meta = &entry.meta;
-    let key = pack(Key {
-        log: home.log,
-        seq: meta.pos.seq,
-    });
-    let (request, fingerprint) = made_by.as_ref().map_or((Value::Null, None), |made| {
-        (encode_request(&made.0), Some(made.1))
-    });
+    let key = pack(Key { log: home.log, seq: meta.pos.seq });
+    let (request, fingerprint) =
+        made_by.as_ref().map_or((Value::Null, None), |made| (encode_request(&made.0), Some(made.1)));
     let sql = (
         "append an entry",
         "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -125,11 +112,7 @@ fn read_meta(cells: &mut Cells<'_>) -> Decoded<Meta> {
         role: role(&cells.next::<String>()?)?,
         flags: decode_flags(cells.next()?)?,
         time: Time(cells.next()?),
-        totals: Totals {
-            messages: cells.count()?,
-            calls: cells.count()?,
-            turns: cells.count()?,
-        },
+        totals: Totals { messages: cells.count()?, calls: cells.count()?, turns: cells.count()? },
         revision: Revision(cells.count()?),
         calls: cells.next()?,
         answers: cells.decoded(decode_pos)?,
@@ -156,10 +139,7 @@ pub(super) fn name(key: Key) -> String {
 }
 
 pub(super) fn meta(db: &Connection, key: Key) -> Result<Meta> {
-    let sql = (
-        "read an entry",
-        concat!("SELECT ", meta!(), " FROM entry WHERE key = ?"),
-    );
+    let sql = ("read an entry", concat!("SELECT ", meta!(), " FROM entry WHERE key = ?"));
     let name = || name(key);
     first(db, sql, [pack(key)], name, read_meta)?.ok_or_else(|| missing(name))
 }
@@ -175,10 +155,7 @@ pub(super) fn many(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Ve
     let to = to.min(super::conversation::by_log(db, log)?.now.head.seq.0);
     let mut found = Vec::new();
     let mut next = from;
-    let sql = (
-        "read entries",
-        concat!(full!(), "WHERE key BETWEEN ? AND ? ORDER BY key"),
-    );
+    let sql = ("read entries", concat!(full!(), "WHERE key BETWEEN ? AND ? ORDER BY key"));
     let scan = all(db, sql, range(log, from, to), String::new, |cells| {
         match read(cells) {
             Ok(entry) => {
@@ -210,21 +187,14 @@ pub(super) fn last_opener(db: &Connection, log: LogNo, from: u64, to: u64) -> Re
     );
     let (first_key, last_key) = range(log, from, to);
     let name = || format!("the turns of conversation number {}", log.0);
-    first(db, sql, [log.0, first_key, last_key], name, |cells| {
-        Ok(unpack(cells.next()?).seq)
-    })
+    first(db, sql, [log.0, first_key, last_key], name, |cells| Ok(unpack(cells.next()?).seq))
 }
 
 fn read_result(cells: &mut Cells<'_>) -> Decoded<(u64, Pos)> {
     Ok((unpack(cells.next()?).seq, decode_pos(cells.next()?)?))
 }
 
-pub(super) fn results_in(
-    db: &Connection,
-    log: LogNo,
-    from: u64,
-    to: u64,
-) -> Result<Vec<(u64, Pos)>> {
+pub(super) fn results_in(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Pos)>> {
     let sql = (
         "look tool results up",
         concat!(
@@ -238,12 +208,7 @@ pub(super) fn results_in(
     all(db, sql, [log.0, first, last], name, read_result)
 }
 
-pub(super) fn results_for(
-    db: &Connection,
-    log: LogNo,
-    from: Pos,
-    to: Pos,
-) -> Result<Vec<(u64, Pos)>> {
+pub(super) fn results_for(db: &Connection, log: LogNo, from: Pos, to: Pos) -> Result<Vec<(u64, Pos)>> {
     let sql = (
         "look tool results up",
         concat!(
@@ -258,26 +223,12 @@ pub(super) fn results_for(
 }
 
 pub(super) fn by_id(db: &Connection, root: LogNo, id: EntryId) -> Result<Option<Key>> {
-    let sql = (
-        "look an entry up",
-        "SELECT key FROM entry WHERE root = ? AND id = ?",
-    );
+    let sql = ("look an entry up", "SELECT key FROM entry WHERE root = ? AND id = ?");
     let values = params![root.0, id.uuid().into_bytes()];
-    first(
-        db,
-        sql,
-        values,
-        || format!("entry {id}"),
-        |cells| Ok(unpack(cells.next()?)),
-    )
+    first(db, sql, values, || format!("entry {id}"), |cells| Ok(unpack(cells.next()?)))
 }
 
-pub(super) fn like(
-    db: &Connection,
-    root: LogNo,
-    prefix: &str,
-    limit: usize,
-) -> Result<Vec<(EntryId, Key)>> {
+pub(super) fn like(db: &Connection, root: LogNo, prefix: &str, limit: usize) -> Result<Vec<(EntryId, Key)>> {
     let Some((from, to)) = super::ids_like(prefix) else {
         return Ok(Vec::new());
     };
@@ -313,24 +264,16 @@ pub(super) fn by_request(
         ),
     );
     let name = || format!("the entry made by request {request}");
-    first(
-        db,
-        sql,
-        params![log.0, encode_request(request)],
-        name,
-        |cells| Ok((unpack(cells.next()?), cells.next()?)),
-    )
+    first(db, sql, params![log.0, encode_request(request)], name, |cells| {
+        Ok((unpack(cells.next()?), cells.next()?))
+    })
 }
 
 pub(super) fn by_platform(db: &Connection, root: LogNo, platform_id: &str) -> Result<Vec<Key>> {
-    let sql = (
-        "look a platform's id up",
-        "SELECT key FROM entry WHERE root = ? AND platform_id = ? ORDER BY key",
-    );
+    let sql =
+        ("look a platform's id up", "SELECT key FROM entry WHERE root = ? AND platform_id = ? ORDER BY key");
     let name = || format!("an entry with platform id {platform_id}");
-    all(db, sql, params![root.0, platform_id], name, |cells| {
-        Ok(unpack(cells.next()?))
-    })
+    all(db, sql, params![root.0, platform_id], name, |cells| Ok(unpack(cells.next()?)))
 }
 
 pub(super) fn runs(db: &Connection, log: LogNo) -> Result<Vec<Run>> {
@@ -361,17 +304,10 @@ pub(super) struct Facts {
 }
 
 pub(super) fn facts(db: &Connection, key: Key) -> Result<Facts> {
-    let sql = (
-        "read an entry",
-        "SELECT role, author, time FROM entry WHERE key = ?",
-    );
+    let sql = ("read an entry", "SELECT role, author, time FROM entry WHERE key = ?");
     let name = || name(key);
     let found = first(db, sql, [pack(key)], name, |cells| {
-        Ok(Facts {
-            role: role(&cells.next::<String>()?)?,
-            author: cells.next()?,
-            time: Time(cells.next()?),
-        })
+        Ok(Facts { role: role(&cells.next::<String>()?)?, author: cells.next()?, time: Time(cells.next()?) })
     })?;
     found.ok_or_else(|| missing(name))
 }

@@ -8,8 +8,7 @@ use retake_core::{OpNo, Operation, RequestId, State};
 use super::cells::{Cells, all, first, int, run};
 use crate::error::{Result, StoreError};
 use crate::record::{
-    Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request,
-    encode_state,
+    Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request, encode_state,
 };
 use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy};
 
@@ -97,10 +96,7 @@ pub(super) fn one(db: &Connection, log: LogNo, no: OpNo) -> Result<Operation> {
 
 /// Operations in a range. A gap is an error: what is behind it would be carried out on a wrong state.
 pub(super) fn many(db: &Connection, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>> {
-    let sql = (
-        "read operations",
-        select!("no BETWEEN ?2 AND ?3 ORDER BY no"),
-    );
+    let sql = ("read operations", select!("no BETWEEN ?2 AND ?3 ORDER BY no"));
     let values = [log.0, at_most(from), at_most(to)];
     let mut next = from;
     let ops = all(
@@ -135,21 +131,12 @@ pub(super) fn by_request(
          AND fingerprint IS NOT NULL",
     );
     let name = || format!("the operation made by request {request}");
-    first(
-        db,
-        sql,
-        params![log.0, encode_request(request)],
-        name,
-        |cells| Ok((OpNo(cells.count()?), cells.next()?)),
-    )
+    first(db, sql, params![log.0, encode_request(request)], name, |cells| {
+        Ok((OpNo(cells.count()?), cells.next()?))
+    })
 }
 
-pub(super) fn insert_state(
-    db: &Connection,
-    home: &ConversationRow,
-    op: OpNo,
-    state: &State,
-) -> Result<u64> {
+pub(super) fn insert_state(db: &Connection, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64> {
     let state = encode_state(state);
     let bytes = state.len() as u64;
     let sql = ("keep a state", "REPLACE INTO state VALUES (?, ?, ?, ?)");
@@ -164,12 +151,7 @@ pub(super) fn state(db: &Connection, log: LogNo, op: OpNo) -> Result<Option<(OpN
          WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op <= ?2
          ORDER BY op DESC LIMIT 1",
     );
-    let name = || {
-        format!(
-            "the state at operation {op} of conversation number {}",
-            log.0
-        )
-    };
+    let name = || format!("the state at operation {op} of conversation number {}", log.0);
     first(db, sql, [log.0, at_most(op)], name, |cells| {
         let op = OpNo(cells.count()?);
         Ok((op, decode_state(&cells.next::<String>()?)?))
