@@ -256,7 +256,7 @@ fn hold_what_the_parent_names() {
 }
 
 fn holder(dir: &Path) -> Child {
-    let child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["hold_what_the_parent_names", "--nocapture"])
         .env(HOLD, dir)
         .stdin(Stdio::piped())
@@ -270,7 +270,9 @@ fn holder(dir: &Path) -> Child {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("the child never opened the store");
+    child.kill().unwrap();
+    let ended = child.wait().unwrap();
+    panic!("the child never opened the store: {ended}");
 }
 
 #[test]
@@ -406,7 +408,7 @@ fn what_is_erased_is_in_no_file() {
 
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
     kit.writer().scrub().unwrap();
-    assert_eq!(holding_the_secret(kit.dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
 
     let notices = kit.writer().take_notices();
     assert!(
@@ -437,7 +439,7 @@ fn an_erasure_that_a_crash_cut_short_is_finished_at_the_next_start() {
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
     assert!(!holding_the_secret(kit.dir.path()).is_empty());
     let kit = kit.reopened();
-    assert_eq!(holding_the_secret(kit.dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
