@@ -401,6 +401,8 @@ fn what_is_erased_is_in_no_file() {
     let older = backups.join("retake-v1-b.db");
     fs::copy(&same, &older).unwrap();
     raw(&older, "PRAGMA user_version = 1");
+    let note = backups.join("note.txt");
+    fs::write(&note, "mine").unwrap();
     // A reader that was there before stays open, and idle.
     let meta = |rows: &crate::sqlite::SqliteRows| rows.meta(what.entries[0]);
     crate::rows::Backend::read(&kit.store.readers, meta).unwrap();
@@ -411,6 +413,7 @@ fn what_is_erased_is_in_no_file() {
     assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
 
     let notices = kit.writer().take_notices();
+    assert!(note.exists() && !older.exists());
     assert!(
         notices.len() == 1 && notices[0].contains("retake-v1-b.db"),
         "{notices:?}"

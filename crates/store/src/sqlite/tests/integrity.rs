@@ -5,7 +5,7 @@ use retake_core::{Change, Head, OpNo, Reason};
 use super::super::{entry, operation as operations};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::StoreError;
-use crate::rows::{Backend, LogNo, NowRow, Rows};
+use crate::rows::{Backend, LogNo, NowRow, Rows, Transactions};
 
 fn kit() -> Kit {
     let mut kit = Kit::new();
@@ -120,6 +120,27 @@ fn a_damaged_index_is_made_anew() {
     kit.writer().rebuild_search().unwrap();
     assert_eq!(find(&kit), 5);
     assert_eq!(kit.store.writer.check().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_full_disk_is_told_and_changes_nothing() {
+    let mut kit = kit();
+    let limit = |rows: &crate::sqlite::SqliteRows, pages: i64| {
+        let sql = format!("PRAGMA max_page_count = {pages}");
+        let _: i64 = rows.db.query_row(&sql, [], |row| row.get(0)).unwrap();
+    };
+    let home = kit.store.writer.log(LogNo(1)).unwrap();
+    let long = said(6, &"long ".repeat(20_000));
+    let rows = kit.writer();
+    limit(rows, 1);
+    rows.begin().unwrap();
+    rows.save().unwrap();
+    let error = rows.insert_entry(&home, &long, false, &None).unwrap_err();
+    assert!(error.is_full(), "{error:?}");
+    rows.abandon();
+    limit(rows, i64::from(u32::MAX) - 1);
+    kit.commit(|rows| say(rows, &home, &[said(6, "short")]));
+    assert_eq!(kit.store.writer.entries(LogNo(1), 1, 6).unwrap().len(), 6);
 }
 
 #[test]
