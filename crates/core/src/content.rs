@@ -145,37 +145,14 @@ impl Part {
         };
         match self {
             Self::Text(text) => Self::Text(own(text)),
-            Self::ToolCall {
-                id,
-                name,
-                arguments,
-            } => Self::ToolCall {
-                id: own(id),
-                name: own(name),
-                arguments: own(arguments),
-            },
-            Self::ToolResult {
-                call,
-                content,
-                outcome,
-            } => Self::ToolResult {
-                call: own(call),
-                content: own(content),
-                outcome,
-            },
-            Self::Reasoning { text, signature } => Self::Reasoning {
-                text: own(text),
-                signature,
-            },
-            Self::File {
-                name,
-                media_type,
-                source,
-            } => Self::File {
-                name: own(name),
-                media_type,
-                source,
-            },
+            Self::ToolCall { id, name, arguments } => {
+                Self::ToolCall { id: own(id), name: own(name), arguments: own(arguments) }
+            }
+            Self::ToolResult { call, content, outcome } => {
+                Self::ToolResult { call: own(call), content: own(content), outcome }
+            }
+            Self::Reasoning { text, signature } => Self::Reasoning { text: own(text), signature },
+            Self::File { name, media_type, source } => Self::File { name: own(name), media_type, source },
             other @ (Self::Image { .. } | Self::Erased) => other,
         }
     }
@@ -190,11 +167,7 @@ pub fn joined_text(parts: &[Part]) -> String {
 /// Text as it may be stored: without NUL. (A lone surrogate cannot be in a Rust string: the edge that decodes
 /// foreign text replaces it.) Case: `spec/store.md`, rule *Append*.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if text.contains('\0') {
-        Cow::Owned(text.replace('\0', ""))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }
 }
 
 /// What a model call used, as its provider reported it. `None` is unknown, never zero.

@@ -165,11 +165,7 @@ impl Conversation {
             self.state.tip = Some(pos);
             self.totals = meta.totals;
             let opened = meta.opens_turn();
-            self.line = Arc::new(if opened {
-                self.line.did(Step::Turn(pos))
-            } else {
-                self.line.said()
-            });
+            self.line = Arc::new(if opened { self.line.did(Step::Turn(pos)) } else { self.line.said() });
         }
     }
 
@@ -180,20 +176,10 @@ impl Conversation {
         let pieces = self.state.marks.along(&self.tree.path(tip)).into_iter();
         let visible: Vec<_> = pieces.filter(|(_, mark)| mark.is_visible()).collect();
         let base = Path::from_spans(visible.iter().map(|(span, _)| *span));
-        let marks = Marks::from_ranges(
-            visible
-                .into_iter()
-                .filter(|(_, mark)| *mark != Mark::Normal),
-        );
+        let marks = Marks::from_ranges(visible.into_iter().filter(|(_, mark)| *mark != Mark::Normal));
         let normal = Normal::of(&base, &marks);
-        let folds = self
-            .state
-            .folds
-            .all()
-            .iter()
-            .filter(|fold| normal.holds(&fold.covers))
-            .cloned()
-            .collect();
+        let folds =
+            self.state.folds.all().iter().filter(|fold| normal.holds(&fold.covers)).cloned().collect();
         let mut labels = (*self.state.labels).clone();
         labels.retain(|target, _| matches!(target, LabelTarget::Entry(pos) if base.contains(*pos)));
         let state = State {
@@ -202,21 +188,13 @@ impl Conversation {
             folds: Arc::new(Folds::new(folds)),
             labels: Arc::new(labels),
         };
-        Self {
-            state,
-            totals,
-            tree: Tree::new(self.tree.depth() + 1, base),
-            ..Self::new(id)
-        }
+        Self { state, totals, tree: Tree::new(self.tree.depth() + 1, base), ..Self::new(id) }
     }
 
     /// Refuses every write when the log holds an operation of a newer version.
     pub fn writable(&self) -> Result<(), Refusal> {
         match &self.unknown {
-            Some((op, kind)) => Err(Refusal::ReadOnly {
-                op: *op,
-                kind: kind.clone(),
-            }),
+            Some((op, kind)) => Err(Refusal::ReadOnly { op: *op, kind: kind.clone() }),
             None => Ok(()),
         }
     }
@@ -229,10 +207,9 @@ impl Conversation {
             Seen::Anything => true,
         };
         match seen {
-            Seen::Exactly(head) | Seen::Since(head) if !fits => Err(Refusal::Stale {
-                seen: head,
-                now: self.head,
-            }),
+            Seen::Exactly(head) | Seen::Since(head) if !fits => {
+                Err(Refusal::Stale { seen: head, now: self.head })
+            }
             _ => Ok(()),
         }
     }
@@ -244,11 +221,7 @@ impl Conversation {
         }
         if !self.is_on_path(pos) {
             let taken_back = self.taken_back_by(records, pos)?;
-            return Err(Refusal::NotOnPath {
-                entry: pos,
-                taken_back,
-            }
-            .into());
+            return Err(Refusal::NotOnPath { entry: pos, taken_back }.into());
         }
         match self.state.marks.get(pos) {
             mark if mark.is_visible() => Ok(()),
@@ -257,23 +230,13 @@ impl Conversation {
     }
 
     /// The operation that took an entry off the path, and the head before it. Walks back; for error texts.
-    fn taken_back_by<R: Records>(
-        &self,
-        records: &R,
-        pos: Pos,
-    ) -> Result<Option<(OpNo, Head)>, R::Error> {
+    fn taken_back_by<R: Records>(&self, records: &R, pos: Pos) -> Result<Option<(OpNo, Head)>, R::Error> {
         for no in (1..=self.head.op.0).rev() {
             let op = records.op(OpNo(no))?;
             if let Change::Move { before, .. } = op.change
                 && self.tree.is_on_path(pos, before)
             {
-                return Ok(Some((
-                    op.no,
-                    Head {
-                        op: OpNo(no - 1),
-                        seq: op.at,
-                    },
-                )));
+                return Ok(Some((op.no, Head { op: OpNo(no - 1), seq: op.at })));
             }
         }
         Ok(None)
@@ -288,11 +251,7 @@ impl Conversation {
         let tip = self.state.tip;
         let late = say.answering.filter(|answering| !self.reaches(*answering));
         let after = late.map_or(tip, |late| late.tip);
-        let flags = Flags {
-            detached: late.is_some(),
-            erased: false,
-            ..say.flags
-        };
+        let flags = Flags { detached: late.is_some(), erased: false, ..say.flags };
         let pos = Pos::new(self.tree.depth(), self.tree.last() + 1);
         let parts: Vec<Part> = say.parts.into_iter().map(Part::cleaned).collect();
         let calls = count_calls(&parts);
@@ -303,11 +262,7 @@ impl Conversation {
             None => self.turn_of(records, after)?,
         };
         let before = self.totals_at(records, after)?;
-        let totals = before.plus(Totals {
-            messages: 1,
-            calls: calls.into(),
-            turns: opens.into(),
-        });
+        let totals = before.plus(Totals { messages: 1, calls: calls.into(), turns: opens.into() });
         let answers = self.call_answered(records, &parts, after)?;
         let revision = self.revision.next();
         let meta = Meta {
@@ -323,17 +278,8 @@ impl Conversation {
             calls,
             answers,
         };
-        let entry = Entry {
-            meta,
-            author: say.author,
-            parts,
-            usage: say.usage,
-            platform_id: say.platform_id,
-        };
-        Ok(Commit {
-            entries: vec![entry],
-            ops: Vec::new(),
-        })
+        let entry = Entry { meta, author: say.author, parts, usage: say.usage, platform_id: say.platform_id };
+        Ok(Commit { entries: vec![entry], ops: Vec::new() })
     }
 
     /// What a say's author saw may have been hidden meanwhile, but not taken back.
@@ -351,11 +297,7 @@ impl Conversation {
     }
 
     /// The turn that an entry said after `after` belongs to.
-    fn turn_of<R: Records>(
-        &self,
-        records: &R,
-        after: Option<Pos>,
-    ) -> Result<Option<Pos>, R::Error> {
+    fn turn_of<R: Records>(&self, records: &R, after: Option<Pos>) -> Result<Option<Pos>, R::Error> {
         after.map_or(Ok(None), |after| Ok(records.meta(after)?.turn))
     }
 
@@ -381,12 +323,7 @@ impl Conversation {
         let mut at = after;
         while let Some(pos) = at {
             let meta = records.meta(pos)?;
-            if meta.calls > 0
-                && records
-                    .parts(pos)?
-                    .iter()
-                    .any(|part| part.call_id() == Some(call))
-            {
+            if meta.calls > 0 && records.parts(pos)?.iter().any(|part| part.call_id() == Some(call)) {
                 return Ok(Some(pos));
             }
             if meta.opens_turn() {
@@ -400,21 +337,13 @@ impl Conversation {
     /// An operation of this conversation, with its place in the log.
     pub(crate) fn operation(&self, by: &By, reason: Reason, change: Change) -> Operation {
         let no = self.head.op.next();
-        let line_after = if reason.is_step() {
-            self.line.did(Step::Op(no))
-        } else {
-            (*self.line).clone()
-        };
+        let line_after = if reason.is_step() { self.line.did(Step::Op(no)) } else { (*self.line).clone() };
         Operation {
             no,
             at: self.head.seq,
             revision: self.revision.next(),
             reason,
-            tip: if let Change::Move { after, .. } = &change {
-                *after
-            } else {
-                self.state.tip
-            },
+            tip: if let Change::Move { after, .. } = &change { *after } else { self.state.tip },
             change,
             summary: None,
             line_before: (*self.line).clone(),
@@ -427,10 +356,7 @@ impl Conversation {
 
     /// The commit of one operation.
     pub(crate) fn one(op: Operation) -> Commit {
-        Commit {
-            entries: Vec::new(),
-            ops: vec![op],
-        }
+        Commit { entries: Vec::new(), ops: vec![op] }
     }
 
     /// The tip at an earlier head: what it left, everything said up to then included.
@@ -451,21 +377,9 @@ impl Conversation {
         if head.op > self.head.op {
             return Err(unknown());
         }
-        let from = if head.op.0 == 0 {
-            Seq(0)
-        } else {
-            records.op(head.op)?.at
-        };
-        let to = if head.op == self.head.op {
-            self.head.seq
-        } else {
-            records.op(head.op.next())?.at
-        };
-        if (from..=to).contains(&head.seq) {
-            Ok(head)
-        } else {
-            Err(unknown())
-        }
+        let from = if head.op.0 == 0 { Seq(0) } else { records.op(head.op)?.at };
+        let to = if head.op == self.head.op { self.head.seq } else { records.op(head.op.next())?.at };
+        if (from..=to).contains(&head.seq) { Ok(head) } else { Err(unknown()) }
     }
 
     /// The mark of an entry.

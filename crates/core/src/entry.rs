@@ -83,6 +83,11 @@ impl Meta {
     pub fn opens_turn(&self) -> bool {
         self.turn == Some(self.pos)
     }
+
+    /// What it adds to the totals.
+    pub fn own_totals(&self) -> Totals {
+        Totals { messages: 1, calls: self.calls.into(), turns: self.opens_turn().into() }
+    }
 }
 
 /// An entry with its content.

@@ -45,10 +45,7 @@ impl Folds {
 
     /// The fold of that name.
     pub fn get(&self, id: FoldId) -> Option<&Fold> {
-        self.folds
-            .binary_search_by_key(&id, |fold| fold.id)
-            .ok()
-            .map(|at| &self.folds[at])
+        self.folds.binary_search_by_key(&id, |fold| fold.id).ok().map(|at| &self.folds[at])
     }
 
     /// Adds a fold; one of the same name is replaced.
@@ -71,9 +68,8 @@ impl Folds {
             let Some(range) = normal.locate(&fold.covers) else {
                 continue;
             };
-            let overlaps = |(other, _): &(std::ops::Range<u64>, _)| {
-                other.start < range.end && range.start < other.end
-            };
+            let overlaps =
+                |(other, _): &(std::ops::Range<u64>, _)| other.start < range.end && range.start < other.end;
             if !chosen.iter().any(overlaps) {
                 chosen.push((range, fold));
             }
@@ -96,11 +92,7 @@ impl Normal {
     /// The Normal entries of `path`. O(spans + marks).
     pub fn of(path: &Path, marks: &Marks) -> Self {
         let pieces = marks.along(path).into_iter();
-        let path = Path::from_spans(
-            pieces
-                .filter(|(_, mark)| *mark == Mark::Normal)
-                .map(|(span, _)| span),
-        );
+        let path = Path::from_spans(pieces.filter(|(_, mark)| *mark == Mark::Normal).map(|(span, _)| span));
         let offsets = path
             .spans()
             .iter()
@@ -126,9 +118,7 @@ impl Normal {
         let in_list = spans.get(start).filter(|span| span.contains(first))?;
         let offset = self.offsets[start] + (first.seq - in_list.from);
         let mut rest = spans[start..].iter().copied();
-        let mut here = rest
-            .next()
-            .map(|span| Span::new(span.depth, first.seq, span.to));
+        let mut here = rest.next().map(|span| Span::new(span.depth, first.seq, span.to));
         for wanted in entries.spans() {
             let mut wanted = *wanted;
             loop {
@@ -166,22 +156,12 @@ mod tests {
     }
 
     fn fold(op: u64, spans: &[(u64, u64)]) -> Fold {
-        Fold {
-            id: FoldId {
-                depth: 0,
-                op: OpNo(op),
-            },
-            covers: path(spans),
-        }
+        Fold { id: FoldId { depth: 0, op: OpNo(op) }, covers: path(spans) }
     }
 
     fn in_force(folds: &[Fold], on: &Path, marks: &Marks) -> Vec<u64> {
         let folds = Folds::new(folds.to_vec());
-        folds
-            .in_force(&Normal::of(on, marks))
-            .iter()
-            .map(|fold| fold.id.op.0)
-            .collect()
+        folds.in_force(&Normal::of(on, marks)).iter().map(|fold| fold.id.op.0).collect()
     }
 
     #[test]

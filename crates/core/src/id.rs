@@ -135,10 +135,7 @@ pub struct Head {
 impl Head {
     /// The head with operation `op` and last entry `seq`.
     pub const fn new(op: u64, seq: u64) -> Self {
-        Self {
-            op: OpNo(op),
-            seq: Seq(seq),
-        }
+        Self { op: OpNo(op), seq: Seq(seq) }
     }
 }
 
@@ -152,15 +149,9 @@ impl FromStr for Head {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
-        let bad = || BadId {
-            what: "head (OP.SEQ, such as 12.340)",
-            text: text.to_owned(),
-        };
+        let bad = || BadId { what: "head (OP.SEQ, such as 12.340)", text: text.to_owned() };
         let (op, seq) = text.split_once('.').ok_or_else(bad)?;
-        Ok(Self::new(
-            op.parse().map_err(|_| bad())?,
-            seq.parse().map_err(|_| bad())?,
-        ))
+        Ok(Self::new(op.parse().map_err(|_| bad())?, seq.parse().map_err(|_| bad())?))
     }
 }
 
@@ -188,15 +179,11 @@ impl FromStr for RequestId {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
-        let fits = (1..=REQUEST_ID_MAX).contains(&text.len())
-            && text.bytes().all(|b| b.is_ascii_graphic());
+        let fits = (1..=REQUEST_ID_MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         if fits {
             Ok(Self(text.to_owned()))
         } else {
-            Err(BadId {
-                what: "request id (1 to 128 printable ASCII characters)",
-                text: text.to_owned(),
-            })
+            Err(BadId { what: "request id (1 to 128 printable ASCII characters)", text: text.to_owned() })
         }
     }
 }
@@ -220,11 +207,6 @@ mod tests {
         assert!("".parse::<RequestId>().is_err());
         assert!("x y".parse::<RequestId>().is_err());
         assert!("x".repeat(129).parse::<RequestId>().is_err());
-        assert_eq!(
-            "x".repeat(128)
-                .parse::<RequestId>()
-                .map(|id| id.as_str().len()),
-            Ok(128)
-        );
+        assert_eq!("x".repeat(128).parse::<RequestId>().map(|id| id.as_str().len()), Ok(128));
     }
 }

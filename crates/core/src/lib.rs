@@ -36,7 +36,7 @@ pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
-pub use prompt::{Message, NO_RESULT, repaired};
+pub use prompt::{Message, NO_RESULT, repaired, summary_message};
 pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Standing, difference};
 pub use records::Records;
 pub use refusal::Refusal;

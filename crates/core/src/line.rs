@@ -30,19 +30,12 @@ impl Line {
     /// The line after `step` was done: nothing is left to redo.
     #[must_use]
     pub fn did(&self, step: Step) -> Self {
-        Self {
-            done: Some(step),
-            undone: None,
-            void: self.void.clone(),
-        }
+        Self { done: Some(step), undone: None, void: self.void.clone() }
     }
 
     /// The line after something was said that is no step of its own.
     #[must_use]
     pub fn said(&self) -> Self {
-        Self {
-            undone: None,
-            ..self.clone()
-        }
+        Self { undone: None, ..self.clone() }
     }
 }

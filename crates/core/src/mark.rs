@@ -52,11 +52,7 @@ impl MarkChange {
     /// The change that takes this one back.
     #[must_use]
     pub fn inverse(self) -> Self {
-        Self {
-            span: self.span,
-            before: self.after,
-            after: self.before,
-        }
+        Self { span: self.span, before: self.after, after: self.before }
     }
 }
 
@@ -117,10 +113,7 @@ impl Marks {
 
     /// The path in pieces with one mark each, in order. O(spans + marks).
     pub fn along(&self, path: &Path) -> Vec<(Span, Mark)> {
-        path.spans()
-            .iter()
-            .flat_map(|span| self.pieces(*span))
-            .collect()
+        path.spans().iter().flat_map(|span| self.pieces(*span)).collect()
     }
 
     /// What changes when every entry of `targets` gets `mark`; nothing for those that have it.
@@ -128,21 +121,13 @@ impl Marks {
         self.along(targets)
             .into_iter()
             .filter(|(_, before)| *before != mark)
-            .map(|(span, before)| MarkChange {
-                span,
-                before,
-                after: mark,
-            })
+            .map(|(span, before)| MarkChange { span, before, after: mark })
             .collect()
     }
 
     /// Whether the entries of each change have the mark that it expects.
     pub fn admits(&self, changes: &[MarkChange]) -> bool {
-        changes.iter().all(|change| {
-            self.pieces(change.span)
-                .iter()
-                .all(|(_, mark)| *mark == change.before)
-        })
+        changes.iter().all(|change| self.pieces(change.span).iter().all(|(_, mark)| *mark == change.before))
     }
 
     /// Carries the changes out.
@@ -155,8 +140,7 @@ impl Marks {
     /// Gives every entry of `span` this mark.
     fn set(&mut self, span: Span, mark: Mark) {
         let start = self.seek(span.first());
-        let end =
-            start + self.ranges[start..].partition_point(|(range, _)| range.first() <= span.last());
+        let end = start + self.ranges[start..].partition_point(|(range, _)| range.first() <= span.last());
         let mut replacement = Vec::with_capacity(3);
         for (range, old) in &self.ranges[start..end] {
             if range.depth == span.depth && range.from < span.from {
@@ -179,8 +163,7 @@ impl Marks {
     fn merge(&mut self, from: usize) {
         let mut at = from;
         for _ in 0..4 {
-            let (Some((a, mark_a)), Some((b, mark_b))) =
-                (self.ranges.get(at), self.ranges.get(at + 1))
+            let (Some((a, mark_a)), Some((b, mark_b))) = (self.ranges.get(at), self.ranges.get(at + 1))
             else {
                 return;
             };
@@ -200,12 +183,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn mark() -> impl Strategy<Value = Mark> {
-        prop_oneof![
-            Just(Mark::Normal),
-            Just(Mark::Excluded),
-            Just(Mark::Hidden),
-            Just(Mark::Dropped)
-        ]
+        prop_oneof![Just(Mark::Normal), Just(Mark::Excluded), Just(Mark::Hidden), Just(Mark::Dropped)]
     }
 
     proptest! {

@@ -45,24 +45,13 @@ impl Change {
     /// The change that takes this one back when the tip is `tip` now. `None`: it can't be taken back.
     pub fn inverse(&self, tip: Option<Pos>) -> Option<Self> {
         match self {
-            Self::Move { before, .. } => Some(Self::Move {
-                before: tip,
-                after: *before,
-            }),
-            Self::Mark(changes) => Some(Self::Mark(
-                changes.iter().map(|change| change.inverse()).collect(),
-            )),
+            Self::Move { before, .. } => Some(Self::Move { before: tip, after: *before }),
+            Self::Mark(changes) => Some(Self::Mark(changes.iter().map(|change| change.inverse()).collect())),
             Self::Fold(fold) => Some(Self::Unfold(fold.clone())),
             Self::Unfold(fold) => Some(Self::Fold(fold.clone())),
-            Self::Label {
-                target,
-                before,
-                after,
-            } => Some(Self::Label {
-                target: *target,
-                before: after.clone(),
-                after: before.clone(),
-            }),
+            Self::Label { target, before, after } => {
+                Some(Self::Label { target: *target, before: after.clone(), after: before.clone() })
+            }
             Self::Erase(_) | Self::Unknown { .. } => None,
         }
     }

@@ -75,10 +75,7 @@ impl Path {
         match self.spans.last_mut() {
             Some(last) if last.depth == span.depth && last.to + 1 == span.from => last.to = span.to,
             Some(last) => {
-                assert!(
-                    last.last() < span.first(),
-                    "BUG: a path's positions only grow"
-                );
+                assert!(last.last() < span.first(), "BUG: a path's positions only grow");
                 self.spans.push(span);
             }
             None => self.spans.push(span),
@@ -117,9 +114,7 @@ impl Path {
 
     /// Whether `pos` is on it.
     pub fn contains(&self, pos: Pos) -> bool {
-        self.spans
-            .get(self.seek(pos))
-            .is_some_and(|span| span.contains(pos))
+        self.spans.get(self.seek(pos)).is_some_and(|span| span.contains(pos))
     }
 
     /// The position just before `pos`, which must be on the path; `None` before the first.
@@ -127,9 +122,7 @@ impl Path {
         let at = self.seek(pos);
         match self.spans.get(at) {
             Some(span) if span.from < pos.seq => Some(Pos::new(pos.depth, pos.seq - 1)),
-            _ => at
-                .checked_sub(1)
-                .map(|previous| self.spans[previous].last()),
+            _ => at.checked_sub(1).map(|previous| self.spans[previous].last()),
         }
     }
 
@@ -230,9 +223,7 @@ impl Path {
 
     /// Every position, first to last. For tests and for readers that fetch each entry anyway.
     pub fn positions(&self) -> impl DoubleEndedIterator<Item = Pos> + '_ {
-        self.spans
-            .iter()
-            .flat_map(|span| (span.from..=span.to).map(|seq| Pos::new(span.depth, seq)))
+        self.spans.iter().flat_map(|span| (span.from..=span.to).map(|seq| Pos::new(span.depth, seq)))
     }
 }
 
@@ -241,11 +232,7 @@ mod tests {
     use super::*;
 
     fn path(spans: &[(u32, u64, u64)]) -> Path {
-        Path::from_spans(
-            spans
-                .iter()
-                .map(|&(depth, from, to)| Span::new(depth, from, to)),
-        )
+        Path::from_spans(spans.iter().map(|&(depth, from, to)| Span::new(depth, from, to)))
     }
 
     #[test]
@@ -256,39 +243,26 @@ mod tests {
         assert_eq!(p.before(Pos::new(0, 8)), Some(Pos::new(0, 5)));
         assert_eq!(p.before(Pos::new(1, 1)), Some(Pos::new(0, 9)));
         assert_eq!(p.before(Pos::new(0, 1)), None);
-        assert!(
-            p.contains(Pos::new(0, 5))
-                && !p.contains(Pos::new(0, 6))
-                && !p.contains(Pos::new(2, 1))
-        );
+        assert!(p.contains(Pos::new(0, 5)) && !p.contains(Pos::new(0, 6)) && !p.contains(Pos::new(2, 1)));
     }
 
     #[test]
     fn cuts() {
         let p = path(&[(0, 1, 5), (0, 8, 9), (1, 1, 2)]);
         assert_eq!(p.up_to(Some(Pos::new(0, 8))), path(&[(0, 1, 5), (0, 8, 8)]));
-        assert_eq!(
-            p.behind(Some(Pos::new(0, 8))),
-            path(&[(0, 9, 9), (1, 1, 2)])
-        );
+        assert_eq!(p.behind(Some(Pos::new(0, 8))), path(&[(0, 9, 9), (1, 1, 2)]));
         assert_eq!(p.behind(None), p);
         assert_eq!(p.up_to(None), Path::default());
         assert_eq!(p.within(Span::new(0, 3, 8)), path(&[(0, 3, 5), (0, 8, 8)]));
         let holes = [Span::new(0, 2, 2), Span::new(0, 4, 8), Span::new(1, 2, 2)];
-        assert_eq!(
-            p.without(holes),
-            path(&[(0, 1, 1), (0, 3, 3), (0, 9, 9), (1, 1, 1)])
-        );
+        assert_eq!(p.without(holes), path(&[(0, 1, 1), (0, 3, 3), (0, 9, 9), (1, 1, 1)]));
     }
 
     #[test]
     fn common_prefixes() {
         let p = path(&[(0, 1, 5), (0, 8, 9)]);
         assert_eq!(p.common_prefix(&path(&[(0, 1, 3)])), Some(Pos::new(0, 3)));
-        assert_eq!(
-            p.common_prefix(&path(&[(0, 1, 5), (0, 10, 12)])),
-            Some(Pos::new(0, 5))
-        );
+        assert_eq!(p.common_prefix(&path(&[(0, 1, 5), (0, 10, 12)])), Some(Pos::new(0, 5)));
         assert_eq!(p.common_prefix(&path(&[(0, 2, 5)])), None);
         assert_eq!(p.common_prefix(&p.clone()), Some(Pos::new(0, 9)));
     }

@@ -10,10 +10,7 @@ pub const PREVIEW_MAX: usize = 80;
 /// The text parts joined by a space, white space folded, at most [`PREVIEW_MAX`] graphemes, none cut in two.
 /// Without text, what the entry holds in brackets. Reads no more of a long text than it shows.
 pub fn preview(parts: &[Part]) -> String {
-    let words = parts
-        .iter()
-        .filter_map(Part::as_text)
-        .flat_map(str::split_whitespace);
+    let words = parts.iter().filter_map(Part::as_text).flat_map(str::split_whitespace);
     let mut line = String::new();
     for word in words {
         if !line.is_empty() {
@@ -25,11 +22,7 @@ pub fn preview(parts: &[Part]) -> String {
         }
     }
     if line.is_empty() {
-        line = parts
-            .iter()
-            .map(placeholder)
-            .find(|text| !text.is_empty())
-            .unwrap_or_default();
+        line = parts.iter().map(placeholder).find(|text| !text.is_empty()).unwrap_or_default();
     }
     shorten(&line, PREVIEW_MAX)
 }
@@ -39,10 +32,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     match text.grapheme_indices(true).nth(max) {
         None => text.to_owned(),
         Some(_) => {
-            let cut = text
-                .grapheme_indices(true)
-                .nth(max - 1)
-                .map_or(text.len(), |(at, _)| at);
+            let cut = text.grapheme_indices(true).nth(max - 1).map_or(text.len(), |(at, _)| at);
             format!("{}…", text[..cut].trim_end())
         }
     }
@@ -67,10 +57,7 @@ mod tests {
 
     #[test]
     fn white_space_folds_and_parts_join() {
-        let image = Part::Image {
-            media_type: "image/png".into(),
-            source: crate::Source::Inline(vec![1]),
-        };
+        let image = Part::Image { media_type: "image/png".into(), source: crate::Source::Inline(vec![1]) };
         let parts = [Part::text(" a\n\tb "), image.clone(), Part::text("c")];
         assert_eq!(preview(&parts), "a b c");
         assert_eq!(preview(&[image]), "[image]");
@@ -84,9 +71,6 @@ mod tests {
         assert_eq!(line.graphemes(true).count(), PREVIEW_MAX);
         assert_eq!(line, format!("{}…", family.repeat(79)));
         assert_eq!(preview(&[Part::text("x".repeat(80))]), "x".repeat(80));
-        assert_eq!(
-            preview(&[Part::text("x".repeat(81))]),
-            format!("{}…", "x".repeat(79))
-        );
+        assert_eq!(preview(&[Part::text("x".repeat(81))]), format!("{}…", "x".repeat(79)));
     }
 }

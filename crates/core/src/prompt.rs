@@ -12,10 +12,27 @@ pub struct Message {
     pub role: Role,
     /// What.
     pub parts: Vec<Part>,
+    /// The model that wrote it (`provider/model`): only that provider gets its reasoning back.
+    pub model: Option<String>,
+}
+
+impl Message {
+    /// A message that no model wrote.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self { role, parts, model: None }
+    }
 }
 
 /// What the model reads in the place of a result that is not there.
 pub const NO_RESULT: &str = "[no result: the call was interrupted]";
+
+/// What stands before the summary of a fold in the prompt.
+const SUMMARY_OF_EARLIER: &str = "[Summary of earlier messages]";
+
+/// The message that a summary becomes in the prompt.
+pub fn summary_message(summary: &str) -> Message {
+    Message::new(Role::User, vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))])
+}
 
 /// Makes a prompt that every provider takes, from entries and summaries in order.
 pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
@@ -35,13 +52,7 @@ pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
         if message.role != Role::Tool {
             close(&mut prompt, &mut open);
         }
-        open.extend(
-            message
-                .parts
-                .iter()
-                .filter_map(Part::call_id)
-                .map(str::to_owned),
-        );
+        open.extend(message.parts.iter().filter_map(Part::call_id).map(str::to_owned));
         match prompt.last_mut() {
             Some(last) if last.role == message.role && message.role != Role::Assistant => {
                 last.parts.append(&mut message.parts);
@@ -66,18 +77,11 @@ fn close(prompt: &mut Vec<Message>, open: &mut Vec<String>) {
     }
     let parts: Vec<Part> = open
         .drain(..)
-        .map(|call| Part::ToolResult {
-            call,
-            content: NO_RESULT.into(),
-            outcome: ToolOutcome::Failed,
-        })
+        .map(|call| Part::ToolResult { call, content: NO_RESULT.into(), outcome: ToolOutcome::Failed })
         .collect();
     match prompt.last_mut() {
         Some(last) if last.role == Role::Tool => last.parts.extend(parts),
-        _ => prompt.push(Message {
-            role: Role::Tool,
-            parts,
-        }),
+        _ => prompt.push(Message::new(Role::Tool, parts)),
     }
 }
 
@@ -86,39 +90,18 @@ mod tests {
     use super::*;
 
     fn say(role: Role, text: &str) -> Message {
-        Message {
-            role,
-            parts: vec![Part::text(text)],
-        }
+        Message::new(role, vec![Part::text(text)])
     }
 
     fn call(id: &str) -> Message {
-        let part = Part::ToolCall {
-            id: id.into(),
-            name: "ls".into(),
-            arguments: "{}".into(),
-        };
-        Message {
-            role: Role::Assistant,
-            parts: vec![part],
-        }
+        let part = Part::ToolCall { id: id.into(), name: "ls".into(), arguments: "{}".into() };
+        Message::new(Role::Assistant, vec![part])
     }
 
     fn result(id: &str, content: &str) -> Message {
-        let outcome = if content == NO_RESULT {
-            ToolOutcome::Failed
-        } else {
-            ToolOutcome::Ok
-        };
-        let part = Part::ToolResult {
-            call: id.into(),
-            content: content.into(),
-            outcome,
-        };
-        Message {
-            role: Role::Tool,
-            parts: vec![part],
-        }
+        let outcome = if content == NO_RESULT { ToolOutcome::Failed } else { ToolOutcome::Ok };
+        let part = Part::ToolResult { call: id.into(), content: content.into(), outcome };
+        Message::new(Role::Tool, vec![part])
     }
 
     fn check(before: Vec<Message>, after: Vec<Message>) {
@@ -127,23 +110,14 @@ mod tests {
 
     #[test]
     fn two_users_in_a_row_are_one() {
-        let one = Message {
-            role: Role::User,
-            parts: vec![Part::text("a"), Part::text("b")],
-        };
+        let one = Message::new(Role::User, vec![Part::text("a"), Part::text("b")]);
         check(vec![say(Role::User, "a"), say(Role::User, "b")], vec![one]);
     }
 
     #[test]
     fn an_orphan_result_is_left_out() {
-        check(
-            vec![say(Role::User, "a"), result("1", "x")],
-            vec![say(Role::User, "a")],
-        );
-        check(
-            vec![call("1"), result("1", "x"), result("1", "again")],
-            vec![call("1"), result("1", "x")],
-        );
+        check(vec![say(Role::User, "a"), result("1", "x")], vec![say(Role::User, "a")]);
+        check(vec![call("1"), result("1", "x"), result("1", "again")], vec![call("1"), result("1", "x")]);
     }
 
     #[test]

@@ -79,36 +79,19 @@ impl Conversation {
             }
             let mut from = span.from;
             while from <= span.to {
-                while next
-                    .peek()
-                    .is_some_and(|(cover, _)| cover.last() < Pos::new(span.depth, from))
-                {
+                while next.peek().is_some_and(|(cover, _)| cover.last() < Pos::new(span.depth, from)) {
                     next.next();
                 }
                 let rest = Span::new(span.depth, from, span.to);
                 let piece = match next.peek() {
-                    Some((cover, id))
-                        if cover
-                            .intersect(rest)
-                            .is_some_and(|common| common.from == from) =>
-                    {
+                    Some((cover, id)) if cover.intersect(rest).is_some_and(|common| common.from == from) => {
                         let common = cover.intersect(rest).unwrap_or(rest);
-                        Piece {
-                            span: common,
-                            mark,
-                            fold: Some(*id),
-                        }
+                        Piece { span: common, mark, fold: Some(*id) }
                     }
-                    Some((cover, _)) if cover.intersect(rest).is_some() => Piece {
-                        span: Span::new(span.depth, from, cover.from - 1),
-                        mark,
-                        fold: None,
-                    },
-                    _ => Piece {
-                        span: rest,
-                        mark,
-                        fold: None,
-                    },
+                    Some((cover, _)) if cover.intersect(rest).is_some() => {
+                        Piece { span: Span::new(span.depth, from, cover.from - 1), mark, fold: None }
+                    }
+                    _ => Piece { span: rest, mark, fold: None },
                 };
                 pieces.push(piece);
                 from = piece.span.to + 1;
@@ -122,8 +105,7 @@ impl Conversation {
         let mut prompt = Vec::new();
         for piece in self.timeline() {
             match (piece.mark, piece.fold) {
-                (Mark::Normal, Some(fold))
-                    if prompt.last() == Some(&PromptPiece::Summary(fold)) => {}
+                (Mark::Normal, Some(fold)) if prompt.last() == Some(&PromptPiece::Summary(fold)) => {}
                 (Mark::Normal, Some(fold)) => prompt.push(PromptPiece::Summary(fold)),
                 (Mark::Normal, None) => prompt.push(PromptPiece::Entries(piece.span)),
                 _ => {}
@@ -144,11 +126,7 @@ impl Conversation {
 
     /// How an entry stands now, for whoever searches everything.
     pub fn standing(&self, pos: Pos) -> Standing {
-        if self.is_on_path(pos) {
-            Standing::OnPath(self.mark(pos))
-        } else {
-            Standing::Rewound
-        }
+        if self.is_on_path(pos) { Standing::OnPath(self.mark(pos)) } else { Standing::Rewound }
     }
 
     /// Whether a search may show an entry that stands so.
@@ -160,24 +138,15 @@ impl Conversation {
     }
 
     /// The visible entries of a part of the path.
-    pub(crate) fn visible(&self, part: &Path) -> Path {
+    pub fn visible(&self, part: &Path) -> Path {
         let pieces = self.state.marks.along(part).into_iter();
-        Path::from_spans(
-            pieces
-                .filter(|(_, mark)| mark.is_visible())
-                .map(|(span, _)| span),
-        )
+        Path::from_spans(pieces.filter(|(_, mark)| mark.is_visible()).map(|(span, _)| span))
     }
 
     /// The folds in force now, oldest place first.
     pub fn folds_in_force(&self) -> Vec<FoldId> {
         let normal = Normal::of(&self.path(), &self.state.marks);
-        self.state
-            .folds
-            .in_force(&normal)
-            .into_iter()
-            .map(|fold| fold.id)
-            .collect()
+        self.state.folds.in_force(&normal).into_iter().map(|fold| fold.id).collect()
     }
 }
 
@@ -202,15 +171,7 @@ pub fn difference(before: &Conversation, after: &Conversation) -> Difference {
     Difference {
         gone: old.without(new.spans().iter().copied()),
         came: new.without(old.spans().iter().copied()),
-        lifted: old_folds
-            .iter()
-            .filter(|fold| !new_folds.contains(fold))
-            .copied()
-            .collect(),
-        in_force: new_folds
-            .iter()
-            .filter(|fold| !old_folds.contains(fold))
-            .copied()
-            .collect(),
+        lifted: old_folds.iter().filter(|fold| !new_folds.contains(fold)).copied().collect(),
+        in_force: new_folds.iter().filter(|fold| !old_folds.contains(fold)).copied().collect(),
     }
 }

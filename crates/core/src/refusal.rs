@@ -47,9 +47,7 @@ pub enum Refusal {
     #[error("there is no such fold")]
     UnknownFold,
     /// The entries to fold do not stand together in the prompt, or there are none.
-    #[error(
-        "these messages do not stand together in the prompt, so no summary can take their place"
-    )]
+    #[error("these messages do not stand together in the prompt, so no summary can take their place")]
     NotFoldable,
     /// A label needs a name.
     #[error("a label can't be empty")]
@@ -69,9 +67,7 @@ pub enum Refusal {
     #[error("the message was not written by a model")]
     NotAnAnswer,
     /// An operation of a newer version is in the log.
-    #[error(
-        "the conversation is read-only: operation {op} is a “{kind}”, which this version does not know"
-    )]
+    #[error("the conversation is read-only: operation {op} is a “{kind}”, which this version does not know")]
     ReadOnly {
         /// The operation.
         op: OpNo,
@@ -107,22 +103,13 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownEntry => "`retake log` shows the ids of the messages".into(),
-            Self::NotOnPath {
-                taken_back: Some((op, head)),
-                ..
-            } => {
+            Self::NotOnPath { taken_back: Some((op, head)), .. } => {
                 format!("operation {op} took it back; `undo` or `restore {head}` brings it back")
             }
-            Self::NotOnPath { .. } => {
-                "`tree` lists the branches; check out the one that it is on".into()
-            }
+            Self::NotOnPath { .. } => "`tree` lists the branches; check out the one that it is on".into(),
             Self::NotVisible(_) => "`show` it first".into(),
-            Self::Stale { .. } | Self::StaleMark(_) => {
-                "look again, then repeat it with the new head".into()
-            }
-            Self::NothingToUndo => {
-                "`tree` lists every branch, `ops` everything that was done".into()
-            }
+            Self::Stale { .. } | Self::StaleMark(_) => "look again, then repeat it with the new head".into(),
+            Self::NothingToUndo => "`tree` lists every branch, `ops` everything that was done".into(),
             Self::NothingToRedo => {
                 "what was left is a branch: `tree` lists it, `restore` returns to it".into()
             }

@@ -55,8 +55,6 @@ impl State {
 
     /// The label of an entry.
     pub fn label(&self, pos: Pos) -> Option<&str> {
-        self.labels
-            .get(&LabelTarget::Entry(pos))
-            .map(String::as_str)
+        self.labels.get(&LabelTarget::Entry(pos)).map(String::as_str)
     }
 }

@@ -42,22 +42,12 @@ pub struct Leaf {
 impl Tree {
     /// The empty tree of a conversation at `depth` whose path begins with `base`.
     pub fn new(depth: u32, base: Path) -> Self {
-        Self {
-            depth,
-            base: Arc::new(base),
-            runs: Arc::default(),
-            last: 0,
-        }
+        Self { depth, base: Arc::new(base), runs: Arc::default(), last: 0 }
     }
 
     /// The tree with these runs, in order, of a log whose last entry is `last`.
     pub fn from_runs(depth: u32, base: Path, runs: Vec<Run>, last: u64) -> Self {
-        Self {
-            depth,
-            base: Arc::new(base),
-            runs: Arc::new(runs),
-            last,
-        }
+        Self { depth, base: Arc::new(base), runs: Arc::new(runs), last }
     }
 
     /// Depth of the conversation's own log.
@@ -90,11 +80,7 @@ impl Tree {
     /// Records the next entry of the own log.
     pub fn push(&mut self, after: Option<Pos>, detached: bool) -> Pos {
         if self.starts_run(after, detached) {
-            Arc::make_mut(&mut self.runs).push(Run {
-                start: self.last + 1,
-                after,
-                detached,
-            });
+            Arc::make_mut(&mut self.runs).push(Run { start: self.last + 1, after, detached });
         }
         self.last += 1;
         Pos::new(self.depth, self.last)
@@ -102,11 +88,7 @@ impl Tree {
 
     /// Whether the position names an entry that this conversation can know.
     pub fn knows(&self, pos: Pos) -> bool {
-        if pos.depth == self.depth {
-            (1..=self.last).contains(&pos.seq)
-        } else {
-            self.base.contains(pos)
-        }
+        if pos.depth == self.depth { (1..=self.last).contains(&pos.seq) } else { self.base.contains(pos) }
     }
 
     /// Index of the run that holds `seq` of the own log.
@@ -116,9 +98,7 @@ impl Tree {
 
     /// The last entry of run `index`.
     fn run_end(&self, index: usize) -> u64 {
-        self.runs
-            .get(index + 1)
-            .map_or(self.last, |next| next.start - 1)
+        self.runs.get(index + 1).map_or(self.last, |next| next.start - 1)
     }
 
     /// What was said just before `pos`: its `after`, as far as this conversation sees it.
@@ -127,11 +107,7 @@ impl Tree {
             return self.base.before(pos);
         }
         let run = self.runs[self.run_of(pos.seq)];
-        if run.start == pos.seq {
-            run.after
-        } else {
-            Some(Pos::new(self.depth, pos.seq - 1))
-        }
+        if run.start == pos.seq { run.after } else { Some(Pos::new(self.depth, pos.seq - 1)) }
     }
 
     /// The path from the root to `tip`. O(spans).
@@ -189,11 +165,7 @@ impl Tree {
     pub fn children(&self, after: Option<Pos>) -> Vec<Pos> {
         let mut children = Vec::new();
         let inherited = match after {
-            Some(pos) => self
-                .base
-                .behind(Some(pos))
-                .first()
-                .filter(|_| self.base.contains(pos)),
+            Some(pos) => self.base.behind(Some(pos)).first().filter(|_| self.base.contains(pos)),
             None => self.base.first(),
         };
         children.extend(inherited);
@@ -204,10 +176,7 @@ impl Tree {
             }
         }
         children.extend(
-            self.runs
-                .iter()
-                .filter(|run| run.after == after)
-                .map(|run| Pos::new(self.depth, run.start)),
+            self.runs.iter().filter(|run| run.after == after).map(|run| Pos::new(self.depth, run.start)),
         );
         children
     }
@@ -217,11 +186,7 @@ impl Tree {
         let mut leaf = pos;
         let mut inside = vec![false; self.runs.len()];
         if pos.depth < self.depth {
-            leaf = self
-                .base
-                .last()
-                .filter(|_| self.base.contains(pos))
-                .unwrap_or(pos);
+            leaf = self.base.last().filter(|_| self.base.contains(pos)).unwrap_or(pos);
         } else {
             leaf.seq = self.run_end(self.run_of(pos.seq));
         }
@@ -240,9 +205,7 @@ impl Tree {
 
     /// Whether `after` is in the run of `pos`, not before it.
     fn covers(&self, pos: Pos, after: Pos) -> bool {
-        pos.depth == self.depth
-            && after.seq >= pos.seq
-            && self.run_of(pos.seq) == self.run_of(after.seq)
+        pos.depth == self.depth && after.seq >= pos.seq && self.run_of(pos.seq) == self.run_of(after.seq)
     }
 
     /// Every leaf, oldest first: the branches. Each entry is on the path of at least one. O(runs log runs).
@@ -261,21 +224,14 @@ impl Tree {
         for index in 0..self.runs.len() {
             let pos = Pos::new(self.depth, self.run_end(index));
             if is_leaf(&pos) {
-                leaves.push(Leaf {
-                    pos,
-                    fork: self.branch_point(index, &first_child),
-                });
+                leaves.push(Leaf { pos, fork: self.branch_point(index, &first_child) });
             }
         }
         leaves
     }
 
     /// Where the branch that ends in run `index` leaves an older one: follows runs that merely continue.
-    fn branch_point(
-        &self,
-        mut index: usize,
-        first_child: &BTreeMap<Option<Pos>, usize>,
-    ) -> Option<Pos> {
+    fn branch_point(&self, mut index: usize, first_child: &BTreeMap<Option<Pos>, usize>) -> Option<Pos> {
         loop {
             let after = self.runs[index].after?;
             if after.depth < self.depth {
@@ -302,16 +258,9 @@ mod tests {
     /// 1-2-3-4, 5 after 2, 6 after 5, 7 detached after 4, 8 after 6.
     fn tree() -> Tree {
         let mut tree = Tree::new(0, Path::default());
-        for (after, detached) in [
-            (0, false),
-            (1, false),
-            (2, false),
-            (3, false),
-            (2, false),
-            (5, false),
-            (4, true),
-            (6, false),
-        ] {
+        for (after, detached) in
+            [(0, false), (1, false), (2, false), (3, false), (2, false), (5, false), (4, true), (6, false)]
+        {
             tree.push((after > 0).then(|| p(after)), detached);
         }
         tree
@@ -320,12 +269,7 @@ mod tests {
     #[test]
     fn paths_follow_runs() {
         let tree = tree();
-        let seqs = |tip| {
-            tree.path(Some(p(tip)))
-                .positions()
-                .map(|pos| pos.seq)
-                .collect::<Vec<_>>()
-        };
+        let seqs = |tip| tree.path(Some(p(tip))).positions().map(|pos| pos.seq).collect::<Vec<_>>();
         assert_eq!(seqs(4), [1, 2, 3, 4]);
         assert_eq!(seqs(8), [1, 2, 5, 6, 8]);
         assert_eq!(seqs(7), [1, 2, 3, 4, 7]);
@@ -335,11 +279,8 @@ mod tests {
     #[test]
     fn leaves_children_and_latest_leaf() {
         let tree = tree();
-        let leaves: Vec<_> = tree
-            .leaves()
-            .iter()
-            .map(|leaf| (leaf.pos.seq, leaf.fork.map(|f| f.seq)))
-            .collect();
+        let leaves: Vec<_> =
+            tree.leaves().iter().map(|leaf| (leaf.pos.seq, leaf.fork.map(|f| f.seq))).collect();
         assert_eq!(leaves, [(7, None), (8, Some(2))]);
         assert_eq!(tree.children(Some(p(2))), [p(3), p(5)]);
         assert_eq!(tree.latest_leaf(p(3)), p(7));

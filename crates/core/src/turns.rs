@@ -26,12 +26,7 @@ impl Conversation {
     /// Totals of the visible entries of a part of a path.
     pub fn visible_totals<R: Records>(&self, records: &R, part: &Path) -> Result<Totals, R::Error> {
         let mut sum = Totals::default();
-        let visible = self
-            .state
-            .marks
-            .along(part)
-            .into_iter()
-            .filter(|(_, mark)| mark.is_visible());
+        let visible = self.state.marks.along(part).into_iter().filter(|(_, mark)| mark.is_visible());
         for span in Path::from_spans(visible.map(|(span, _)| span)).spans() {
             sum = sum.plus(self.span_totals(records, *span)?);
         }
@@ -48,9 +43,7 @@ impl Conversation {
     ) -> Result<Vec<Target>, R::Error> {
         let path = self.path();
         let visible = self.visible(&path);
-        let start = before.map_or(visible.clone(), |before| {
-            visible.up_to(visible.before(before))
-        });
+        let start = before.map_or(visible.clone(), |before| visible.up_to(visible.before(before)));
         let mut sum = match before {
             Some(before) => self.visible_totals(records, &path.behind(path.before(before)))?,
             None => Totals::default(),
@@ -64,15 +57,10 @@ impl Conversation {
                 }
                 let opener = records.last_opener(span)?;
                 let from = opener.unwrap_or(span.first());
-                sum =
-                    sum.plus(self.span_totals(records, Span::new(span.depth, from.seq, span.to))?);
+                sum = sum.plus(self.span_totals(records, Span::new(span.depth, from.seq, span.to))?);
                 if let Some(opener) = opener {
                     let meta = records.meta(opener)?;
-                    targets.push(Target {
-                        number: meta.totals.turns,
-                        takes_back: sum,
-                        meta,
-                    });
+                    targets.push(Target { number: meta.totals.turns, takes_back: sum, meta });
                 }
                 rest = opener
                     .filter(|opener| opener.seq > span.from)
@@ -82,9 +70,31 @@ impl Conversation {
         Ok(targets)
     }
 
+    /// The visible entry on the path that opened turn `number`, from 1. O(spans + log entries).
+    pub fn turn_opener<R: Records>(&self, records: &R, number: u64) -> Result<Option<Pos>, R::Error> {
+        for span in self.path().spans() {
+            let (mut low, mut high) = (span.from, span.to + 1);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if records.meta(Pos::new(span.depth, middle))?.totals.turns < number {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            if low <= span.to {
+                let opener = records.meta(Pos::new(span.depth, low))?;
+                let found = opener.opens_turn() && opener.totals.turns == number;
+                return Ok((found && self.mark(opener.pos).is_visible()).then_some(opener.pos));
+            }
+        }
+        Ok(None)
+    }
+
     /// Totals of consecutive entries of the path.
     fn span_totals<R: Records>(&self, records: &R, span: Span) -> Result<Totals, R::Error> {
-        let before = self.totals_at(records, self.tree.after(span.first()))?;
-        Ok(self.totals_at(records, Some(span.last()))?.minus(before))
+        let first = records.meta(span.first())?;
+        let last = self.totals_at(records, Some(span.last()))?;
+        Ok(last.minus(first.totals).plus(first.own_totals()))
     }
 }

@@ -1,1 +1,25 @@
-//! placeholder
+//! The owner of truth: runs turns with models, and owns the clock and the randomness.
+//!
+//! It never listens on a socket and never touches the terminal.
+
+pub mod clock;
+mod engine;
+mod error;
+mod history;
+pub mod ids;
+pub mod model;
+mod names;
+mod open;
+mod run;
+pub mod secret;
+pub mod settings;
+
+pub use engine::{Engine, Parts};
+pub use error::{EngineError, Kind, Result};
+pub use open::OpenRequest;
+pub use run::{Ended, Outcome, RunEvent, RunRequest, Start};
+
+/// What the engine's verbs take and give, as the store has it.
+pub mod store {
+    pub use retake_store::*;
+}

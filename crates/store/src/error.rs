@@ -109,10 +109,9 @@ impl StoreError {
     /// Whether the machine lacks space for the change.
     pub fn is_full(&self) -> bool {
         match self {
-            Self::Database {
-                source: rusqlite::Error::SqliteFailure(error, _),
-                ..
-            } => error.code == rusqlite::ErrorCode::DiskFull,
+            Self::Database { source: rusqlite::Error::SqliteFailure(error, _), .. } => {
+                error.code == rusqlite::ErrorCode::DiskFull
+            }
             Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
             Self::NotDurable(why) => why.contains("disk is full"),
             _ => false,

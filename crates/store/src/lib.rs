@@ -3,13 +3,31 @@
 //! Decisions are core's; a backend keeps rows; between them stands one writer that makes whatever is queued
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
+mod keeper;
 mod lock;
 mod memory;
-mod query;
+pub mod query;
+mod reading;
 mod record;
 mod request;
-mod rows;
+pub mod rows;
 mod sqlite;
+mod store;
 
 pub use error::{Result, StoreError};
+pub use keeper::Keeper;
+pub use memory::{Memory, MemoryRows};
+pub use reading::{
+    Alternative, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned,
+    Reading, Shown, Snapshot, Summary, TargetLine,
+};
+pub use request::{
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort,
+    StreamRow,
+};
+pub use rows::Backend;
+pub use sqlite::{Opened, Sqlite, SqliteRows};
+pub use store::Store;

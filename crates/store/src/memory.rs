@@ -48,12 +48,7 @@ impl Memory {
     }
 
     fn rows(&self, shared: &Shared) -> MemoryRows {
-        MemoryRows {
-            memory: self.clone(),
-            owner: shared.owner,
-            data: shared.data.clone(),
-            point: None,
-        }
+        MemoryRows { memory: self.clone(), owner: shared.owner, data: shared.data.clone(), point: None }
     }
 
     /// Poison means nothing here: under the lock there are only assignments.

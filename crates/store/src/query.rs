@@ -47,10 +47,7 @@ impl Query {
     /// How often the terms that were looked for stand in a text that is found.
     pub(crate) fn occurrences(&self, words: &[String]) -> usize {
         let clauses = self.any.iter().filter(|clause| clause.matches(words));
-        clauses
-            .flat_map(|clause| &clause.must)
-            .map(|term| term.occurrences(words))
-            .sum()
+        clauses.flat_map(|clause| &clause.must).map(|term| term.occurrences(words)).sum()
     }
 }
 
@@ -73,9 +70,7 @@ impl Term {
             return false;
         };
         first.iter().all(|word| words.next() == Some(word))
-            && words
-                .next()
-                .is_some_and(|word| word == last || self.prefix && word.starts_with(last.as_str()))
+            && words.next().is_some_and(|word| word == last || self.prefix && word.starts_with(last.as_str()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
 
 use retake_core::{
-    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason,
-    RequestId, Revision, Role, Seen, Step, Time, Totals, Usage,
+    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason, Revision, Role,
+    Seen, Step, Time, Totals, Usage,
 };
 
 /// Who asks, when, by which request.
@@ -110,8 +110,14 @@ pub enum Action {
     Unfold(FoldId),
     /// Names an entry, or with `None` the conversation.
     Label(Option<EntryId>, Option<String>),
-    /// Overwrites the content of these entries, in every conversation of the root.
-    Erase(Vec<EntryId>),
+    /// Overwrites content in every conversation of the root: of these entries, and of everything that contains
+    /// the text.
+    Erase {
+        /// Entries.
+        entries: Vec<EntryId>,
+        /// A text.
+        matching: Option<String>,
+    },
 }
 
 /// A change of the state, with what its author saw.

@@ -3,9 +3,7 @@
 //! A backend knows no rule of the conversation; it keeps rows and finds them. Everything it reads it decodes
 //! strictly: a row that can't be read is an error that names it.
 
-use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time,
-};
+use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time};
 
 use crate::error::Result;
 use crate::query::Query;
@@ -121,30 +119,20 @@ pub trait Rows: Send {
     /// Entries of a tree of forks whose id begins with `prefix` (lower-case, without dashes), at most `limit`.
     fn entries_like(&self, root: LogNo, prefix: &str, limit: usize) -> Result<Vec<(EntryId, Key)>>;
     /// The entry that a request made.
-    fn entry_by_request(
-        &self,
-        log: LogNo,
-        request: &RequestId,
-    ) -> Result<Option<(Key, Fingerprint)>>;
+    fn entry_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(Key, Fingerprint)>>;
     /// Entries with this id on their platform.
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>>;
     /// The runs of a log.
     fn runs(&self, log: LogNo) -> Result<Vec<Run>>;
 
     /// Appends an operation; the bytes of its delta come back.
-    fn insert_op(
-        &mut self,
-        home: &ConversationRow,
-        op: &Operation,
-        made_by: &MadeBy,
-    ) -> Result<u64>;
+    fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64>;
     /// An operation.
     fn op(&self, log: LogNo, no: OpNo) -> Result<Operation>;
     /// Operations in a range of numbers, both included, oldest first.
     fn ops(&self, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>>;
     /// The operation that a request made.
-    fn op_by_request(&self, log: LogNo, request: &RequestId)
-    -> Result<Option<(OpNo, Fingerprint)>>;
+    fn op_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(OpNo, Fingerprint)>>;
     /// Keeps a full state, as of an operation; its bytes come back.
     fn insert_state(&mut self, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64>;
     /// The last full state at or before an operation.

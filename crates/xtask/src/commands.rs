@@ -73,9 +73,7 @@ fn cargo(arguments: &[&str], out: &mut dyn Write) -> anyhow::Result<bool> {
 fn step(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<bool> {
     out.flush()?;
     let status = command.current_dir(root()).status();
-    Ok(status
-        .with_context(|| format!("starting {command:?}"))?
-        .success())
+    Ok(status.with_context(|| format!("starting {command:?}"))?.success())
 }
 
 #[cfg(test)]
@@ -86,10 +84,7 @@ mod tests {
     fn an_unknown_command_gets_the_usage() {
         let mut out = Vec::new();
         let error = run(&["tset".to_owned()], &mut out).unwrap_err().to_string();
-        assert!(
-            error.starts_with("unknown command `tset`\nusage:"),
-            "{error}"
-        );
+        assert!(error.starts_with("unknown command `tset`\nusage:"), "{error}");
         assert!(run(&["help".to_owned()], &mut out).unwrap());
         assert!(String::from_utf8(out).unwrap().starts_with("usage:"));
     }

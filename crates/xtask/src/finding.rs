@@ -13,11 +13,7 @@ pub struct Finding {
 impl Finding {
     /// A finding in a line (counted from 1) of a file, or in the file as a whole (line 0).
     pub(crate) fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            what: what.into(),
-        }
+        Self { path: path.to_owned(), line, what: what.into() }
     }
 }
 

@@ -63,10 +63,7 @@ fn put(view: &mut String, span: &str, shown: bool) {
 }
 
 fn next_span(rest: &str, in_word: bool) -> (Kind, usize) {
-    let first = rest
-        .chars()
-        .next()
-        .expect("BUG: spans are asked for inside the text");
+    let first = rest.chars().next().expect("BUG: spans are asked for inside the text");
     if rest.starts_with("//") {
         return (Kind::Comment, rest.find('\n').unwrap_or(rest.len()));
     }
@@ -125,9 +122,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     let hashes = body.len() - body.trim_start_matches('#').len();
     let inside = body[hashes..].strip_prefix('"')?;
     let close = format!("\"{}", "#".repeat(hashes));
-    let end = inside
-        .find(&close)
-        .map_or(inside.len(), |at| at + close.len());
+    let end = inside.find(&close).map_or(inside.len(), |at| at + close.len());
     Some(rest.len() - inside.len() + end)
 }
 
@@ -138,9 +133,7 @@ fn char_literal(rest: &str) -> Option<usize> {
         return Some(1 + quoted(inside, '\''));
     }
     let c = inside.chars().next()?;
-    inside[c.len_utf8()..]
-        .starts_with('\'')
-        .then(|| 2 + c.len_utf8())
+    inside[c.len_utf8()..].starts_with('\'').then(|| 2 + c.len_utf8())
 }
 
 #[cfg(test)]

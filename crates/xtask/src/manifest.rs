@@ -13,13 +13,8 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Reads a manifest's text; `krate` is the folder below `crates/`.
     pub(crate) fn parse(krate: &str, text: &str) -> anyhow::Result<Self> {
-        let table = text
-            .parse::<Table>()
-            .with_context(|| format!("reading crates/{krate}/Cargo.toml"))?;
-        Ok(Self {
-            krate: krate.to_owned(),
-            table,
-        })
+        let table = text.parse::<Table>().with_context(|| format!("reading crates/{krate}/Cargo.toml"))?;
+        Ok(Self { krate: krate.to_owned(), table })
     }
 
     /// The folder below `crates/`.
@@ -43,10 +38,7 @@ impl Manifest {
 
     /// What only its tests are built with.
     pub(crate) fn dev_dependencies(&self) -> Vec<String> {
-        self.tables()
-            .into_iter()
-            .flat_map(|table| names(table, "dev-dependencies"))
-            .collect()
+        self.tables().into_iter().flat_map(|table| names(table, "dev-dependencies")).collect()
     }
 
     /// Whether cargo is told not to make a test binary of each file in `tests/`.
@@ -57,19 +49,12 @@ impl Manifest {
     /// Names of the `[[test]]` targets.
     pub(crate) fn test_targets(&self) -> Vec<&str> {
         let targets = self.table.get("test").and_then(Value::as_array);
-        targets
-            .into_iter()
-            .flatten()
-            .filter_map(|target| target.get("name")?.as_str())
-            .collect()
+        targets.into_iter().flatten().filter_map(|target| target.get("name")?.as_str()).collect()
     }
 
     fn tables(&self) -> Vec<&Table> {
         let targets = self.table.get("target").and_then(Value::as_table);
-        let per_target = targets
-            .into_iter()
-            .flatten()
-            .filter_map(|(_, t)| t.as_table());
+        let per_target = targets.into_iter().flatten().filter_map(|(_, t)| t.as_table());
         std::iter::once(&self.table).chain(per_target).collect()
     }
 }

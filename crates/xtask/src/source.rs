@@ -18,12 +18,7 @@ impl Source {
     pub(crate) fn new(path: &str, text: &str) -> Self {
         let views = lex::split(text);
         let production = without_tests(&views);
-        Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            views,
-            production,
-        }
+        Self { path: path.to_owned(), text: text.to_owned(), views, production }
     }
 
     /// Relative to the root, with `/`.
@@ -48,34 +43,22 @@ impl Source {
 
     /// The folder below `crates/`.
     pub(crate) fn krate(&self) -> &str {
-        self.path
-            .strip_prefix("crates/")
-            .and_then(|rest| rest.split('/').next())
-            .unwrap_or("")
+        self.path.strip_prefix("crates/").and_then(|rest| rest.split('/').next()).unwrap_or("")
     }
 
     /// Whether the whole file belongs to tests.
     pub(crate) fn is_test(&self) -> bool {
-        self.path.contains("/tests/")
-            || ["/tests.rs", "_tests.rs"]
-                .iter()
-                .any(|end| self.path.ends_with(end))
+        self.path.contains("/tests/") || ["/tests.rs", "_tests.rs"].iter().any(|end| self.path.ends_with(end))
     }
 
     /// One finding for each place in a view where the words stand.
     pub(crate) fn find(&self, view: &str, words: &str, what: &str) -> Vec<Finding> {
-        places(view, words)
-            .into_iter()
-            .map(|at| self.finding(at, what))
-            .collect()
+        places(view, words).into_iter().map(|at| self.finding(at, what)).collect()
     }
 
     /// A finding at a byte position of any view.
     pub(crate) fn finding(&self, at: usize, what: impl Into<String>) -> Finding {
-        let line = 1 + self.text.as_bytes()[..at]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count();
+        let line = 1 + self.text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count();
         Finding::new(&self.path, line, what)
     }
 }
@@ -89,10 +72,7 @@ pub(crate) fn places(view: &str, words: &str) -> Vec<usize> {
         let joined_after = words.ends_with(lex::is_word) && after.is_some_and(lex::is_word);
         !joined_before && !joined_after
     };
-    view.match_indices(words)
-        .map(|(at, _)| at)
-        .filter(|at| alone(*at))
-        .collect()
+    view.match_indices(words).map(|(at, _)| at).filter(|at| alone(*at)).collect()
 }
 
 /// Position behind the bracket that closes the one at `open`; the end of the view when none does.

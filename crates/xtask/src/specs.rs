@@ -22,21 +22,9 @@ struct Spec {
 
 /// Specs with a prefix must have a test for every case; the cases of the others are counted as open.
 const SPECS: &[Spec] = &[
-    Spec {
-        file: "store.md",
-        prefix: Some("store"),
-        mark: ". ",
-    },
-    Spec {
-        file: "rewind.md",
-        prefix: None,
-        mark: " ",
-    },
-    Spec {
-        file: "playground.md",
-        prefix: None,
-        mark: " ",
-    },
+    Spec { file: "store.md", prefix: Some("store"), mark: ". " },
+    Spec { file: "rewind.md", prefix: None, mark: " " },
+    Spec { file: "playground.md", prefix: None, mark: " " },
 ];
 
 /// The cases of one spec and the tests that stand for them.
@@ -72,11 +60,7 @@ pub fn case_map(tree: &Tree) -> anyhow::Result<Vec<CaseMap>> {
             )
         })?;
         let numbers = cases(&text, spec.mark);
-        ensure!(
-            !numbers.is_empty(),
-            "{} has no numbered cases below a heading that names them",
-            spec.file
-        );
+        ensure!(!numbers.is_empty(), "{} has no numbered cases below a heading that names them", spec.file);
         maps.push(map(spec, &numbers, &tree.sources));
     }
     Ok(maps)
@@ -94,26 +78,13 @@ pub fn report(maps: &[CaseMap]) -> String {
 
 fn render(text: &mut String, map: &CaseMap) -> std::fmt::Result {
     if !map.required {
-        return writeln!(
-            text,
-            "{}: {} cases, OPEN (a later part)",
-            map.file, map.later
-        );
+        return writeln!(text, "{}: {} cases, OPEN (a later part)", map.file, map.later);
     }
     let met = map.cases.values().filter(|tests| !tests.is_empty()).count();
-    writeln!(
-        text,
-        "{}: {met} of {} cases are tests",
-        map.file,
-        map.cases.len()
-    )?;
+    writeln!(text, "{}: {met} of {} cases are tests", map.file, map.cases.len())?;
     for (case, tests) in &map.cases {
         let tests: Vec<_> = tests.iter().map(String::as_str).collect();
-        let shown = if tests.is_empty() {
-            "OPEN".to_owned()
-        } else {
-            tests.join(", ")
-        };
+        let shown = if tests.is_empty() { "OPEN".to_owned() } else { tests.join(", ") };
         writeln!(text, "  {case:>2}  {shown}")?;
     }
     for wrong in &map.wrong {
@@ -138,20 +109,15 @@ fn map(spec: &Spec, numbers: &[u32], sources: &[Source]) -> CaseMap {
     for (name, uses) in named(&start, sources) {
         let covered = covered(&name[start.len()..]);
         if covered.is_empty() {
-            map.wrong
-                .push(format!("{name}: name it `{start}NN_what`, two digits"));
+            map.wrong.push(format!("{name}: name it `{start}NN_what`, two digits"));
         } else if !uses.runs() {
-            map.wrong.push(format!(
-                "{name}: nothing runs it; make it a test or put it on the suite's list"
-            ));
+            map.wrong.push(format!("{name}: nothing runs it; make it a test or put it on the suite's list"));
         }
         for case in covered {
             match map.cases.get_mut(&case) {
                 Some(tests) if uses.runs() => drop(tests.insert(name.clone())),
                 Some(_) => {}
-                None => map
-                    .wrong
-                    .push(format!("{name}: {} has no case {case}", spec.file)),
+                None => map.wrong.push(format!("{name}: {} has no case {case}", spec.file)),
             }
         }
     }
@@ -195,8 +161,7 @@ fn next_case(rest: &str, number: u32, mark: &str) -> Option<usize> {
     rest.match_indices(&words)
         .find(|(at, _)| {
             let before = &rest[..*at];
-            before.trim_end_matches(' ').ends_with('\n')
-                || before.ends_with([' ']) && ends_sentence(before)
+            before.trim_end_matches(' ').ends_with('\n') || before.ends_with([' ']) && ends_sentence(before)
         })
         .map(|(at, words)| at + words.len())
 }
@@ -229,9 +194,7 @@ fn named(start: &str, sources: &[Source]) -> BTreeMap<String, Uses> {
             if code[..at].ends_with(lex::is_word) {
                 continue;
             }
-            let end = code[at..]
-                .find(|c| !lex::is_word(c))
-                .map_or(code.len(), |len| at + len);
+            let end = code[at..].find(|c| !lex::is_word(c)).map_or(code.len(), |len| at + len);
             let name = code[at..end].to_owned();
             match code[..at].strip_suffix("fn ") {
                 Some(before) => defined.entry(name).or_default().tested |= is_tested(before),
@@ -247,9 +210,7 @@ fn named(start: &str, sources: &[Source]) -> BTreeMap<String, Uses> {
 
 /// Whether the attributes that end here make a test.
 fn is_tested(before: &str) -> bool {
-    let item = before
-        .rfind(['}', ';', '{'])
-        .map_or(before, |at| &before[at..]);
+    let item = before.rfind(['}', ';', '{']).map_or(before, |at| &before[at..]);
     item.contains("#[test]") || item.contains("::test]") || item.contains("::test(")
 }
 
@@ -280,11 +241,7 @@ mod tests {
                         2. seq 3; more\n3. image. 4. clock runs\n## Next\n5. no case\n";
 
     fn mapped(text: &str) -> (bool, String) {
-        let spec = Spec {
-            file: "a.md",
-            prefix: Some("a"),
-            mark: ". ",
-        };
+        let spec = Spec { file: "a.md", prefix: Some("a"), mark: ". " };
         let sources = [Source::new("crates/x/src/a.rs", text)];
         let map = map(&spec, &[1, 2], &sources);
         (map.is_met(), report(&[map]))
@@ -293,13 +250,7 @@ mod tests {
     #[test]
     fn cases_are_read_in_order() {
         assert_eq!(cases(SPEC, ". "), [1, 2, 3, 4]);
-        assert_eq!(
-            cases(
-                "## 2. Some cases\n### a\n 1 x 2\n 2 y. 3 z\n### b\n 1 z\n",
-                " "
-            ),
-            [1, 2, 3, 1]
-        );
+        assert_eq!(cases("## 2. Some cases\n### a\n 1 x 2\n 2 y. 3 z\n### b\n 1 z\n", " "), [1, 2, 3, 1]);
         assert!(cases("# none\n", ". ").is_empty());
     }
 
@@ -308,16 +259,12 @@ mod tests {
         let test = "#[test]\nfn a_case_01_x() {}\n#[tokio::test]\nasync fn a_case_02_y() {}";
         let (met, text) = mapped(test);
         assert!(met, "{text}");
-        assert_eq!(
-            text,
-            "a.md: 2 of 2 cases are tests\n   1  a_case_01_x\n   2  a_case_02_y\n"
-        );
+        assert_eq!(text, "a.md: 2 of 2 cases are tests\n   1  a_case_01_x\n   2  a_case_02_y\n");
     }
 
     #[test]
     fn a_listed_function_is_a_test() {
-        let (met, text) =
-            mapped("suite!(a_case_01_and_02_x);\npub async fn a_case_01_and_02_x() {}");
+        let (met, text) = mapped("suite!(a_case_01_and_02_x);\npub async fn a_case_01_and_02_x() {}");
         assert!(met, "{text}");
     }
 
@@ -325,22 +272,10 @@ mod tests {
     fn what_is_open_or_wrong_is_said() {
         let rows = [
             ("#[test]\nfn a_case_01_x() {}", "   2  OPEN"),
-            (
-                "#[test]\nfn a_case_01_x() {}\nfn a_case_02_y() {}",
-                "a_case_02_y: nothing runs it",
-            ),
-            (
-                "// fn a_case_02_y\n#[test]\nfn a_case_01_x() {}",
-                "   2  OPEN",
-            ),
-            (
-                "#[test]\nfn a_case_01_and_02_x() {}\n#[test]\nfn a_case_09_y() {}",
-                "a.md has no case 9",
-            ),
-            (
-                "#[test]\nfn a_case_01_and_02_x() {}\n#[test]\nfn a_case_1_y() {}",
-                "two digits",
-            ),
+            ("#[test]\nfn a_case_01_x() {}\nfn a_case_02_y() {}", "a_case_02_y: nothing runs it"),
+            ("// fn a_case_02_y\n#[test]\nfn a_case_01_x() {}", "   2  OPEN"),
+            ("#[test]\nfn a_case_01_and_02_x() {}\n#[test]\nfn a_case_09_y() {}", "a.md has no case 9"),
+            ("#[test]\nfn a_case_01_and_02_x() {}\n#[test]\nfn a_case_1_y() {}", "two digits"),
         ];
         for (text, says) in rows {
             let (met, said) = mapped(text);

@@ -48,9 +48,6 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     }
     let crates: Vec<_> = tree.manifests.iter().map(|m| m.krate()).collect();
     let mut found = documents::architecture(&tree.text("ARCHITECTURE.md")?, &crates);
-    found.extend(documents::commands(
-        &tree.text("README.md")?,
-        &tree.text(".ci/run")?,
-    ));
+    found.extend(documents::commands(&tree.text("README.md")?, &tree.text(".ci/run")?));
     Ok(found)
 }

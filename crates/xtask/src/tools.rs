@@ -26,12 +26,8 @@ pub(crate) const LLMPOSTER: CargoTool = CargoTool {
 };
 
 /// Checks licences, bans and sources of dependencies.
-pub(crate) const CARGO_DENY: CargoTool = CargoTool {
-    name: "cargo-deny",
-    version: "0.20.2",
-    arguments: &[],
-    why: "it checks what we depend on",
-};
+pub(crate) const CARGO_DENY: CargoTool =
+    CargoTool { name: "cargo-deny", version: "0.20.2", arguments: &[], why: "it checks what we depend on" };
 
 /// System packages for tests: name of command and package, and what for.
 const PACKAGES: &[(&str, &str)] = &[
@@ -60,25 +56,12 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
     if is_installed(&root, tool) {
         return Ok(path);
     }
-    let CargoTool {
-        name, version, why, ..
-    } = tool;
-    writeln!(
-        out,
-        "tools: building {name} {version} into {}, once, some minutes: {why}",
-        root.display()
-    )?;
+    let CargoTool { name, version, why, .. } = tool;
+    writeln!(out, "tools: building {name} {version} into {}, once, some minutes: {why}", root.display())?;
     let mut install = cargo();
-    install
-        .args(["install", "--locked", "--root"])
-        .arg(&root)
-        .args(tool.arguments);
+    install.args(["install", "--locked", "--root"]).arg(&root).args(tool.arguments);
     install.arg(format!("{name}@{version}"));
-    if !install
-        .status()
-        .with_context(|| format!("starting {install:?}"))?
-        .success()
-    {
+    if !install.status().with_context(|| format!("starting {install:?}"))?.success() {
         bail!(
             "{name} {version} could not be built (cargo says why above); with a network, run again: {install:?}"
         );
@@ -96,9 +79,7 @@ pub(crate) fn cargo() -> Command {
 fn root() -> anyhow::Result<PathBuf> {
     let commands = env::var_os("RETAKE_TEST_TOOLS").map(PathBuf::from);
     let root = commands.as_deref().and_then(Path::parent);
-    Ok(root
-        .context("RETAKE_TEST_TOOLS names no folder; start this as `cargo xtask`")?
-        .to_path_buf())
+    Ok(root.context("RETAKE_TEST_TOOLS names no folder; start this as `cargo xtask`")?.to_path_buf())
 }
 
 /// Whether the command is there and cargo's record of the folder names this version.
@@ -119,18 +100,13 @@ fn ensure_package(name: &str, why: &str, out: &mut dyn Write) -> anyhow::Result<
     let installed = apt(&["install", "-y", "--no-install-recommends", name])
         || apt(&["update"]) && apt(&["install", "-y", "--no-install-recommends", name]);
     if !installed || !in_path(name) {
-        bail!(
-            "apt-get could not install {name}: {why}; install the package `{name}` and run again"
-        );
+        bail!("apt-get could not install {name}: {why}; install the package `{name}` and run again");
     }
     Ok(())
 }
 
 fn apt(arguments: &[&str]) -> bool {
-    let status = Command::new("apt-get")
-        .args(arguments)
-        .stdin(Stdio::null())
-        .status();
+    let status = Command::new("apt-get").args(arguments).stdin(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -155,10 +131,8 @@ mod tests {
         std::fs::create_dir(root.join("bin")).unwrap();
         std::fs::write(root.join("bin/llmposter"), "").unwrap();
         std::fs::write(root.join("bin/cargo-deny"), "").unwrap();
-        let record = format!(
-            "[v1]\n\"llmposter {} (x)\" = []\n\"cargo-deny 0.0.1 (x)\" = []\n",
-            LLMPOSTER.version
-        );
+        let record =
+            format!("[v1]\n\"llmposter {} (x)\" = []\n\"cargo-deny 0.0.1 (x)\" = []\n", LLMPOSTER.version);
         std::fs::write(root.join(".crates.toml"), record).unwrap();
         assert!(is_installed(root, &LLMPOSTER));
         assert!(!is_installed(root, &CARGO_DENY));

@@ -22,15 +22,8 @@ impl Tree {
     /// # Errors
     /// A file that cannot be read or a manifest that cannot be parsed, by name.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
-        let mut tree = Self {
-            root: root.to_path_buf(),
-            sources: Vec::new(),
-            manifests: Vec::new(),
-        };
-        for folder in list(&root.join("crates"))?
-            .iter()
-            .filter(|path| path.is_dir())
-        {
+        let mut tree = Self { root: root.to_path_buf(), sources: Vec::new(), manifests: Vec::new() };
+        for folder in list(&root.join("crates"))?.iter().filter(|path| path.is_dir()) {
             let krate = file_name(folder);
             let manifest = tree.text(&format!("crates/{krate}/Cargo.toml"))?;
             tree.manifests.push(Manifest::parse(&krate, &manifest)?);
@@ -84,8 +77,5 @@ fn relative(root: &Path, path: &Path) -> String {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

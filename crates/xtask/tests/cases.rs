@@ -14,8 +14,5 @@ fn without_the_specs_it_says_what_is_missing() {
     std::fs::create_dir_all(root.path().join("checkout/crates")).unwrap();
     let tree = Tree::read(&root.path().join("checkout")).unwrap();
     let error = format!("{:#}", case_map(&tree).unwrap_err());
-    assert!(
-        error.contains("`shared` must lie beside the checkout"),
-        "{error}"
-    );
+    assert!(error.contains("`shared` must lie beside the checkout"), "{error}");
 }

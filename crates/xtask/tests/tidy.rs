@@ -6,12 +6,7 @@ use retake_xtask::{Tree, root, tidy};
 fn the_tree_is_tidy() {
     let found = tidy(&Tree::read(&root()).unwrap()).unwrap();
     let lines: Vec<_> = found.iter().map(ToString::to_string).collect();
-    assert!(
-        lines.is_empty(),
-        "{} to mend:\n{}",
-        lines.len(),
-        lines.join("\n")
-    );
+    assert!(lines.is_empty(), "{} to mend:\n{}", lines.len(), lines.join("\n"));
 }
 
 #[test]
@@ -20,11 +15,7 @@ fn an_untidy_tree_is_found() {
     let source = root.path().join("crates/core/src");
     std::fs::create_dir_all(&source).unwrap();
     std::fs::write(source.join("lib.rs"), "use std::fs;\n").unwrap();
-    std::fs::write(
-        root.path().join("crates/core/Cargo.toml"),
-        "[dependencies]\ntokio = \"1\"\n",
-    )
-    .unwrap();
+    std::fs::write(root.path().join("crates/core/Cargo.toml"), "[dependencies]\ntokio = \"1\"\n").unwrap();
 
     let found = tidy(&Tree::read(root.path()).unwrap()).unwrap();
     let lines: Vec<_> = found.iter().map(ToString::to_string).collect();

@@ -68,12 +68,7 @@ impl Conversation {
         let path = self.path();
         let targets = self.resolve(records, &path, &request.targets)?;
         if let Some(seen) = request.seen
-            && self
-                .state
-                .marks
-                .along(&targets)
-                .iter()
-                .any(|(_, mark)| *mark != seen)
+            && self.state.marks.along(&targets).iter().any(|(_, mark)| *mark != seen)
         {
             return Err(Refusal::StaleMark(seen).into());
         }
@@ -84,20 +79,11 @@ impl Conversation {
         if changes.is_empty() {
             return Ok(Commit::default());
         }
-        Ok(Self::one(self.operation(
-            by,
-            request.verb,
-            Change::Mark(changes),
-        )))
+        Ok(Self::one(self.operation(by, request.verb, Change::Mark(changes))))
     }
 
     /// The entries that are aimed at, as a part of the path.
-    fn resolve<R: Records>(
-        &self,
-        records: &R,
-        path: &Path,
-        targets: &Targets,
-    ) -> Result<Path, R::Error> {
+    fn resolve<R: Records>(&self, records: &R, path: &Path, targets: &Targets) -> Result<Path, R::Error> {
         let on_path = |pos: Pos| match path.contains(pos) {
             true => Ok(()),
             false => self.visible_on_path(records, pos),
@@ -140,12 +126,7 @@ impl Conversation {
     }
 
     /// Puts a summary in the place of the Normal entries of a range, in the prompt.
-    pub fn fold<R: Records>(
-        &self,
-        records: &R,
-        by: &By,
-        request: &FoldRequest,
-    ) -> Result<Commit, R::Error> {
+    pub fn fold<R: Records>(&self, records: &R, by: &By, request: &FoldRequest) -> Result<Commit, R::Error> {
         self.writable()?;
         let path = self.path();
         let range = self.resolve(records, &path, &Targets::Range(request.from, request.to))?;
@@ -153,34 +134,25 @@ impl Conversation {
         let covers = match &request.covers {
             Some(covers) => covers.clone(),
             None => {
-                let within = range
-                    .spans()
-                    .iter()
-                    .flat_map(|span| normal.path().within(*span).spans().to_vec());
+                let within =
+                    range.spans().iter().flat_map(|span| normal.path().within(*span).spans().to_vec());
                 self.widen(records, normal.path(), Path::from_spans(within))?
             }
         };
         if !normal.holds(&covers) {
             return Err(Refusal::NotFoldable.into());
         }
-        let id = FoldId {
-            depth: self.tree.depth(),
-            op: self.head.op.next(),
-        };
+        let id = FoldId { depth: self.tree.depth(), op: self.head.op.next() };
         let mut op = self.operation(by, request.verb, Change::Fold(Fold { id, covers }));
         op.summary = Some(crate::content::clean(&request.summary).into_owned());
         Ok(Self::one(op))
     }
 
     /// Takes a fold away: what it covered is in the prompt again, verbatim.
-    pub fn unfold<R: Records>(&self, by: &By, fold: FoldId) -> Result<Commit, R::Error> {
+    pub fn unfold(&self, by: &By, fold: FoldId) -> Result<Commit, Refusal> {
         self.writable()?;
         let fold = self.state.folds.get(fold).ok_or(Refusal::UnknownFold)?;
-        Ok(Self::one(self.operation(
-            by,
-            Reason::Unfold,
-            Change::Unfold(fold.clone()),
-        )))
+        Ok(Self::one(self.operation(by, Reason::Unfold, Change::Unfold(fold.clone()))))
     }
 
     /// Names an entry or the conversation, or removes the name.
@@ -200,10 +172,8 @@ impl Conversation {
             LabelTarget::Title => Reason::Title,
             LabelTarget::Entry(pos) => {
                 self.visible_on_path(records, pos)?;
-                let taken = name
-                    .as_deref()
-                    .and_then(|name| self.state.labelled(name))
-                    .filter(|at| *at != pos);
+                let taken =
+                    name.as_deref().and_then(|name| self.state.labelled(name)).filter(|at| *at != pos);
                 if taken.is_some() {
                     return Err(Refusal::LabelTaken(name.unwrap_or_default().into_owned()).into());
                 }
@@ -215,27 +185,15 @@ impl Conversation {
         if before == after {
             return Ok(Commit::default());
         }
-        Ok(Self::one(self.operation(
-            by,
-            reason,
-            Change::Label {
-                target,
-                before,
-                after,
-            },
-        )))
+        Ok(Self::one(self.operation(by, reason, Change::Label { target, before, after })))
     }
 
     /// The row that says when content was erased, without the content. The store overwrites it.
-    pub fn erase<R: Records>(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, R::Error> {
+    pub fn erase(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, Refusal> {
         if entries.iter().any(|pos| !self.tree.knows(*pos)) {
-            return Err(Refusal::UnknownEntry.into());
+            return Err(Refusal::UnknownEntry);
         }
-        Ok(Self::one(self.operation(
-            by,
-            Reason::Erase,
-            Change::Erase(entries),
-        )))
+        Ok(Self::one(self.operation(by, Reason::Erase, Change::Erase(entries))))
     }
 }
 

@@ -14,14 +14,7 @@ impl Conversation {
         if after == self.state.tip {
             return Commit::default();
         }
-        Self::one(self.operation(
-            by,
-            reason,
-            Change::Move {
-                before: self.state.tip,
-                after,
-            },
-        ))
+        Self::one(self.operation(by, reason, Change::Move { before: self.state.tip, after }))
     }
 
     /// Back to just before `target`, which is on the path.
@@ -83,16 +76,11 @@ impl Conversation {
     }
 
     /// To any entry of the tree: another branch.
-    pub fn checkout<R: Records>(
-        &self,
-        by: &By,
-        seen: Seen,
-        tip: Option<Pos>,
-    ) -> Result<Commit, R::Error> {
+    pub fn checkout(&self, by: &By, seen: Seen, tip: Option<Pos>) -> Result<Commit, Refusal> {
         self.writable()?;
         self.expect(seen)?;
         if tip.is_some_and(|tip| !self.tree.knows(tip)) {
-            return Err(Refusal::UnknownEntry.into());
+            return Err(Refusal::UnknownEntry);
         }
         Ok(self.move_tip(by, Reason::Checkout, tip))
     }
@@ -119,18 +107,11 @@ impl Conversation {
         let mut alternatives = Vec::new();
         for sibling in self.tree.children(self.tree.after(pos)) {
             let meta = records.meta(sibling)?;
-            if meta.role == Role::Assistant
-                && !meta.flags.detached
-                && self.mark(sibling).is_visible()
-            {
+            if meta.role == Role::Assistant && !meta.flags.detached && self.mark(sibling).is_visible() {
                 alternatives.push(sibling);
             }
         }
-        Ok(if alternatives.contains(&pos) {
-            alternatives
-        } else {
-            Vec::new()
-        })
+        Ok(if alternatives.contains(&pos) { alternatives } else { Vec::new() })
     }
 
     /// To the latest leaf of alternative `number` (from 1) of a visible answer.
@@ -149,13 +130,8 @@ impl Conversation {
             return Err(Refusal::NotAnAnswer.into());
         }
         let count = alternatives.len();
-        let chosen = number
-            .checked_sub(1)
-            .and_then(|index| alternatives.get(index));
-        let chosen = *chosen.ok_or(Refusal::NoSuchAlternative {
-            wanted: number,
-            count,
-        })?;
+        let chosen = number.checked_sub(1).and_then(|index| alternatives.get(index));
+        let chosen = *chosen.ok_or(Refusal::NoSuchAlternative { wanted: number, count })?;
         if self.is_on_path(chosen) {
             return Ok(Commit::default());
         }
@@ -163,12 +139,7 @@ impl Conversation {
     }
 
     /// Takes back a turn or a Move that came to nothing, as if it had never been: the undo line does not see it.
-    pub fn compensate<R: Records>(
-        &self,
-        records: &R,
-        by: &By,
-        step: Step,
-    ) -> Result<Commit, R::Error> {
+    pub fn compensate<R: Records>(&self, records: &R, by: &By, step: Step) -> Result<Commit, R::Error> {
         self.writable()?;
         let tip = self.state.tip;
         let back = match step {
@@ -179,20 +150,10 @@ impl Conversation {
             },
         };
         let back = back.ok_or(Refusal::Overtaken)?;
-        let mut op = self.operation(
-            by,
-            Reason::Compensate(step),
-            Change::Move {
-                before: tip,
-                after: back,
-            },
-        );
+        let mut op = self.operation(by, Reason::Compensate(step), Change::Move { before: tip, after: back });
         op.line_after = if self.line.done == Some(step) {
             let before = self.line_before(records, step)?;
-            Line {
-                void: self.line.void.clone(),
-                ..before
-            }
+            Line { void: self.line.void.clone(), ..before }
         } else {
             let mut line = (*self.line).clone();
             line.void.push(step);

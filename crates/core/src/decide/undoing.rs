@@ -20,8 +20,7 @@ impl Conversation {
         seen: Seen,
         count: usize,
     ) -> Result<Commit, R::Error> {
-        self.repeat(records, by, seen, count, Self::undo_one)?
-            .ok_or_else(|| Refusal::NothingToUndo.into())
+        self.repeat(records, by, seen, count, Self::undo_one)?.ok_or_else(|| Refusal::NothingToUndo.into())
     }
 
     /// Brings back the last `count` things undone, at least one, clamped to the last.
@@ -32,8 +31,7 @@ impl Conversation {
         seen: Seen,
         count: usize,
     ) -> Result<Commit, R::Error> {
-        self.repeat(records, by, seen, count, Self::redo_one)?
-            .ok_or_else(|| Refusal::NothingToRedo.into())
+        self.repeat(records, by, seen, count, Self::redo_one)?.ok_or_else(|| Refusal::NothingToRedo.into())
     }
 
     /// Up to `count` steps in one commit; `None` when there is not even one.
@@ -53,10 +51,7 @@ impl Conversation {
         while commit.ops.len() < count.max(1)
             && let Some(op) = one(&now, records, &by)?
         {
-            let op = Operation {
-                revision: self.revision.next(),
-                ..op
-            };
+            let op = Operation { revision: self.revision.next(), ..op };
             now = now.after(records, &Self::one(op.clone()))?;
             commit.ops.push(op);
             by.request = None;
@@ -76,10 +71,7 @@ impl Conversation {
         let Some(step) = next else { return Ok(None) };
         let tip = self.state.tip;
         let change = match step {
-            Step::Turn(opener) => Some(Change::Move {
-                before: tip,
-                after: self.tree.after(opener),
-            }),
+            Step::Turn(opener) => Some(Change::Move { before: tip, after: self.tree.after(opener) }),
             Step::Op(no) => records.op(no)?.change.inverse(tip),
         };
         let Some(change) = change else {
@@ -87,11 +79,7 @@ impl Conversation {
         };
         let mut op = self.operation(by, Reason::Undo(step), change);
         let done = self.line_before(records, step)?.done;
-        op.line_after = Line {
-            done,
-            undone: Some(op.no),
-            void,
-        };
+        op.line_after = Line { done, undone: Some(op.no), void };
         Ok(Some(op))
     }
 
@@ -100,27 +88,18 @@ impl Conversation {
             return Ok(None);
         };
         let undone = records.op(undone)?;
-        let (Reason::Undo(step), Some(change)) =
-            (undone.reason, undone.change.inverse(self.state.tip))
+        let (Reason::Undo(step), Some(change)) = (undone.reason, undone.change.inverse(self.state.tip))
         else {
             return Ok(None);
         };
         let mut op = self.operation(by, Reason::Redo(step), change);
         let void = self.line.void.clone();
-        op.line_after = Line {
-            done: Some(step),
-            undone: undone.line_before.undone,
-            void,
-        };
+        op.line_after = Line { done: Some(step), undone: undone.line_before.undone, void };
         Ok(Some(op))
     }
 
     /// The undo line just before a step was done.
-    pub(crate) fn line_before<R: Records>(
-        &self,
-        records: &R,
-        step: Step,
-    ) -> Result<Line, R::Error> {
+    pub(crate) fn line_before<R: Records>(&self, records: &R, step: Step) -> Result<Line, R::Error> {
         match step {
             Step::Op(no) => Ok(records.op(no)?.line_before),
             Step::Turn(opener) => self.line_at(records, opener.seq - 1),
@@ -144,7 +123,7 @@ impl Conversation {
     }
 
     /// The last operation made while the own log's last entry was `seq` or an earlier one. O(log operations).
-    fn last_op_at<R: Records>(&self, records: &R, seq: u64) -> Result<Option<Operation>, R::Error> {
+    pub fn last_op_at<R: Records>(&self, records: &R, seq: u64) -> Result<Option<Operation>, R::Error> {
         let (mut low, mut high) = (0, self.head.op.0);
         let mut found = None;
         while low < high {

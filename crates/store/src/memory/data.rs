@@ -107,11 +107,8 @@ impl Data {
         }
         for log in &what.states {
             let log = self.log_mut(*log)?;
-            let states: Vec<_> = log
-                .states
-                .iter()
-                .map(|(op, state)| (*op, without(state, &labels)))
-                .collect();
+            let states: Vec<_> =
+                log.states.iter().map(|(op, state)| (*op, without(state, &labels))).collect();
             log.states = states.into_iter().collect();
         }
         Ok(())
@@ -123,12 +120,7 @@ fn erase_op(op: &mut Operation, labels: &mut Vec<(LabelTarget, String)>) {
     if let Some(summary) = &mut op.summary {
         summary.clear();
     }
-    if let Change::Label {
-        target,
-        before,
-        after,
-    } = &mut op.change
-    {
+    if let Change::Label { target, before, after } = &mut op.change {
         let texts = [before, after].into_iter().flatten();
         labels.extend(texts.map(|text| (*target, std::mem::take(text))));
     }

@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time,
-};
+use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time};
 use uuid::Uuid;
 
 use super::MemoryRows;
@@ -26,11 +24,7 @@ impl Rows for MemoryRows {
             return Err(misplaced(format!("conversation {}", row.id)));
         }
         let root = row.parent.map_or(log, |_| row.root);
-        let row = ConversationRow {
-            log,
-            root,
-            ..row.clone()
-        };
+        let row = ConversationRow { log, root, ..row.clone() };
         data.conversations.insert_mut(row.id, log);
         if let Some(request) = request {
             data.requests.insert_mut(request.clone(), log);
@@ -100,9 +94,7 @@ impl Rows for MemoryRows {
         let key = Key { log: home.log, seq };
         let known = data.entries.contains_key(&(home.root, id));
         let log = data.log_mut(home.log)?;
-        let twice = made_by
-            .as_ref()
-            .is_some_and(|(request, _)| log.said.contains_key(request));
+        let twice = made_by.as_ref().is_some_and(|(request, _)| log.said.contains_key(request));
         if known || twice || seq != log.entries.len() as u64 + 1 {
             return Err(misplaced(entry_name(key)));
         }
@@ -160,11 +152,7 @@ impl Rows for MemoryRows {
         Ok(like.map(|((_, id), key)| (*id, *key)).take(limit).collect())
     }
 
-    fn entry_by_request(
-        &self,
-        log: LogNo,
-        request: &RequestId,
-    ) -> Result<Option<(Key, Fingerprint)>> {
+    fn entry_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(Key, Fingerprint)>> {
         Ok(self.data.log(log)?.said.get(request).copied())
     }
 
@@ -183,16 +171,9 @@ impl Rows for MemoryRows {
         Ok(starts.collect())
     }
 
-    fn insert_op(
-        &mut self,
-        home: &ConversationRow,
-        op: &Operation,
-        made_by: &MadeBy,
-    ) -> Result<u64> {
+    fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64> {
         let log = self.data.log_mut(home.log)?;
-        let twice = made_by
-            .as_ref()
-            .is_some_and(|(request, _)| log.done.contains_key(request));
+        let twice = made_by.as_ref().is_some_and(|(request, _)| log.done.contains_key(request));
         if twice || op.no.0 != log.ops.len() as u64 + 1 {
             let name = format!("operation {} of conversation {}", op.no, home.log.0);
             return Err(misplaced(name));
@@ -214,11 +195,7 @@ impl Rows for MemoryRows {
         range.map(|no| self.op(log, OpNo(no))).collect()
     }
 
-    fn op_by_request(
-        &self,
-        log: LogNo,
-        request: &RequestId,
-    ) -> Result<Option<(OpNo, Fingerprint)>> {
+    fn op_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(OpNo, Fingerprint)>> {
         Ok(self.data.log(log)?.done.get(request).copied())
     }
 
@@ -285,10 +262,7 @@ impl Rows for MemoryRows {
 fn count(query: &Query, request: &SearchRequest, entry: &Entry) -> usize {
     let Entry { meta, author, .. } = entry;
     let asked_for = request.role.is_none_or(|role| meta.role == role)
-        && request
-            .source
-            .as_ref()
-            .is_none_or(|source| author == source)
+        && request.source.as_ref().is_none_or(|source| author == source)
         && request.from.is_none_or(|from| meta.time >= from)
         && request.to.is_none_or(|to| meta.time < to);
     if !asked_for {

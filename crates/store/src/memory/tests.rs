@@ -1,8 +1,8 @@
 //! Tests of the transactions in memory, and of what no other backend is compared with.
 
 use retake_core::{
-    Change, ConversationId, Entry, EntryId, Flags, Fold, FoldId, LabelTarget, Line, Meta, OpNo,
-    Operation, Part, Path, Pos, Reason, Revision, Role, Seq, State, Time, Totals,
+    Change, ConversationId, Entry, EntryId, Flags, Fold, FoldId, LabelTarget, Line, Meta, OpNo, Operation,
+    Part, Path, Pos, Reason, Revision, Role, Seq, State, Time, Totals,
 };
 use uuid::Uuid;
 
@@ -78,9 +78,7 @@ fn begun() -> (Memory, MemoryRows, ConversationRow) {
 }
 
 fn say(writer: &mut MemoryRows, home: &ConversationRow, seq: u64) {
-    writer
-        .insert_entry(home, &entry(seq, "hello"), seq == 1, &None)
-        .unwrap();
+    writer.insert_entry(home, &entry(seq, "hello"), seq == 1, &None).unwrap();
 }
 
 /// How many entries there are, counted by number, by id, by the platform's id and by words.
@@ -96,27 +94,14 @@ fn count(rows: &MemoryRows) -> Result<[usize; 4]> {
         found += 1;
         Ok(true)
     })?;
-    Ok([
-        rows.entries(log, 0, u64::MAX)?.len(),
-        rows.entries_like(log, "", 99)?.len(),
-        platform,
-        found,
-    ])
+    Ok([rows.entries(log, 0, u64::MAX)?.len(), rows.entries_like(log, "", 99)?.len(), platform, found])
 }
 
 #[test]
 fn readers_see_what_is_committed() {
     let (memory, mut writer, home) = begun();
     say(&mut writer, &home, 1);
-    writer
-        .set_now(
-            home.log,
-            NowRow {
-                rewinds: 7,
-                ..home.now
-            },
-        )
-        .unwrap();
+    writer.set_now(home.log, NowRow { rewinds: 7, ..home.now }).unwrap();
     assert_eq!(count(&writer).unwrap(), [1; 4]);
     memory
         .read(|rows| {
@@ -128,10 +113,7 @@ fn readers_see_what_is_committed() {
         })
         .unwrap();
     assert_eq!(memory.read(count).unwrap(), [1; 4]);
-    assert_eq!(
-        memory.read(|rows| rows.log(home.log)).unwrap().now.rewinds,
-        7
-    );
+    assert_eq!(memory.read(|rows| rows.log(home.log)).unwrap().now.rewinds, 7);
 }
 
 #[test]
@@ -140,12 +122,8 @@ fn a_point_is_returned_to() {
     say(&mut writer, &home, 1);
     writer.save().unwrap();
     say(&mut writer, &home, 2);
-    writer
-        .insert_op(&home, &op(1, Change::Mark(vec![]), None), &None)
-        .unwrap();
-    writer
-        .insert_state(&home, OpNo(1), &State::default())
-        .unwrap();
+    writer.insert_op(&home, &op(1, Change::Mark(vec![]), None), &None).unwrap();
+    writer.insert_state(&home, OpNo(1), &State::default()).unwrap();
     writer.insert_conversation(&row(2)).unwrap();
     writer.back().unwrap();
     assert_eq!(count(&writer).unwrap(), [1; 4]);
@@ -193,45 +171,17 @@ fn who_was_taken_over_from_can_not_commit() {
 fn rows_out_of_place_are_refused() {
     let (_memory, mut writer, home) = begun();
     let made_by = Some(("r".parse().unwrap(), [1; 16]));
-    writer
-        .insert_entry(&home, &entry(1, "a"), true, &made_by)
-        .unwrap();
-    assert!(
-        writer
-            .insert_entry(&home, &entry(1, "a"), true, &None)
-            .is_err()
-    );
-    assert!(
-        writer
-            .insert_entry(&home, &entry(3, "a"), true, &None)
-            .is_err()
-    );
-    assert!(
-        writer
-            .insert_entry(&home, &entry(2, "a"), true, &made_by)
-            .is_err()
-    );
-    assert!(
-        writer
-            .insert_op(&home, &op(2, Change::Mark(vec![]), None), &None)
-            .is_err()
-    );
+    writer.insert_entry(&home, &entry(1, "a"), true, &made_by).unwrap();
+    assert!(writer.insert_entry(&home, &entry(1, "a"), true, &None).is_err());
+    assert!(writer.insert_entry(&home, &entry(3, "a"), true, &None).is_err());
+    assert!(writer.insert_entry(&home, &entry(2, "a"), true, &made_by).is_err());
+    assert!(writer.insert_op(&home, &op(2, Change::Mark(vec![]), None), &None).is_err());
     assert!(writer.insert_conversation(&row(1)).is_err());
     let key = |seq| Key { log: home.log, seq };
     let found = writer.entry_by_request(home.log, &"r".parse().unwrap());
     assert_eq!(found.unwrap(), Some((key(1), [1; 16])));
-    for absent in [
-        key(0),
-        key(2),
-        Key {
-            log: LogNo(-1),
-            seq: 1,
-        },
-    ] {
-        assert!(matches!(
-            writer.entry(absent),
-            Err(StoreError::Damaged { .. })
-        ));
+    for absent in [key(0), key(2), Key { log: LogNo(-1), seq: 1 }] {
+        assert!(matches!(writer.entry(absent), Err(StoreError::Damaged { .. })));
     }
     assert_eq!(writer.entries(home.log, 0, 9).unwrap().len(), 1);
 }
@@ -242,18 +192,9 @@ fn conversations_are_listed_by_their_last_change() {
     let mut writer = memory.writer();
     writer.begin().unwrap();
     for (number, changed) in [(1, 5), (2, 9), (3, 5), (4, 1)] {
-        let now = NowRow {
-            changed: Time(changed),
-            ..NowRow::default()
-        };
+        let now = NowRow { changed: Time(changed), ..NowRow::default() };
         let folder = (number != 4).then(|| "/here".to_owned());
-        writer
-            .insert_conversation(&ConversationRow {
-                now,
-                folder,
-                ..row(number)
-            })
-            .unwrap();
+        writer.insert_conversation(&ConversationRow { now, folder, ..row(number) }).unwrap();
     }
     let list = |folder: Option<&str>, before: Option<u128>, limit| {
         let request = ListRequest {
@@ -274,13 +215,7 @@ fn conversations_are_listed_by_their_last_change() {
 #[test]
 fn hits_come_in_the_order_asked_for() {
     let (_memory, mut writer, home) = begun();
-    for (seq, time, text) in [
-        (1, 30, "a"),
-        (2, 10, "a a"),
-        (3, 20, "a"),
-        (4, 20, "A"),
-        (5, 0, "b"),
-    ] {
+    for (seq, time, text) in [(1, 30, "a"), (2, 10, "a a"), (3, 20, "a"), (4, 20, "A"), (5, 0, "b")] {
         let mut entry = entry(seq, text);
         entry.meta.time = Time(time);
         writer.insert_entry(&home, &entry, seq == 1, &None).unwrap();
@@ -295,31 +230,18 @@ fn hits_come_in_the_order_asked_for() {
         writer.search(&query, &request, within, visit).unwrap();
         seqs
     };
-    let by = |sort| SearchRequest {
-        sort,
-        ..SearchRequest::default()
-    };
+    let by = |sort| SearchRequest { sort, ..SearchRequest::default() };
     assert_eq!(found(by(Sort::Rank), None, 9), [2, 1, 4, 3]);
     assert_eq!(found(by(Sort::Newest), None, 9), [1, 4, 3, 2]);
     assert_eq!(found(by(Sort::Oldest), None, 9), [2, 3, 4, 1]);
     assert_eq!(found(by(Sort::Oldest), None, 2), [2, 3]);
     let within = [(home.log, 1, 1), (home.log, 4, 9)];
     assert_eq!(found(by(Sort::Oldest), Some(&within), 9), [4, 1]);
-    let time = SearchRequest {
-        from: Some(Time(20)),
-        to: Some(Time(30)),
-        ..by(Sort::Oldest)
-    };
+    let time = SearchRequest { from: Some(Time(20)), to: Some(Time(30)), ..by(Sort::Oldest) };
     assert_eq!(found(time, None, 9), [3, 4]);
-    let model = SearchRequest {
-        role: Some(Role::Assistant),
-        ..by(Sort::Rank)
-    };
+    let model = SearchRequest { role: Some(Role::Assistant), ..by(Sort::Rank) };
     assert_eq!(found(model, None, 9), [0; 0]);
-    let bob = SearchRequest {
-        source: Some("bob".into()),
-        ..by(Sort::Rank)
-    };
+    let bob = SearchRequest { source: Some("bob".into()), ..by(Sort::Rank) };
     assert_eq!(found(bob, None, 9), [0; 0]);
 }
 
@@ -328,33 +250,17 @@ fn what_is_erased_is_nowhere() {
     let (_memory, mut writer, home) = begun();
     say(&mut writer, &home, 1);
     let target = LabelTarget::Entry(Pos::new(0, 1));
-    let label = Change::Label {
-        target,
-        before: None,
-        after: Some("secret".into()),
-    };
+    let label = Change::Label { target, before: None, after: Some("secret".into()) };
     let mut state = State::default();
     state.apply(&label);
-    let fold = Fold {
-        id: FoldId {
-            depth: 0,
-            op: OpNo(2),
-        },
-        covers: Path::default(),
-    };
-    let ops = [
-        op(1, label, None),
-        op(2, Change::Fold(fold), Some("secret")),
-    ];
+    let fold = Fold { id: FoldId { depth: 0, op: OpNo(2) }, covers: Path::default() };
+    let ops = [op(1, label, None), op(2, Change::Fold(fold), Some("secret"))];
     for op in &ops {
         writer.insert_op(&home, op, &None).unwrap();
     }
     writer.insert_state(&home, OpNo(2), &state).unwrap();
     let what = Erasure {
-        entries: vec![Key {
-            log: home.log,
-            seq: 1,
-        }],
+        entries: vec![Key { log: home.log, seq: 1 }],
         ops: vec![(home.log, OpNo(1)), (home.log, OpNo(2))],
         states: vec![home.log],
     };
@@ -362,15 +268,9 @@ fn what_is_erased_is_nowhere() {
     let erased = writer.entry(what.entries[0]).unwrap();
     assert_eq!(erased.parts, [Part::Erased]);
     assert!(erased.meta.flags.erased);
-    assert_eq!(
-        (erased.author.as_str(), erased.platform_id.as_deref()),
-        ("ann", Some("p1"))
-    );
+    assert_eq!((erased.author.as_str(), erased.platform_id.as_deref()), ("ann", Some("p1")));
     assert_eq!(count(&writer).unwrap(), [1, 1, 1, 0]);
-    assert_eq!(
-        writer.op(home.log, OpNo(2)).unwrap().summary.as_deref(),
-        Some("")
-    );
+    assert_eq!(writer.op(home.log, OpNo(2)).unwrap().summary.as_deref(), Some(""));
     let shown = format!("{:?}", writer.ops(home.log, OpNo(1), OpNo(9)).unwrap());
     assert!(!shown.contains("secret"), "{shown}");
     let (_, state) = writer.state(home.log, OpNo(5)).unwrap().unwrap();

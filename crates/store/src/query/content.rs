@@ -12,9 +12,7 @@ pub fn indexed(parts: &[Part]) -> String {
     for part in parts {
         match part {
             Part::Text(said) => line(&mut text, said),
-            Part::ToolCall {
-                name, arguments, ..
-            } => {
+            Part::ToolCall { name, arguments, .. } => {
                 line(&mut text, name);
                 // As a person reads them: an escaped line break would stick to the word behind it.
                 match serde_json::from_str(arguments) {
@@ -74,32 +72,21 @@ mod tests {
 
     fn call(arguments: &str) -> Part {
         let (id, name) = ("call-1".into(), "write_file".into());
-        Part::ToolCall {
-            id,
-            name,
-            arguments: arguments.into(),
-        }
+        Part::ToolCall { id, name, arguments: arguments.into() }
     }
 
     #[test]
     fn what_is_said_and_done_is_searched() {
         let parts = [
             Part::text("Écris-le"),
-            Part::Reasoning {
-                text: "secretly".into(),
-                signature: None,
-            },
+            Part::Reasoning { text: "secretly".into(), signature: None },
             Part::Image {
                 media_type: "image/png".into(),
                 source: Source::Link("https://example.org/cat".into()),
             },
             call(r#"{"path":"a.rs","text":"one\ntwo \u4e2d","n":[7,true]}"#),
             call("{broken\\n"),
-            Part::ToolResult {
-                call: "call-1".into(),
-                content: "done".into(),
-                outcome: ToolOutcome::Ok,
-            },
+            Part::ToolResult { call: "call-1".into(), content: "done".into(), outcome: ToolOutcome::Ok },
             Part::File {
                 name: "notes.txt".into(),
                 media_type: None,

@@ -37,11 +37,7 @@ impl Query {
                     break;
                 }
                 Token::Term(term) => {
-                    let kind = if not {
-                        &mut clause.not
-                    } else {
-                        &mut clause.must
-                    };
+                    let kind = if not { &mut clause.not } else { &mut clause.must };
                     kind.push(term);
                     terms += 1;
                     not = false;
@@ -142,9 +138,7 @@ impl fmt::Display for Clause {
             }
             term.fmt(f)?;
         }
-        self.not
-            .iter()
-            .try_for_each(|term| write!(f, " NOT {term}"))
+        self.not.iter().try_for_each(|term| write!(f, " NOT {term}"))
     }
 }
 
@@ -152,10 +146,7 @@ impl fmt::Display for Term {
     /// Words that need no space between them to be cut again stand without one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let run = self.words.concat();
-        if words(&run)
-            .map(|word| word.text)
-            .eq(self.words.iter().cloned())
-        {
+        if words(&run).map(|word| word.text).eq(self.words.iter().cloned()) {
             f.write_str(&run)?;
         } else {
             write!(f, "\"{}\"", self.words.join(" "))?;
@@ -227,12 +218,7 @@ mod tests {
         for same in ["", "Café  Paris", " 中文 ", "a OR b NOT \"c d\"*", "ǅ İ ß"] {
             assert_eq!(Query::parse(same).1, None, "{same}");
         }
-        for (typed, said) in [
-            ("C++", "c"),
-            ("a -b", "a NOT b"),
-            ("-b", ""),
-            ("a AND b", "a b"),
-        ] {
+        for (typed, said) in [("C++", "c"), ("a -b", "a NOT b"), ("-b", ""), ("a AND b", "a b")] {
             assert_eq!(Query::parse(typed).1.as_deref(), Some(said), "{typed}");
         }
     }
@@ -246,10 +232,7 @@ mod tests {
 
         let (query, said) = Query::parse(&"a OR -b ".repeat(40));
         let clauses = query.any.iter();
-        assert_eq!(
-            clauses.map(|c| c.must.len() + c.not.len()).sum::<usize>(),
-            63
-        );
+        assert_eq!(clauses.map(|c| c.must.len() + c.not.len()).sum::<usize>(), 63);
         assert!(said.is_some_and(|said| Query::parse(&said).0 == query));
         assert_eq!(Query::parse(&"a ".repeat(64)).1, None);
     }

@@ -36,10 +36,7 @@ impl Query {
                 _ => marks.push(mark),
             }
         }
-        Snippet {
-            text: window.text,
-            marks,
-        }
+        Snippet { text: window.text, marks }
     }
 
     /// Where the terms that are looked for stand in a text, by their beginnings; the longest at each.
@@ -53,9 +50,7 @@ impl Query {
                 ahead.pop_front();
                 ahead.extend(words.by_ref().take(longest - ahead.len()));
                 let start = ahead.front()?.range.start;
-                let here = terms
-                    .iter()
-                    .filter(|term| term.begins(ahead.iter().map(|word| &word.text)));
+                let here = terms.iter().filter(|term| term.begins(ahead.iter().map(|word| &word.text)));
                 if let Some(length) = here.map(|term| term.words.len()).max() {
                     return Some(start..ahead[length - 1].range.end);
                 }
@@ -149,9 +144,7 @@ fn chars(text: &str) -> usize {
 }
 
 /// Graphemes as they are shown: white space as one space.
-fn shown<'a>(
-    graphemes: impl Iterator<Item = (usize, &'a str)>,
-) -> impl Iterator<Item = (usize, &'a str)> {
+fn shown<'a>(graphemes: impl Iterator<Item = (usize, &'a str)>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut after_space = false;
     graphemes.filter_map(move |(at, grapheme)| {
         let space = grapheme.trim().is_empty();
@@ -208,30 +201,15 @@ mod tests {
             ("fox", "  no match here ", 20, "no match here"),
             ("fox", "no match here at all", 10, "no match…"),
             ("fox", " a\n\tfox ", 20, "a [fox]"),
-            (
-                "fox",
-                fox,
-                99,
-                "The quick brown [fox] jumps over the lazy dog and the other [fox].",
-            ),
+            ("fox", fox, 99, "The quick brown [fox] jumps over the lazy dog and the other [fox]."),
             ("fox", fox, 26, "…brown [fox] jumps over the…"),
-            (
-                "dog OR \"lazy dog and\"",
-                fox,
-                30,
-                "…the [lazy dog and] the other f…",
-            ),
+            ("dog OR \"lazy dog and\"", fox, 30, "…the [lazy dog and] the other f…"),
             ("other NOT lazy", fox, 16, "…the [other] fox."),
             ("quick*", "quicker quick", 99, "[quicker] [quick]"),
             ("cafe", "un CAFE\u{301}!", 99, "un [CAFE\u{301}]!"),
             ("中文", "他说中文吗中文", 99, "他说[中文]吗[中文]"),
             ("中文", "一二三四五六七中文八九十", 7, "…六七[中文]八…"),
-            (
-                "fox",
-                "xxxxxxxxxxxxxxxxxxxx fox xxxxxxxxxxxxxxxxxxxx",
-                12,
-                "…[fox] xxxxxx…",
-            ),
+            ("fox", "xxxxxxxxxxxxxxxxxxxx fox xxxxxxxxxxxxxxxxxxxx", 12, "…[fox] xxxxxx…"),
             ("x*", &"x".repeat(30), 5, "[xxxx]…"),
             ("a b", "a b", 3, "[a] [b]"),
             ("b", "a b c", 1, "…"),
@@ -247,11 +225,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_read_up_to_the_window() {
-        let text = format!(
-            "{} needle {}",
-            "hay ".repeat(500_000),
-            "hay ".repeat(2_000_000)
-        );
+        let text = format!("{} needle {}", "hay ".repeat(500_000), "hay ".repeat(2_000_000));
         assert_eq!(snippet("needle", &text, 20), "…hay [needle] hay hay…");
         let dense = "x".repeat(5_000_000) + " needle";
         assert_eq!(snippet("needle", &dense, 12), "…[needle]");

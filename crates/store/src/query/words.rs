@@ -17,11 +17,7 @@ pub struct Word {
 
 /// The words of a text, first to last. Reads no further than the word asked for.
 pub fn words(text: &str) -> impl Iterator<Item = Word> {
-    Words {
-        folds: Folds::new(text),
-        word: None,
-        alone: false,
-    }
+    Words { folds: Folds::new(text), word: None, alone: false }
 }
 
 /// The text folded, with all that is no word left as it is and white space as one space.
@@ -64,11 +60,7 @@ struct Folds<'a> {
 
 impl<'a> Folds<'a> {
     fn new(text: &'a str) -> Self {
-        Self {
-            chars: text.char_indices(),
-            range: 0..0,
-            queue: VecDeque::new(),
-        }
+        Self { chars: text.char_indices(), range: 0..0, queue: VecDeque::new() }
     }
 }
 
@@ -177,10 +169,7 @@ impl Words<'_> {
 
     /// Whether a letter is no word of its own but a part of the syllable before it.
     fn is_part(&self, c: char) -> bool {
-        let last = self
-            .word
-            .as_ref()
-            .and_then(|word| word.text.chars().next_back());
+        let last = self.word.as_ref().and_then(|word| word.text.chars().next_back());
         self.alone && last.is_some_and(|last| compose(last, c).is_some())
     }
 }
@@ -234,10 +223,7 @@ mod tests {
             ("", &[]),
             ("  -- …!", &[]),
             ("Hello, World_2", &["hello", "world", "2"]),
-            (
-                "Café CAFE\u{301} naïve Ångström",
-                &["cafe", "cafe", "naive", "angstrom"],
-            ),
+            ("Café CAFE\u{301} naïve Ångström", &["cafe", "cafe", "naive", "angstrom"]),
             ("Straße STRASSE", &["strasse", "strasse"]),
             ("ΟΔΟΣ οδός", &["οδοσ", "οδοσ"]),
             ("İstanbul", &["istanbul"]),
@@ -250,10 +236,7 @@ mod tests {
             ("𠮷野家", &["𠮷", "野", "家"]),
             ("ひらカナ々ー", &["ひ", "ら", "カ", "ナ", "々", "ー"]),
             ("が か\u{3099} ｶﾞ", &["が", "が", "ガ"]),
-            (
-                "한글 \u{1112}\u{1161}\u{11AB}\u{1100}",
-                &["한", "글", "한", "ᄀ"],
-            ),
+            ("한글 \u{1112}\u{1161}\u{11AB}\u{1100}", &["한", "글", "한", "ᄀ"]),
             ("ㅋㅋ", &["ᄏ", "ᄏ"]),
             ("⼈", &["人"]),
             ("हिन्दी ไม่ กิ", &["हिन्दी", "ไม่", "กิ"]),
@@ -268,9 +251,7 @@ mod tests {
     #[test]
     fn ranges_are_those_of_the_original() {
         let text = "ΑΒ Cafe\u{301}! ﷺ 中か\u{3099}ﬁ ㅎㅏㄴ";
-        let found: Vec<_> = words(text)
-            .map(|word| (&text[word.range.clone()], word.text))
-            .collect();
+        let found: Vec<_> = words(text).map(|word| (&text[word.range.clone()], word.text)).collect();
         let rows = [
             ("ΑΒ", "αβ"),
             ("Cafe\u{301}", "cafe"),
@@ -284,10 +265,7 @@ mod tests {
             ("ㅎㅏ", "하"),
             ("ㄴ", "ᄂ"),
         ];
-        let expected: Vec<_> = rows
-            .iter()
-            .map(|(from, to)| (*from, (*to).to_owned()))
-            .collect();
+        let expected: Vec<_> = rows.iter().map(|(from, to)| (*from, (*to).to_owned())).collect();
         assert_eq!(found, expected);
     }
 

@@ -42,57 +42,25 @@ const TABLE: &[Permission] = &[
     Permission {
         krate: "store",
         workspace: &["core"],
-        forbidden: &[
-            "clap",
-            "crossterm",
-            "genai",
-            "ratatui",
-            "reedline",
-            "reqwest",
-        ],
+        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "reqwest"],
     },
-    Permission {
-        krate: "worktree",
-        workspace: &["core"],
-        forbidden: &["genai", "reqwest", "rusqlite"],
-    },
+    Permission { krate: "worktree", workspace: &["core"], forbidden: &["genai", "reqwest", "rusqlite"] },
     Permission {
         krate: "wire",
         workspace: &["core"],
         forbidden: &["fs4", "genai", "reqwest", "rusqlite", "rustix", "tempfile"],
     },
-    Permission {
-        krate: "engine",
-        workspace: &["core", "store", "worktree"],
-        forbidden: TERMINAL,
-    },
+    Permission { krate: "engine", workspace: &["core", "store", "worktree"], forbidden: TERMINAL },
     Permission {
         krate: "server",
         workspace: &["core", "engine", "wire"],
-        forbidden: &[
-            "clap",
-            "crossterm",
-            "genai",
-            "ratatui",
-            "reedline",
-            "rusqlite",
-        ],
+        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite"],
     },
-    Permission {
-        krate: "tui",
-        workspace: &["wire"],
-        forbidden: FACE,
-    },
-    Permission {
-        krate: "gateway",
-        workspace: &["wire"],
-        forbidden: FACE,
-    },
+    Permission { krate: "tui", workspace: &["wire"], forbidden: FACE },
+    Permission { krate: "gateway", workspace: &["wire"], forbidden: FACE },
     Permission {
         krate: "cli",
-        workspace: &[
-            "core", "store", "worktree", "wire", "engine", "server", "tui", "gateway",
-        ],
+        workspace: &["core", "store", "worktree", "wire", "engine", "server", "tui", "gateway"],
         forbidden: FACE,
     },
     Permission {
@@ -100,16 +68,8 @@ const TABLE: &[Permission] = &[
         workspace: &["core", "store", "worktree", "wire", "engine", "server"],
         forbidden: &[],
     },
-    Permission {
-        krate: "bench",
-        workspace: &["core", "store", "worktree", "engine"],
-        forbidden: &[],
-    },
-    Permission {
-        krate: "xtask",
-        workspace: &[],
-        forbidden: &[],
-    },
+    Permission { krate: "bench", workspace: &["core", "store", "worktree", "engine"], forbidden: &[] },
+    Permission { krate: "xtask", workspace: &[], forbidden: &[] },
 ];
 
 /// Crates that nobody may be built with; tests may use `testkit`.
@@ -119,7 +79,8 @@ const ROOTS: &[&str] = &["cli", "bench", "xtask"];
 pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
     let path = manifest.path();
     let Some(permission) = TABLE.iter().find(|row| row.krate == manifest.krate()) else {
-        let what = "not in the dependency table; add it to the design, ARCHITECTURE.md and xtask's `depends.rs`";
+        let what =
+            "not in the dependency table; add it to the design, ARCHITECTURE.md and xtask's `depends.rs`";
         return vec![Finding::new(&path, 0, what)];
     };
     let mut found = Vec::new();
@@ -129,23 +90,12 @@ pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
             None => !permission.forbidden.contains(&name.as_str()),
         };
         if !allowed {
-            found.push(Finding::new(
-                &path,
-                0,
-                format!("{} may not depend on {name}", manifest.krate()),
-            ));
+            found.push(Finding::new(&path, 0, format!("{} may not depend on {name}", manifest.krate())));
         }
     }
     for name in manifest.dev_dependencies() {
-        if name
-            .strip_prefix("retake-")
-            .is_some_and(|ours| ROOTS.contains(&ours))
-        {
-            found.push(Finding::new(
-                &path,
-                0,
-                format!("no test may depend on {name}"),
-            ));
+        if name.strip_prefix("retake-").is_some_and(|ours| ROOTS.contains(&ours)) {
+            found.push(Finding::new(&path, 0, format!("no test may depend on {name}")));
         }
     }
     found
@@ -162,17 +112,9 @@ mod tests {
             ("core", "[dependencies]\nthiserror='2'\nuuid='1'", 0),
             ("core", "[dependencies]\ntokio='1'\nserde='1'", 2),
             ("core", "[dependencies]\nretake-store={path='x'}", 1),
-            (
-                "core",
-                "[dev-dependencies]\nretake-testkit={path='x'}\nproptest='1'",
-                0,
-            ),
+            ("core", "[dev-dependencies]\nretake-testkit={path='x'}\nproptest='1'", 0),
             ("core", "[dev-dependencies]\nretake-cli={path='x'}", 1),
-            (
-                "store",
-                "[dependencies]\nretake-core={path='x'}\nrusqlite='0'",
-                0,
-            ),
+            ("store", "[dependencies]\nretake-core={path='x'}\nrusqlite='0'", 0),
             ("store", "[dependencies]\nretake-engine={path='x'}", 1),
             ("store", "[dependencies]\nretake-testkit={path='x'}", 1),
             ("wire", "[dependencies]\nrusqlite='0'", 1),

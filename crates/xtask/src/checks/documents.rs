@@ -17,8 +17,7 @@ pub(crate) const REQUIRED: &[&str] = &[
 ];
 
 /// The commands that the README gives a new user, and whether `.ci/run` runs them too.
-pub(crate) const COMMANDS: &[(&str, bool)] =
-    &[("cargo run --release", false), ("cargo xtask test", true)];
+pub(crate) const COMMANDS: &[(&str, bool)] = &[("cargo run --release", false), ("cargo xtask test", true)];
 
 /// ARCHITECTURE.md names every crate, and stays short enough to be read.
 pub(crate) fn architecture(text: &str, crates: &[&str]) -> Vec<Finding> {
@@ -30,11 +29,7 @@ pub(crate) fn architecture(text: &str, crates: &[&str]) -> Vec<Finding> {
         .collect();
     let lines = text.lines().count();
     if lines > MOST_LINES {
-        found.push(Finding::new(
-            path,
-            0,
-            format!("{lines} lines; at most {MOST_LINES} are read"),
-        ));
+        found.push(Finding::new(path, 0, format!("{lines} lines; at most {MOST_LINES} are read")));
     }
     found
 }
@@ -44,18 +39,10 @@ pub(crate) fn commands(readme: &str, ci: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     for (command, in_ci) in COMMANDS {
         if !readme.lines().any(|line| line.trim() == *command) {
-            found.push(Finding::new(
-                "README.md",
-                0,
-                format!("the command `{command}` is missing"),
-            ));
+            found.push(Finding::new("README.md", 0, format!("the command `{command}` is missing")));
         }
         if *in_ci && !ci.contains(command) {
-            found.push(Finding::new(
-                ".ci/run",
-                0,
-                format!("does not run the README's `{command}`"),
-            ));
+            found.push(Finding::new(".ci/run", 0, format!("does not run the README's `{command}`")));
         }
     }
     found
@@ -67,14 +54,8 @@ mod tests {
 
     #[test]
     fn architecture_names_every_crate() {
-        assert_eq!(
-            architecture("`core` and `store`", &["core", "store"]).len(),
-            0
-        );
-        assert_eq!(
-            architecture("`core` and the store", &["core", "store"]).len(),
-            1
-        );
+        assert_eq!(architecture("`core` and `store`", &["core", "store"]).len(), 0);
+        assert_eq!(architecture("`core` and the store", &["core", "store"]).len(), 1);
         assert_eq!(architecture(&"x\n".repeat(301), &[]).len(), 1);
     }
 

@@ -27,17 +27,11 @@ pub(crate) fn serialisation(source: &Source) -> Vec<Finding> {
     let code = &source.production().code;
     let derives_it = |at: &usize| {
         let list = &code[*at..closing(code, at + "derive".len())];
-        ["Serialize", "Deserialize"]
-            .iter()
-            .any(|name| !places(list, name).is_empty())
+        ["Serialize", "Deserialize"].iter().any(|name| !places(list, name).is_empty())
     };
     let what = "serialisation is derived only at an edge (store::record, wire, engine settings and model); \
                 convert by hand there";
-    places(code, "derive(")
-        .into_iter()
-        .filter(derives_it)
-        .map(|at| source.finding(at, what))
-        .collect()
+    places(code, "derive(").into_iter().filter(derives_it).map(|at| source.finding(at, what)).collect()
 }
 
 /// Entries are only ever inserted; erase is the one exception.
@@ -62,25 +56,13 @@ mod tests {
         let found = |path, text| serialisation(&Source::new(path, text)).len();
         let derive = "#[derive(Debug, serde::Serialize)]\nstruct A;";
         assert_eq!(found("crates/core/src/entry.rs", derive), 1);
-        assert_eq!(
-            found(
-                "crates/store/src/sqlite.rs",
-                "#[derive(Deserialize)]\nstruct A;"
-            ),
-            1
-        );
+        assert_eq!(found("crates/store/src/sqlite.rs", "#[derive(Deserialize)]\nstruct A;"), 1);
         assert_eq!(found("crates/engine/src/turn.rs", derive), 1);
         assert_eq!(found("crates/store/src/record.rs", derive), 0);
         assert_eq!(found("crates/store/src/record/entry.rs", derive), 0);
         assert_eq!(found("crates/wire/src/request.rs", derive), 0);
         assert_eq!(found("crates/core/tests/a.rs", derive), 0);
-        assert_eq!(
-            found(
-                "crates/core/src/entry.rs",
-                "#[derive(Debug, Clone)]\nstruct Serialize;"
-            ),
-            0
-        );
+        assert_eq!(found("crates/core/src/entry.rs", "#[derive(Debug, Clone)]\nstruct Serialize;"), 0);
     }
 
     #[test]
@@ -89,20 +71,8 @@ mod tests {
         let delete = "const A: &str = \"delete from entry where seq = ?\";";
         assert_eq!(found("crates/store/src/sqlite/write.rs", delete), 1);
         assert_eq!(found("crates/store/src/sqlite/erase.rs", delete), 0);
-        assert_eq!(
-            found(
-                "crates/store/src/a.rs",
-                "const A: &str = \"UPDATE entry SET x = 1\";"
-            ),
-            1
-        );
-        assert_eq!(
-            found(
-                "crates/store/src/a.rs",
-                "const A: &str = \"UPDATE entry_count SET x = 1\";"
-            ),
-            0
-        );
+        assert_eq!(found("crates/store/src/a.rs", "const A: &str = \"UPDATE entry SET x = 1\";"), 1);
+        assert_eq!(found("crates/store/src/a.rs", "const A: &str = \"UPDATE entry_count SET x = 1\";"), 0);
         assert_eq!(found("crates/store/src/a.rs", "// DELETE FROM entry\n"), 0);
     }
 }

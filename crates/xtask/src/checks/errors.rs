@@ -11,12 +11,7 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
     places(code, "#[error(")
         .into_iter()
         .filter(|at| repeats_source(code, &source.all().literals, *at))
-        .map(|at| {
-            source.finding(
-                at,
-                "the message repeats its source; a chain printer would say it twice",
-            )
-        })
+        .map(|at| source.finding(at, "the message repeats its source; a chain printer would say it twice"))
         .collect()
 }
 
@@ -35,9 +30,7 @@ fn repeats_source(code: &str, literals: &str, attribute: usize) -> bool {
     else {
         return false;
     };
-    source_fields(&code[fields + 1..closing(code, fields) - 1])
-        .iter()
-        .any(|name| shows(message, name))
+    source_fields(&code[fields + 1..closing(code, fields) - 1]).iter().any(|name| shows(message, name))
 }
 
 /// Names (or numbers) of the fields that are the source.
@@ -83,12 +76,10 @@ fn split_fields(fields: &str) -> Vec<&str> {
 
 /// Whether a message shows a field: `{name}`, `{name:?}`, or as an argument `.name`.
 fn shows(message: &str, name: &str) -> bool {
-    let inline = message
-        .match_indices(&format!("{{{name}"))
-        .any(|(at, found)| {
-            let after = message[at + found.len()..].chars().next();
-            !after.is_some_and(lex::is_word)
-        });
+    let inline = message.match_indices(&format!("{{{name}")).any(|(at, found)| {
+        let after = message[at + found.len()..].chars().next();
+        !after.is_some_and(lex::is_word)
+    });
     inline || !places(message, &format!(".{name}")).is_empty()
 }
 
@@ -101,44 +92,20 @@ mod tests {
     fn a_message_never_repeats_its_source() {
         let rows = [
             ("#[error(\"reading: {0}\")]\nRead(#[from] io::Error),", 1),
-            (
-                "#[error(\"reading: {0:?}\")]\nRead(#[source] io::Error),",
-                1,
-            ),
-            (
-                "#[error(\"reading {path}: {source}\")]\nRead { path: String, source: io::Error },",
-                1,
-            ),
+            ("#[error(\"reading: {0:?}\")]\nRead(#[source] io::Error),", 1),
+            ("#[error(\"reading {path}: {source}\")]\nRead { path: String, source: io::Error },", 1),
             (
                 "#[error(\"reading {path}: {cause}\")]\nRead { path: String, #[source] cause: Box<X<A, B>> },",
                 1,
             ),
             ("#[error(\"reading {}\", .0)]\nRead(#[from] io::Error),", 1),
-            (
-                "#[error(\"reading {}\", .source)]\nRead { source: io::Error },",
-                1,
-            ),
-            (
-                "#[error(\"reading {0}\")]\n#[doc = \"x\"]\nRead(String, #[source] io::Error),",
-                0,
-            ),
-            (
-                "#[error(\"reading {0}: {1}\")]\nRead(String, #[source] io::Error),",
-                1,
-            ),
-            (
-                "#[error(\"reading {path}\")]\nRead { path: String, source: io::Error },",
-                0,
-            ),
+            ("#[error(\"reading {}\", .source)]\nRead { source: io::Error },", 1),
+            ("#[error(\"reading {0}\")]\n#[doc = \"x\"]\nRead(String, #[source] io::Error),", 0),
+            ("#[error(\"reading {0}: {1}\")]\nRead(String, #[source] io::Error),", 1),
+            ("#[error(\"reading {path}\")]\nRead { path: String, source: io::Error },", 0),
             ("#[error(transparent)]\nRead(#[from] io::Error),", 0),
-            (
-                "#[error(\"nothing\")]\nNothing,\n#[error(\"x {0}\")]\nOther(String),",
-                0,
-            ),
-            (
-                "#[error(\"config {source}\")]\nstruct A { source: io::Error }",
-                1,
-            ),
+            ("#[error(\"nothing\")]\nNothing,\n#[error(\"x {0}\")]\nOther(String),", 0),
+            ("#[error(\"config {source}\")]\nstruct A { source: io::Error }", 1),
             ("#[error(\"{0}\")]\nUnknown(String),", 0),
         ];
         for (text, count) in rows {

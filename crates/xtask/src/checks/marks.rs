@@ -5,20 +5,11 @@ use crate::source::Source;
 
 /// Words of code that never stay, each with what to do instead.
 const BANNED: &[(&str, &str)] = &[
-    (
-        "#[allow(",
-        "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`",
-    ),
-    (
-        "#![allow(",
-        "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`",
-    ),
+    ("#[allow(", "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`"),
+    ("#![allow(", "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`"),
     ("#[ignore", "an ignored test; mend it or delete it"),
     ("todo!(", "an unfinished place; finish it or leave it out"),
-    (
-        "unimplemented!(",
-        "an unfinished place; finish it or leave it out",
-    ),
+    ("unimplemented!(", "an unfinished place; finish it or leave it out"),
 ];
 
 /// Words of comments that need an issue's number: `WORD(#12)`.
@@ -27,9 +18,7 @@ const NEEDS_ISSUE: &[&str] = &["TODO", "FIXME", "XXX"];
 /// No silenced lint, no ignored test, no unfinished place.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let code = &source.all().code;
-    let banned = BANNED
-        .iter()
-        .flat_map(|(words, what)| source.find(code, words, what));
+    let banned = BANNED.iter().flat_map(|(words, what)| source.find(code, words, what));
     banned.chain(without_issue(source)).collect()
 }
 
@@ -39,10 +28,9 @@ fn without_issue(source: &Source) -> Vec<Finding> {
     for word in NEEDS_ISSUE {
         for at in crate::source::places(comments, word) {
             if !names_issue(&comments[at + word.len()..]) {
-                found.push(source.finding(
-                    at,
-                    format!("write `{word}(#N)` with the issue's number, or do it"),
-                ));
+                found.push(
+                    source.finding(at, format!("write `{word}(#N)` with the issue's number, or do it")),
+                );
             }
         }
     }
@@ -50,10 +38,7 @@ fn without_issue(source: &Source) -> Vec<Finding> {
 }
 
 fn names_issue(rest: &str) -> bool {
-    let Some((number, _)) = rest
-        .strip_prefix("(#")
-        .and_then(|rest| rest.split_once(')'))
-    else {
+    let Some((number, _)) = rest.strip_prefix("(#").and_then(|rest| rest.split_once(')')) else {
         return false;
     };
     !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())

@@ -8,33 +8,15 @@ use crate::source::{Source, closing, places};
 const WORLD: &[&str] = &["fs", "net", "env", "process", "thread"];
 
 /// Words that `core` may not use.
-const IMPURE: &[&str] = &[
-    "SystemTime",
-    "Instant",
-    "async fn",
-    "async move",
-    "println!",
-    "eprintln!",
-    "print!",
-    "eprint!",
-];
+const IMPURE: &[&str] =
+    &["SystemTime", "Instant", "async fn", "async move", "println!", "eprintln!", "print!", "eprint!"];
 
 /// Sources of time and randomness that have one owner.
-const CLOCKS: &[&str] = &[
-    "Uuid::now_v7",
-    "Uuid::new_v4",
-    "SystemTime::now",
-    "Timestamp::now",
-    "Zoned::now",
-];
+const CLOCKS: &[&str] = &["Uuid::now_v7", "Uuid::new_v4", "SystemTime::now", "Timestamp::now", "Zoned::now"];
 
 /// The owners, and the crates that are for development only.
-const CLOCK_OWNERS: &[&str] = &[
-    "crates/engine/src/clock.rs",
-    "crates/engine/src/ids.rs",
-    "crates/bench/",
-    "crates/xtask/",
-];
+const CLOCK_OWNERS: &[&str] =
+    &["crates/engine/src/clock.rs", "crates/engine/src/ids.rs", "crates/bench/", "crates/xtask/"];
 
 /// `core` knows no files, no net, no clock, no environment, no async and prints nothing.
 pub(crate) fn core(source: &Source) -> Vec<Finding> {
@@ -62,16 +44,13 @@ pub(crate) fn core(source: &Source) -> Vec<Finding> {
 
 /// Time and randomness come from the engine's clock and ids.
 pub(crate) fn clock(source: &Source) -> Vec<Finding> {
-    let owner = CLOCK_OWNERS
-        .iter()
-        .any(|owner| source.path().starts_with(owner));
+    let owner = CLOCK_OWNERS.iter().any(|owner| source.path().starts_with(owner));
     if owner || source.is_test() {
         return Vec::new();
     }
     let find = |words: &&str| {
-        let what = format!(
-            "`{words}` belongs to engine/src/clock.rs and engine/src/ids.rs; have it passed in"
-        );
+        let what =
+            format!("`{words}` belongs to engine/src/clock.rs and engine/src/ids.rs; have it passed in");
         source.find(&source.production().code, words, &what)
     };
     CLOCKS.iter().flat_map(find).collect()
@@ -110,10 +89,7 @@ mod tests {
         assert_eq!(found("crates/engine/src/clock.rs", now), 0);
         assert_eq!(found("crates/store/tests/a.rs", now), 0);
         assert_eq!(
-            found(
-                "crates/store/src/a.rs",
-                "#[cfg(test)]\nmod tests { fn a() { SystemTime::now(); } }"
-            ),
+            found("crates/store/src/a.rs", "#[cfg(test)]\nmod tests { fn a() { SystemTime::now(); } }"),
             0
         );
     }

@@ -9,10 +9,7 @@ const MOST_LINES: usize = 500;
 /// The first item of a file is its header.
 pub(crate) fn header(source: &Source) -> Vec<Finding> {
     let first = source.text().lines().find(|line| !line.trim().is_empty());
-    let has_words = |line: &str| {
-        line.strip_prefix("//!")
-            .is_some_and(|rest| !rest.trim().is_empty())
-    };
+    let has_words = |line: &str| line.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty());
     if first.is_some_and(has_words) {
         return Vec::new();
     }
@@ -35,11 +32,7 @@ pub(crate) fn name(source: &Source) -> Vec<Finding> {
     if !source.path().ends_with("/mod.rs") {
         return Vec::new();
     }
-    vec![Finding::new(
-        source.path(),
-        0,
-        "name the module `foo.rs` beside `foo/`, not `mod.rs`",
-    )]
+    vec![Finding::new(source.path(), 0, "name the module `foo.rs` beside `foo/`, not `mod.rs`")]
 }
 
 #[cfg(test)]
@@ -60,8 +53,7 @@ mod tests {
 
     #[test]
     fn a_file_has_at_most_500_lines() {
-        let found =
-            |lines: usize| budget(&Source::new("crates/core/src/a.rs", &"x\n".repeat(lines))).len();
+        let found = |lines: usize| budget(&Source::new("crates/core/src/a.rs", &"x\n".repeat(lines))).len();
         assert_eq!(found(MOST_LINES), 0);
         assert_eq!(found(MOST_LINES + 1), 1);
     }

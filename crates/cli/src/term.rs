@@ -1,0 +1,87 @@
+//! The terminal of a line conversation: what a person types and sees, without a full-screen face. It knows nothing of conversations,
+//! the engine or the wire; commands are built on top of it. Must never print text of others that [`safe`] has not seen, and must
+//! never leave the terminal in raw mode.
+//!
+//! # How the terminal is restored
+//!
+//! The terminal is in raw mode only while one of these reads keys: [`editor::Editor::read`], [`pick::pick`] and
+//! [`confirm::confirm`]. Between two reads it is as the shell left it.
+//!
+//! - *Return, error, unwinding*: each of them restores the terminal through a guard that is dropped on every way out.
+//! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading goes
+//!   on; if it is the main thread that panics, the terminal stays restored, since the process is about to end.
+//! - *Signals*: in raw mode `Ctrl-C`, `Ctrl-Z` and `Ctrl-\` are keys, not signals. For a signal from outside the caller waits with
+//!   [`interrupt::terminated`], calls [`restore`] and leaves; a process killed with `SIGKILL` restores nothing (`stty sane` helps).
+
+use std::io::{IsTerminal, Write};
+
+use crossterm::{cursor, event, execute, terminal};
+
+pub mod confirm;
+pub mod editor;
+pub mod interrupt;
+pub mod pager;
+pub mod pick;
+pub mod progress;
+pub mod safe;
+pub mod style;
+pub mod time;
+pub mod width;
+
+/// Whether a person sits at the terminal: standard input, output and error are all terminals. Only then may the editor, the picker
+/// and questions be used.
+#[must_use]
+pub fn interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Restores the terminal if a read has it in raw mode: cooked mode, the cursor shown, bracketed paste and key protocols off. For
+/// the way out of the process, and harmless when nothing is to be restored.
+pub fn restore() {
+    if terminal::is_raw_mode_enabled().unwrap_or(false) {
+        // A terminal that is gone can't be restored, and there is nobody to tell.
+        let _ = execute!(
+            std::io::stdout(),
+            event::DisableBracketedPaste,
+            event::PopKeyboardEnhancementFlags,
+            cursor::Show
+        );
+        let _ = terminal::disable_raw_mode();
+    }
+}
+
+/// Makes panic messages readable while a read has the terminal in raw mode. Called once, at the start of the process.
+pub fn restore_on_panic() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let raw = terminal::is_raw_mode_enabled().unwrap_or(false);
+        if raw {
+            let _ = terminal::disable_raw_mode();
+            let _ = writeln!(std::io::stderr());
+        }
+        print(panic);
+        if raw {
+            let _ = terminal::enable_raw_mode();
+            if std::thread::current().name() == Some("main") {
+                restore();
+            }
+        }
+    }));
+}
+
+/// Raw mode for as long as it lives.
+struct Raw(());
+
+impl Raw {
+    fn enable() -> std::io::Result<Self> {
+        terminal::enable_raw_mode()?;
+        Ok(Self(()))
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = execute!(std::io::stdout(), cursor::Show);
+        let _ = terminal::disable_raw_mode();
+    }
+}

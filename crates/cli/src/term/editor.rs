@@ -1,0 +1,193 @@
+//! The composer: a person's next words, edited on one or more lines. History is handed in and kept in memory, since prompts live in
+//! the store; must never write a history file, and must never submit anything by itself.
+//!
+//! | key | does |
+//! |---|---|
+//! | Enter | submits; accepts the completion if the menu is open |
+//! | Alt+Enter, Shift+Enter, Ctrl+J | newline (Shift+Enter where the terminal tells it from Enter) |
+//! | `\` then Enter | newline instead of the backslash |
+//! | Tab | completes a `/command`, with a short help |
+//! | Up, Down, Ctrl+R | earlier prompts |
+//! | Ctrl+C | clears the line; on an empty line, twice leaves |
+//! | Ctrl+D | leaves, on an empty line |
+//! | Ctrl+Z, Ctrl+G | undo, redo (also of a cleared line) |
+//!
+//! and the Emacs keys. Pasted text is one insert with its newlines and never submits; a big paste is shown as a placeholder (see
+//! [`fold`]).
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use reedline::{
+    ColumnarMenu, EditCommand, FileBackedHistory, HistoryItem, MenuBuilder, Reedline, ReedlineMenu, Signal,
+};
+
+use super::safe;
+use super::style::Palette;
+
+mod face;
+pub mod fold;
+mod keys;
+
+use fold::Folds;
+
+/// The name of the completion menu, and of the host command that asks what Ctrl-C is to do.
+const COMMANDS: &str = "commands";
+const INTERRUPT: &str = "interrupt";
+
+/// How many prompts typed while it runs are remembered besides those handed in.
+const REMEMBERED: usize = 10_000;
+
+/// What a person did at the composer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Read {
+    /// Submitted this text, whole, with every paste expanded. It may be empty.
+    Line(String),
+    /// Left with Ctrl-C, twice on an empty line.
+    Interrupted,
+    /// Left with Ctrl-D on an empty line.
+    Eof,
+}
+
+/// How a composer begins.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// What stands before the first line, for example `"> "`.
+    pub prompt: String,
+    /// Earlier prompts, oldest first.
+    pub history: Vec<String>,
+    /// Commands to complete: the name with its slash, and a short help.
+    pub commands: Vec<(String, String)>,
+    /// How it is coloured.
+    pub palette: Palette,
+}
+
+/// The composer. It blocks, so an async caller gives it a thread of its own or `spawn_blocking`. Only for when
+/// [`super::interactive`].
+pub struct Editor {
+    line: Reedline,
+    face: face::Face,
+    state: Shared,
+}
+
+/// What the composer, its keys and its drawing share. All of them are on the reading thread; the lock is never contended.
+type Shared = Arc<Mutex<State>>;
+
+#[derive(Debug, Default)]
+struct State {
+    folds: Folds,
+    /// Shown on the empty line until the next key.
+    notice: &'static str,
+    /// Ctrl-C was the last key, and the line was empty: once more leaves.
+    leaving: bool,
+    /// The line as it was last drawn is some text, but not a command.
+    prose: bool,
+}
+
+fn lock(state: &Shared) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Editor {
+    /// A composer with its history; it does not touch the terminal beyond asking which keys it can tell apart.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let Settings { prompt, history, commands, palette } = settings;
+        let state = Shared::default();
+        let capacity = history.len() + REMEMBERED;
+        let line = Reedline::create()
+            .with_history(Box::new(memory(capacity)))
+            .with_edit_mode(Box::new(keys::Keys::new(Arc::clone(&state))))
+            .with_highlighter(Box::new(face::Labels::new(Arc::clone(&state))))
+            .with_hinter(Box::new(face::Notice::new(Arc::clone(&state))))
+            .with_completer(Box::new(face::Commands::new(commands)))
+            .with_menu(ReedlineMenu::EngineCompleter(Box::new(
+                ColumnarMenu::default().with_name(COMMANDS).with_columns(1).with_marker(""),
+            )))
+            .with_quick_completions(true)
+            .with_partial_completions(true)
+            .with_ansi_colors(palette.is_coloured())
+            .use_bracketed_paste(true)
+            .use_kitty_keyboard_enhancement(true);
+        let face = face::Face::new(&prompt);
+        let mut editor = Self { line, face, state };
+        for entry in &history {
+            editor.remember(entry);
+        }
+        editor
+    }
+
+    /// Shows another prompt from the next read on.
+    pub fn set_prompt(&mut self, prompt: &str) {
+        self.face = face::Face::new(prompt);
+    }
+
+    /// Adds a prompt to the history that was not typed here. Submitted lines are added by themselves.
+    pub fn remember(&mut self, text: &str) {
+        let folded = lock(&self.state).folds.fold(text);
+        self.line
+            .history_mut()
+            .save(HistoryItem::from_command_line(folded))
+            .expect("BUG: a history in memory always saves");
+    }
+
+    /// Reads what the person writes next, and blocks until then. With a prefill that text is in the buffer, the cursor at its end,
+    /// for editing; nothing is submitted by itself.
+    ///
+    /// # Errors
+    ///
+    /// If the terminal can't be read or written.
+    pub fn read(&mut self, prefill: Option<String>) -> io::Result<Read> {
+        let _guard = Unwinding;
+        if let Some(text) = prefill {
+            let folded = lock(&self.state).folds.fold(&text);
+            self.line.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(folded)]);
+        }
+        loop {
+            let signal = self.line.read_line(&self.face)?;
+            lock(&self.state).notice = "";
+            match signal {
+                Signal::Success(text) => {
+                    return Ok(Read::Line(lock(&self.state).folds.expand(&text)));
+                }
+                Signal::HostCommand(command) if command == INTERRUPT => self.interrupted(),
+                Signal::CtrlC => {
+                    lock(&self.state).leaving = false;
+                    return Ok(Read::Interrupted);
+                }
+                Signal::CtrlD => return Ok(Read::Eof),
+                _ => {}
+            }
+        }
+    }
+
+    /// Ctrl-C: a line with text is cleared, an empty one says how to leave.
+    fn interrupted(&mut self) {
+        let empty = self.line.current_buffer_contents().is_empty();
+        let mut state = lock(&self.state);
+        if empty {
+            state.leaving = true;
+            state.notice = "press Ctrl-C again to leave";
+        } else {
+            state.notice = "cleared: Ctrl-Z brings it back, Ctrl-D leaves";
+            drop(state);
+            self.line.run_edit_commands(&[EditCommand::Clear]);
+        }
+    }
+}
+
+/// A history that is not written anywhere.
+fn memory(capacity: usize) -> FileBackedHistory {
+    FileBackedHistory::new(capacity).expect("BUG: a number of prompts in memory is a valid capacity")
+}
+
+/// Restores the terminal if reading panics, even when the composer itself outlives the panic.
+struct Unwinding;
+
+impl Drop for Unwinding {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            super::restore();
+        }
+    }
+}

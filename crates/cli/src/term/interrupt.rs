@@ -1,0 +1,51 @@
+//! Ctrl-C while work runs: a request to stop, never the end of the process. Must never be how anything is lost.
+
+use futures::FutureExt;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Presses of Ctrl-C, one after the other. From the moment the first one is made, Ctrl-C no longer ends the process, not even pressed
+/// twice: it only wakes [`Interrupts::next`]. Several presses while nobody waits count as one.
+#[derive(Debug)]
+pub struct Interrupts {
+    signal: Signal,
+}
+
+impl Interrupts {
+    /// Listens from now on. To be called within a runtime that has its drivers enabled.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system refuses the handler.
+    pub fn new() -> std::io::Result<Self> {
+        Ok(Self { signal: signal(SignalKind::interrupt())? })
+    }
+
+    /// Waits for the next press. Dropping the future loses none.
+    pub async fn next(&mut self) {
+        if self.signal.recv().await.is_none() {
+            // No press can come any more, which is not a press.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Forgets the presses until now, so that one that was meant for the work before does not stop the work that begins.
+    pub fn forget(&mut self) {
+        while self.signal.recv().now_or_never().flatten().is_some() {}
+    }
+}
+
+/// Waits for a request from outside that the process ends: `SIGTERM`, or `SIGHUP` when the terminal goes away. The caller then calls
+/// [`super::restore`] and leaves.
+///
+/// # Errors
+///
+/// If the operating system refuses the handlers.
+pub async fn terminated() -> std::io::Result<()> {
+    let mut term = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = hangup.recv() => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! The whole program in a real pseudo-terminal, with its own store and the model that is built in. Must never reach a network or the
+//! data of the person who runs it.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::term::pty::Pty;
+
+const ENTER: &str = "\r";
+const DOWN: &str = "\x1b[B";
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+
+/// A home of its own.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn start(&self, arguments: &[&str]) -> Pty {
+        let home = self.0.path().display().to_string();
+        let config = self.0.path().join("config.toml");
+        let config = config.display().to_string();
+        let variables = [
+            ("HOME", home.as_str()),
+            ("RETAKE_DATA_DIR", home.as_str()),
+            ("RETAKE_CONFIG", config.as_str()),
+            ("PAGER", ""),
+        ];
+        let program = Path::new(env!("CARGO_BIN_EXE_retake"));
+        let mut all = vec!["--model", "demo"];
+        all.extend(arguments);
+        Pty::run(program, &all, &variables)
+    }
+
+    /// Says something in a new conversation, and waits for the answer.
+    fn talking(&self) -> Pty {
+        let pty = self.start(&[]);
+        pty.shows("/help lists the commands");
+        pty.reads_keys();
+        say(&pty, "one apple", 1);
+        say(&pty, "two pears", 2);
+        pty
+    }
+}
+
+/// Says something and waits until the demo has answered it in this turn.
+fn say(pty: &Pty, text: &str, turn: usize) {
+    pty.send(text);
+    pty.send(ENTER);
+    answered(pty, text, turn);
+}
+
+fn answered(pty: &Pty, text: &str, turn: usize) {
+    pty.shows(&format!("You said \"{text}\". This is turn {turn};"));
+    prompt(pty);
+}
+
+/// Waits for an empty line to type into.
+fn prompt(pty: &Pty) {
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
+}
+
+#[test]
+fn rewind_shows_asks_and_gives_the_words_back_and_undo_takes_it_back() {
+    let home = Home::new();
+    let mut pty = home.talking();
+    pty.send("/rewind\r");
+    pty.shows("Go back to before  1/2");
+    pty.shows("takes back 2 messages (1 turn)");
+    pty.send(DOWN);
+    pty.shows("takes back 4 messages (2 turns)");
+    pty.send(ENTER);
+    pty.shows("Go back? [y/N]");
+    pty.reads_keys();
+    pty.send("y");
+    pty.shows("rewound: 4 messages (2 turns) taken back");
+    pty.until("the old words", |screen| screen.trim_end().ends_with("\n> one apple"));
+    pty.reads_keys();
+    pty.send(" pie\r");
+    answered(&pty, "one apple pie", 1);
+    pty.send("/undo\r");
+    pty.until("the words that were taken back", |screen| screen.trim_end().ends_with("\n> one apple pie"));
+    pty.reads_keys();
+    pty.send(CTRL_C);
+    pty.shows("cleared");
+    pty.send("/undo\r");
+    pty.shows("4 messages (2 turns) brought back");
+    prompt(&pty);
+    pty.send(CTRL_D);
+    pty.shows("to go on: retake -c");
+    assert!(pty.ended());
+    assert!(pty.is_restored());
+}
+
+#[test]
+fn a_no_changes_nothing() {
+    let home = Home::new();
+    let pty = home.talking();
+    pty.send("/rewind t1\r");
+    pty.shows("Go back? [y/N]");
+    pty.reads_keys();
+    pty.send("n");
+    pty.shows("nothing has changed");
+    prompt(&pty);
+    say(&pty, "three plums", 3);
+}
+
+#[test]
+fn an_edit_is_said_in_the_place_of_the_old_words() {
+    let home = Home::new();
+    let pty = home.talking();
+    pty.send("/edit t2\r");
+    pty.until("the words", |screen| screen.trim_end().ends_with("edit> two pears"));
+    pty.reads_keys();
+    pty.send(" more\r");
+    answered(&pty, "two pears more", 2);
+}
+
+#[test]
+fn ctrl_c_stops_an_answer_and_the_conversation_goes_on() {
+    let home = Home::new();
+    let pty = home.start(&[]);
+    pty.shows("/help lists the commands");
+    pty.reads_keys();
+    pty.send("hello\r");
+    pty.shows("I am the demo");
+    pty.send(CTRL_C);
+    pty.shows("interrupted, kept");
+    prompt(&pty);
+    say(&pty, "still there", 2);
+}
+
+#[test]
+fn a_conversation_goes_on_where_it_was_left() {
+    let home = Home::new();
+    let mut first = home.talking();
+    first.send(CTRL_D);
+    assert!(first.ended());
+    let pty = home.start(&["-c"]);
+    pty.shows("“one apple” · 4 messages (2 turns)");
+    prompt(&pty);
+    say(&pty, "three plums", 3);
+    pty.send("/undo\r");
+    pty.until("the words", |screen| screen.trim_end().ends_with("\n> three plums"));
+}

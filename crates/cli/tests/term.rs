@@ -1,0 +1,8 @@
+//! The terminal layer in a real pseudo-terminal, driven by keys and judged by its screen.
+
+pub(crate) mod pty;
+
+mod confirm;
+mod editor;
+mod output;
+mod pick;

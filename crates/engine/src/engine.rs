@@ -1,0 +1,193 @@
+//! The engine: everything that can be asked of the owner, in types of core and store.
+//!
+//! It refuses what must wait for a run, makes ids and times, and leaves the rest to the store.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use retake_core::{ConversationId, EntryId, RequestId, Time};
+use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+use crate::error::{EngineError, Result};
+use crate::ids::Random;
+use crate::model::Catalogue;
+
+/// What an engine is made of. Clock and randomness come from outside, once.
+pub struct Parts {
+    /// Where conversations are kept.
+    pub store: Arc<dyn Store>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The source of ids.
+    pub random: Arc<dyn Random>,
+    /// The models there are.
+    pub models: Arc<dyn Catalogue>,
+    /// Instructions above every conversation.
+    pub system_prompt: Option<String>,
+    /// The name of the person who types.
+    pub user: String,
+}
+
+/// The owner of truth.
+pub struct Engine {
+    parts: Parts,
+    running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
+}
+
+impl Engine {
+    /// An engine on these parts; streams that a crash left are stored as interrupted answers first.
+    pub async fn start(parts: Parts) -> Result<Arc<Self>> {
+        let engine = Arc::new(Self { parts, running: Mutex::default() });
+        engine.recover().await?;
+        Ok(engine)
+    }
+
+    /// The store.
+    pub fn store(&self) -> &dyn Store {
+        &*self.parts.store
+    }
+
+    /// The models.
+    pub fn models(&self) -> &dyn Catalogue {
+        &*self.parts.models
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Time {
+        Time(self.parts.clock.now_ms())
+    }
+
+    /// A new entry's id.
+    pub fn new_entry_id(&self) -> EntryId {
+        EntryId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
+    }
+
+    fn new_conversation_id(&self) -> ConversationId {
+        ConversationId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
+    }
+
+    /// The person who types, now, by this request.
+    pub fn by(&self, request: Option<RequestId>) -> By {
+        By { author: self.parts.user.clone(), time: self.now(), request }
+    }
+
+    /// Makes a conversation.
+    pub async fn create(
+        &self,
+        title: Option<String>,
+        folder: Option<String>,
+        request: Option<RequestId>,
+    ) -> Result<Receipt> {
+        let new = NewConversation { id: self.new_conversation_id(), folder, title, by: self.by(request) };
+        Ok(self.store().create(new).await?)
+    }
+
+    /// Makes a fork.
+    pub async fn fork(
+        &self,
+        parent: ConversationId,
+        entry: Option<EntryId>,
+        title: Option<String>,
+        request: Option<RequestId>,
+    ) -> Result<Receipt> {
+        let fork = NewFork { parent, id: self.new_conversation_id(), entry, title, by: self.by(request) };
+        Ok(self.store().fork(fork).await?)
+    }
+
+    /// Stores what somebody said.
+    pub async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
+        let blank = say.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()));
+        if blank && say.role == retake_core::Role::User {
+            return Err(EngineError::usage("can't store an empty message").hint("say something"));
+        }
+        Ok(self.store().say(conversation, say).await?)
+    }
+
+    /// Changes the state. A Move waits for nobody: while a model is answering it is refused.
+    pub async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
+        if moves(&apply.action) && self.is_running(conversation) {
+            return Err(EngineError::running());
+        }
+        Ok(self.store().apply(conversation, apply).await?)
+    }
+
+    /// Says what an action would do.
+    pub async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
+        Ok(self.store().plan(conversation, action).await?)
+    }
+
+    /// Whether a model is answering.
+    pub fn is_running(&self, conversation: ConversationId) -> bool {
+        self.runs().contains_key(&conversation)
+    }
+
+    /// Asks the run of a conversation to stop. Whether there was one.
+    pub fn cancel(&self, conversation: ConversationId) -> bool {
+        match self.runs().get(&conversation) {
+            Some(stop) => {
+                stop.notify_one();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Claims a conversation for a run.
+    pub(crate) fn claim(self: &Arc<Self>, conversation: ConversationId) -> Result<Claim> {
+        let mut runs = self.runs();
+        if runs.contains_key(&conversation) {
+            return Err(EngineError::running());
+        }
+        let stop = Arc::new(Notify::new());
+        runs.insert(conversation, Arc::clone(&stop));
+        Ok(Claim { engine: Arc::clone(self), conversation, stop })
+    }
+
+    fn runs(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<Notify>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether an action moves the tip.
+fn moves(action: &Action) -> bool {
+    !matches!(
+        action,
+        Action::Mark { .. }
+            | Action::Fold { .. }
+            | Action::Unfold(_)
+            | Action::Label(..)
+            | Action::Erase { .. }
+    )
+}
+
+/// The one run of a conversation.
+#[must_use = "a conversation is claimed only while this lives"]
+pub(crate) struct Claim {
+    engine: Arc<Engine>,
+    conversation: ConversationId,
+    stop: Arc<Notify>,
+}
+
+impl Claim {
+    /// The conversation.
+    pub(crate) fn conversation(&self) -> ConversationId {
+        self.conversation
+    }
+
+    /// Waits until somebody asks the run to stop.
+    pub(crate) async fn stopped(&self) {
+        self.stop.notified().await;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.engine.runs().remove(&self.conversation);
+    }
+}

@@ -1,0 +1,154 @@
+//! Why the engine did not do what it was asked to: a kind, a message, a hint, three fields.
+
+use std::error::Error;
+
+use retake_core::{Head, Refusal};
+use retake_store::StoreError;
+
+use crate::model::ModelError;
+
+/// The result of the engine's work.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The request makes no sense as it is.
+    Usage,
+    /// Something named in it is not there.
+    NotFound,
+    /// It does not fit the state of things now.
+    Refused,
+    /// Its author saw an older state.
+    Stale,
+    /// The model or its provider failed.
+    Model,
+    /// The store or the machine failed.
+    Storage,
+}
+
+/// A failure. Nothing has changed, unless the message says so.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct EngineError {
+    /// Its kind.
+    pub kind: Kind,
+    /// A stable word for programs.
+    pub code: &'static str,
+    /// What was attempted, on what, and why it failed.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// The head now, when the author's was stale.
+    pub head: Option<Head>,
+    /// The cause.
+    #[source]
+    pub cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl EngineError {
+    /// A failure without a cause below it.
+    pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), hint: None, head: None, cause: None }
+    }
+
+    /// With what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A request that makes no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, "usage", message)
+    }
+
+    /// What was refused while a model is answering.
+    pub(crate) fn running() -> Self {
+        Self::new(Kind::Refused, "run_active", "a model is answering in this conversation")
+            .hint("stop it first (Ctrl-C), then go back")
+    }
+
+    /// A failed call of a model.
+    pub fn model(error: &ModelError) -> Self {
+        let cause = error.source().map(|cause| cause.to_string().into());
+        let hint = Some(error.hint().to_owned()).filter(|hint| !hint.is_empty());
+        Self { hint, cause, ..Self::new(Kind::Model, "model", error.to_string()) }
+    }
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        let (kind, code, hint) = match &error {
+            StoreError::Refused(refusal) => return refused(refusal),
+            StoreError::UnknownConversation(_) => {
+                (Kind::NotFound, "unknown_conversation", "`retake list` shows the conversations")
+            }
+            StoreError::UnknownEntry { .. } => {
+                (Kind::NotFound, "unknown_entry", "`retake log` shows the ids of the messages")
+            }
+            StoreError::ForeignEntry { .. } => {
+                (Kind::NotFound, "foreign_entry", "name that conversation with --conversation")
+            }
+            StoreError::RequestReused(_) => {
+                (Kind::Refused, "request_reused", "use a new id for a new request")
+            }
+            StoreError::BadCursor(_) => {
+                (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading")
+            }
+            StoreError::Damaged { .. } | StoreError::MissingOperation(_) => {
+                (Kind::Storage, "damaged", "`retake doctor` says what is damaged; the rest stays readable")
+            }
+            StoreError::TakenOver => {
+                (Kind::Storage, "taken_over", "close this one, or close the other one and start again")
+            }
+            StoreError::Held { .. } => {
+                (Kind::Storage, "held", "close that one first, or use another --data-dir")
+            }
+            StoreError::Newer { .. } => {
+                (Kind::Storage, "newer", "install a newer Retake; nothing was touched")
+            }
+            StoreError::NotAStore { .. } => {
+                (Kind::Storage, "not_a_store", "move that file away, or use another --data-dir")
+            }
+            full if full.is_full() => {
+                (Kind::Storage, "disk_full", "free some space, then repeat it; nothing was changed")
+            }
+            StoreError::Io { .. } | StoreError::Database { .. } => {
+                (Kind::Storage, "storage", "check the data directory: space, permissions, the disk")
+            }
+            StoreError::NotDurable(_) => (Kind::Storage, "not_durable", "nothing was changed; repeat it"),
+            StoreError::Closed => (Kind::Storage, "closed", "start Retake again"),
+        };
+        let cause = error.source().map(|cause| chain(cause).into());
+        Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, message) }
+    }
+}
+
+/// A cause and its causes as one text; the types stay below.
+fn chain(cause: &dyn Error) -> String {
+    match cause.source() {
+        Some(source) => format!("{cause}: {}", chain(source)),
+        None => cause.to_string(),
+    }
+}
+
+fn refused(refusal: &Refusal) -> EngineError {
+    let (kind, head) = match refusal {
+        Refusal::Stale { now, .. } => (Kind::Stale, Some(*now)),
+        Refusal::StaleMark(_) => (Kind::Stale, None),
+        Refusal::UnknownEntry
+        | Refusal::UnknownFold
+        | Refusal::UnknownHead(_)
+        | Refusal::NoSuchAlternative { .. } => (Kind::NotFound, None),
+        Refusal::EmptyLabel => (Kind::Usage, None),
+        _ => (Kind::Refused, None),
+    };
+    EngineError {
+        head,
+        hint: Some(refusal.hint()),
+        ..EngineError::new(kind, refusal.code(), refusal.to_string())
+    }
+}

@@ -1,0 +1,176 @@
+//! The small trait through which a turn calls a model, and what goes in and comes out.
+//!
+//! Everything about providers ends here: a turn sees a [`Prompt`], a stream of [`Chunk`]s and a [`ModelError`]. No
+//! model here knows of conversations, storage or settings files.
+
+pub mod answer;
+pub mod demo;
+pub mod discover;
+pub mod error;
+pub mod genai;
+pub mod probe;
+pub mod retry;
+
+use futures::stream::BoxStream;
+use retake_core::{Part, Role, Usage};
+
+pub use answer::Answer;
+pub use demo::Demo;
+pub use discover::{Catalogue, Choice, Models, Offer};
+pub use error::{ModelError, ModelErrorKind};
+pub use retry::{RetryPolicy, Retrying};
+
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub parts: Vec<Part>,
+    /// The model that wrote it (`provider/model`), where known. Reasoning goes back only to the provider that made
+    /// it, because its signature means nothing to another; without this it is not sent.
+    pub model: Option<String>,
+}
+
+impl Message {
+    /// A message of which the writing model does not matter.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self { role, parts, model: None }
+    }
+
+    /// A message of a single text.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self::new(role, vec![Part::text(text)])
+    }
+}
+
+/// What a model is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// Instructions above the conversation.
+    pub system: Option<String>,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// How many alternatives of this answer exist already. Only deterministic models look at it, so that another
+    /// answer is another one.
+    pub variant: u32,
+}
+
+/// One piece of an answer as it arrives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// More of the answer's text.
+    Text(String),
+    /// More of the reasoning, to show while it runs. A `Part` with the whole of it, and its signature, follows at
+    /// the end of a complete answer and replaces these.
+    Reasoning(String),
+    /// A part that is known only as a whole: reasoning with its signature, a tool call.
+    Part(Part),
+    /// What the call used. The last one counts.
+    Usage(Usage),
+    /// The answer is complete. Nothing follows.
+    End(EndReason),
+    /// For the person who waits, not part of the answer: `retrying in 2 s: …`.
+    Notice(String),
+}
+
+impl Chunk {
+    /// Whether this is a part of the answer itself.
+    pub fn is_content(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Reasoning(_) | Self::Part(_))
+    }
+}
+
+/// Why an answer ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// The model was done.
+    Stop,
+    /// The limit of tokens was reached.
+    Length,
+    /// The provider or the model refused to go on.
+    Refusal,
+    /// The model waits for the results of its tool calls.
+    ToolUse,
+    /// Another reason, in the provider's word.
+    Other(String),
+}
+
+/// What is known of a model from the settings. `None` is unknown, and is to be shown so.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ModelInfo {
+    /// Size of the context window in tokens.
+    pub context_tokens: Option<u64>,
+    /// US dollars for a million tokens of the prompt.
+    pub input_price: Option<f64>,
+    /// US dollars for a million tokens of the prompt that the provider reads from its cache.
+    pub cached_input_price: Option<f64>,
+    /// US dollars for a million tokens of the answer.
+    pub output_price: Option<f64>,
+}
+
+/// A language model.
+pub trait Model: Send + Sync {
+    /// `provider/model`, such as `anthropic/…`; or `demo`.
+    fn name(&self) -> &str;
+
+    /// What the settings say of it.
+    fn info(&self) -> ModelInfo;
+
+    /// Asks. The stream ends with one [`Chunk::End`] or one error, whichever comes first, and nothing after it.
+    /// Dropping the stream cancels the call. Nothing is sent before the stream is first polled.
+    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>>;
+}
+
+/// What a call cost in US dollars; `None` if a count or a price that it needs is unknown.
+///
+/// Without a price for cached tokens they cost what the others do, which is never too little.
+pub fn cost(usage: &Usage, info: &ModelInfo) -> Option<f64> {
+    let input = usage.input_tokens?;
+    let cached = usage.cached_input_tokens.unwrap_or(0).min(input);
+    let input_price = info.input_price?;
+    let cached_price = info.cached_input_price.unwrap_or(input_price);
+    let output = price(usage.output_tokens?, info.output_price?);
+    Some(price(input - cached, input_price) + price(cached, cached_price) + output)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no call has 2^53 tokens, and a price is an estimate")]
+fn price(tokens: u64, per_million: f64) -> f64 {
+    tokens as f64 * per_million / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(input: u64, cached: Option<u64>, output: u64) -> Usage {
+        Usage { input_tokens: Some(input), cached_input_tokens: cached, output_tokens: Some(output) }
+    }
+
+    const PRICED: ModelInfo = ModelInfo {
+        context_tokens: None,
+        input_price: Some(3.0),
+        cached_input_price: Some(0.3),
+        output_price: Some(15.0),
+    };
+
+    #[test]
+    fn the_cost_counts_cached_tokens_apart() {
+        let cost = cost(&usage(1_000_000, Some(400_000), 100_000), &PRICED).expect("known");
+        assert!((cost - (1.8 + 0.12 + 1.5)).abs() < 1e-9, "{cost}");
+    }
+
+    #[test]
+    fn without_a_cached_price_they_cost_as_the_others() {
+        let info = ModelInfo { cached_input_price: None, ..PRICED };
+        let cost = cost(&usage(1_000_000, Some(400_000), 0), &info).expect("known");
+        assert!((cost - 3.0).abs() < 1e-9, "{cost}");
+    }
+
+    #[test]
+    fn what_is_unknown_stays_unknown() {
+        assert_eq!(cost(&usage(1, None, 1), &ModelInfo::default()), None);
+        assert_eq!(cost(&usage(1, None, 1), &ModelInfo { output_price: None, ..PRICED }), None);
+        assert_eq!(cost(&Usage { output_tokens: Some(1), ..Usage::default() }, &PRICED), None);
+    }
+}

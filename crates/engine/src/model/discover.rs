@@ -1,0 +1,251 @@
+//! Which models there are, and which one to use when nobody says.
+//!
+//! What is asked for is used or refused, never replaced by another. Looking for servers asks only this computer.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::{Either, join_all, select};
+
+use super::demo::Demo;
+use super::genai::Provided;
+use super::{Model, ModelError, ModelErrorKind, Retrying, probe};
+use crate::clock::Clock;
+use crate::ids::Random;
+use crate::secret::{Environment, KeyError, KeySource};
+use crate::settings::{Endpoint, Settings, is_loopback};
+
+/// The providers whose key in the environment is enough, best first.
+const BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
+
+/// The servers that are looked for on this computer, best first, as people call them.
+const LOCAL: [(&str, &str); 3] = [("ollama", "Ollama"), ("llamacpp", "llama.cpp"), ("lmstudio", "LM Studio")];
+
+/// A model that was chosen, and why.
+#[derive(Clone)]
+pub struct Choice {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Why this one, for people: `ANTHROPIC_API_KEY is set`.
+    pub why: String,
+}
+
+impl std::fmt::Debug for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Choice").field("model", &self.model.name()).field("why", &self.why).finish()
+    }
+}
+
+/// A model, or a provider, that could be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What to ask for: `provider/model`. Where it is not available, the model may be an example or missing.
+    pub name: String,
+    /// Whether it can be used now, as far as can be known without asking it.
+    pub available: bool,
+    /// Why, or why not and what to do.
+    pub note: String,
+}
+
+/// Where a run's model comes from.
+#[async_trait]
+pub trait Catalogue: Send + Sync {
+    /// The model to use: the one asked for, or the one that is best when nobody says.
+    async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError>;
+
+    /// Everything that can be used, and what else could be and why it cannot.
+    async fn list(&self) -> Vec<Offer>;
+}
+
+#[async_trait]
+impl Catalogue for Models {
+    async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError> {
+        Models::choose(self, asked).await
+    }
+
+    async fn list(&self) -> Vec<Offer> {
+        Models::list(self).await
+    }
+}
+
+/// Makes models by name.
+pub struct Models {
+    settings: Settings,
+    environment: Environment,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+}
+
+impl Models {
+    /// The models that settings and environment describe.
+    pub fn new(
+        settings: Settings,
+        environment: Environment,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { settings, environment, clock, random }
+    }
+
+    /// The model of a name: `provider/model`, a provider that has a usual model, or `demo`. Asks nobody.
+    pub fn open(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
+        let name = name.trim();
+        if name == Demo::NAME {
+            return Ok(Arc::new(Demo::new(Arc::clone(&self.clock), self.settings.demo_pace)));
+        }
+        let (provider, model) = match name.split_once('/') {
+            Some((provider, model)) => (provider, Some(model)),
+            None => (name, self.settings.usual_models.get(name).map(String::as_str)),
+        };
+        let endpoint = self.settings.endpoints.get(provider).ok_or_else(|| self.unknown(name, provider))?;
+        let Some(model) = model.filter(|model| !model.is_empty()) else {
+            let error =
+                ModelError::new(ModelErrorKind::BadSettings, name).detail("the name of the model is missing");
+            return Err(error.hinting(format!("name it as {provider}/MODEL; /model lists what there is")));
+        };
+        let info = self.settings.model_info(&format!("{provider}/{model}"));
+        let timeouts = self.settings.timeouts;
+        let provided = Provided::new(endpoint.clone(), model, info, timeouts, self.environment.clone());
+        let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
+        Ok(Arc::new(Retrying::new(Arc::new(provided), self.settings.retry, clock, random)))
+    }
+
+    fn unknown(&self, name: &str, provider: &str) -> ModelError {
+        let error = ModelError::new(ModelErrorKind::BadSettings, format!("{name:?}"));
+        let error = error.detail(format!("there is no provider {provider:?}"));
+        let known = self.settings.endpoints.keys().map(String::as_str).chain([Demo::NAME]);
+        let scored = known.map(|known| (strsim::jaro_winkler(provider, known), known));
+        match scored.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
+            Some((score, nearest)) if score > 0.75 => error.hinting(format!("did you mean {nearest}?")),
+            _ => error.hinting("a model is named as provider/model; /model lists what there is"),
+        }
+    }
+
+    /// The model to use: the one asked for, else the settings', else one whose key is there, else one of a server on
+    /// this computer, else the demo. Takes at most the time that the settings allow for looking.
+    pub async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError> {
+        let choice = |name: &str, why: &str| Ok(Choice { model: self.open(name)?, why: why.to_owned() });
+        if let Some(name) = asked {
+            return choice(name, "it was asked for");
+        }
+        if let Some(name) = &self.settings.default_model {
+            return choice(name, "model.default in the settings");
+        }
+        for provider in BY_KEY {
+            let Some(endpoint) = self.settings.endpoints.get(provider) else {
+                continue;
+            };
+            if self.has_key(endpoint)? {
+                return choice(provider, &key_note(&endpoint.key));
+            }
+        }
+        for (provider, title, found) in self.local().await {
+            if let Some(model) = found.ok().as_deref().and_then(usable) {
+                return choice(&format!("{provider}/{model}"), &format!("{title} runs on this computer"));
+            }
+        }
+        choice(Demo::NAME, "there is no key and no model server on this computer")
+    }
+
+    /// Whether the endpoint's key is there. A key file that cannot be used is an error rather than a reason to take
+    /// another provider in silence.
+    fn has_key(&self, endpoint: &Endpoint) -> Result<bool, ModelError> {
+        match endpoint.key.read(&self.environment) {
+            Ok(_) => Ok(true),
+            Err(KeyError::NotSet(_)) => Ok(false),
+            Err(error) => {
+                let target = format!("{} at {}", endpoint.name, endpoint.base_url);
+                let hint = error.hint();
+                Err(ModelError::new(ModelErrorKind::NoKey, target).because(&error.to_string()).hinting(hint))
+            }
+        }
+    }
+
+    /// Everything that can be used, and what else could be and why it cannot.
+    pub async fn list(&self) -> Vec<Offer> {
+        let local = self.local().await;
+        let mut offers = Vec::new();
+        for (name, endpoint) in &self.settings.endpoints {
+            match local.iter().find(|(local, ..)| local == name) {
+                Some((_, title, found)) => offers.extend(local_offers(name, title, found)),
+                None => offers.extend(self.configured(name, endpoint)),
+            }
+        }
+        // What can be used comes first; within both, the order of names.
+        offers.sort_by_key(|offer| !offer.available);
+        let note = "built in, no real model".to_owned();
+        let end = offers.iter().position(|offer| !offer.available).unwrap_or(offers.len());
+        offers.insert(end, Offer { name: Demo::NAME.into(), available: true, note });
+        offers
+    }
+
+    /// What the settings say of an endpoint's models, and whether its key is there.
+    fn configured(&self, name: &str, endpoint: &Endpoint) -> Vec<Offer> {
+        let key = endpoint.key.read(&self.environment);
+        let available = key.is_ok();
+        let note = match &key {
+            Ok(_) => key_note(&endpoint.key),
+            Err(error) => format!("{error}; {}", error.hint()),
+        };
+        let prefix = format!("{name}/");
+        let usual = self.settings.usual_models.get(name).map(|model| format!("{prefix}{model}"));
+        let mut names: Vec<String> =
+            self.settings.models.keys().filter(|name| name.starts_with(&prefix)).cloned().collect();
+        names.extend(usual.filter(|usual| !names.contains(usual)));
+        if names.is_empty() {
+            names.push(format!("{prefix}MODEL"));
+        }
+        names.into_iter().map(|name| Offer { name, available, note: note.clone() }).collect()
+    }
+
+    /// What the endpoints on this computer answer: name, title, models or what is wrong. All are asked at once.
+    async fn local(&self) -> Vec<(String, String, Result<Vec<String>, String>)> {
+        let title = |name: &str| {
+            LOCAL.iter().find(|(known, _)| *known == name).map_or(name, |(_, title)| title).to_owned()
+        };
+        let rank = |name: &str| LOCAL.iter().position(|(known, _)| *known == name).unwrap_or(LOCAL.len());
+        if !self.settings.find_local {
+            return Vec::new();
+        }
+        let mut here: Vec<&Endpoint> =
+            self.settings.endpoints.values().filter(|endpoint| is_loopback(&endpoint.base_url)).collect();
+        here.sort_by_key(|endpoint| rank(&endpoint.name));
+        let asked = here.into_iter().map(|endpoint| async move {
+            let key = endpoint.key.read(&self.environment).ok().flatten();
+            let asking = Box::pin(probe::models(endpoint, key));
+            let found = match select(asking, self.clock.sleep(self.settings.find_within)).await {
+                Either::Left((found, _)) => found,
+                Either::Right(_) => Err(format!("nothing answers at {} in time", endpoint.base_url)),
+            };
+            (endpoint.name.clone(), title(&endpoint.name), found)
+        });
+        join_all(asked).await
+    }
+}
+
+fn key_note(key: &KeySource) -> String {
+    match key {
+        KeySource::None => "needs no key".into(),
+        KeySource::Env(name) => format!("{name} is set"),
+        KeySource::File(path) => format!("the key is in {}", path.display()),
+    }
+}
+
+/// The first model that can talk. Embedding models stand in the same lists.
+fn usable(models: &[String]) -> Option<&String> {
+    models.iter().find(|name| !name.to_lowercase().contains("embed"))
+}
+
+fn local_offers(name: &str, title: &str, found: &Result<Vec<String>, String>) -> Vec<Offer> {
+    let offer =
+        |model: &str, available, note: String| Offer { name: format!("{name}/{model}"), available, note };
+    match found {
+        Ok(models) if models.is_empty() => {
+            vec![offer("MODEL", false, format!("{title} runs, but has no model"))]
+        }
+        Ok(models) => {
+            models.iter().map(|model| offer(model, true, format!("{title} on this computer"))).collect()
+        }
+        Err(problem) => vec![offer("MODEL", false, problem.clone())],
+    }
+}

@@ -1,0 +1,209 @@
+//! What can go wrong when a model is asked, in words for the person who asked.
+//!
+//! An error names the model and the address, never a key, a header or a query. The provider's own words are the
+//! `source`: cleaned, shortened, and with the key taken out should a provider quote it.
+
+use std::fmt;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Longest quotation of a provider, in characters.
+const MAX_QUOTE: usize = 400;
+
+/// The kinds of failure that callers tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelErrorKind {
+    /// No key is configured, or it cannot be read.
+    NoKey,
+    /// The provider does not take the key, or it may not use the model (401, 403).
+    Refused,
+    /// The account has no credit or quota left (402, or a 429 that says so).
+    OutOfCredit,
+    /// Too many requests (429).
+    RateLimited {
+        /// How long the provider asks to wait.
+        retry_after: Option<Duration>,
+    },
+    /// The provider has trouble of its own (5xx).
+    Overloaded,
+    /// The prompt does not fit into the model's context.
+    ContextTooLong,
+    /// The provider does not answer such a prompt.
+    SafetyRefusal,
+    /// The model, or the address, does not exist (404).
+    UnknownModel,
+    /// The provider finds the request wrong (another 4xx).
+    Rejected,
+    /// No connection.
+    Unreachable,
+    /// The connection ended before the answer did.
+    Cut,
+    /// Nothing arrived for too long.
+    TimedOut,
+    /// The reply is not what the protocol says.
+    BadReply,
+    /// The settings do not describe a model.
+    BadSettings,
+}
+
+impl ModelErrorKind {
+    fn what(self) -> &'static str {
+        match self {
+            Self::NoKey => "there is no key for it",
+            Self::Refused => "the key was refused",
+            Self::OutOfCredit => "the account has no credit or quota left",
+            Self::RateLimited { .. } => "rate limit",
+            Self::Overloaded => "the provider has trouble",
+            Self::ContextTooLong => "the conversation is too long for its context",
+            Self::SafetyRefusal => "the provider does not answer this",
+            Self::UnknownModel => "there is no such model",
+            Self::Rejected => "the provider rejected the request",
+            Self::Unreachable => "it cannot be reached",
+            Self::Cut => "the connection ended before the answer was complete",
+            Self::TimedOut => "nothing arrived for too long",
+            Self::BadReply => "the reply makes no sense",
+            Self::BadSettings => "the settings are wrong",
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Self::NoKey => "set the key, or choose another model with /model",
+            Self::Refused => "check the key and what it may use, or choose another model with /model",
+            Self::OutOfCredit => "top up the account, or choose another model with /model",
+            Self::RateLimited { .. } | Self::Overloaded => {
+                "wait a little and /retry, or choose another model with /model"
+            }
+            Self::ContextTooLong => {
+                "/rewind to an earlier message, /exclude some, or choose a model with a larger context"
+            }
+            Self::SafetyRefusal => "/rewind and say it differently, or choose another model with /model",
+            Self::UnknownModel => "check the name and the endpoint's base_url; /model lists what there is",
+            Self::Rejected => "/rewind and change the message, or choose another model with /model",
+            Self::Unreachable => "check the network and the endpoint's base_url, then /retry",
+            Self::Cut | Self::TimedOut => "/retry",
+            Self::BadReply => "check the endpoint's base_url and kind",
+            Self::BadSettings => "see `retake config`",
+        }
+    }
+}
+
+/// A failed call of a model.
+#[derive(Debug, Error)]
+#[error("cannot get an answer from {target}: {}{}", kind.what(), Detail(detail))]
+pub struct ModelError {
+    kind: ModelErrorKind,
+    target: String,
+    detail: Option<String>,
+    hint: Option<String>,
+    #[source]
+    cause: Option<Cause>,
+}
+
+impl ModelError {
+    /// A failure of `kind` at `target`: a model's name, and where it was sought.
+    pub fn new(kind: ModelErrorKind, target: impl Into<String>) -> Self {
+        Self { kind, target: target.into(), detail: None, hint: None, cause: None }
+    }
+
+    /// With a short detail in brackets, such as `HTTP 401`.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// With what the other side, or a lower layer, says. The caller has taken any key out.
+    #[must_use]
+    pub fn because(mut self, words: &str) -> Self {
+        let quote = quoted(words);
+        self.cause = (!quote.is_empty()).then_some(Cause(quote));
+        self
+    }
+
+    /// With a better hint than the kind's own.
+    #[must_use]
+    pub fn hinting(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Which failure it is.
+    pub fn kind(&self) -> ModelErrorKind {
+        self.kind
+    }
+
+    /// Whether the same request may succeed a little later.
+    pub fn retryable(&self) -> bool {
+        use ModelErrorKind as Kind;
+        matches!(
+            self.kind,
+            Kind::RateLimited { .. } | Kind::Overloaded | Kind::Unreachable | Kind::Cut | Kind::TimedOut
+        )
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &str {
+        self.hint.as_deref().unwrap_or(self.kind.hint())
+    }
+
+    /// What went wrong, without where: `rate limit (HTTP 429)`.
+    pub fn brief(&self) -> String {
+        format!("{}{}", self.kind.what(), Detail(&self.detail))
+    }
+}
+
+struct Detail<'a>(&'a Option<String>);
+
+impl fmt::Display for Detail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |detail| write!(f, " ({detail})"))
+    }
+}
+
+/// Somebody else's words.
+#[derive(Debug, Error)]
+#[error("{0}")]
+struct Cause(String);
+
+/// One line of foreign text, without control characters.
+fn quoted(words: &str) -> String {
+    let line = words.split(|c: char| c.is_control() || c.is_whitespace()).filter(|word| !word.is_empty());
+    let line = line.collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_QUOTE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_was_attempted_on_what() {
+        let error =
+            ModelError::new(ModelErrorKind::Refused, "openai/x at https://api.example/v1").detail("HTTP 401");
+        assert_eq!(
+            error.to_string(),
+            "cannot get an answer from openai/x at https://api.example/v1: the key was refused (HTTP 401)"
+        );
+        assert_eq!(error.brief(), "the key was refused (HTTP 401)");
+        assert!(!error.retryable());
+    }
+
+    #[test]
+    fn foreign_words_are_the_source_on_one_clean_line() {
+        let error = ModelError::new(ModelErrorKind::Overloaded, "m").because("try\n\u{1b}[31m later\u{7}");
+        let cause = error.source().expect("a cause").to_string();
+        assert_eq!(cause, "try [31m later");
+        assert!(!error.to_string().contains("later"));
+        assert!(error.retryable());
+        let long = ModelError::new(ModelErrorKind::Overloaded, "m").because(&"ä".repeat(1_000));
+        assert_eq!(long.source().expect("a cause").to_string().chars().count(), MAX_QUOTE + 1);
+        assert!(ModelError::new(ModelErrorKind::Cut, "m").because(" \n").source().is_none());
+    }
+}

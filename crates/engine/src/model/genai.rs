@@ -1,0 +1,174 @@
+//! Providers, through the `genai` library: OpenAI's format at any address, Anthropic, Gemini and Ollama.
+//!
+//! No type of `genai` leaves this module. The key is read for each call and given to nobody but the provider: not to
+//! errors, and redirects are not followed.
+
+mod failure;
+mod prompt;
+mod reply;
+mod tap;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ::genai::adapter::AdapterKind;
+use ::genai::chat::ChatOptions;
+use ::genai::resolver::{AuthData, Endpoint as Address};
+use ::genai::{Client, ModelIden, ServiceTarget};
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
+use crate::secret::Environment;
+use crate::settings::{Endpoint, EndpointKind};
+use failure::Failures;
+use reply::Reply;
+use tap::Tap;
+
+/// How long to wait for a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection.
+    pub connect: Duration,
+    /// From the request to the first byte of the answer.
+    pub first_byte: Duration,
+    /// Between two bytes of the answer. A slow stream may last for ever.
+    pub idle: Duration,
+}
+
+/// A model of a provider.
+pub struct Provided {
+    name: String,
+    info: ModelInfo,
+    remote: Arc<Remote>,
+}
+
+impl Provided {
+    /// The model `model` at `endpoint`. Nothing is read or connected before it is asked.
+    pub fn new(
+        endpoint: Endpoint,
+        model: &str,
+        info: ModelInfo,
+        timeouts: Timeouts,
+        environment: Environment,
+    ) -> Self {
+        let name = format!("{}/{model}", endpoint.name);
+        let model = model.to_owned();
+        let remote = Remote { endpoint, model, timeouts, environment, client: OnceLock::new() };
+        Self { name, info, remote: Arc::new(remote) }
+    }
+}
+
+impl Model for Provided {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn info(&self) -> ModelInfo {
+        self.info
+    }
+
+    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let remote = Arc::clone(&self.remote);
+        futures::stream::once(async move { remote.ask(prompt).await }).try_flatten().boxed()
+    }
+}
+
+/// Everything that a call needs; the connections are kept between calls.
+struct Remote {
+    endpoint: Endpoint,
+    model: String,
+    timeouts: Timeouts,
+    environment: Environment,
+    client: OnceLock<Client>,
+}
+
+impl Remote {
+    async fn ask(&self, prompt: Prompt) -> Result<BoxStream<'static, Result<Chunk, ModelError>>, ModelError> {
+        let key = self.key()?;
+        let failures = Failures::new(self.target(), key.clone());
+        let client = self.client()?.clone();
+        let tap = Tap::new(self.endpoint.kind);
+        let options = self.options(&tap);
+        let request = prompt::request(prompt, &self.endpoint);
+        let answer = client.exec_chat_stream(self.address(key.as_ref()), request, Some(&options)).await;
+        let stream = answer.map_err(|error| failures.of(&error))?.stream;
+        Ok(Reply::new(stream, self.endpoint.kind, tap, failures).into_stream())
+    }
+
+    /// What errors call it.
+    fn target(&self) -> String {
+        format!("{}/{} at {}", self.endpoint.name, self.model, self.endpoint.base_url)
+    }
+
+    fn key(&self) -> Result<Option<SecretString>, ModelError> {
+        self.endpoint.key.read(&self.environment).map_err(|error| {
+            let hint = error.hint();
+            ModelError::new(ModelErrorKind::NoKey, self.target()).because(&told(&error)).hinting(hint)
+        })
+    }
+
+    fn address(&self, key: Option<&SecretString>) -> ServiceTarget {
+        let adapter = match self.endpoint.kind {
+            EndpointKind::OpenAi => AdapterKind::OpenAI,
+            EndpointKind::Anthropic => AdapterKind::Anthropic,
+            EndpointKind::Gemini => AdapterKind::Gemini,
+            EndpointKind::Ollama => AdapterKind::Ollama,
+        };
+        // The library wants some key, also for a server that asks for none.
+        let key = key.map_or("none", |key| key.expose_secret());
+        ServiceTarget {
+            endpoint: Address::from_owned(format!("{}/", self.endpoint.base_url.trim_end_matches('/'))),
+            auth: AuthData::from_single(key),
+            model: ModelIden::new(adapter, self.model.as_str()),
+        }
+    }
+
+    fn options(&self, tap: &Tap) -> ChatOptions {
+        ChatOptions::default()
+            .with_capture_usage(true)
+            .with_capture_content(true)
+            .with_capture_reasoning_content(true)
+            .with_capture_tool_calls(true)
+            .with_stream_header_timeout(self.timeouts.first_byte)
+            .with_stream_read_timeout(self.timeouts.idle)
+            .with_raw_frame_sink(tap.clone())
+    }
+
+    fn client(&self) -> Result<&Client, ModelError> {
+        if self.client.get().is_none() {
+            let http = http_client(&self.endpoint.base_url, self.timeouts.connect);
+            let client = http.map_err(|error| told(&error)).and_then(|http| {
+                Client::builder().with_reqwest(http).build().map_err(|error| error.to_string())
+            });
+            let client = client.map_err(|words| {
+                ModelError::new(ModelErrorKind::BadSettings, self.target()).because(&words)
+            })?;
+            // Another call may have been first; one of the two is kept.
+            let _ = self.client.set(client);
+        }
+        Ok(self.client.get().expect("BUG: the client was just set"))
+    }
+}
+
+/// An HTTP client for one address. What is on this computer is not asked for through a proxy.
+pub(super) fn http_client(base_url: &str, connect: Duration) -> Result<reqwest::Client, reqwest::Error> {
+    let builder = reqwest::Client::builder()
+        .connect_timeout(connect)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("retake/", env!("CARGO_PKG_VERSION")));
+    let local = crate::settings::is_loopback(base_url);
+    if local { builder.no_proxy() } else { builder }.build()
+}
+
+/// An error with its causes, on one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words = format!("{words}: {error}");
+        cause = error.source();
+    }
+    words
+}

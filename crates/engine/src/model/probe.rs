@@ -1,0 +1,45 @@
+//! Asks a server which models it has, and thereby whether it is a model server at all.
+//!
+//! A port that is open proves nothing: only the expected answer to the expected question does.
+
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use super::genai::http_client;
+use crate::settings::{Endpoint, EndpointKind};
+
+/// Longest list of models that is read, in bytes.
+const MAX_BODY: usize = 4 << 20;
+
+/// The names of the models at an endpoint, or what is wrong, in short. The caller bounds the time.
+pub(super) async fn models(endpoint: &Endpoint, key: Option<SecretString>) -> Result<Vec<String>, String> {
+    let base_url = endpoint.base_url.trim_end_matches('/');
+    let (url, list, name) = match endpoint.kind {
+        EndpointKind::Ollama => (format!("{base_url}/api/tags"), "/models", "name"),
+        EndpointKind::OpenAi | EndpointKind::Anthropic => (format!("{base_url}/models"), "/data", "id"),
+        EndpointKind::Gemini => (format!("{base_url}/models"), "/models", "name"),
+    };
+    let strange = || format!("what answers at {base_url} is no such server");
+    let client = http_client(base_url, Duration::from_secs(10)).map_err(|_| strange())?;
+    let mut request = client.get(url);
+    if let Some(key) = key {
+        request = request.bearer_auth(key.expose_secret());
+    }
+    let mut response = request.send().await.map_err(|_| format!("nothing answers at {base_url}"))?;
+    if !response.status().is_success() {
+        return Err(format!("{base_url} answers with HTTP {}", response.status().as_u16()));
+    }
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await.map_err(|_| strange())? {
+        body.extend_from_slice(&bytes);
+        if body.len() > MAX_BODY {
+            return Err(strange());
+        }
+    }
+    let body: Value = serde_json::from_slice(&body).map_err(|_| strange())?;
+    let models = body.pointer(list).and_then(Value::as_array).ok_or_else(strange)?;
+    let names = models.iter().map(|model| model.get(name).and_then(Value::as_str).map(str::to_owned));
+    names.collect::<Option<Vec<String>>>().ok_or_else(strange)
+}

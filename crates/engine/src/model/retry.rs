@@ -1,0 +1,152 @@
+//! Asks again when asking again may help, and says so.
+//!
+//! Only before the first piece of the answer: after it an error is passed on, because what came is the turn's to
+//! keep. Waiting goes through the clock, so that dropping the stream ends it at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+
+use super::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
+use crate::clock::Clock;
+use crate::ids::Random;
+
+/// How often, and after what wait, a failed call is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Calls altogether; 1 means never again.
+    pub tries: u32,
+    /// About the first wait; it doubles each time.
+    pub first_wait: Duration,
+    /// The longest wait of our own choice.
+    pub longest_wait: Duration,
+    /// The longest wait that a provider may ask for; beyond it the error is passed on.
+    pub longest_retry_after: Duration,
+}
+
+impl RetryPolicy {
+    /// The wait before try `next` (2, 3, …) after `error`, or `None` to give up.
+    fn wait(&self, error: &ModelError, next: u32, jitter: f64) -> Option<Duration> {
+        if !error.retryable() || next > self.tries {
+            return None;
+        }
+        if let ModelErrorKind::RateLimited { retry_after: Some(asked) } = error.kind() {
+            return (asked <= self.longest_retry_after).then_some(asked);
+        }
+        let doubled = self.first_wait.saturating_mul(2_u32.saturating_pow(next.saturating_sub(2)));
+        // Half of the wait is chance, so that clients that failed together do not come back together.
+        Some(doubled.min(self.longest_wait).mul_f64(0.5 + jitter / 2.0))
+    }
+}
+
+/// A model that is asked again.
+pub struct Retrying {
+    model: Arc<dyn Model>,
+    policy: RetryPolicy,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+}
+
+impl Retrying {
+    /// `model`, asked again as `policy` says.
+    pub fn new(
+        model: Arc<dyn Model>,
+        policy: RetryPolicy,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { model, policy, clock, random }
+    }
+}
+
+impl Model for Retrying {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn info(&self) -> ModelInfo {
+        self.model.info()
+    }
+
+    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let call = Call {
+            model: Arc::clone(&self.model),
+            policy: self.policy,
+            clock: Arc::clone(&self.clock),
+            random: Arc::clone(&self.random),
+            prompt,
+            tries: 0,
+            current: None,
+            wait: None,
+            started: false,
+            over: false,
+        };
+        futures::stream::unfold(call, Call::next).boxed()
+    }
+}
+
+/// One question with its repetitions.
+struct Call {
+    model: Arc<dyn Model>,
+    policy: RetryPolicy,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    prompt: Prompt,
+    tries: u32,
+    current: Option<BoxStream<'static, Result<Chunk, ModelError>>>,
+    wait: Option<Duration>,
+    started: bool,
+    over: bool,
+}
+
+impl Call {
+    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
+        if self.over {
+            return None;
+        }
+        if let Some(wait) = self.wait.take() {
+            self.clock.sleep(wait).await;
+        }
+        if self.current.is_none() {
+            self.tries += 1;
+            self.current = Some(self.model.stream(self.prompt.clone()));
+        }
+        let stream = self.current.as_mut().expect("BUG: the stream was just made");
+        let item = match stream.next().await? {
+            Ok(chunk) => {
+                self.started |= chunk.is_content();
+                self.over = matches!(chunk, Chunk::End(_));
+                Ok(chunk)
+            }
+            Err(error) => self.failed(error),
+        };
+        Some((item, self))
+    }
+
+    /// Plans another try and says so, or passes the error on.
+    fn failed(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
+        let wait = match self.started {
+            true => None,
+            false => self.policy.wait(&error, self.tries + 1, self.random.jitter()),
+        };
+        let Some(wait) = wait else {
+            self.over = true;
+            return Err(error);
+        };
+        self.current = None;
+        self.wait = Some(wait);
+        Ok(Chunk::Notice(format!("retrying in {}: {}", seconds(wait), error.brief())))
+    }
+}
+
+/// `0.4 s`, `2 s`.
+fn seconds(wait: Duration) -> String {
+    let seconds = wait.as_secs_f64();
+    if seconds < 1.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
+}
+
+#[cfg(test)]
+#[path = "retry_tests.rs"]
+mod tests;

@@ -1,0 +1,134 @@
+//! From what people type to ids: conversations by id or prefix; entries by id, prefix, label, `tN` or `@`.
+//!
+//! A name that means nothing is answered with the nearest one that does.
+
+use retake_core::{ConversationId, EntryId, Projection};
+use retake_store::{ListRequest, PageRequest, Reading};
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// The shortest prefix of an id that is looked up.
+const PREFIX_MIN: usize = 4;
+
+/// How many ids are compared to find the nearest one.
+const NEAREST_AMONG: usize = 200;
+
+/// How like a name must be to be offered, from 0 to 1.
+const NEAR: f64 = 0.7;
+
+/// The hex digits of an id or of a prefix of one; `None` where something else stands there.
+fn hex(name: &str) -> Option<String> {
+    let digits: String = name.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
+    let fits = (PREFIX_MIN..=32).contains(&digits.len());
+    (fits && digits.chars().all(|c| c.is_ascii_hexdigit())).then_some(digits)
+}
+
+/// The candidate that is most like `name`, if one is near.
+fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a String>) -> Option<&'a String> {
+    let scored = candidates.into_iter().map(|candidate| {
+        let start: String = candidate.chars().take(name.chars().count().max(PREFIX_MIN)).collect();
+        let like = strsim::normalized_damerau_levenshtein(name, candidate);
+        (like.max(strsim::normalized_damerau_levenshtein(name, &start)), candidate)
+    });
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(like, _)| *like >= NEAR).map(|(_, candidate)| candidate)
+}
+
+fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: &str) -> EngineError {
+    let error = EngineError::new(Kind::NotFound, code, format!("there is no {what} “{name}”"));
+    match near {
+        Some(near) => error.hint(format!("did you mean {near}? {list}")),
+        None => error.hint(list),
+    }
+}
+
+impl Engine {
+    /// The conversation of that name.
+    pub async fn conversation(&self, name: &str) -> Result<ConversationId> {
+        let found = match hex(name) {
+            Some(digits) => self.store().conversations_like(digits, 2).await?,
+            None => Vec::new(),
+        };
+        match found.as_slice() {
+            [one] => Ok(*one),
+            [] => {
+                let list = ListRequest { limit: NEAREST_AMONG, ..ListRequest::default() };
+                let ids: Vec<String> =
+                    self.store().list(list).await?.iter().map(|summary| summary.id.to_string()).collect();
+                let list = "`retake list` shows them";
+                Err(unknown("unknown_conversation", "conversation", name, nearest(name, &ids), list))
+            }
+            _ => Err(EngineError::new(
+                Kind::NotFound,
+                "ambiguous_conversation",
+                format!("more than one conversation begins with “{name}”"),
+            )
+            .hint("give more of its id; `retake list` shows them")),
+        }
+    }
+
+    /// The entry of that name, as the conversation knows it.
+    pub async fn entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
+        let snapshot = self.store().snapshot(conversation).await?;
+        let known = snapshot.conversation();
+        let pos = match name {
+            "@" => known.state.tip,
+            label => known.state.labelled(label),
+        };
+        if let Some(pos) = pos {
+            return Ok(self.store().entry_id(conversation, pos).await?);
+        }
+        if let Some(number) = name.strip_prefix('t').and_then(|number| number.parse().ok())
+            && let Some(entry) = self.store().turn(conversation, number).await?
+        {
+            return Ok(entry);
+        }
+        let found = match hex(name) {
+            Some(digits) => self.store().entries_like(conversation, digits, 2).await?,
+            None => Vec::new(),
+        };
+        match found.as_slice() {
+            [one] => Ok(*one),
+            [] => Err(self.unknown_entry(conversation, name).await?),
+            _ => Err(EngineError::new(
+                Kind::NotFound,
+                "ambiguous_entry",
+                format!("more than one message begins with “{name}”"),
+            )
+            .hint("give more of its id; `retake log` shows them")),
+        }
+    }
+
+    async fn unknown_entry(&self, conversation: ConversationId, name: &str) -> Result<EngineError> {
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        let newest = PageRequest { limit: NEAREST_AMONG, ..PageRequest::default() };
+        let page = self.store().page(conversation, reading, newest).await?;
+        let mut names: Vec<String> = page.entries.iter().filter_map(|shown| shown.label.clone()).collect();
+        names.extend(
+            page.entries.iter().filter_map(|shown| Some(shown.entry.as_ref().ok()?.meta.id.to_string())),
+        );
+        let list = "a message is named by its id, its label, tN for turn N, or @ for the last; `retake log` shows them";
+        Ok(unknown("unknown_entry", "message", name, nearest(name, &names), list))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_prefixes_are_hex() {
+        assert_eq!(hex("019A-2f3c").as_deref(), Some("019a2f3c"));
+        assert_eq!(hex("019"), None);
+        assert_eq!(hex("label"), None);
+    }
+
+    #[test]
+    fn the_nearest_is_offered_only_when_near() {
+        let names = ["draft".to_owned(), "019a2f3c-8d21".to_owned()];
+        assert_eq!(nearest("darft", &names), Some(&names[0]));
+        assert_eq!(nearest("019a2f3d", &names), Some(&names[1]));
+        assert_eq!(nearest("something", &names), None);
+    }
+}

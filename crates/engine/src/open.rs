@@ -1,0 +1,46 @@
+//! Puts an engine together on a data directory: the system's clock and randomness, the SQLite store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_core::Time;
+use retake_store::{Keeper, Sqlite};
+
+use crate::clock::{Clock, SystemClock};
+use crate::engine::{Engine, Parts};
+use crate::error::Result;
+use crate::ids::{Random, SystemRandom};
+use crate::model::Models;
+use crate::secret::Environment;
+use crate::settings::Settings;
+
+/// What an owner is opened with.
+#[derive(Clone, Debug)]
+pub struct OpenRequest {
+    /// The data directory; made, if it is not there.
+    pub data_dir: PathBuf,
+    /// How long to wait for another owner to end.
+    pub wait_for_owner: Duration,
+    /// The settings.
+    pub settings: Settings,
+    /// Where keys may be.
+    pub environment: Environment,
+    /// The name of the person who types.
+    pub user: String,
+}
+
+impl Engine {
+    /// Becomes the owner of a data directory.
+    pub async fn open(request: OpenRequest) -> Result<Arc<Self>> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
+        let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
+        let store = Arc::new(Keeper::start(opened.readers, opened.writer)?);
+        let system_prompt = request.settings.system_prompt.clone();
+        let models =
+            Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
+        let models = Arc::new(models);
+        Self::start(Parts { store, clock, random, models, system_prompt, user: request.user }).await
+    }
+}

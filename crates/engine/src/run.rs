@@ -1,0 +1,205 @@
+//! A turn with a model: the prompt is accepted and stored, the model called, its answer stored as a whole.
+//!
+//! What came before a stop or a cut is kept, marked interrupted; when nothing came, a stopped turn is taken back
+//! as if it had never been. A stream in progress is saved each second outside the log.
+
+mod drive;
+mod recover;
+
+use std::sync::Arc;
+
+use futures::stream::BoxStream;
+use retake_core::{Answering, ConversationId, EntryId, Flags, Part, Pos, RequestId, Role, Seen, Step};
+use retake_store::{Action, Apply, By, Receipt, SayRequest};
+use tokio::sync::mpsc;
+
+use crate::engine::{Claim, Engine};
+use crate::error::{EngineError, Result};
+use crate::model::Choice;
+
+/// How a run begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// A person says something, having seen this entry.
+    Say(Vec<Part>, Option<EntryId>),
+    /// Another answer; names any entry of the old one.
+    Retry(EntryId),
+    /// Another wording of a prompt.
+    Edit(EntryId, Vec<Part>),
+    /// An answer to what is there.
+    Answer,
+}
+
+/// A run to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRequest {
+    /// How it begins.
+    pub start: Start,
+    /// The model's name; the configured one, without.
+    pub model: Option<String>,
+    /// The head that the author saw.
+    pub seen: Seen,
+    /// The request.
+    pub request: Option<RequestId>,
+}
+
+/// What a run says while it goes on.
+#[derive(Debug)]
+pub enum RunEvent {
+    /// The prompt is stored; the model is called.
+    Started(Option<Receipt>, String),
+    /// More of the answer.
+    Text(String),
+    /// More of the reasoning.
+    Reasoning(String),
+    /// Something to know.
+    Notice(String),
+    /// The last event.
+    Ended(Ended),
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// How.
+    pub outcome: Outcome,
+    /// What stored the answer, or took the turn back.
+    pub receipt: Option<Receipt>,
+    /// The answer.
+    pub entry: Option<EntryId>,
+    /// What went wrong.
+    pub error: Option<EngineError>,
+}
+
+/// How a run ended, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The answer is stored whole.
+    Succeeded,
+    /// What came is stored, marked interrupted.
+    Interrupted,
+    /// Stopped before any output: taken back.
+    RolledBack,
+    /// The model failed before any output.
+    Failed,
+}
+
+/// What a run stands on once its prompt is stored.
+struct Ground {
+    /// The receipt of what started it.
+    receipt: Option<Receipt>,
+    /// What it answers.
+    answering: Answering,
+    /// What to take back when it is stopped before any output, in this order.
+    stopped: Vec<Step>,
+    /// What to take back when the model fails before any output.
+    failed: Option<Step>,
+    /// Whether the same request has run before: then its answer is there.
+    answered: bool,
+}
+
+impl Engine {
+    /// Starts a run. A refusal comes back before anything is stored; afterwards everything is an event. The run
+    /// goes on when nobody listens.
+    pub async fn run(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        request: RunRequest,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        let claim = self.claim(conversation)?;
+        let choice = self.models().choose(request.model.as_deref()).await;
+        let choice = choice.map_err(|error| EngineError::model(&error))?;
+        let ground = self.ground(&claim, &request).await?;
+        let (events, receiver) = mpsc::channel(64);
+        let engine = Arc::clone(self);
+        tokio::spawn(async move { engine.drive(claim, choice, ground, events).await });
+        Ok(Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
+            receiver.recv().await.map(|event| (event, receiver))
+        })))
+    }
+
+    /// Stores what the run begins with.
+    async fn ground(&self, claim: &Claim, request: &RunRequest) -> Result<Ground> {
+        let conversation = claim.conversation();
+        let by = self.by(request.request.clone());
+        let apply = |action, by: By| Apply { action, seen: request.seen, by };
+        match &request.start {
+            Start::Say(parts, seen) => {
+                let say = SayRequest { seen: *seen, ..self.prompt(parts.clone(), by) };
+                let receipt = self.say(conversation, say).await?;
+                self.on_prompt(conversation, receipt, None).await
+            }
+            Start::Edit(entry, parts) => {
+                let quiet = By { request: None, ..by.clone() };
+                let edit = apply(Action::Edit(*entry), quiet);
+                let say = self.prompt(parts.clone(), by);
+                let (moved, said) = self.store().say_at(conversation, edit, say).await?;
+                self.on_prompt(conversation, said, moved.ops.last().map(|no| Step::Op(*no))).await
+            }
+            Start::Retry(entry) => {
+                let receipt = self.store().apply(conversation, apply(Action::Retry(*entry), by)).await?;
+                let moved = receipt.ops.last().map(|no| Step::Op(*no));
+                let answering = self.store().answering(conversation).await?;
+                let stopped = moved.into_iter().collect();
+                let answered = request.request.is_some() && self.moved_on(conversation, &receipt).await?;
+                Ok(Ground { receipt: Some(receipt), answering, stopped, failed: moved, answered })
+            }
+            Start::Answer => {
+                let answering = self.store().answering(conversation).await?;
+                Ok(Ground { receipt: None, answering, stopped: Vec::new(), failed: None, answered: false })
+            }
+        }
+    }
+
+    /// A run that answers the prompt just stored.
+    async fn on_prompt(
+        &self,
+        conversation: ConversationId,
+        receipt: Receipt,
+        moved: Option<Step>,
+    ) -> Result<Ground> {
+        let snapshot = self.store().snapshot(conversation).await?;
+        let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
+        let answered = snapshot.conversation().state.tip != Some(prompt);
+        let stopped = std::iter::once(Step::Turn(prompt)).chain(moved).collect();
+        let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
+        Ok(Ground { receipt: Some(receipt), answering, stopped, failed: None, answered })
+    }
+
+    /// Whether anything came after a recorded step back for another answer.
+    async fn moved_on(&self, conversation: ConversationId, receipt: &Receipt) -> Result<bool> {
+        let snapshot = self.store().snapshot(conversation).await?;
+        Ok(snapshot.conversation().head != receipt.head)
+    }
+
+    /// A prompt to be stored.
+    fn prompt(&self, parts: Vec<Part>, by: By) -> SayRequest {
+        SayRequest {
+            id: self.new_entry_id(),
+            role: Role::User,
+            parts,
+            flags: Flags::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: None,
+            by,
+        }
+    }
+}
+
+/// Where a run's events go. Nobody may be listening any more.
+struct Events(mpsc::Sender<RunEvent>);
+
+impl Events {
+    async fn send(&self, event: RunEvent) {
+        // The run goes on without a listener: what it stores is what counts.
+        drop(self.0.send(event).await);
+    }
+}
+
+/// The model of a run, for its events and its answer's author.
+fn name_of(choice: &Choice) -> String {
+    choice.model.name().to_owned()
+}

@@ -1,0 +1,45 @@
+//! What a crash left: streams in progress become interrupted answers, a step back that came to nothing is taken
+//! back.
+
+use retake_core::{Flags, Role, Seen};
+use retake_store::{Action, Apply, By, SayRequest, StreamRow};
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+impl Engine {
+    /// Deals with every stream that was in progress when the last owner ended.
+    pub(crate) async fn recover(&self) -> Result<()> {
+        for stream in self.store().streams().await? {
+            self.recover_one(stream).await?;
+        }
+        Ok(())
+    }
+
+    async fn recover_one(&self, stream: StreamRow) -> Result<()> {
+        let conversation = stream.conversation;
+        if stream.parts.is_empty() {
+            if let Some(step) = stream.step {
+                let by = self.by(None);
+                let compensate = Apply { action: Action::Compensate(step), seen: Seen::Anything, by };
+                // Refused when something was said since: then it stays.
+                drop(self.store().apply(conversation, compensate).await);
+            }
+            return Ok(self.store().save_stream(conversation, None).await?);
+        }
+        let say = SayRequest {
+            id: stream.entry,
+            role: Role::Assistant,
+            parts: stream.parts,
+            flags: Flags { interrupted: true, ..Flags::default() },
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: Some(stream.answering),
+            by: By { author: stream.author, time: self.now(), request: None },
+        };
+        self.store().say(conversation, say).await?;
+        Ok(())
+    }
+}

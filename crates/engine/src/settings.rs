@@ -1,0 +1,195 @@
+//! The settings file: what may stand in it, what holds without it, and what is wrong with it.
+//!
+//! One table, `keys::KEYS`, says what there is; reading, checking, the documented defaults and `retake config` all
+//! follow from it. Keys of providers never stand in this file, and no error quotes a value of it.
+
+mod edit;
+mod keys;
+mod read;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::model::genai::Timeouts;
+use crate::model::{ModelInfo, RetryPolicy};
+use crate::secret::KeySource;
+
+pub use edit::{documented_defaults, get, save, set, unset};
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The model to use when none is named: `provider/model`.
+    pub default_model: Option<String>,
+    /// Instructions above every conversation.
+    pub system_prompt: Option<String>,
+    /// The model to use of a provider when only its key is known, by provider.
+    pub usual_models: BTreeMap<String, String>,
+    /// Where models are, by name: the known providers, and those of the file.
+    pub endpoints: BTreeMap<String, Endpoint>,
+    /// What the file says of models, by `provider/model`.
+    pub models: BTreeMap<String, ModelInfo>,
+    /// How long to wait for a provider.
+    pub timeouts: Timeouts,
+    /// How often to ask again.
+    pub retry: RetryPolicy,
+    /// Whether to look for a server on this computer.
+    pub find_local: bool,
+    /// How long looking may take.
+    pub find_within: Duration,
+    /// The time between two words of the demo.
+    pub demo_pace: Duration,
+}
+
+/// Where models are, and how to talk to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The part of a model's name before the slash.
+    pub name: String,
+    /// The format it speaks.
+    pub kind: EndpointKind,
+    /// The address below which its paths are, without credentials.
+    pub base_url: String,
+    /// Where its key is.
+    pub key: KeySource,
+}
+
+/// The format that an endpoint speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointKind {
+    /// Chat completions as OpenAI has them, and nearly everybody else too.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's Gemini.
+    Gemini,
+    /// Ollama's own format.
+    Ollama,
+}
+
+impl EndpointKind {
+    /// The kind of that name in the settings.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "openai" => Some(Self::OpenAi),
+            "anthropic" => Some(Self::Anthropic),
+            "gemini" => Some(Self::Gemini),
+            "ollama" => Some(Self::Ollama),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with the settings.
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    /// The file cannot be read.
+    #[error("cannot read the settings in {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the settings to {}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is not TOML.
+    #[error("the settings are not TOML: line {line}: {problem}")]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// There is no such setting.
+    #[error("unknown setting {key}{}", at(*line))]
+    Unknown {
+        /// The setting as written.
+        key: String,
+        /// The line, from 1; `None` if it does not come from a file.
+        line: Option<usize>,
+        /// The known one that is written most alike.
+        nearest: Option<String>,
+    },
+    /// The value is not one that the setting takes.
+    #[error("the setting {key}{} {problem}", at(*line))]
+    Wrong {
+        /// The setting.
+        key: String,
+        /// The line, from 1; `None` if it does not come from a file.
+        line: Option<usize>,
+        /// What is wrong, without the value.
+        problem: String,
+    },
+}
+
+fn at(line: Option<usize>) -> String {
+    line.map(|line| format!(" (line {line})")).unwrap_or_default()
+}
+
+impl SettingsError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unreadable { path, .. } | Self::Unwritable { path, .. } => {
+                format!("check the permissions of {}", path.display())
+            }
+            Self::Syntax { line, .. } => format!("correct line {line}"),
+            Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?"),
+            Self::Unknown { nearest: None, .. } | Self::Wrong { .. } => {
+                "`retake config` lists every setting".into()
+            }
+        }
+    }
+}
+
+impl Settings {
+    /// The settings of a file. A file that is not there says nothing.
+    pub fn load(path: &Path) -> Result<Self, SettingsError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),
+        }
+    }
+
+    /// The settings of a text.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        read::settings(&read::Values::parse(text)?)
+    }
+
+    /// What is known of a model. Without a word in the settings nothing is.
+    pub fn model_info(&self, name: &str) -> ModelInfo {
+        self.models.get(name).copied().unwrap_or_default()
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        read::settings(&read::Values::default()).expect("BUG: the defaults are valid")
+    }
+}
+
+/// Whether an address is on this computer.
+pub fn is_loopback(base_url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(base_url) else {
+        return false;
+    };
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests;

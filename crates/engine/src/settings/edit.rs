@@ -1,0 +1,169 @@
+//! Reading and changing single settings in the text of a file, and the documented defaults.
+//!
+//! A change leaves every comment and every other line as it is, and is refused if the file would be wrong after it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::keys::{self, KEYS, Takes, Value};
+use super::{Settings, SettingsError};
+
+/// A settings file that explains every setting and changes none: all of it is comments.
+pub fn documented_defaults() -> String {
+    let mut text = String::from("# Settings of retake. A line without the leading # changes a default.\n");
+    let mut table = "";
+    for key in KEYS {
+        let (prefix, name) = key.path.rsplit_once('.').expect("BUG: every setting is in a table");
+        if prefix != table {
+            table = prefix;
+            let shown = match prefix {
+                "models.*" => "models.\"provider/model\"".to_owned(),
+                other => other.replace('*', "NAME"),
+            };
+            let _ = write!(text, "\n# [{shown}]\n");
+        }
+        for line in key.about.lines() {
+            let _ = writeln!(text, "## {line}");
+        }
+        let shown = match &key.default {
+            Value::None => String::new(),
+            Value::Text(word) => format!(" {}", toml_edit::Value::from(*word)),
+            Value::Flag(flag) => format!(" {flag}"),
+            Value::Whole(number) => format!(" {number}"),
+            Value::Number(number) => format!(" {number}"),
+        };
+        let _ = writeln!(text, "# {name} ={shown}");
+    }
+    text
+}
+
+/// The value of the setting at a dotted path, as the text of a file gives it; else its default; `None` if it has
+/// neither.
+pub fn get(text: &str, path: &str) -> Result<Option<String>, SettingsError> {
+    Settings::parse(text)?;
+    let path = split(path)?;
+    let key = find(&path)?;
+    let document = document(text)?;
+    let mut item = Some(document.as_item());
+    for name in &path {
+        item = item.and_then(|item| item.get(name));
+    }
+    let own = item.and_then(Item::as_value).map(|value| match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.clone().decorated("", "").to_string(),
+    });
+    Ok(own.or_else(|| match &key.default {
+        Value::None => None,
+        Value::Text(text) => Some((*text).to_owned()),
+        Value::Flag(flag) => Some(flag.to_string()),
+        Value::Whole(number) => Some(number.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+    }))
+}
+
+/// The text of the file with the setting at a dotted path changed to `to`.
+pub fn set(text: &str, path: &str, to: &str) -> Result<String, SettingsError> {
+    let path = split(path)?;
+    let new = typed(find(&path)?.takes, to, &path)?;
+    let mut document = document(text)?;
+    let (name, tables) = path.split_last().expect("BUG: a known path has names");
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for step in tables {
+        let item = table.entry(step).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        table = item
+            .as_table_like_mut()
+            .ok_or_else(|| problem(&path, "is inside of something that is no table"))?;
+    }
+    match table.get_mut(name).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = new;
+            *old.decor_mut() = decor;
+        }
+        None => {
+            table.insert(name, value(new));
+        }
+    }
+    let text = document.to_string();
+    Settings::parse(&text)?;
+    Ok(text)
+}
+
+/// The text of the file without the setting at a dotted path, so that its default holds again.
+pub fn unset(text: &str, path: &str) -> Result<String, SettingsError> {
+    let path = split(path)?;
+    find(&path)?;
+    let mut document = document(text)?;
+    let (name, tables) = path.split_last().expect("BUG: a known path has names");
+    let mut table: Option<&mut dyn toml_edit::TableLike> = Some(document.as_table_mut());
+    for step in tables {
+        table = table.and_then(|table| table.get_mut(step)).and_then(Item::as_table_like_mut);
+    }
+    if let Some(table) = table {
+        table.remove(name);
+    }
+    let text = document.to_string();
+    Settings::parse(&text)?;
+    Ok(text)
+}
+
+/// Writes the text of a file as a whole or not at all; a link keeps pointing to it.
+pub fn save(path: &Path, text: &str) -> Result<(), SettingsError> {
+    let write = || {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let new = path.with_extension("toml.new");
+        let mut file = fs::File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, &path)
+    };
+    write().map_err(|source| SettingsError::Unwritable { path: path.to_owned(), source })
+}
+
+fn document(text: &str) -> Result<DocumentMut, SettingsError> {
+    Settings::parse(text)?;
+    text.parse::<DocumentMut>()
+        .map_err(|error| SettingsError::Syntax { line: 1, problem: error.message().to_owned() })
+}
+
+fn find(path: &[String]) -> Result<&'static keys::Key, SettingsError> {
+    let unknown = || SettingsError::Unknown { key: path.join("."), line: None, nearest: keys::nearest(path) };
+    keys::find(path).ok_or_else(unknown)
+}
+
+/// The names of a dotted path. The name of a model may hold dots and slashes and needs no quotes here.
+fn split(path: &str) -> Result<Vec<String>, SettingsError> {
+    if let Some((model, field)) = path.strip_prefix("models.").and_then(|rest| rest.rsplit_once('.')) {
+        return Ok(vec!["models".into(), model.trim_matches('"').into(), field.into()]);
+    }
+    let names = toml_edit::Key::parse(path);
+    let names =
+        names.map_err(|_| SettingsError::Unknown { key: path.to_owned(), line: None, nearest: None })?;
+    Ok(names.iter().map(|name| name.get().to_owned()).collect())
+}
+
+fn problem(path: &[String], problem: &str) -> SettingsError {
+    SettingsError::Wrong { key: path.join("."), line: None, problem: problem.to_owned() }
+}
+
+fn typed(takes: Takes, text: &str, path: &[String]) -> Result<toml_edit::Value, SettingsError> {
+    match takes {
+        Takes::Flag => text.parse::<bool>().map(Into::into).map_err(|_| problem(path, "takes true or false")),
+        Takes::Whole(..) => {
+            text.parse::<i64>().map(Into::into).map_err(|_| problem(path, "takes a whole number"))
+        }
+        Takes::Number => text.parse::<f64>().map(Into::into).map_err(|_| problem(path, "takes a number")),
+        Takes::Text | Takes::Url | Takes::Variable | Takes::Word(_) => Ok(text.into()),
+    }
+}

@@ -1,0 +1,209 @@
+//! The table of settings: name, kind of value, default and explanation of each.
+//!
+//! Nothing else in the workspace lists them.
+
+/// A setting. In its path `*` stands for a name that the user chooses.
+pub(super) struct Key {
+    pub(super) path: &'static str,
+    pub(super) takes: Takes,
+    pub(super) default: Value<&'static str>,
+    pub(super) about: &'static str,
+}
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Takes {
+    Text,
+    Flag,
+    /// A whole number from, to.
+    Whole(u64, u64),
+    /// A number that is not negative.
+    Number,
+    /// An http or https address without credentials.
+    Url,
+    /// The name of an environment variable.
+    Variable,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A value, or none.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value<T> {
+    None,
+    Text(T),
+    Flag(bool),
+    Whole(u64),
+    Number(f64),
+}
+
+impl Key {
+    /// Whether this is the setting at `path`.
+    pub(super) fn is(&self, path: &[String]) -> bool {
+        self.path.split('.').count() == path.len() && self.begins_with(path)
+    }
+
+    /// Whether this setting is in the table at `path`.
+    pub(super) fn is_in(&self, path: &[String]) -> bool {
+        self.path.split('.').count() > path.len() && self.begins_with(path)
+    }
+
+    fn begins_with(&self, path: &[String]) -> bool {
+        self.path.split('.').zip(path).all(|(own, given)| own == "*" || own == given)
+    }
+}
+
+/// The setting at `path`.
+pub(super) fn find(path: &[String]) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.is(path))
+}
+
+/// The known setting that is written most like `path`, names of the user's left as they are.
+pub(super) fn nearest(path: &[String]) -> Option<String> {
+    let written = path.join(".");
+    let candidates = KEYS.iter().map(|key| {
+        let own = key.path.split('.').enumerate();
+        let own =
+            own.map(|(i, own)| if own == "*" { path.get(i).map_or("NAME", String::as_str) } else { own });
+        own.collect::<Vec<_>>().join(".")
+    });
+    let scored = candidates.map(|candidate| (strsim::jaro_winkler(&written, &candidate), candidate));
+    let best = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
+const fn key(path: &'static str, takes: Takes, default: Value<&'static str>, about: &'static str) -> Key {
+    Key { path, takes, default, about }
+}
+
+const WEEK_S: u64 = 7 * 24 * 3600;
+
+/// Every setting, in the order of the documented file.
+pub(super) static KEYS: &[Key] = &[
+    key(
+        "model.default",
+        Takes::Text,
+        Value::None,
+        "The model to use: \"provider/model\", or \"demo\". Unset: the first of a key in the environment,\na server on this computer, and the built-in demo.",
+    ),
+    key("model.system_prompt", Takes::Text, Value::None, "Instructions above every conversation."),
+    key(
+        "model.usual.anthropic",
+        Takes::Text,
+        Value::Text("claude-sonnet-5"),
+        "The model to use when nothing but ANTHROPIC_API_KEY is known.",
+    ),
+    key(
+        "model.usual.openai",
+        Takes::Text,
+        Value::Text("gpt-5.6"),
+        "The model to use when nothing but OPENAI_API_KEY is known.",
+    ),
+    key(
+        "model.usual.gemini",
+        Takes::Text,
+        Value::Text("gemini-3.5-flash"),
+        "The model to use when nothing but GEMINI_API_KEY is known.",
+    ),
+    key(
+        "network.connect_timeout_s",
+        Takes::Whole(1, WEEK_S),
+        Value::Whole(10),
+        "Seconds to wait for a connection.",
+    ),
+    key(
+        "network.first_byte_timeout_s",
+        Takes::Whole(1, WEEK_S),
+        Value::Whole(300),
+        "Seconds from the request to the first byte of the answer. A local model may have to be loaded first.",
+    ),
+    key(
+        "network.idle_timeout_s",
+        Takes::Whole(1, WEEK_S),
+        Value::Whole(120),
+        "Seconds without a byte after which an answer counts as dead. A slow one may take as long as it likes.",
+    ),
+    key(
+        "retry.tries",
+        Takes::Whole(1, 100),
+        Value::Whole(4),
+        "How often to ask altogether, when asking again may help.",
+    ),
+    key(
+        "retry.first_wait_ms",
+        Takes::Whole(1, 600_000),
+        Value::Whole(500),
+        "About the first wait; each next is twice as long.",
+    ),
+    key(
+        "retry.longest_wait_s",
+        Takes::Whole(1, WEEK_S),
+        Value::Whole(30),
+        "The longest wait between two tries.",
+    ),
+    key(
+        "retry.longest_retry_after_s",
+        Takes::Whole(0, WEEK_S),
+        Value::Whole(60),
+        "The longest wait that a provider may ask for. If it asks for more, the error is shown instead.",
+    ),
+    key("local.find", Takes::Flag, Value::Flag(true), "Whether to look for a model server on this computer."),
+    key("local.find_within_ms", Takes::Whole(1, 60_000), Value::Whole(300), "How long looking may take."),
+    key("local.ollama_port", Takes::Whole(1, 65_535), Value::Whole(11_434), "Where Ollama listens."),
+    key(
+        "local.llamacpp_port",
+        Takes::Whole(1, 65_535),
+        Value::Whole(8_080),
+        "Where llama.cpp's server listens.",
+    ),
+    key("local.lmstudio_port", Takes::Whole(1, 65_535), Value::Whole(1_234), "Where LM Studio listens."),
+    key(
+        "demo.word_delay_ms",
+        Takes::Whole(0, 10_000),
+        Value::Whole(15),
+        "The time between two words of the built-in demo.",
+    ),
+    key(
+        "endpoint.*.base_url",
+        Takes::Url,
+        Value::None,
+        "The address, such as \"https://llm.example/v1\". Its models are called \"NAME/model\".\nThe names anthropic, openai, gemini, ollama, llamacpp and lmstudio change the built-in ones.",
+    ),
+    key(
+        "endpoint.*.kind",
+        Takes::Word(&["openai", "anthropic", "gemini", "ollama"]),
+        Value::Text("openai"),
+        "The format it speaks: openai, anthropic, gemini or ollama.",
+    ),
+    key(
+        "endpoint.*.key_env",
+        Takes::Variable,
+        Value::None,
+        "The environment variable with the key, if it needs one.",
+    ),
+    key(
+        "endpoint.*.key_file",
+        Takes::Text,
+        Value::None,
+        "Or the file with the key, alone on one line, readable by you only (chmod 600).",
+    ),
+    key(
+        "models.*.context_tokens",
+        Takes::Whole(1, u64::MAX),
+        Value::None,
+        "The size of the model's context. Unset: unknown. The table is named [models.\"provider/model\"].",
+    ),
+    key("models.*.input_price", Takes::Number, Value::None, "US dollars for a million tokens of the prompt."),
+    key(
+        "models.*.cached_input_price",
+        Takes::Number,
+        Value::None,
+        "US dollars for a million tokens of the prompt that the provider reads from its cache.",
+    ),
+    key(
+        "models.*.output_price",
+        Takes::Number,
+        Value::None,
+        "US dollars for a million tokens of the answer.",
+    ),
+];

@@ -1,0 +1,287 @@
+//! From the text of a settings file to [`Settings`], strictly.
+//!
+//! A value in the wrong place or of the wrong kind is an error with its line, never ignored and never repaired.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml_edit::{Document, Item, TableLike};
+
+use super::keys::{self, Takes, Value};
+use super::{Endpoint, EndpointKind, Settings, SettingsError};
+use crate::model::genai::Timeouts;
+use crate::model::{ModelInfo, RetryPolicy};
+use crate::secret::KeySource;
+
+/// The values that a file gives, by path, each checked.
+#[derive(Debug, Default)]
+pub(super) struct Values(BTreeMap<Vec<String>, Given>);
+
+#[derive(Debug)]
+struct Given {
+    value: Value<String>,
+    line: Option<usize>,
+}
+
+impl Values {
+    pub(super) fn parse(text: &str) -> Result<Self, SettingsError> {
+        let document = Document::parse(text).map_err(|error| SettingsError::Syntax {
+            line: error.span().map_or(1, |span| line_of(text, span.start)),
+            problem: error.message().to_owned(),
+        })?;
+        let mut values = Self::default();
+        values.gather(text, &mut Vec::new(), document.as_table())?;
+        Ok(values)
+    }
+
+    fn gather(
+        &mut self,
+        text: &str,
+        path: &mut Vec<String>,
+        table: &dyn TableLike,
+    ) -> Result<(), SettingsError> {
+        for (name, item) in table.iter() {
+            path.push(name.to_owned());
+            let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
+            let line = span.map(|span| line_of(text, span.start));
+            if let Some(key) = keys::find(path) {
+                let value = checked(key.takes, item).map_err(|problem| wrong(path, line, problem))?;
+                self.0.insert(path.clone(), Given { value, line });
+            } else if keys::KEYS.iter().any(|key| key.is_in(path)) {
+                let table =
+                    item.as_table_like().ok_or_else(|| wrong(path, line, "is a table, not a value"))?;
+                self.gather(text, path, table)?;
+            } else {
+                return Err(SettingsError::Unknown {
+                    key: path.join("."),
+                    line,
+                    nearest: keys::nearest(path),
+                });
+            }
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn given(&self, path: &[&str]) -> Option<&Given> {
+        self.0.get(&path.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+    }
+
+    fn text(&self, path: &[&str]) -> Option<String> {
+        match &self.given(path)?.value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn whole(&self, path: &[&str]) -> Option<u64> {
+        match self.given(path)?.value {
+            Value::Whole(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn number(&self, path: &[&str]) -> Option<f64> {
+        match self.given(path)?.value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// A text that has a default.
+    fn text_or_default(&self, path: &[&str]) -> String {
+        self.text(path).unwrap_or_else(|| match default(path) {
+            Value::Text(text) => (*text).to_owned(),
+            _ => String::new(),
+        })
+    }
+
+    /// A whole number that has a default.
+    fn whole_or_default(&self, path: &[&str]) -> u64 {
+        self.whole(path).unwrap_or_else(|| match default(path) {
+            Value::Whole(number) => *number,
+            _ => 0,
+        })
+    }
+
+    /// The names that the user chose in a table.
+    fn names(&self, table: &str) -> BTreeSet<&str> {
+        let paths = self.0.keys().filter(|path| path[0] == table);
+        paths.filter_map(|path| path.get(1).map(String::as_str)).collect()
+    }
+}
+
+fn default(path: &[&str]) -> &'static Value<&'static str> {
+    let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
+    &keys::find(&path).expect("BUG: the table has every setting that is read").default
+}
+
+fn line_of(text: &str, byte: usize) -> usize {
+    1 + text.bytes().take(byte).filter(|byte| *byte == b'\n').count()
+}
+
+fn wrong(path: &[String], line: Option<usize>, problem: impl Into<String>) -> SettingsError {
+    SettingsError::Wrong { key: path.join("."), line, problem: problem.into() }
+}
+
+/// The value of an item, if the setting takes it; else what is wrong with it.
+fn checked(takes: Takes, item: &Item) -> Result<Value<String>, String> {
+    let text = || item.as_str().map(str::to_owned).ok_or_else(|| "takes a text in quotes".to_owned());
+    match takes {
+        Takes::Flag => item.as_bool().map(Value::Flag).ok_or_else(|| "takes true or false".into()),
+        Takes::Number => {
+            #[expect(clippy::cast_precision_loss, reason = "a price has no 2^53 dollars")]
+            let number = item.as_float().or_else(|| item.as_integer().map(|number| number as f64));
+            let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+            number.map(Value::Number).ok_or_else(|| "takes a number that is not negative".into())
+        }
+        Takes::Whole(from, to) => {
+            let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
+            let number = number.filter(|number| (from..=to).contains(number));
+            let range = if to == u64::MAX { format!("from {from}") } else { format!("from {from} to {to}") };
+            number.map(Value::Whole).ok_or_else(|| format!("takes a whole number {range}"))
+        }
+        Takes::Text => text().map(Value::Text),
+        Takes::Word(words) => {
+            let word = text()?;
+            let known = words.contains(&word.as_str());
+            known.then_some(Value::Text(word)).ok_or_else(|| format!("takes one of {}", words.join(", ")))
+        }
+        Takes::Variable => {
+            let name = text()?;
+            let valid = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let problem = "takes the name of an environment variable; a key never stands in the settings";
+            valid.then_some(Value::Text(name)).ok_or_else(|| problem.into())
+        }
+        Takes::Url => checked_url(&text()?).map(Value::Text),
+    }
+}
+
+fn checked_url(text: &str) -> Result<String, String> {
+    let url = reqwest::Url::parse(text).map_err(|_| "takes an address such as \"https://llm.example/v1\"")?;
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(
+            "takes an address without user, password, ? and #; give the key with key_env or key_file".into(),
+        );
+    }
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("takes an address that begins with http:// or https://".into());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// The settings that follow from the values and the defaults.
+pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
+    let seconds = |path: &[&str]| Duration::from_secs(values.whole_or_default(path));
+    let millis = |path: &[&str]| Duration::from_millis(values.whole_or_default(path));
+    let usual = ["anthropic", "openai", "gemini"];
+    let usual = usual.map(|name| (name.to_owned(), values.text_or_default(&["model", "usual", name])));
+    Ok(Settings {
+        default_model: values.text(&["model", "default"]),
+        system_prompt: values.text(&["model", "system_prompt"]),
+        usual_models: usual.into(),
+        endpoints: endpoints(values)?,
+        models: values
+            .names("models")
+            .into_iter()
+            .map(|name| (name.to_owned(), model(values, name)))
+            .collect(),
+        timeouts: Timeouts {
+            connect: seconds(&["network", "connect_timeout_s"]),
+            first_byte: seconds(&["network", "first_byte_timeout_s"]),
+            idle: seconds(&["network", "idle_timeout_s"]),
+        },
+        retry: RetryPolicy {
+            tries: u32::try_from(values.whole_or_default(&["retry", "tries"])).unwrap_or(u32::MAX),
+            first_wait: millis(&["retry", "first_wait_ms"]),
+            longest_wait: seconds(&["retry", "longest_wait_s"]),
+            longest_retry_after: seconds(&["retry", "longest_retry_after_s"]),
+        },
+        find_local: match values.given(&["local", "find"]).map(|given| &given.value) {
+            Some(Value::Flag(flag)) => *flag,
+            _ => *default(&["local", "find"]) == Value::Flag(true),
+        },
+        find_within: millis(&["local", "find_within_ms"]),
+        demo_pace: millis(&["demo", "word_delay_ms"]),
+    })
+}
+
+fn model(values: &Values, name: &str) -> ModelInfo {
+    ModelInfo {
+        context_tokens: values.whole(&["models", name, "context_tokens"]),
+        input_price: values.number(&["models", name, "input_price"]),
+        cached_input_price: values.number(&["models", name, "cached_input_price"]),
+        output_price: values.number(&["models", name, "output_price"]),
+    }
+}
+
+/// The endpoints that are known without a file.
+fn known(values: &Values) -> [Endpoint; 6] {
+    let cloud = |name: &str, kind, base_url: &str, variable: &str| Endpoint {
+        name: name.into(),
+        kind,
+        base_url: base_url.into(),
+        key: KeySource::Env(variable.into()),
+    };
+    let local = |name: &str, kind, path: &str| {
+        let port = values.whole_or_default(&["local", &format!("{name}_port")]);
+        Endpoint {
+            name: name.into(),
+            kind,
+            base_url: format!("http://127.0.0.1:{port}{path}"),
+            key: KeySource::None,
+        }
+    };
+    let gemini = "https://generativelanguage.googleapis.com/v1beta";
+    [
+        cloud("anthropic", EndpointKind::Anthropic, "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+        cloud("openai", EndpointKind::OpenAi, "https://api.openai.com/v1", "OPENAI_API_KEY"),
+        cloud("gemini", EndpointKind::Gemini, gemini, "GEMINI_API_KEY"),
+        local("ollama", EndpointKind::Ollama, ""),
+        local("llamacpp", EndpointKind::OpenAi, "/v1"),
+        local("lmstudio", EndpointKind::OpenAi, "/v1"),
+    ]
+}
+
+fn endpoints(values: &Values) -> Result<BTreeMap<String, Endpoint>, SettingsError> {
+    let mut endpoints: BTreeMap<_, _> =
+        known(values).map(|endpoint| (endpoint.name.clone(), endpoint)).into();
+    for name in values.names("endpoint") {
+        let endpoint = endpoint(values, name, endpoints.get(name))?;
+        endpoints.insert(name.to_owned(), endpoint);
+    }
+    Ok(endpoints)
+}
+
+fn endpoint(values: &Values, name: &str, known: Option<&Endpoint>) -> Result<Endpoint, SettingsError> {
+    let path = |field: &str| ["endpoint", name, field].map(str::to_owned);
+    if name.is_empty() || name.contains('/') || name == "demo" {
+        let problem = "needs another name: not empty, without a slash, and not demo";
+        return Err(wrong(&path("base_url")[..2], None, problem));
+    }
+    let key_env = values.text(&["endpoint", name, "key_env"]);
+    let key_file = values.text(&["endpoint", name, "key_file"]);
+    let key = match (key_env, key_file) {
+        (Some(_), Some(_)) => {
+            let line = values.given(&["endpoint", name, "key_file"]).and_then(|given| given.line);
+            return Err(wrong(&path("key_file"), line, "and key_env are both given; one of them is enough"));
+        }
+        (Some(variable), None) => KeySource::Env(variable),
+        (None, Some(file)) => KeySource::File(PathBuf::from(file)),
+        (None, None) => known.map_or(KeySource::None, |known| known.key.clone()),
+    };
+    let kind = match (values.text(&["endpoint", name, "kind"]), known) {
+        (None, Some(known)) => known.kind,
+        (kind, _) => kind.as_deref().and_then(EndpointKind::from_name).unwrap_or(EndpointKind::OpenAi),
+    };
+    let base_url =
+        values.text(&["endpoint", name, "base_url"]).or_else(|| known.map(|known| known.base_url.clone()));
+    let base_url = base_url.ok_or_else(|| wrong(&path("base_url"), None, "is missing"))?;
+    Ok(Endpoint { name: name.to_owned(), kind, base_url, key })
+}

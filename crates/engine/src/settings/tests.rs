@@ -1,0 +1,172 @@
+//! Tests of the settings file: what it may say, what is refused and in which words, and changes that keep comments.
+
+use super::*;
+
+fn refused(text: &str) -> String {
+    let error = Settings::parse(text).expect_err("refused");
+    format!("{error}; {}", error.hint())
+}
+
+#[test]
+fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() {
+    let text = documented_defaults();
+    assert_eq!(Settings::parse(&text).expect("valid"), Settings::default());
+    for key in keys::KEYS {
+        let name = key.path.rsplit_once('.').expect("in a table").1;
+        assert!(text.contains(&format!("\n# {name} =")), "{name}");
+    }
+    let lines = text.lines().filter(|line| !line.starts_with("##"));
+    let uncommented = lines.filter_map(|line| line.strip_prefix("# ")).filter(|line| !line.ends_with('='));
+    let mut uncommented: String = uncommented.skip(1).map(|line| format!("{line}\n")).collect();
+    uncommented = uncommented.replace("[endpoint.NAME]", "[endpoint.NAME]\nbase_url = \"http://h/v1\"");
+    let mut settings = Settings::parse(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
+    settings.endpoints.remove("NAME").expect("the example");
+    assert_eq!(settings, Settings::default());
+}
+
+#[test]
+fn a_whole_file_is_read() {
+    let text = r#"
+        [model]
+        default = "mine/m"
+        system_prompt = "Be brief."
+        [endpoint.mine]
+        base_url = "https://llm.example/v1/"
+        kind = "anthropic"
+        key_env = "MINE_KEY"
+        [endpoint.openai]
+        key_file = "~/.openai"
+        [local]
+        ollama_port = 4
+        [models."mine/m"]
+        context_tokens = 200000
+        input_price = 3
+        output_price = 15.5
+        [retry]
+        tries = 2
+        [network]
+        idle_timeout_s = 7
+    "#;
+    let settings = Settings::parse(text).expect("valid");
+    assert_eq!(settings.default_model.as_deref(), Some("mine/m"));
+    let mine = &settings.endpoints["mine"];
+    assert_eq!((mine.kind, mine.base_url.as_str()), (EndpointKind::Anthropic, "https://llm.example/v1"));
+    assert_eq!(mine.key, KeySource::Env("MINE_KEY".into()));
+    let openai = &settings.endpoints["openai"];
+    assert_eq!(
+        (openai.base_url.as_str(), &openai.key),
+        ("https://api.openai.com/v1", &KeySource::File("~/.openai".into()))
+    );
+    assert_eq!(settings.endpoints["ollama"].base_url, "http://127.0.0.1:4");
+    let info = settings.model_info("mine/m");
+    assert_eq!(
+        (info.context_tokens, info.input_price, info.cached_input_price),
+        (Some(200_000), Some(3.0), None)
+    );
+    assert_eq!(settings.model_info("mine/other"), ModelInfo::default());
+    assert_eq!((settings.retry.tries, settings.timeouts.idle), (2, Duration::from_secs(7)));
+}
+
+#[test]
+fn an_unknown_setting_is_named_with_its_line_and_the_nearest() {
+    assert_eq!(
+        refused("[retry]\n\ntrise = 3\n"),
+        "unknown setting retry.trise (line 3); did you mean retry.tries?"
+    );
+    assert_eq!(
+        refused("[endpoint.x]\nbase_ulr = \"http://h\""),
+        "unknown setting endpoint.x.base_ulr (line 2); did you mean endpoint.x.base_url?"
+    );
+    assert!(
+        refused("qqq = 1").starts_with("unknown setting qqq (line 1); `retake config`"),
+        "{}",
+        refused("qqq = 1")
+    );
+}
+
+#[test]
+fn wrong_values_are_named_with_their_line_and_never_quoted() {
+    let cases = [
+        ("[retry]\ntries = \"x\"", "the setting retry.tries (line 2) takes a whole number from 1 to 100"),
+        ("[retry]\ntries = 0", "the setting retry.tries (line 2) takes a whole number from 1 to 100"),
+        ("[local]\nfind = 1", "the setting local.find (line 2) takes true or false"),
+        ("model = 1", "the setting model (line 1) is a table, not a value"),
+        (
+            "[models.a]\ninput_price = -1",
+            "the setting models.a.input_price (line 2) takes a number that is not negative",
+        ),
+        ("[endpoint.x]\nkind = \"openai\"", "the setting endpoint.x.base_url is missing"),
+        ("[endpoint.demo]\nbase_url = \"http://h\"", "the setting endpoint.demo needs another name"),
+    ];
+    for (text, message) in cases {
+        assert!(refused(text).starts_with(message), "{}", refused(text));
+    }
+    assert!(refused("[a\nb").starts_with("the settings are not TOML: line 1"), "{}", refused("[a\nb"));
+}
+
+#[test]
+fn what_might_be_a_key_is_refused_without_being_quoted() {
+    let texts = [
+        "[endpoint.x]\nbase_url = \"https://me:sk-secret@h/v1\"",
+        "[endpoint.x]\nbase_url = \"https://h/v1?key=sk-secret\"",
+        "[endpoint.x]\nbase_url = \"http://h\"\nkey_env = \"sk-secret\"",
+        "[endpoint.x]\nbase_url = \"http://h\"\nkey = \"sk-secret\"",
+        "[endpoint.x]\nkey = sk-secret",
+    ];
+    for text in texts {
+        let error = Settings::parse(text).expect_err("refused");
+        assert!(!format!("{error} {error:?} {}", error.hint()).contains("secret"), "{error:?}");
+    }
+}
+
+#[test]
+fn a_change_keeps_comments_and_other_lines() {
+    let text = "# mine\n[retry]\n# why\ntries = 3 # three\n";
+    let changed = set(text, "retry.tries", "5").expect("changed");
+    assert_eq!(changed, "# mine\n[retry]\n# why\ntries = 5 # three\n");
+    assert_eq!(get(&changed, "retry.tries").expect("known").as_deref(), Some("5"));
+    let added = set(text, "models.openai/gpt-5.6.input_price", "2.5").expect("changed");
+    assert!(
+        added.starts_with(text) && added.contains("[models.\"openai/gpt-5.6\"]\ninput_price = 2.5"),
+        "{added}"
+    );
+    assert_eq!(unset(&changed, "retry.tries").expect("changed"), "# mine\n[retry]\n");
+}
+
+#[test]
+fn a_change_that_would_be_wrong_is_refused() {
+    for (path, to) in
+        [("retry.tries", "0"), ("retry.tries", "x"), ("retry.trise", "1"), ("endpoint.x.kind", "openai")]
+    {
+        assert!(set("", path, to).is_err(), "{path} = {to}");
+    }
+}
+
+#[test]
+fn get_falls_back_to_the_default_or_nothing() {
+    assert_eq!(get("", "retry.tries").expect("known").as_deref(), Some("4"));
+    assert_eq!(get("", "model.default").expect("known"), None);
+    let text = "[model]\ndefault = \"a/b\"";
+    assert_eq!(get(text, "model.default").expect("known").as_deref(), Some("a/b"));
+    assert!(get("", "no.such").is_err());
+}
+
+#[test]
+fn a_missing_file_means_the_defaults_and_a_saved_one_is_read_back() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("new/settings.toml");
+    assert_eq!(Settings::load(&path).expect("defaults"), Settings::default());
+    save(&path, "[retry]\ntries = 9\n").expect("saved");
+    assert_eq!(Settings::load(&path).expect("read").retry.tries, 9);
+    assert!(matches!(Settings::load(dir.path()), Err(SettingsError::Unreadable { .. })));
+}
+
+#[test]
+fn loopback_addresses_are_told_from_others() {
+    for url in ["http://127.0.0.1:1/v1", "http://localhost:1", "http://[::1]:8080/v1"] {
+        assert!(is_loopback(url), "{url}");
+    }
+    for url in ["https://api.openai.com/v1", "http://192.168.0.1", "http://localhost.example"] {
+        assert!(!is_loopback(url), "{url}");
+    }
+}

@@ -1,0 +1,132 @@
+//! Models over HTTP: what a turn sees of good and bad answers, and that the key never shows.
+//!
+//! `posted` talks to a server that we did not write; `bytes` to one that misbehaves on purpose; `found` is about
+//! servers that are there or not.
+
+mod bytes;
+mod found;
+mod posted;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use retake_core::Role;
+use retake_engine::clock::ManualClock;
+use retake_engine::ids::SeededRandom;
+use retake_engine::model::{Answer, Message, Model, ModelError, ModelErrorKind, Models, Prompt};
+use retake_engine::secret::Environment;
+use retake_engine::settings::Settings;
+
+/// The key that must never show.
+const KEY: &str = "sk-test-0123456789";
+
+/// Bounds everything that should not take long.
+const SOON: Duration = Duration::from_secs(30);
+
+/// An endpoint `here` of a kind, and what a turn sees of it. Waits of retries take no time.
+struct Face {
+    settings: Settings,
+    clock: ManualClock,
+}
+
+impl Face {
+    fn new(kind: &str, base_url: &str) -> Self {
+        let text = format!(
+            "[endpoint.here]\nbase_url = \"{base_url}\"\nkind = \"{kind}\"\nkey_env = \"HERE_KEY\"\n"
+        );
+        let mut settings = Settings::parse(&text).expect("valid settings");
+        settings.retry.tries = 1;
+        Self { settings, clock: ManualClock::skipping(0) }
+    }
+
+    fn tries(mut self, tries: u32) -> Self {
+        self.settings.retry.tries = tries;
+        self
+    }
+
+    fn idle(mut self, idle: Duration) -> Self {
+        self.settings.timeouts.idle = idle;
+        self
+    }
+
+    fn first_byte(mut self, first_byte: Duration) -> Self {
+        self.settings.timeouts.first_byte = first_byte;
+        self
+    }
+
+    fn models(&self) -> Models {
+        let environment = Environment::fixed([("HERE_KEY", KEY)]);
+        let random = Arc::new(SeededRandom::new(1));
+        Models::new(self.settings.clone(), environment, Arc::new(self.clock.clone()), random)
+    }
+
+    /// Says one message to `here/model`.
+    async fn ask(&self, model: &str, text: &str) -> (Answer, Vec<String>, Option<ModelError>) {
+        let model = self.models().open(&format!("here/{model}")).expect("a model");
+        ask(&*model, vec![Message::text(Role::User, text)]).await
+    }
+
+    /// The answer, which must be whole.
+    async fn answer(&self, model: &str, text: &str) -> Answer {
+        let (answer, _, error) = self.ask(model, text).await;
+        assert!(error.is_none(), "{error:?}");
+        assert!(answer.end().is_some());
+        answer
+    }
+
+    /// The error, which must come before any content.
+    async fn error(&self, model: &str, text: &str) -> ModelError {
+        let (answer, _, error) = self.ask(model, text).await;
+        assert!(answer.is_empty(), "{answer:?}");
+        error.expect("an error")
+    }
+
+    /// The text before an error, and the error's kind.
+    async fn broken(&self, model: &str, text: &str) -> (String, ModelErrorKind) {
+        let (answer, _, error) = self.ask(model, text).await;
+        (answer.text().to_owned(), error.expect("an error").kind())
+    }
+}
+
+/// Gathers an answer, the notices and the error. Every error is checked for the key, and for being the last word.
+async fn ask(model: &dyn Model, messages: Vec<Message>) -> (Answer, Vec<String>, Option<ModelError>) {
+    let prompt = Prompt { system: Some("Be brief.".into()), messages, ..Prompt::default() };
+    let gathered = async {
+        let mut stream = model.stream(prompt);
+        let (mut answer, mut notices, mut error) = (Answer::default(), Vec::new(), None);
+        while let Some(item) = stream.next().await {
+            assert!(error.is_none() && answer.end().is_none(), "something follows the end: {item:?}");
+            match item {
+                Ok(retake_engine::model::Chunk::Notice(notice)) => notices.push(notice),
+                Ok(chunk) => answer.push(chunk),
+                Err(failed) => error = Some(failed),
+            }
+        }
+        (answer, notices, error)
+    };
+    let (answer, notices, error) = tokio::time::timeout(SOON, gathered).await.expect("in time");
+    assert!(error.is_some() || answer.end().is_some(), "neither end nor error: {answer:?}");
+    if let Some(error) = &error {
+        assert!(!shown(error).contains(KEY), "{}", shown(error));
+        assert!(!error.hint().is_empty());
+    }
+    assert!(!notices.concat().contains(KEY));
+    (answer, notices, error)
+}
+
+/// All that an error shows in any way.
+fn shown(error: &ModelError) -> String {
+    let mut text = format!("{error:?} {error} {}", error.hint());
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text} {error} {error:?}");
+        cause = error.source();
+    }
+    text
+}
+
+/// What the provider said, as the error quotes it.
+fn quoted(error: &ModelError) -> String {
+    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
+}

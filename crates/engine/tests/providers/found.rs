@@ -1,0 +1,157 @@
+//! Which model is chosen, and servers that are there, not there, or something else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_engine::clock::SystemClock;
+use retake_engine::ids::SeededRandom;
+use retake_engine::model::{ModelErrorKind, Models, Offer};
+use retake_engine::secret::Environment;
+use retake_engine::settings::Settings;
+
+use super::Face;
+use crate::poster::Poster;
+use crate::raw::{Raw, Step};
+
+/// A port on which nobody listens, and that no parallel test is given.
+const CLOSED: u16 = 1;
+
+/// Models with these ports for Ollama and llama.cpp, further settings, and one key.
+fn models(ollama: u16, llamacpp: u16, more: &str, variable: &str) -> Models {
+    let text = format!(
+        "{more}\n[local]\nfind_within_ms = 3000\nollama_port = {ollama}\nllamacpp_port = {llamacpp}\nlmstudio_port = {CLOSED}\n"
+    );
+    let settings = Settings::parse(&text).expect("valid settings");
+    let environment = Environment::fixed([(variable, "sk-test")]);
+    Models::new(settings, environment, Arc::new(SystemClock), Arc::new(SeededRandom::new(1)))
+}
+
+async fn chosen(models: &Models, asked: Option<&str>) -> (String, String) {
+    let choice = models.choose(asked).await.expect("a model");
+    (choice.model.name().to_owned(), choice.why)
+}
+
+fn ollama() -> Raw {
+    Raw::answering("200 OK", "", r#"{"models":[{"name":"nomic-embed-text"},{"name":"llama3:8b"}]}"#)
+}
+
+#[tokio::test]
+async fn without_key_and_server_it_is_the_demo() {
+    let (name, why) = chosen(&models(CLOSED, CLOSED, "", "OTHER"), None).await;
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        ("demo", "there is no key and no model server on this computer")
+    );
+}
+
+#[tokio::test]
+async fn what_is_asked_for_beats_settings_key_and_server_in_this_order() {
+    let server = ollama();
+    let with = |more, variable| models(server.port(), CLOSED, more, variable);
+    let default = "[model]\ndefault = \"openai/x\"";
+    assert_eq!(chosen(&with(default, "ANTHROPIC_API_KEY"), Some("gemini/y")).await.0, "gemini/y");
+    assert_eq!(chosen(&with(default, "ANTHROPIC_API_KEY"), None).await.0, "openai/x");
+    let (name, why) = chosen(&with("", "ANTHROPIC_API_KEY"), None).await;
+    assert!(name.starts_with("anthropic/claude-") && why == "ANTHROPIC_API_KEY is set", "{name} {why}");
+    assert_eq!(chosen(&with("[model.usual]\nopenai = \"z\"", "OPENAI_API_KEY"), None).await.0, "openai/z");
+    let (name, why) = chosen(&with("", "OTHER"), None).await;
+    assert_eq!((name.as_str(), why.as_str()), ("ollama/llama3:8b", "Ollama runs on this computer"));
+}
+
+#[tokio::test]
+async fn a_server_in_openais_format_is_found() {
+    let poster = Poster::start("fixtures:\n  - match: { model: qwen }\n    response: { content: hi }\n");
+    let (name, why) = chosen(&models(CLOSED, poster.port(), "", "OTHER"), None).await;
+    assert_eq!((name.as_str(), why.as_str()), ("llamacpp/qwen", "llama.cpp runs on this computer"));
+}
+
+#[tokio::test]
+async fn another_server_on_the_port_is_not_taken_for_one() {
+    let others = ["<html>", "{}", r#"{"models":[{"id":1}]}"#, r#"{"models":[]}"#]
+        .map(|b| Raw::answering("200 OK", "", b));
+    for server in others.iter().chain([&Raw::answering("404 No", "", r#"{"models":[{"name":"x"}]}"#)]) {
+        assert_eq!(chosen(&models(server.port(), server.port(), "", "OTHER"), None).await.0, "demo");
+    }
+}
+
+#[tokio::test]
+async fn looking_takes_no_longer_than_the_settings_say() {
+    let silent = Raw::start(vec![vec![Step::Hang]]);
+    let text = format!(
+        "[local]\nfind_within_ms = 200\nollama_port = {}\nllamacpp_port = {CLOSED}\nlmstudio_port = {CLOSED}",
+        silent.port()
+    );
+    let settings = Settings::parse(&text).expect("valid settings");
+    let models =
+        Models::new(settings, Environment::fixed([]), Arc::new(SystemClock), Arc::new(SeededRandom::new(1)));
+    let choice = tokio::time::timeout(Duration::from_secs(5), models.choose(None)).await;
+    assert_eq!(choice.expect("in time").expect("a model").model.name(), "demo");
+}
+
+#[tokio::test]
+async fn the_list_says_what_is_there_and_what_is_missing() {
+    let server = ollama();
+    let more = "[models.\"openai/mine\"]\ncontext_tokens = 9";
+    let offers = models(server.port(), CLOSED, more, "OPENAI_API_KEY").list().await;
+    let names = |available| {
+        offers
+            .iter()
+            .filter(move |offer: &&Offer| offer.available == available)
+            .map(|offer| offer.name.as_str())
+    };
+    let there: Vec<&str> = names(true).collect();
+    assert_eq!(
+        there,
+        ["ollama/nomic-embed-text", "ollama/llama3:8b", "openai/mine", "openai/gpt-5.6", "demo"]
+    );
+    let missing: Vec<&str> = names(false).collect();
+    assert_eq!(
+        missing,
+        ["anthropic/claude-sonnet-5", "gemini/gemini-3.5-flash", "llamacpp/MODEL", "lmstudio/MODEL"]
+    );
+    let anthropic = offers.iter().find(|offer| offer.name.starts_with("anthropic")).expect("listed");
+    assert!(anthropic.note.contains("ANTHROPIC_API_KEY is not set"), "{}", anthropic.note);
+}
+
+#[tokio::test]
+async fn an_unreachable_port_is_told_with_its_address_after_the_tries() {
+    let face = Face::new("openai", &format!("http://127.0.0.1:{CLOSED}/v1")).tries(2);
+    let (_, notices, error) = face.ask("m", "hi").await;
+    let error = error.expect("an error");
+    assert_eq!((error.kind(), notices.len()), (ModelErrorKind::Unreachable, 1));
+    let expected =
+        format!("cannot get an answer from here/m at http://127.0.0.1:{CLOSED}/v1: it cannot be reached");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_rather_than_trusted() {
+    let server = ollama();
+    let mut face = Face::new("openai", &format!("https://127.0.0.1:{}/v1", server.port()));
+    face.settings.timeouts.connect = Duration::from_millis(500);
+    let error = face.error("m", "hi").await;
+    assert_eq!(error.kind(), ModelErrorKind::Unreachable);
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_missing_key_is_told_before_anything_is_sent() {
+    let server = ollama();
+    let more = format!("[endpoint.mine]\nbase_url = \"{}\"\nkey_env = \"MINE_KEY\"", server.address());
+    let model = models(CLOSED, CLOSED, &more, "OTHER").open("mine/m").expect("a model");
+    let (_, _, error) = super::ask(&*model, vec![]).await;
+    let error = error.expect("an error");
+    assert_eq!(error.kind(), ModelErrorKind::NoKey);
+    assert!(error.hint().starts_with("set MINE_KEY"), "{}", error.hint());
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn names_that_mean_nothing_are_refused_with_the_nearest() {
+    let models = models(CLOSED, CLOSED, "", "OTHER");
+    let refused = |name| models.open(name).map(|model| model.name().to_owned()).expect_err("refused");
+    assert_eq!(refused("antropic/x").hint(), "did you mean anthropic?");
+    assert!(refused("qqq").hint().starts_with("a model is named as provider/model"));
+    assert!(refused("ollama").hint().starts_with("name it as ollama/MODEL"));
+    assert_eq!(refused("ollama/").kind(), ModelErrorKind::BadSettings);
+}

@@ -1,0 +1,6 @@
+//! The integration tests of the engine, as one program.
+
+mod poster;
+mod providers;
+mod raw;
+mod turns;

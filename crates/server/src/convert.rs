@@ -1,0 +1,316 @@
+//! From the engine's types to `wire`'s and back, written by hand: the one edge where shapes become JSON.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use retake_core::{Head, Meta, Part, Reason, Role, Source, ToolOutcome, Totals};
+use retake_engine::store::{Branch, Hit, Line, OpLine, Planned, Receipt, Shown, Summary, TargetLine};
+use retake_engine::{EngineError, Kind};
+use retake_wire::{Problem, ProblemKind, reply};
+
+/// A problem from an engine's failure.
+pub(crate) fn problem(error: EngineError) -> Problem {
+    let kind = match error.kind {
+        Kind::Usage => ProblemKind::Usage,
+        Kind::NotFound => ProblemKind::NotFound,
+        Kind::Refused => ProblemKind::Refused,
+        Kind::Stale => ProblemKind::Stale,
+        Kind::Model => ProblemKind::Model,
+        Kind::Storage => ProblemKind::Storage,
+    };
+    Problem {
+        code: error.code.into(),
+        kind,
+        message: error.message,
+        hint: error.hint,
+        causes: error.cause.into_iter().map(|cause| cause.to_string()).collect(),
+        head: error.head.map(|head| head.to_string()),
+    }
+}
+
+/// A problem of the request itself.
+pub(crate) fn usage(message: impl Into<String>) -> Problem {
+    problem(EngineError::usage(message))
+}
+
+pub(crate) fn role(role: Role) -> retake_wire::Role {
+    match role {
+        Role::User => retake_wire::Role::User,
+        Role::Assistant => retake_wire::Role::Assistant,
+        Role::Tool => retake_wire::Role::Tool,
+        Role::System => retake_wire::Role::System,
+    }
+}
+
+pub(crate) fn role_in(role: retake_wire::Role) -> Role {
+    match role {
+        retake_wire::Role::User => Role::User,
+        retake_wire::Role::Assistant => Role::Assistant,
+        retake_wire::Role::Tool => Role::Tool,
+        retake_wire::Role::System => Role::System,
+    }
+}
+
+fn source(source: Source) -> (Option<String>, Option<String>) {
+    match source {
+        Source::Inline(bytes) => (Some(BASE64.encode(bytes)), None),
+        Source::Link(url) => (None, Some(url)),
+    }
+}
+
+fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Problem> {
+    match (data, url) {
+        (Some(data), None) => {
+            BASE64.decode(data).map(Source::Inline).map_err(|_| usage("“data” is not valid base64"))
+        }
+        (None, Some(url)) => Ok(Source::Link(url)),
+        _ => Err(usage("an image or a file needs either “data” or “url”")),
+    }
+}
+
+pub(crate) fn part(part: Part) -> retake_wire::Part {
+    match part {
+        Part::Text(text) => retake_wire::Part::Text { text },
+        Part::Image { media_type, source: from } => {
+            let (data, url) = source(from);
+            retake_wire::Part::Image { media_type, data, url }
+        }
+        Part::File { name, media_type, source: from } => {
+            let (data, url) = source(from);
+            retake_wire::Part::File { name, media_type, data, url }
+        }
+        Part::ToolCall { id, name, arguments } => retake_wire::Part::ToolCall { id, name, arguments },
+        Part::ToolResult { call, content, outcome } => {
+            retake_wire::Part::ToolResult { call, content, failed: outcome == ToolOutcome::Failed }
+        }
+        Part::Reasoning { text, signature } => retake_wire::Part::Reasoning { text, signature },
+        Part::Erased => retake_wire::Part::Erased,
+    }
+}
+
+pub(crate) fn parts(all: Vec<Part>) -> Vec<retake_wire::Part> {
+    all.into_iter().map(part).collect()
+}
+
+fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
+    Ok(match part {
+        retake_wire::Part::Text { text } => Part::Text(text),
+        retake_wire::Part::Image { media_type, data, url } => {
+            Part::Image { media_type, source: source_in(data, url)? }
+        }
+        retake_wire::Part::File { name, media_type, data, url } => {
+            Part::File { name, media_type, source: source_in(data, url)? }
+        }
+        retake_wire::Part::ToolCall { id, name, arguments } => Part::ToolCall { id, name, arguments },
+        retake_wire::Part::ToolResult { call, content, failed } => {
+            let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Ok };
+            Part::ToolResult { call, content, outcome }
+        }
+        retake_wire::Part::Reasoning { text, signature } => Part::Reasoning { text, signature },
+        retake_wire::Part::Erased => return Err(usage("“erased” is not a content to say")),
+    })
+}
+
+pub(crate) fn parts_in(all: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
+    all.into_iter().map(part_in).collect()
+}
+
+pub(crate) fn counts(totals: Totals) -> reply::Counts {
+    reply::Counts { messages: totals.messages, calls: totals.calls, turns: totals.turns }
+}
+
+pub(crate) fn line(line: Line) -> reply::Line {
+    line_of(&line.meta, line.preview)
+}
+
+fn line_of(meta: &Meta, preview: String) -> reply::Line {
+    reply::Line { id: meta.id.to_string(), role: role(meta.role), time_ms: meta.time.0, preview }
+}
+
+/// A receipt; the composer's text is read afresh by the caller.
+pub(crate) fn receipt(receipt: &Receipt, composer: Option<reply::Composer>) -> reply::Receipt {
+    reply::Receipt {
+        conversation: receipt.conversation.to_string(),
+        head: receipt.head.to_string(),
+        revision: receipt.revision.0,
+        operations: receipt.ops.iter().map(|no| no.0).collect(),
+        entries: receipt.entries.iter().map(ToString::to_string).collect(),
+        unchanged: receipt.unchanged,
+        taken_back: counts(receipt.taken_back),
+        brought_back: counts(receipt.brought_back),
+        lifted: receipt.lifted.iter().map(|fold| fold_name(*fold)).collect(),
+        composer,
+    }
+}
+
+/// A fold's name on the wire: the operation that made it; with the log's depth where that is an ancestor's.
+pub(crate) fn fold_name(fold: retake_core::FoldId) -> String {
+    format!("{}:{}", fold.depth, fold.op)
+}
+
+pub(crate) fn composer(entry: String, content: Vec<Part>) -> reply::Composer {
+    reply::Composer { entry, text: retake_core::joined_text(&content), parts: parts(content) }
+}
+
+pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -> reply::Plan {
+    reply::Plan {
+        conversation,
+        head: planned.plan.head.to_string(),
+        unchanged: planned.unchanged,
+        taken_back: counts(planned.plan.taken_back),
+        gone: planned.gone.into_iter().map(line).collect(),
+        brought_back: counts(planned.plan.brought_back),
+        came: planned.came.into_iter().map(line).collect(),
+        lifted: planned.plan.lifted.iter().map(|fold| fold_name(*fold)).collect(),
+        in_force: planned.plan.in_force.iter().map(|fold| fold_name(*fold)).collect(),
+        composer: planned.composer.map(|(id, content)| composer(id.to_string(), content)),
+        stays,
+    }
+}
+
+pub(crate) fn summary(summary: Summary, running: bool) -> reply::Conversation {
+    reply::Conversation {
+        id: summary.id.to_string(),
+        title: summary.title,
+        preview: summary.preview,
+        folder: summary.folder,
+        parent: summary
+            .parent
+            .map(|(id, head)| reply::Parent { conversation: id.to_string(), head: head.to_string() }),
+        created_ms: summary.created.0,
+        changed_ms: summary.changed.0,
+        head: summary.head.to_string(),
+        revision: summary.revision.0,
+        tip: summary.tip.map(|id| id.to_string()),
+        counts: counts(summary.counts),
+        rewinds: summary.rewinds,
+        undo: summary.undo,
+        redo: summary.redo,
+        read_only: summary.read_only,
+        running,
+    }
+}
+
+/// An entry as a reading shows it. What a model's answer cost is worked out by `cost`.
+pub(crate) fn entry(shown: Shown, cost: impl Fn(&str, &retake_core::Usage) -> Option<f64>) -> reply::Entry {
+    let (meta, author, content, usage, platform_id) = match shown.entry {
+        Ok(entry) => (Some(entry.meta), entry.author, entry.parts, entry.usage, entry.platform_id),
+        Err(why) => (None, String::new(), vec![Part::Text(format!("[damaged: {why}]"))], None, None),
+    };
+    let flags = meta.as_ref().map(|meta| meta.flags).unwrap_or_default();
+    let usage = usage.map(|usage| retake_wire::Usage {
+        input_tokens: usage.input_tokens,
+        cached_input_tokens: usage.cached_input_tokens,
+        output_tokens: usage.output_tokens,
+        cost_usd: cost(&author, &usage),
+    });
+    reply::Entry {
+        id: meta.as_ref().map_or_else(String::new, |meta| meta.id.to_string()),
+        seq: shown.pos.seq,
+        depth: shown.pos.depth,
+        turn: meta.as_ref().map_or(0, |meta| meta.totals.turns),
+        opens_turn: meta.as_ref().is_some_and(Meta::opens_turn),
+        role: meta.as_ref().map_or(retake_wire::Role::System, |meta| role(meta.role)),
+        author,
+        time_ms: meta.as_ref().map_or(0, |meta| meta.time.0),
+        mark: shown.mark.name().into(),
+        fold: shown.fold.map(fold_name),
+        label: shown.label,
+        synthetic: flags.synthetic,
+        observed: flags.observed,
+        interrupted: flags.interrupted,
+        erased: flags.erased,
+        alternative: shown.alternative,
+        parts: parts(content),
+        usage,
+        platform_id,
+    }
+}
+
+pub(crate) fn target(target: TargetLine, reason: Option<String>) -> reply::Target {
+    reply::Target {
+        entry: target.target.meta.id.to_string(),
+        turn: target.target.number,
+        time_ms: target.target.meta.time.0,
+        preview: target.preview,
+        reason,
+        takes_back: counts(target.target.takes_back),
+    }
+}
+
+pub(crate) fn branch(branch: Branch) -> reply::Branch {
+    reply::Branch {
+        leaf: branch.last.meta.id.to_string(),
+        current: branch.current,
+        from: branch.from.map(line),
+        first: branch.first.map(line),
+        last: line(branch.last),
+        messages: branch.messages,
+        own: branch.own,
+        label: branch.label,
+    }
+}
+
+pub(crate) fn hit(hit: Hit) -> retake_wire::Hit {
+    let standing = match hit.standing {
+        retake_core::Standing::Rewound => Some("rewound".to_owned()),
+        retake_core::Standing::OnPath(mark) if !mark.is_visible() => Some(mark.name().to_owned()),
+        retake_core::Standing::OnPath(_) => None,
+    };
+    retake_wire::Hit {
+        conversation: hit.conversation.to_string(),
+        title: hit.title,
+        line: line(hit.line),
+        snippet: hit.snippet,
+        marks: hit.marks.into_iter().map(|mark| (mark.start, mark.end)).collect(),
+        standing,
+        before: hit.before.map(line),
+        after: hit.after.map(line),
+    }
+}
+
+pub(crate) fn operation(line: OpLine, description: String) -> reply::Operation {
+    let OpLine { op, before, undo_next, redo_next } = line;
+    reply::Operation {
+        number: op.no.0,
+        head: Head { op: op.no, seq: op.at }.to_string(),
+        kind: op.change.kind().to_owned(),
+        reason: op.reason.name().to_owned(),
+        description,
+        author: op.author,
+        time_ms: op.time.0,
+        before: before.to_string(),
+        undo_next,
+        redo_next,
+    }
+}
+
+/// One line of what an operation did, without any content.
+pub(crate) fn description(line: &OpLine) -> String {
+    use retake_core::{Change, Step};
+    let step = |step: Step| match step {
+        Step::Turn(_) => "a turn".to_owned(),
+        Step::Op(no) => format!("operation {no}"),
+    };
+    match (line.op.reason, &line.op.change) {
+        (Reason::Undo(of), _) => format!("took back {}", step(of)),
+        (Reason::Redo(of), _) => format!("brought back {}", step(of)),
+        (Reason::Compensate(of), _) => format!("took back {}, which came to nothing", step(of)),
+        (Reason::Restore(head), _) => format!("went back to what head {head} left"),
+        (_, Change::Mark(changes)) => {
+            let count: u64 = changes.iter().map(|change| change.span.len()).sum();
+            format!("{count} {}", if count == 1 { "message" } else { "messages" })
+        }
+        (_, Change::Fold(fold) | Change::Unfold(fold)) => {
+            format!("a summary of {} messages", fold.covers.len())
+        }
+        (_, Change::Label { before, after, .. }) => match (before, after) {
+            (_, Some(after)) => format!("“{after}”"),
+            (Some(before), None) => format!("no longer “{before}”"),
+            (None, None) => String::new(),
+        },
+        (_, Change::Erase(entries)) => format!("the content of {} messages", entries.len()),
+        (_, Change::Unknown { kind }) => format!("a “{kind}”, which this version does not know"),
+        (_, Change::Move { after: None, .. }) => "to the beginning".into(),
+        (_, Change::Move { .. }) => String::new(),
+    }
+}

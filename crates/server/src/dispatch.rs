@@ -1,0 +1,83 @@
+//! One arm per request: names become ids, the engine does it, the answer becomes a reply. It only dispatches.
+
+mod changes;
+mod port;
+mod reads;
+
+use retake_core::{ConversationId, EntryId, Head, RequestId};
+use retake_wire::{Problem, Reply, Request};
+
+use crate::InProcess;
+use crate::convert::{problem, usage};
+
+/// A page without a limit has so many.
+const PAGE: usize = 50;
+
+impl InProcess {
+    pub(crate) async fn dispatch(&self, request: Request) -> Result<Reply, Problem> {
+        match request {
+            Request::Create(create) => self.create(create).await,
+            Request::Fork(fork) => self.fork(fork).await,
+            Request::Say(say) => self.say(say).await,
+            Request::Plan(plan) => self.plan(plan).await,
+            Request::Apply(apply) => self.apply(apply).await,
+            Request::Cancel(of) => self.cancel(&of.conversation).await,
+            Request::List(list) => self.list(list).await,
+            Request::Info(of) => self.info(&of.conversation).await,
+            Request::Log(log) => self.log(log).await,
+            Request::Prompt(at) => self.prompt(at).await,
+            Request::Targets(targets) => self.targets(targets).await,
+            Request::Alternatives(entry) => self.alternatives(entry).await,
+            Request::Ops(page) => self.ops(page).await,
+            Request::Tree(of) => self.tree(&of.conversation).await,
+            Request::Search(search) => self.search(search).await,
+            Request::CatchUp(catch_up) => self.catch_up(catch_up).await,
+            Request::Export(export) => self.export(export).await,
+            Request::ImportStart(start) => self.import_start(start).await,
+            Request::ImportLines(lines) => self.import_lines(lines).await,
+            Request::ImportEnd(of) => self.import_end(&of.conversation).await,
+            Request::Models => self.models().await,
+            Request::Backup(backup) => self.backup(backup).await,
+            Request::Doctor(doctor) => self.doctor(doctor).await,
+            Request::History(history) => self.history(history).await,
+        }
+    }
+
+    /// The conversation of that name.
+    pub(crate) async fn conversation(&self, name: &str) -> Result<ConversationId, Problem> {
+        self.engine.conversation(name).await.map_err(problem)
+    }
+
+    /// The entry of that name.
+    pub(crate) async fn entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId, Problem> {
+        self.engine.entry(conversation, name).await.map_err(problem)
+    }
+
+    /// The entry of that name, where one is named.
+    pub(crate) async fn entry_if(
+        &self,
+        conversation: ConversationId,
+        name: Option<&str>,
+    ) -> Result<Option<EntryId>, Problem> {
+        match name {
+            Some(name) => self.entry(conversation, name).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The head of that name.
+pub(crate) fn head(text: &str) -> Result<Head, Problem> {
+    text.parse().map_err(|error: retake_core::BadId| usage(error.to_string()))
+}
+
+/// The request's id.
+pub(crate) fn request_id(text: Option<&str>) -> Result<Option<RequestId>, Problem> {
+    let parsed = text.map(str::parse).transpose();
+    parsed.map_err(|error: retake_core::BadId| usage(error.to_string()))
+}
+
+/// A failure of the store, as a problem.
+pub(crate) fn store_problem(error: retake_engine::store::StoreError) -> Problem {
+    problem(error.into())
+}

@@ -1,0 +1,229 @@
+//! Requests that change something: each is answered with a receipt.
+
+use retake_core::{ConversationId, Flags, FoldId, Mark, OpNo, Reason, Seen, Time};
+use retake_engine::store::{Action, Apply, By, Receipt, SayRequest};
+use retake_engine::{RunRequest, Start};
+use retake_wire::{Action as WireAction, MarkVerb, Problem, Reply, RunStart, reply, request};
+
+use super::{head, request_id, store_problem};
+use crate::InProcess;
+use crate::convert::{self, problem, usage};
+
+impl InProcess {
+    pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
+        let request = request_id(create.request_id.as_deref())?;
+        let receipt = self.engine.create(create.title, create.folder, request).await;
+        self.receipt(receipt.map_err(problem)?).await
+    }
+
+    pub(super) async fn fork(&self, fork: request::Fork) -> Result<Reply, Problem> {
+        let parent = self.conversation(&fork.conversation).await?;
+        let entry = self.entry_if(parent, fork.entry.as_deref()).await?;
+        let request = request_id(fork.request_id.as_deref())?;
+        let receipt = self.engine.fork(parent, entry, fork.title, request).await;
+        self.receipt(receipt.map_err(problem)?).await
+    }
+
+    pub(super) async fn say(&self, say: request::Say) -> Result<Reply, Problem> {
+        let conversation = self.conversation(&say.conversation).await?;
+        let seen = self.entry_if(conversation, say.seen.as_deref()).await?;
+        let request = request_id(say.request_id.as_deref())?;
+        let by = self.engine.by(request);
+        let author = match (say.author.is_empty(), say.role) {
+            (false, _) => say.author,
+            (true, retake_wire::Role::User) => by.author.clone(),
+            (true, _) => String::new(),
+        };
+        let flags = Flags { synthetic: say.synthetic, observed: say.observed, ..Flags::default() };
+        let say = SayRequest {
+            id: self.engine.new_entry_id(),
+            role: convert::role_in(say.role),
+            parts: convert::parts_in(say.parts)?,
+            flags,
+            time: say.time_ms.map(Time),
+            usage: None,
+            platform_id: say.platform_id,
+            seen,
+            answering: None,
+            by: By { author, ..by },
+        };
+        let receipt = self.engine.say(conversation, say).await;
+        self.receipt(receipt.map_err(problem)?).await
+    }
+
+    pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
+        let conversation = self.conversation(&plan.conversation).await?;
+        let stays = stays(&plan.action);
+        let action = self.action(conversation, plan.action).await?;
+        let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
+        Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, stays)))
+    }
+
+    pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
+        let conversation = self.conversation(&apply.conversation).await?;
+        let seen = seen(apply.head.as_deref(), apply.since)?;
+        let by = self.engine.by(request_id(apply.request_id.as_deref())?);
+        let action = self.action(conversation, apply.action).await?;
+        let receipt = self.engine.apply(conversation, Apply { action, seen, by }).await;
+        self.receipt(receipt.map_err(problem)?).await
+    }
+
+    pub(super) async fn cancel(&self, name: &str) -> Result<Reply, Problem> {
+        let conversation = self.conversation(name).await?;
+        if self.engine.cancel(conversation) {
+            return Ok(Reply::Done);
+        }
+        let idle = "no model is answering in this conversation";
+        Err(problem(
+            retake_engine::EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
+                .hint("there is nothing to stop"),
+        ))
+    }
+
+    /// A receipt with the words for the composer of the one who asked, read afresh.
+    async fn receipt(&self, receipt: Receipt) -> Result<Reply, Problem> {
+        self.wire_receipt(&receipt).await.map(Reply::Receipt)
+    }
+
+    pub(crate) async fn wire_receipt(&self, receipt: &Receipt) -> Result<reply::Receipt, Problem> {
+        let composer = match receipt.composer {
+            Some(id) => {
+                let content = self.engine.store().content(receipt.conversation, id).await;
+                Some(convert::composer(id.to_string(), content.map_err(store_problem)?))
+            }
+            None => None,
+        };
+        Ok(convert::receipt(receipt, composer))
+    }
+
+    /// The engine's run of a run on the wire.
+    pub(crate) async fn run_request(
+        &self,
+        run: retake_wire::Run,
+    ) -> Result<(ConversationId, RunRequest), Problem> {
+        let conversation = self.conversation(&run.conversation).await?;
+        let start = match run.start {
+            RunStart::Say { parts, seen } => {
+                let seen = self.entry_if(conversation, seen.as_deref()).await?;
+                Start::Say(convert::parts_in(parts)?, seen)
+            }
+            RunStart::Retry { entry } => Start::Retry(self.entry(conversation, &entry).await?),
+            RunStart::Edit { entry, parts } => {
+                Start::Edit(self.entry(conversation, &entry).await?, convert::parts_in(parts)?)
+            }
+            RunStart::Answer => Start::Answer,
+        };
+        let seen = seen(run.head.as_deref(), false)?;
+        let request = request_id(run.request_id.as_deref())?;
+        Ok((conversation, RunRequest { start, model: run.model, seen, request }))
+    }
+
+    /// The store's action of an action on the wire.
+    async fn action(&self, of: ConversationId, action: WireAction) -> Result<Action, Problem> {
+        Ok(match action {
+            WireAction::Rewind { entry } => Action::Rewind(self.entry(of, &entry).await?),
+            WireAction::Edit { entry } => Action::Edit(self.entry(of, &entry).await?),
+            WireAction::Undo { count } => Action::Undo(at_least_one("undo", count)?),
+            WireAction::Redo { count } => Action::Redo(at_least_one("redo", count)?),
+            WireAction::Restore { head: to } => Action::Restore(head(&to)?),
+            WireAction::Checkout { entry } => Action::Checkout(self.entry_if(of, entry.as_deref()).await?),
+            WireAction::Choose { entry, number } => {
+                Action::Choose(self.entry(of, &entry).await?, at_least_one("choose", number)?)
+            }
+            WireAction::Mark { verb, entries, range, seen } => {
+                if entries.is_empty() || (range && entries.len() != 2) {
+                    return Err(usage("name the messages; with a range, its two ends"));
+                }
+                let mut ids = Vec::new();
+                for entry in &entries {
+                    ids.push(self.entry(of, entry).await?);
+                }
+                let seen = seen.as_deref().map(mark).transpose()?;
+                Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
+            }
+            WireAction::Fold { from, to, summary } => {
+                let (from, to) = (self.entry(of, &from).await?, self.entry(of, &to).await?);
+                Action::Fold { verb: Reason::Fold, from, to, summary, covers: None }
+            }
+            WireAction::Unfold { fold } => Action::Unfold(self.fold(of, &fold).await?),
+            WireAction::Label { entry, name } => Action::Label(Some(self.entry(of, &entry).await?), name),
+            WireAction::Title { title } => Action::Label(None, title),
+            WireAction::Erase { entries, matching } => {
+                if entries.is_empty() && matching.as_deref().is_none_or(str::is_empty) {
+                    return Err(usage("name the messages to erase, or a text that they contain"));
+                }
+                let mut ids = Vec::new();
+                for entry in &entries {
+                    ids.push(self.entry(of, entry).await?);
+                }
+                Action::Erase { entries: ids, matching }
+            }
+        })
+    }
+
+    /// A fold by its operation (`OP` or `DEPTH:OP`), or by an entry that it covers.
+    async fn fold(&self, of: ConversationId, name: &str) -> Result<FoldId, Problem> {
+        let snapshot = self.engine.store().snapshot(of).await.map_err(store_problem)?;
+        let conversation = snapshot.conversation();
+        let own = conversation.tree.depth();
+        let named = match name.split_once(':') {
+            Some((depth, op)) => depth.parse().ok().zip(op.parse().ok()),
+            None => name.parse().ok().map(|op| (own, op)),
+        };
+        if let Some((depth, op)) = named {
+            return Ok(FoldId { depth, op: OpNo(op) });
+        }
+        let entry = self.entry(of, name).await?;
+        let reading =
+            retake_engine::store::Reading { projection: retake_core::Projection::Timeline, at: None };
+        let around = retake_engine::store::PageRequest { limit: usize::MAX, ..Default::default() };
+        let page = self.engine.store().page(of, reading, around).await.map_err(store_problem)?;
+        let covered = page
+            .entries
+            .into_iter()
+            .find(|shown| shown.entry.as_ref().is_ok_and(|shown| shown.meta.id == entry));
+        covered
+            .and_then(|shown| shown.fold)
+            .ok_or_else(|| store_problem(retake_core::Refusal::UnknownFold.into()))
+    }
+}
+
+fn verb_of(verb: MarkVerb) -> Reason {
+    match verb {
+        MarkVerb::Hide => Reason::Hide,
+        MarkVerb::Show => Reason::Show,
+        MarkVerb::Exclude => Reason::Exclude,
+        MarkVerb::Include => Reason::Include,
+    }
+}
+
+fn mark(name: &str) -> Result<Mark, Problem> {
+    let named = Mark::ALL.into_iter().find(|mark| mark.name() == name);
+    named.ok_or_else(|| usage(format!("“{name}” is no mark: normal, excluded, hidden or dropped")))
+}
+
+fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
+    if count == 0 { Err(usage(format!("can't {verb} 0: the least is 1"))) } else { Ok(count) }
+}
+
+fn seen(text: Option<&str>, since: bool) -> Result<Seen, Problem> {
+    Ok(match (text.map(head).transpose()?, since) {
+        (Some(head), false) => Seen::Exactly(head),
+        (Some(head), true) => Seen::Since(head),
+        (None, _) => Seen::Anything,
+    })
+}
+
+/// What an action does not do, said before it is done.
+fn stays(action: &WireAction) -> Vec<String> {
+    let sentence = match action {
+        WireAction::Erase { .. } => "erased content can't be brought back, by nothing",
+        WireAction::Mark { .. }
+        | WireAction::Label { .. }
+        | WireAction::Title { .. }
+        | WireAction::Fold { .. }
+        | WireAction::Unfold { .. } => return Vec::new(),
+        _ => "files are not touched: only the conversation goes back",
+    };
+    vec![sentence.into()]
+}

@@ -1,0 +1,211 @@
+//! Requests that read.
+
+use retake_core::{Include, OpNo, Projection, Revision, Time};
+use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Sort};
+use retake_wire::{Problem, Reply, Search, reply, request};
+
+use super::{PAGE, head, store_problem};
+use crate::InProcess;
+use crate::convert::{self, problem};
+
+impl InProcess {
+    pub(super) async fn list(&self, list: request::List) -> Result<Reply, Problem> {
+        let limit = list.limit.unwrap_or(PAGE);
+        let before = match &list.before {
+            Some(name) => Some(self.conversation(name).await?),
+            None => None,
+        };
+        let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1) };
+        let mut summaries = self.engine.store().list(request).await.map_err(store_problem)?;
+        let more = summaries.len() > limit;
+        summaries.truncate(limit);
+        let conversations = summaries.into_iter().map(|summary| {
+            let running = self.engine.is_running(summary.id);
+            convert::summary(summary, running)
+        });
+        Ok(Reply::Conversations(reply::Conversations { conversations: conversations.collect(), more }))
+    }
+
+    pub(super) async fn info(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        let summary = self.engine.store().summary(id).await.map_err(store_problem)?;
+        Ok(Reply::Conversation(convert::summary(summary, self.engine.is_running(id))))
+    }
+
+    pub(super) async fn log(&self, log: request::Log) -> Result<Reply, Problem> {
+        let id = self.conversation(&log.conversation).await?;
+        let at = log.at.as_deref().map(head).transpose()?;
+        let projection = match log.projection {
+            request::Projection::Timeline => Projection::Timeline,
+            request::Projection::Prompt => Projection::Prompt,
+            request::Projection::Scheduling => Projection::Scheduling,
+            request::Projection::Export => Projection::Export,
+        };
+        let page = PageRequest {
+            before: self.entry_if(id, log.before.as_deref()).await?,
+            after: self.entry_if(id, log.after.as_deref()).await?,
+            limit: log.limit.unwrap_or(PAGE),
+        };
+        let store = self.engine.store();
+        let snapshot = store.snapshot(id).await.map_err(store_problem)?;
+        let page = store.page(id, Reading { projection, at }, page).await.map_err(store_problem)?;
+        let now = snapshot.conversation();
+        Ok(Reply::Entries(reply::Entries {
+            conversation: id.to_string(),
+            head: at.unwrap_or(now.head).to_string(),
+            revision: now.revision.0,
+            entries: page.entries.into_iter().map(|shown| self.wire_entry(shown)).collect(),
+            earlier: page.earlier,
+            later: page.later,
+        }))
+    }
+
+    /// An entry with what it cost, where prices are set.
+    pub(crate) fn wire_entry(&self, shown: retake_engine::store::Shown) -> reply::Entry {
+        convert::entry(shown, |model, usage| {
+            retake_engine::model::cost(usage, &self.settings.model_info(model))
+        })
+    }
+
+    pub(super) async fn prompt(&self, at: request::At) -> Result<Reply, Problem> {
+        let id = self.conversation(&at.conversation).await?;
+        let at = at.at.as_deref().map(head).transpose()?;
+        let store = self.engine.store();
+        let now = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
+        let messages = store.prompt(id, at).await.map_err(store_problem)?;
+        let messages = messages.into_iter().map(|message| reply::PromptMessage {
+            role: convert::role(message.role),
+            parts: convert::parts(message.parts),
+        });
+        Ok(Reply::Prompt(reply::Prompt { head: at.unwrap_or(now).to_string(), messages: messages.collect() }))
+    }
+
+    pub(super) async fn targets(&self, targets: request::Targets) -> Result<Reply, Problem> {
+        let id = self.conversation(&targets.conversation).await?;
+        let before = self.entry_if(id, targets.before.as_deref()).await?;
+        let store = self.engine.store();
+        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
+        let lines = store.targets(id, before, targets.limit.unwrap_or(PAGE)).await.map_err(store_problem)?;
+        let running = self.engine.is_running(id);
+        let reason = running.then(|| "a model is answering; stop it first".to_owned());
+        let targets = lines.into_iter().map(|line| convert::target(line, reason.clone())).collect();
+        Ok(Reply::Targets(reply::TargetPage { head: head.to_string(), targets }))
+    }
+
+    pub(super) async fn alternatives(&self, of: request::Entry) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        let entry = self.entry(id, &of.entry).await?;
+        let store = self.engine.store();
+        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
+        let found = store.alternatives(id, entry).await.map_err(store_problem)?;
+        let alternatives = found.into_iter().zip(1..).map(|(alternative, number)| reply::Alternative {
+            number,
+            current: alternative.current,
+            line: convert::line(alternative.line),
+        });
+        Ok(Reply::Alternatives(reply::Alternatives {
+            head: head.to_string(),
+            alternatives: alternatives.collect(),
+        }))
+    }
+
+    pub(super) async fn ops(&self, page: request::Page) -> Result<Reply, Problem> {
+        let id = self.conversation(&page.conversation).await?;
+        let range = OpRange { before: page.before.map(OpNo), limit: page.limit.unwrap_or(PAGE) };
+        let store = self.engine.store();
+        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
+        let page = store.ops(id, range).await.map_err(store_problem)?;
+        let operations = page.ops.into_iter().map(|line| {
+            let description = convert::description(&line);
+            convert::operation(line, description)
+        });
+        let operations = operations.collect();
+        Ok(Reply::Operations(reply::Operations { head: head.to_string(), operations, more: page.more }))
+    }
+
+    pub(super) async fn tree(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        let store = self.engine.store();
+        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
+        let branches = store.branches(id).await.map_err(store_problem)?;
+        let forks = store.forks(id).await.map_err(store_problem)?;
+        let forks = forks.into_iter().map(|(summary, from)| reply::ForkLine {
+            conversation: summary.id.to_string(),
+            title: summary.title.unwrap_or(summary.preview),
+            from: from.map(|id| id.to_string()),
+        });
+        Ok(Reply::Tree(reply::Tree {
+            head: head.to_string(),
+            branches: branches.into_iter().map(convert::branch).collect(),
+            forks: forks.collect(),
+        }))
+    }
+
+    pub(super) async fn search(&self, search: Search) -> Result<Reply, Problem> {
+        let conversation = match &search.conversation {
+            Some(name) => Some(self.conversation(name).await?),
+            None => None,
+        };
+        let request = SearchRequest {
+            query: search.query,
+            conversation,
+            role: search.role.map(convert::role_in),
+            source: search.source,
+            from: search.from_ms.map(Time),
+            to: search.to_ms.map(Time),
+            sort: match search.sort {
+                retake_wire::Sort::Rank => Sort::Rank,
+                retake_wire::Sort::Newest => Sort::Newest,
+                retake_wire::Sort::Oldest => Sort::Oldest,
+            },
+            offset: search.offset,
+            limit: search.limit.unwrap_or(20),
+            include: Include { rewound: search.rewound, hidden: search.hidden },
+        };
+        let hits = self.engine.store().search(request).await.map_err(store_problem)?;
+        Ok(Reply::Hits(retake_wire::Hits {
+            hits: hits.hits.into_iter().map(convert::hit).collect(),
+            more: hits.more,
+            understood: hits.understood,
+        }))
+    }
+
+    pub(super) async fn catch_up(&self, catch_up: request::CatchUp) -> Result<Reply, Problem> {
+        let id = self.conversation(&catch_up.conversation).await?;
+        let changes =
+            self.engine.store().changes(id, Revision(catch_up.since)).await.map_err(store_problem)?;
+        Ok(Reply::Changes(reply::Changes {
+            revision: changes.revision.0,
+            head: changes.head.to_string(),
+            gone: changes.gone.iter().map(ToString::to_string).collect(),
+            came: changes.came.into_iter().map(|shown| self.wire_entry(shown)).collect(),
+            changed: changes.changed.into_iter().map(|shown| self.wire_entry(shown)).collect(),
+        }))
+    }
+
+    pub(super) async fn models(&self) -> Result<Reply, Problem> {
+        let choice = self.engine.models().choose(None).await;
+        let (default, why) = match choice {
+            Ok(choice) => (choice.model.name().to_owned(), choice.why),
+            Err(error) => return Err(problem(retake_engine::EngineError::model(&error))),
+        };
+        let offers = self.engine.models().list().await;
+        let models = offers.into_iter().map(|offer| {
+            let info = self.settings.model_info(&offer.name);
+            reply::Model {
+                unavailable: (!offer.available).then_some(offer.note),
+                context_tokens: info.context_tokens,
+                input_price: info.input_price,
+                output_price: info.output_price,
+                name: offer.name,
+            }
+        });
+        Ok(Reply::Models(reply::Models { default, why, models: models.collect() }))
+    }
+
+    pub(super) async fn history(&self, history: request::History) -> Result<Reply, Problem> {
+        let limit = history.limit.unwrap_or(PAGE);
+        let prompts = self.engine.history(history.folder, limit).await.map_err(problem)?;
+        Ok(Reply::History(reply::HistoryPage { prompts }))
+    }
+}

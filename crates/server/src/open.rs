@@ -1,0 +1,47 @@
+//! Opens the owner of a data directory in this process.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_engine::secret::Environment;
+use retake_engine::settings::Settings;
+use retake_engine::{Engine, OpenRequest};
+use retake_wire::{Client, Problem, ProblemKind};
+
+use crate::InProcess;
+use crate::convert::problem;
+
+/// Where everything is, and who types.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The data directory; made, if it is not there.
+    pub data_dir: PathBuf,
+    /// The settings file; it need not be there.
+    pub config_file: PathBuf,
+    /// The name of the person who types.
+    pub user: String,
+    /// How long to wait for another owner to end.
+    pub wait_for_owner: Duration,
+}
+
+/// Opens the data directory and becomes its owner.
+pub async fn open(options: Options) -> Result<Arc<dyn Client>, Problem> {
+    let settings = Settings::load(&options.config_file).map_err(|error| Problem {
+        code: "settings".into(),
+        kind: ProblemKind::Usage,
+        hint: Some(error.hint()),
+        causes: std::error::Error::source(&error).map(ToString::to_string).into_iter().collect(),
+        message: error.to_string(),
+        head: None,
+    })?;
+    let request = OpenRequest {
+        data_dir: options.data_dir,
+        wait_for_owner: options.wait_for_owner,
+        settings: settings.clone(),
+        environment: Environment::process(),
+        user: options.user,
+    };
+    let engine = Engine::open(request).await.map_err(problem)?;
+    Ok(Arc::new(InProcess { engine, settings: Arc::new(settings) }))
+}

@@ -1,0 +1,80 @@
+//! A run's events, as `wire` has them.
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_core::{ConversationId, EntryId, Projection};
+use retake_engine::store::{PageRequest, Reading, Shown};
+use retake_wire::{Ended, Outcome, Problem, Run, RunEvent};
+
+use crate::InProcess;
+use crate::convert::problem;
+use crate::dispatch::store_problem;
+
+impl InProcess {
+    pub(crate) async fn start_run(
+        &self,
+        run: Run,
+    ) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        let (conversation, request) = self.run_request(run).await?;
+        let events = self.engine.run(conversation, request).await.map_err(problem)?;
+        let server = self.clone();
+        Ok(events
+            .then(move |event| {
+                let server = server.clone();
+                async move { server.event(conversation, event).await }
+            })
+            .boxed())
+    }
+
+    async fn event(&self, conversation: ConversationId, event: retake_engine::RunEvent) -> RunEvent {
+        match event {
+            retake_engine::RunEvent::Started(receipt, model) => {
+                let receipt = match receipt {
+                    Some(receipt) => self.wire_receipt(&receipt).await.ok().map(Box::new),
+                    None => None,
+                };
+                RunEvent::Started { receipt, model }
+            }
+            retake_engine::RunEvent::Text(text) => RunEvent::Text { text },
+            retake_engine::RunEvent::Reasoning(text) => RunEvent::Reasoning { text },
+            retake_engine::RunEvent::Notice(text) => RunEvent::Notice { text },
+            retake_engine::RunEvent::Ended(ended) => {
+                RunEvent::Ended(Box::new(self.ended(conversation, ended).await))
+            }
+        }
+    }
+
+    async fn ended(&self, conversation: ConversationId, ended: retake_engine::Ended) -> Ended {
+        let mut trouble = ended.error.map(problem);
+        let mut receipt = None;
+        if let Some(made) = &ended.receipt {
+            match self.wire_receipt(made).await {
+                Ok(made) => receipt = Some(made),
+                Err(error) => trouble = trouble.or(Some(error)),
+            }
+        }
+        let mut entry = None;
+        if let Some(id) = ended.entry {
+            match self.shown(conversation, id).await {
+                Ok(shown) => entry = shown.map(|shown| self.wire_entry(shown)),
+                Err(error) => trouble = trouble.or(Some(error)),
+            }
+        }
+        let outcome = match ended.outcome {
+            retake_engine::Outcome::Succeeded => Outcome::Succeeded,
+            retake_engine::Outcome::Interrupted => Outcome::Interrupted,
+            retake_engine::Outcome::RolledBack => Outcome::RolledBack,
+            retake_engine::Outcome::Failed => Outcome::Failed,
+        };
+        Ended { outcome, receipt, entry, problem: trouble }
+    }
+
+    /// The entry as the timeline shows it; nothing, when it does not (a late answer to what was taken back).
+    async fn shown(&self, conversation: ConversationId, id: EntryId) -> Result<Option<Shown>, Problem> {
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        let page = PageRequest { limit: 16, ..PageRequest::default() };
+        let page = self.engine.store().page(conversation, reading, page).await.map_err(store_problem)?;
+        let is_it = |shown: &Shown| shown.entry.as_ref().is_ok_and(|entry| entry.meta.id == id);
+        Ok(page.entries.into_iter().rev().find(is_it))
+    }
+}

@@ -1,0 +1,72 @@
+//! The suite that every backend runs: the cases of `spec/store.md`, told in a small scenario language.
+//!
+//! `conformance!(open)` makes a test of each, where `open` gives a new, empty store. Cases that are about files and
+//! processes are the backend's own tests.
+
+mod basics;
+mod branches;
+mod concurrency;
+mod folds;
+mod reading;
+mod stage;
+
+pub use basics::*;
+pub use branches::*;
+pub use concurrency::*;
+pub use folds::*;
+pub use reading::*;
+pub use stage::Stage;
+
+/// Makes a test of every case that holds for every backend. `$open` is an expression that gives a new store as
+/// `Arc<dyn Store>`, with whatever must outlive it, as a pair.
+#[macro_export]
+macro_rules! conformance {
+    ($open:expr) => {
+        $crate::conformance!(@ $open;
+            store_case_01_a_rewind_reaches_every_projection
+            store_case_02_rewind_to_the_first_turn_empties
+            store_case_03_what_was_taken_back_is_a_branch
+            store_case_04_a_tool_call_and_its_result_are_one
+            store_case_05_a_second_rewind_to_the_same_is_refused
+            store_case_06_undo_and_redo_are_the_editors
+            store_case_07_the_first_operation_undone
+            store_case_08_rewind_off_the_path_is_refused
+            store_case_09_folds_follow_the_path
+            store_case_10_a_hidden_word_never_stays_in_a_summary
+            store_case_11_rewind_fold_redo
+            store_case_12_marks_and_undo
+            store_case_13_show_tells_hidden_from_rewound
+            store_case_14_the_next_message_is_normal
+            store_case_15_alternatives
+            store_case_16_chinese_words
+            store_case_17_context_and_previews_show_nothing_rewound
+            store_case_18_an_image_comes_back_whole
+            store_case_19_order_is_by_path
+            store_case_20_platform_ids
+            store_case_21_many_writers_and_no_gap
+            store_case_21_of_two_rewinds_one_wins
+            store_case_22_the_same_request_gets_the_same_receipt
+            store_case_25_forks
+            store_case_27_pages
+            store_case_28_catching_up
+            labels_and_titles_are_no_steps
+            a_regeneration_is_one_step
+            what_came_to_nothing_is_no_step
+            a_step_compensated_under_a_later_one_is_passed_over
+            a_late_answer_is_detached
+            restore_needs_a_real_head
+            earlier_heads_can_be_read
+            erased_words_are_gone_from_every_reading
+            search_speaks_words
+        );
+    };
+    (@ $open:expr; $($case:ident)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                let (store, _alive) = $open;
+                $crate::conformance::$case(store).await;
+            }
+        )*
+    };
+}

@@ -1,0 +1,64 @@
+//! Folds: cases 9 to 11.
+
+use std::sync::Arc;
+
+use retake_core::{FoldId, OpNo, Reason};
+
+use super::stage::{Stage, code};
+use crate::{Action, Store};
+
+/// A fold follows the path; of two, the one in force is the one that fits.
+pub async fn store_case_09_folds_follow_the_path(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1", "T2", "T3", "T4"]).await;
+    stage.fold("T1", "T2!", "S12").await;
+    stage.rewind("T4").await;
+    assert_eq!(stage.prompt().await, "ΣS12 T3 | T3!");
+    let receipt = stage.rewind("T2").await;
+    assert_eq!(receipt.lifted, [FoldId { depth: 0, op: OpNo(1) }]);
+    assert_eq!(stage.prompt().await, "T1 | T1!");
+    stage.undo().await;
+    assert_eq!(stage.prompt().await, "ΣS12 T3 | T3!");
+    stage.turn("T5").await;
+    stage.fold("T1", "T5", "S15").await;
+    assert_eq!(stage.prompt().await, "ΣS15 | T5!");
+    stage.rewind("T5").await;
+    assert_eq!(stage.prompt().await, "ΣS12 T3 | T3!");
+    assert_eq!(stage.targets().await, "T3 T2 T1");
+}
+
+/// An entry that a fold covers is hidden: its word can't survive in the summary. Shown: in force again.
+pub async fn store_case_10_a_hidden_word_never_stays_in_a_summary(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
+    stage.fold("T1", "T2!", "S").await;
+    for (away, back) in [(Reason::Hide, Reason::Show), (Reason::Exclude, Reason::Include)] {
+        stage.mark(away, &["T1"]).await.expect("marked");
+        assert_eq!(stage.prompt().await, "T1! | T2 | T2! | T3 | T3!");
+        stage.mark(back, &["T1"]).await.expect("marked");
+        assert_eq!(stage.prompt().await, "ΣS T3 | T3!");
+    }
+    stage.act(Action::Undo(5)).await.expect("undone");
+    stage.mark(Reason::Hide, &["T1!"]).await.expect("hidden");
+    stage.fold("T1", "T2!", "S").await;
+    assert_eq!(stage.prompt().await, "ΣS T3 | T3!");
+    stage.mark(Reason::Show, &["T1!"]).await.expect("shown");
+    assert_eq!(stage.prompt().await, "T1 | T1! | T2 | T2! | T3 | T3!");
+}
+
+/// Rewind, fold, redo of the rewind: what was taken back is there again, nothing doubled.
+pub async fn store_case_11_rewind_fold_redo(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
+    stage.rewind("T3").await;
+    stage.fold("T1", "T1!", "S").await;
+    stage.undo().await;
+    stage.undo().await;
+    assert_eq!(stage.prompt().await, "T1 | T1! | T2 | T2! | T3 | T3!");
+    stage.redo().await;
+    stage.redo().await;
+    assert_eq!(stage.prompt().await, "ΣS T2 | T2!");
+    let unknown = stage.act(Action::Unfold(FoldId { depth: 0, op: OpNo(9) })).await.expect_err("refused");
+    assert_eq!(code(&unknown), "unknown_fold");
+    stage.act(Action::Unfold(FoldId { depth: 0, op: OpNo(2) })).await.expect("unfolded");
+    assert_eq!(stage.prompt().await, "T1 | T1! | T2 | T2!");
+    stage.undo().await;
+    assert_eq!(stage.prompt().await, "ΣS T2 | T2!");
+}

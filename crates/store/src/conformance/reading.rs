@@ -1,0 +1,242 @@
+//! Readings, search and pages: cases 16 to 20, 27, 28, and erased words.
+
+use std::sync::Arc;
+
+use retake_core::{
+    EntryId, Head, Include, Part, Projection, Reason, Revision, Role, Source, Time, joined_text,
+};
+
+use super::stage::Stage;
+use crate::{Action, ListRequest, PageRequest, Reading, SayRequest, SearchRequest, Sort, Store, StoreError};
+
+const TIMELINE: Reading = Reading { projection: Projection::Timeline, at: None };
+
+/// Words of one and two characters are found, in Chinese, Japanese and Korean; rewound ones are not.
+pub async fn store_case_16_chinese_words(store: Arc<dyn Store>) {
+    let mut stage = Stage::new(store).await;
+    for text in ["我喜欢北京烤鸭", "東京タワーへ行く", "서울에서 만나요", "plain"] {
+        stage.say(Role::User, text).await;
+    }
+    let plain = Include::default();
+    for (word, found) in [
+        ("北京", "我喜欢北京烤鸭"),
+        ("鸭", "我喜欢北京烤鸭"),
+        ("京", "我喜欢北京烤鸭 東京タワーへ行く"),
+        ("東京", "東京タワーへ行く"),
+        ("서울", "서울에서 만나요"),
+        ("京北", ""),
+        ("lain", ""),
+    ] {
+        assert_eq!(stage.search(word, plain).await, found, "{word}");
+    }
+    stage.rewind("東京タワーへ行く").await;
+    assert_eq!(stage.search("東京", plain).await, "");
+    assert_eq!(
+        stage.search("東京", Include { rewound: true, hidden: false }).await,
+        "東京タワーへ行く(rewound)"
+    );
+}
+
+/// The context of a hit, and the preview in a list, are of the same reading.
+pub async fn store_case_17_context_and_previews_show_nothing_rewound(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["secret"]).await;
+    stage.rewind("secret").await;
+    for text in ["first", "hidden", "needle", "later"] {
+        stage.say(Role::User, text).await;
+    }
+    stage.mark(Reason::Hide, &["hidden"]).await.expect("hidden");
+    stage.rewind("later").await;
+    let request = SearchRequest { query: "needle".into(), limit: 9, ..SearchRequest::default() };
+    let hits = stage.store.search(request).await.expect("hits").hits;
+    assert_eq!(hits.len(), 1);
+    assert_eq!(hits[0].before.as_ref().map(|line| line.preview.as_str()), Some("first"));
+    assert_eq!(hits[0].after, None);
+    assert_eq!((hits[0].title.as_str(), hits[0].snippet.as_str()), ("first", "needle"));
+    let list = stage.store.list(ListRequest { limit: 9, ..ListRequest::default() }).await.expect("a list");
+    assert_eq!(list[0].preview, "first");
+}
+
+/// The target's image comes back whole for the composer.
+pub async fn store_case_18_an_image_comes_back_whole(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(bytes) };
+    let parts = vec![Part::text("look at"), image, Part::text("this")];
+    let said = stage.send(stage.saying(Role::User, parts.clone())).await.expect("said");
+    let plan = stage.store.plan(stage.id, Action::Rewind(said.entries[0])).await.expect("a plan");
+    assert_eq!(plan.composer, Some((said.entries[0], parts.clone())));
+    assert_eq!(plan.gone[0].preview, "look at this");
+    let receipt = stage.act(Action::Rewind(said.entries[0])).await.expect("rewound");
+    let back = receipt.composer.expect("words for the composer");
+    assert_eq!(stage.store.content(stage.id, back).await.expect("content"), parts);
+}
+
+/// The clock runs backwards between entries: the order stays. Nonsense from outside becomes now.
+pub async fn store_case_19_order_is_by_path(store: Arc<dyn Store>) {
+    let mut stage = Stage::new(store).await;
+    for (text, time) in [("a", 3_000), ("b", 2_000), ("c", 1_000), ("d", i64::MAX), ("e", -5)] {
+        let say = SayRequest { time: Some(Time(time)), ..stage.saying(Role::User, vec![Part::text(text)]) };
+        stage.send(say).await.expect("said");
+    }
+    assert_eq!(stage.read(Projection::Timeline).await, "a b c d e");
+    let page = PageRequest { limit: 9, ..PageRequest::default() };
+    let page = stage.store.page(stage.id, TIMELINE, page).await.expect("a page");
+    let times: Vec<i64> =
+        page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.time.0).collect();
+    assert_eq!(times[..3], [3_000, 2_000, 1_000]);
+    assert!(times[3..].iter().all(|time| (1_700_000_000_000..1_800_000_000_000).contains(time)), "{times:?}");
+    let dirty = Part::text("nul\0inside");
+    stage.send(stage.saying(Role::User, vec![dirty])).await.expect("said");
+    assert!(stage.read(Projection::Timeline).await.ends_with("nulinside"));
+}
+
+/// A redelivered message is the same while it is live or hidden, new when it was rewound.
+pub async fn store_case_20_platform_ids(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    let deliver = |stage: &Stage| SayRequest {
+        platform_id: Some("msg-7".into()),
+        ..stage.saying(Role::User, vec![Part::text("hello")])
+    };
+    let first = stage.send(deliver(&stage)).await.expect("stored");
+    let again = stage.store.say(stage.id, deliver(&stage)).await.expect("recognised");
+    assert_eq!((again.entries.clone(), again.unchanged), (first.entries.clone(), true));
+    stage.mark(Reason::Hide, &["hello"]).await.expect("hidden");
+    let hidden = stage.store.say(stage.id, deliver(&stage)).await.expect("recognised");
+    assert_eq!(hidden.entries, first.entries);
+    stage.mark(Reason::Show, &["hello"]).await.expect("shown");
+    stage.rewind("hello").await;
+    let new = stage.store.say(stage.id, deliver(&stage)).await.expect("stored");
+    assert_ne!(new.entries, first.entries);
+    assert_eq!(stage.shows().await, "T1 hello");
+}
+
+/// Pages of 50 back to the beginning over a path of 40 runs: each entry once, in order.
+pub async fn store_case_27_pages(store: Arc<dyn Store>) {
+    let mut stage = Stage::new(store).await;
+    let mut expected = Vec::new();
+    for run in 0..40 {
+        for entry in 0..7 {
+            let text = format!("{run}.{entry}");
+            stage.say(Role::User, &text).await;
+            expected.push(text);
+        }
+        stage.say(Role::User, &format!("gone{run}")).await;
+        stage.undo().await;
+    }
+    let mut before: Option<EntryId> = None;
+    let mut read: Vec<String> = Vec::new();
+    loop {
+        let page = PageRequest { before, after: None, limit: 50 };
+        let page = stage.store.page(stage.id, TIMELINE, page).await.expect("a page");
+        let entries: Vec<_> = page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound")).collect();
+        assert_eq!(page.later, before.is_some());
+        before = entries.first().map(|entry| entry.meta.id);
+        let texts: Vec<String> = entries.iter().map(|entry| joined_text(&entry.parts)).collect();
+        read.splice(0..0, texts);
+        if !page.earlier {
+            break;
+        }
+    }
+    assert_eq!(read, expected);
+    let after = PageRequest { before: None, after: Some(stage.named("3.0")), limit: 3 };
+    let page = stage.store.page(stage.id, TIMELINE, after).await.expect("a page");
+    assert_eq!(joined_text(&page.entries[0].entry.as_ref().expect("sound").parts), "3.1");
+    let hidden = PageRequest { before: Some(stage.named("gone3")), after: None, limit: 3 };
+    let error = stage.store.page(stage.id, TIMELINE, hidden).await.expect_err("refused");
+    assert!(matches!(error, StoreError::BadCursor(_)), "{error}");
+}
+
+/// A client that was away gets the difference to what is now, never what was said and taken back meanwhile.
+pub async fn store_case_28_catching_up(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
+    let since = stage.store.summary(stage.id).await.expect("a summary").revision;
+    stage.turn("T3").await;
+    stage.rewind("T2").await;
+    stage.turn("T4").await;
+    stage.turn("T5").await;
+    stage.rewind("T5").await;
+    stage.mark(Reason::Exclude, &["T1"]).await.expect("excluded");
+    let changes = stage.store.changes(stage.id, since).await.expect("changes");
+    assert_eq!(changes.gone, [stage.named("T2"), stage.named("T2!")]);
+    let texts = |shown: &[crate::Shown]| -> Vec<String> {
+        shown.iter().map(|shown| joined_text(&shown.entry.as_ref().expect("sound").parts)).collect()
+    };
+    assert_eq!(texts(&changes.came), ["T4", "T4!"]);
+    assert_eq!(texts(&changes.changed), ["T1"]);
+    assert_eq!(changes.head, stage.head().await);
+    let nothing = stage.store.changes(stage.id, changes.revision).await.expect("changes");
+    assert!(nothing.gone.is_empty() && nothing.came.is_empty() && nothing.changed.is_empty());
+    let all = stage.store.changes(stage.id, Revision(1)).await.expect("changes");
+    assert_eq!(texts(&all.came), ["T1", "T1!", "T4", "T4!"]);
+}
+
+/// Erased words are in no reading, whoever forked before; what stays is a dated operation.
+pub async fn erased_words_are_gone_from_every_reading(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    stage.say(Role::User, "password hunter2 here").await;
+    stage.say(Role::Assistant, "noted").await;
+    stage.fold("T1", "noted", "they said hunter2").await;
+    stage
+        .act(Action::Label(Some(stage.named("noted")), Some("hunter2 label".into())))
+        .await
+        .expect("labelled");
+    stage.act(Action::Label(None, Some("about hunter2".into()))).await.expect("titled");
+    let child = stage.fork(None).await;
+    let head = stage.head().await;
+    let receipt = stage.act(Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()) }).await;
+    let receipt = receipt.expect("erased");
+    assert_eq!(receipt.ops.len(), 1);
+    for stage in [&stage, &child] {
+        let all = Include { rewound: true, hidden: true };
+        assert_eq!(stage.search("hunter2", all).await, "");
+        assert!(!stage.read(Projection::Timeline).await.contains("hunter2"));
+        assert!(!stage.prompt().await.contains("hunter2"));
+        let summary = stage.store.summary(stage.id).await.expect("a summary");
+        assert!(!format!("{summary:?}").contains("hunter2"), "{summary:?}");
+        let ops = stage.store.ops(stage.id, crate::OpRange { before: None, limit: 99 }).await.expect("ops");
+        assert!(!format!("{ops:?}").contains("hunter2"), "{ops:?}");
+    }
+    assert!(!stage.read_at(Projection::Timeline, Some(head)).await.contains("hunter2"));
+    assert_eq!(stage.store.summary(stage.id).await.expect("a summary").counts.messages, 4);
+}
+
+/// Words, phrases, prefixes, AND OR NOT, filters, order, paging; never a syntax error.
+pub async fn search_speaks_words(store: Arc<dyn Store>) {
+    let mut stage = Stage::new(store).await;
+    for text in ["alpha beta", "beta gamma delta", "Gamma alphabet", "naïve café"] {
+        stage.say(Role::User, text).await;
+    }
+    stage.say(Role::Assistant, "beta again").await;
+    let find = |query: &str| {
+        let query = query.to_owned();
+        let stage = &stage;
+        async move { stage.search(&query, Include::default()).await }
+    };
+    assert_eq!(find("beta").await, "alpha beta beta gamma delta beta again");
+    assert_eq!(find("beta gamma").await, "beta gamma delta");
+    assert_eq!(find("\"gamma delta\"").await, "beta gamma delta");
+    assert_eq!(find("\"delta gamma\"").await, "");
+    assert_eq!(find("alpha*").await, "alpha beta Gamma alphabet");
+    assert_eq!(find("alpha OR delta").await, "alpha beta beta gamma delta");
+    assert_eq!(find("beta NOT gamma").await, "alpha beta beta again");
+    assert_eq!(find("cafe NAIVE").await, "naïve café");
+    for odd in ["", "\"", "*", "AND", "NOT", "OR OR", "(((", "NEAR(", "\0", "a:b", &"x ".repeat(5_000)] {
+        find(odd).await;
+    }
+    let request = SearchRequest {
+        query: "beta".into(),
+        role: Some(Role::User),
+        sort: Sort::Newest,
+        limit: 1,
+        ..SearchRequest::default()
+    };
+    let hits = stage.store.search(request.clone()).await.expect("hits");
+    assert_eq!((hits.hits[0].line.preview.as_str(), hits.more), ("beta gamma delta", true));
+    let next = SearchRequest { offset: 1, ..request };
+    let hits = stage.store.search(next).await.expect("hits");
+    assert_eq!((hits.hits[0].line.preview.as_str(), hits.more), ("alpha beta", false));
+    let marks: Vec<&str> =
+        hits.hits[0].marks.iter().map(|mark| &hits.hits[0].snippet[mark.clone()]).collect();
+    assert_eq!(marks, ["beta"]);
+    assert_eq!(stage.head().await, Head::new(0, 5));
+}

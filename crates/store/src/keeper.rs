@@ -1,0 +1,284 @@
+//! The store's logic, written once for every backend: one writer that makes whatever is queued durable as one
+//! transaction, readers beside it, conversations kept in memory.
+//!
+//! A request that fails takes nothing along: each has a savepoint of its own. A receipt is given only after the
+//! commit that holds it is durable. Only the writer puts conversations into the cache, and only committed ones,
+//! so a reader never sees what might still be taken back.
+
+mod changes;
+mod decide;
+mod erase;
+mod load;
+mod read;
+mod reads;
+mod search;
+mod write;
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::JoinHandle;
+
+use retake_core::ConversationId;
+use tokio::sync::oneshot;
+
+use crate::error::{Result, StoreError};
+use crate::rows::{Backend, Transactions};
+pub(crate) use load::Loaded;
+
+/// The most requests that one transaction takes.
+const BATCH_MAX: usize = 256;
+
+/// The most conversations kept in memory; then all are dropped and loaded again as needed.
+const CACHE_MAX: usize = 4096;
+
+/// Committed conversations.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    loaded: RwLock<HashMap<ConversationId, Arc<Loaded>>>,
+}
+
+impl Cache {
+    fn get(&self, id: ConversationId) -> Option<Arc<Loaded>> {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
+    fn publish(&self, staged: &mut HashMap<ConversationId, Option<Arc<Loaded>>>) {
+        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        if loaded.len() + staged.len() > CACHE_MAX {
+            loaded.clear();
+        }
+        for (id, conversation) in staged.drain() {
+            match conversation {
+                Some(conversation) => loaded.insert(id, conversation),
+                None => loaded.remove(&id),
+            };
+        }
+    }
+}
+
+/// What a write works on: rows within a transaction, and conversations as that transaction leaves them.
+pub(crate) struct Context<T> {
+    pub(crate) rows: T,
+    cache: Arc<Cache>,
+    staged: HashMap<ConversationId, Option<Arc<Loaded>>>,
+    scrub: bool,
+}
+
+impl<T: Transactions> Context<T> {
+    /// A conversation as this transaction sees it.
+    pub(crate) fn load(&mut self, id: ConversationId) -> Result<Arc<Loaded>> {
+        if let Some(Some(staged)) = self.staged.get(&id) {
+            return Ok(Arc::clone(staged));
+        }
+        let dropped = self.staged.contains_key(&id);
+        if let Some(cached) = self.cache.get(id).filter(|_| !dropped) {
+            return Ok(cached);
+        }
+        let row = self.rows.conversation(id)?;
+        let row = row.ok_or_else(|| StoreError::UnknownConversation(id.to_string()))?;
+        let loaded = Arc::new(load::load(&self.rows, row)?);
+        self.staged.insert(id, Some(Arc::clone(&loaded)));
+        Ok(loaded)
+    }
+
+    /// Keeps a conversation as a commit left it, to be published when that is durable.
+    pub(crate) fn stage(&mut self, loaded: Loaded) {
+        self.staged.insert(loaded.row.id, Some(Arc::new(loaded)));
+    }
+
+    /// Drops a conversation from memory: it is read afresh.
+    pub(crate) fn forget(&mut self, id: ConversationId) {
+        self.staged.insert(id, None);
+    }
+
+    /// Asks for the pages to be overwritten after the commit.
+    pub(crate) fn scrub(&mut self) {
+        self.scrub = true;
+    }
+}
+
+/// A queued request.
+trait Job<T>: Send {
+    /// Does it, within a savepoint. What comes back replies when the commit's fate is known.
+    fn run(self: Box<Self>, context: &mut Context<T>) -> Box<dyn Reply>;
+    /// Replies that nothing was done.
+    fn fail(self: Box<Self>, error: StoreError);
+}
+
+/// A reply held back until the commit is durable.
+trait Reply {
+    fn send(self: Box<Self>, commit: &std::result::Result<(), StoreError>);
+}
+
+struct Write<F, V> {
+    work: F,
+    reply: oneshot::Sender<Result<V>>,
+}
+
+struct Done<V> {
+    result: Result<V>,
+    reply: oneshot::Sender<Result<V>>,
+}
+
+impl<V> Reply for Done<V> {
+    fn send(self: Box<Self>, commit: &std::result::Result<(), StoreError>) {
+        let result = match (self.result, commit) {
+            (Ok(_), Err(error)) => Err(shared(error)),
+            (result, _) => result,
+        };
+        // Who asked may have gone away; what is durable stays so.
+        drop(self.reply.send(result));
+    }
+}
+
+impl<T, F, V> Job<T> for Write<F, V>
+where
+    T: Transactions,
+    F: FnOnce(&mut Context<T>) -> Result<V> + Send,
+    V: Send + 'static,
+{
+    fn run(self: Box<Self>, context: &mut Context<T>) -> Box<dyn Reply> {
+        let Self { work, reply } = *self;
+        let result = within_savepoint(context, work);
+        Box::new(Done { result, reply })
+    }
+
+    fn fail(self: Box<Self>, error: StoreError) {
+        drop(self.reply.send(Err(error)));
+    }
+}
+
+/// Does the work, or none of it.
+fn within_savepoint<T: Transactions, V>(
+    context: &mut Context<T>,
+    work: impl FnOnce(&mut Context<T>) -> Result<V>,
+) -> Result<V> {
+    let before = context.staged.clone();
+    context.rows.save()?;
+    let result = work(context);
+    match &result {
+        Ok(_) => context.rows.keep()?,
+        Err(_) => {
+            context.staged = before;
+            context.rows.back()?;
+        }
+    }
+    result
+}
+
+/// The same error for everyone whose request was in a commit that failed.
+fn shared(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::TakenOver => StoreError::TakenOver,
+        other => {
+            let mut text = other.to_string();
+            let mut cause = std::error::Error::source(other);
+            while let Some(source) = cause {
+                text = format!("{text}: {source}");
+                cause = source.source();
+            }
+            StoreError::NotDurable(text)
+        }
+    }
+}
+
+/// The one writer, until every sender is gone.
+fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn Job<T>>>) {
+    while let Ok(first) = queue.recv() {
+        let mut jobs = vec![first];
+        jobs.extend(queue.try_iter().take(BATCH_MAX - 1));
+        if let Err(error) = context.rows.begin() {
+            jobs.into_iter().for_each(|job| job.fail(shared(&error)));
+            continue;
+        }
+        let replies: Vec<Box<dyn Reply>> = jobs.into_iter().map(|job| job.run(&mut context)).collect();
+        let mut outcome = context.rows.commit();
+        match &outcome {
+            Ok(()) => context.cache.publish(&mut context.staged),
+            Err(_) => {
+                context.rows.abandon();
+                context.staged.clear();
+            }
+        }
+        if std::mem::take(&mut context.scrub) && outcome.is_ok() {
+            outcome = context.rows.scrub();
+        }
+        replies.into_iter().for_each(|reply| reply.send(&outcome));
+    }
+}
+
+/// A store on a backend.
+#[derive(Debug)]
+pub struct Keeper<B: Backend>
+where
+    B::Rows: Transactions,
+{
+    backend: Arc<B>,
+    cache: Arc<Cache>,
+    queue: Option<Sender<Box<dyn Job<B::Rows>>>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl<B: Backend> Keeper<B>
+where
+    B::Rows: Transactions + 'static,
+{
+    /// Starts the writer on `rows`, which must be the backend's only writing ones.
+    pub fn start(backend: B, rows: B::Rows) -> Result<Self> {
+        let cache = Arc::<Cache>::default();
+        let (sender, receiver) = channel();
+        let context = Context { rows, cache: Arc::clone(&cache), staged: HashMap::new(), scrub: false };
+        let writer = std::thread::Builder::new()
+            .name("retake-writer".into())
+            .spawn(move || write_on(context, &receiver))
+            .map_err(|source| StoreError::Io {
+                attempt: "start",
+                path: "the store's writer".into(),
+                source,
+            })?;
+        Ok(Self { backend: Arc::new(backend), cache, queue: Some(sender), writer: Some(writer) })
+    }
+
+    /// Queues work for the writer and waits until it is durable.
+    pub(crate) async fn write<V: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Context<B::Rows>) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        let (reply, answer) = oneshot::channel();
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(Box::new(Write { work, reply })).map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Reads beside the writer.
+    pub(crate) async fn read<V: Send + 'static>(
+        &self,
+        read: impl FnOnce(&B::Rows) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        let backend = Arc::clone(&self.backend);
+        let reading = tokio::task::spawn_blocking(move || backend.read(read));
+        reading.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// A conversation as it is now. A miss goes through the writer, so that nothing old can enter the cache.
+    pub(crate) async fn now(&self, id: ConversationId) -> Result<Arc<Loaded>> {
+        match self.cache.get(id) {
+            Some(loaded) => Ok(loaded),
+            None => self.write(move |context| context.load(id)).await,
+        }
+    }
+}
+
+impl<B: Backend> Drop for Keeper<B>
+where
+    B::Rows: Transactions,
+{
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            // A panic of the writer was told to everybody who waited for it: their replies are gone.
+            drop(writer.join());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What changed since a client last looked: the difference between what it saw and what is now, not a replay.
+//! What was said and taken back meanwhile is in neither (design, section 3, *Events*).
+
+use retake_core::{Change, Head, OpNo, Path, Pos, Revision, Seq, Span, difference};
+
+use super::load::{Loaded, load_at};
+use super::read::shown;
+use crate::error::Result;
+use crate::reading::Changes;
+use crate::rows::{Key, Rows};
+
+/// The difference between a revision and now.
+pub(super) fn changes<R: Rows>(rows: &R, now: &Loaded, since: Revision) -> Result<Changes> {
+    let head = head_at(rows, now, since)?;
+    let then = load_at(rows, now.row.clone(), head)?;
+    let between = difference(&then.conversation, &now.conversation);
+    let mut gone = Vec::new();
+    for pos in between.gone.positions() {
+        gone.push(rows.meta(now.key(pos)?)?.id);
+    }
+    let both = now.conversation.scheduling().without(between.came.spans().iter().copied());
+    let changed = both_parts(&both, &touched(rows, now, &then, head)?);
+    Ok(Changes {
+        head: now.conversation.head,
+        revision: now.conversation.revision,
+        gone,
+        came: shown(rows, now, &between.came)?,
+        changed: shown(rows, now, &changed)?,
+    })
+}
+
+/// The parts of a path that lie in any of these spans.
+fn both_parts(path: &Path, spans: &[Span]) -> Path {
+    let mut positions: Vec<Pos> =
+        spans.iter().flat_map(|span| path.within(*span).positions().collect::<Vec<_>>()).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    Path::from_spans(positions.into_iter().map(Span::one))
+}
+
+/// Spans that an operation since `head` made look different: marks, folds, labels, erasures.
+fn touched<R: Rows>(rows: &R, now: &Loaded, then: &Loaded, head: Head) -> Result<Vec<Span>> {
+    let mut spans = Vec::new();
+    for op in rows.ops(now.row.log, head.op.next(), now.conversation.head.op)? {
+        match op.change {
+            Change::Mark(changes) => spans.extend(changes.iter().map(|change| change.span)),
+            Change::Label { target: retake_core::LabelTarget::Entry(pos), .. } => spans.push(Span::one(pos)),
+            Change::Erase(entries) => spans.extend(entries.into_iter().map(Span::one)),
+            _ => {}
+        }
+    }
+    let folds = difference(&then.conversation, &now.conversation);
+    for id in folds.lifted.iter().chain(&folds.in_force) {
+        let fold = now.conversation.state.folds.get(*id).or_else(|| then.conversation.state.folds.get(*id));
+        spans.extend(fold.iter().flat_map(|fold| fold.covers.spans().iter().copied()));
+    }
+    Ok(spans)
+}
+
+/// The head that a revision left. O(log entries + log operations).
+fn head_at<R: Rows>(rows: &R, now: &Loaded, revision: Revision) -> Result<Head> {
+    let log = now.row.log;
+    let last = now.conversation.head;
+    let op = last_below(last.op.0, |no| Ok(rows.op(log, OpNo(no))?.revision <= revision))?;
+    let seq = last_below(last.seq.0, |seq| Ok(rows.meta(Key { log, seq })?.revision <= revision))?;
+    Ok(Head { op: OpNo(op), seq: Seq(seq) })
+}
+
+/// The greatest number up to `last` for which `holds`, which is true up to some number and false behind it.
+fn last_below(last: u64, mut holds: impl FnMut(u64) -> Result<bool>) -> Result<u64> {
+    let (mut low, mut high) = (0, last);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if holds(middle)? {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    Ok(low)
+}

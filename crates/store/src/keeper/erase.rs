@@ -1,0 +1,169 @@
+//! Erase: the one exception to “nothing is lost”. Content is overwritten wherever it is, in every conversation
+//! of the root: entries, the full-text index, summaries made from them, labels and titles, streams in progress.
+//! A dated operation without the content stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retake_core::{By, Change, EntryId, LabelTarget, OpNo, Part, Pos, Source};
+
+use super::Context;
+use super::decide::locate;
+use super::load::Loaded;
+use super::write::receipt_of;
+use crate::error::{Result, StoreError};
+use crate::request::Receipt;
+use crate::rows::{Erasure, Fingerprint, Key, LogNo, Transactions};
+
+/// How many entries are read at once while looking for a text.
+const PAGE: u64 = 512;
+
+impl<T: Transactions> Context<T> {
+    /// Erases these entries, and whatever contains `matching`.
+    pub(super) fn erase(
+        &mut self,
+        loaded: &Loaded,
+        entries: &[EntryId],
+        matching: Option<&str>,
+        by: &By,
+        print: Fingerprint,
+    ) -> Result<Receipt> {
+        let matching = matching.filter(|text| !text.is_empty());
+        let family = self.family(loaded)?;
+        let mut keys = BTreeSet::new();
+        for id in entries {
+            keys.insert(loaded.key(locate(&self.rows, loaded, *id)?)?);
+        }
+        if let Some(text) = matching {
+            for member in &family {
+                keys.extend(self.entries_with(member, text)?);
+            }
+        }
+        let erasure = self.affected(&family, &keys, matching)?;
+        if erasure.entries.is_empty() && erasure.ops.is_empty() {
+            let plan =
+                loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
+            return Ok(receipt_of(loaded, retake_core::Commit::default(), &plan, None));
+        }
+        self.rows.erase(loaded.row.root, &erasure)?;
+        self.scrub();
+        let receipt = self.record_erasure(loaded, &family, &keys, by, print)?;
+        for member in &family {
+            self.forget(member.row.id);
+        }
+        Ok(receipt)
+    }
+
+    /// Every conversation of the tree of forks.
+    fn family(&mut self, loaded: &Loaded) -> Result<Vec<Loaded>> {
+        let rows = self.rows.tree_of(loaded.row.root)?;
+        rows.into_iter().map(|row| self.load(row.id).map(|loaded| (*loaded).clone())).collect()
+    }
+
+    /// Entries of a conversation's own log that contain a text anywhere.
+    fn entries_with(&self, member: &Loaded, text: &str) -> Result<Vec<Key>> {
+        let last = member.conversation.tree.last();
+        let mut found = Vec::new();
+        let mut from = 1;
+        while from <= last {
+            let to = last.min(from + PAGE - 1);
+            for (seq, entry) in (from..).zip(self.rows.entries(member.row.log, from, to)?) {
+                let Ok(entry) = entry else { continue };
+                let elsewhere = entry.author.contains(text)
+                    || entry.platform_id.as_deref().is_some_and(|id| id.contains(text));
+                if elsewhere || entry.parts.iter().any(|part| part_contains(part, text)) {
+                    found.push(Key { log: member.row.log, seq });
+                }
+            }
+            from = to + 1;
+        }
+        Ok(found)
+    }
+
+    /// All rows that hold something of what is erased.
+    fn affected(&self, family: &[Loaded], keys: &BTreeSet<Key>, matching: Option<&str>) -> Result<Erasure> {
+        let mut erasure = Erasure { entries: keys.iter().copied().collect(), ..Erasure::default() };
+        let holds = |text: &Option<String>| match (text, matching) {
+            (Some(text), Some(matching)) => text.contains(matching),
+            _ => false,
+        };
+        for member in family {
+            let erased: BTreeSet<Pos> = keys.iter().filter_map(|key| member.pos(*key)).collect();
+            let head = member.conversation.head.op;
+            let mut states = false;
+            for op in self.rows.ops(member.row.log, OpNo(1), head)? {
+                let touched = match &op.change {
+                    Change::Fold(fold) => {
+                        erased.iter().any(|pos| fold.covers.contains(*pos)) || holds(&op.summary)
+                    }
+                    Change::Label { target, before, after } => {
+                        let named = matches!(target, LabelTarget::Entry(pos) if erased.contains(pos));
+                        states |= named || holds(before) || holds(after);
+                        named || holds(before) || holds(after)
+                    }
+                    _ => false,
+                };
+                if touched {
+                    erasure.ops.push((member.row.log, op.no));
+                }
+            }
+            if states {
+                erasure.states.push(member.row.log);
+            }
+        }
+        Ok(erasure)
+    }
+
+    /// A dated operation without the content, in every log that held some; the one asked for gives the receipt.
+    fn record_erasure(
+        &mut self,
+        loaded: &Loaded,
+        family: &[Loaded],
+        keys: &BTreeSet<Key>,
+        by: &By,
+        print: Fingerprint,
+    ) -> Result<Receipt> {
+        let mut of_log: BTreeMap<LogNo, Vec<Key>> = BTreeMap::new();
+        for key in keys {
+            of_log.entry(key.log).or_default().push(*key);
+        }
+        let mut receipt = None;
+        for member in family {
+            let asked = member.row.log == loaded.row.log;
+            let own = of_log.remove(&member.row.log).unwrap_or_default();
+            if !asked && own.is_empty() {
+                continue;
+            }
+            let seen = if asked { keys.iter().copied().collect() } else { own };
+            let positions = seen.into_iter().filter_map(|key| member.pos(key)).collect();
+            let by = if asked { by.clone() } else { By { request: None, ..by.clone() } };
+            let commit = member.conversation.erase(&by, positions)?;
+            let plan =
+                member.conversation.plan(&member.records(&self.rows), &retake_core::Commit::default())?;
+            let after = self.append(member, &commit, &by, print)?;
+            if asked {
+                receipt = Some(receipt_of(&after, commit, &plan, None));
+            }
+        }
+        receipt.ok_or(StoreError::Closed)
+    }
+}
+
+/// Whether any text of a part contains `text`.
+fn part_contains(part: &Part, text: &str) -> bool {
+    let link = |source: &Source| matches!(source, Source::Link(link) if link.contains(text));
+    let inline = |source: &Source| match source {
+        Source::Inline(bytes) => bytes.windows(text.len()).any(|window| window == text.as_bytes()),
+        Source::Link(_) => false,
+    };
+    match part {
+        Part::Text(own) => own.contains(text),
+        Part::Image { source, .. } => link(source) || inline(source),
+        Part::File { name, source, .. } => name.contains(text) || link(source) || inline(source),
+        Part::ToolCall { id, name, arguments } => [id, name, arguments].iter().any(|own| own.contains(text)),
+        Part::ToolResult { call, content, .. } => call.contains(text) || content.contains(text),
+        Part::Reasoning { text: own, signature } => {
+            own.contains(text) || signature.as_deref().is_some_and(|own| own.contains(text))
+        }
+        Part::Erased => false,
+    }
+}

@@ -1,0 +1,159 @@
+//! From rows to a conversation in memory, now or at an earlier head. O(runs + marks + folds), and what was
+//! changed since the last full state.
+
+use std::sync::Arc;
+
+use retake_core::{
+    Change, Conversation, Head, Meta, OpNo, Operation, Part, Pos, Records, Span, State, Totals, Tree,
+};
+
+use crate::error::{Result, StoreError};
+use crate::rows::{ConversationRow, Key, LogNo, Rows};
+
+/// A conversation in memory, and where its rows are.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    /// Its row.
+    pub(crate) row: ConversationRow,
+    /// The logs of its lineage: the root's first, its own last.
+    pub(crate) lineage: Arc<Vec<LogNo>>,
+    /// What core knows of it.
+    pub(crate) conversation: Conversation,
+}
+
+impl Loaded {
+    /// The row of a position.
+    pub(crate) fn key(&self, pos: Pos) -> Result<Key> {
+        let log = self.lineage.get(pos.depth as usize).copied();
+        let log = log.ok_or_else(|| StoreError::Damaged {
+            row: format!("conversation {}", self.row.id),
+            why: format!("it has no ancestor at depth {}", pos.depth),
+        })?;
+        Ok(Key { log, seq: pos.seq })
+    }
+
+    /// The position of a row, if this conversation can know it.
+    pub(crate) fn pos(&self, key: Key) -> Option<Pos> {
+        let depth = self.lineage.iter().position(|log| *log == key.log)?;
+        let pos = Pos::new(u32::try_from(depth).ok()?, key.seq);
+        self.conversation.tree.knows(pos).then_some(pos)
+    }
+
+    /// Its rows, as core reads them.
+    pub(crate) fn records<'a, R>(&'a self, rows: &'a R) -> View<'a, R> {
+        View { rows, loaded: self }
+    }
+}
+
+/// The rows of one conversation, as core reads them.
+pub(crate) struct View<'a, R> {
+    rows: &'a R,
+    loaded: &'a Loaded,
+}
+
+impl<R: Rows> Records for View<'_, R> {
+    type Error = StoreError;
+
+    fn meta(&self, pos: Pos) -> Result<Meta> {
+        self.rows.meta(self.loaded.key(pos)?).map(|meta| Meta { pos, ..meta })
+    }
+
+    fn parts(&self, pos: Pos) -> Result<Vec<Part>> {
+        self.rows.entry(self.loaded.key(pos)?).map(|entry| entry.parts)
+    }
+
+    fn op(&self, no: OpNo) -> Result<Operation> {
+        self.rows.op(self.loaded.row.log, no)
+    }
+
+    fn last_opener(&self, span: Span) -> Result<Option<Pos>> {
+        let log = self.loaded.key(span.first())?.log;
+        let seq = self.rows.last_opener(log, span.from, span.to)?;
+        Ok(seq.map(|seq| Pos::new(span.depth, seq)))
+    }
+
+    fn atoms(&self, span: Span) -> Result<Vec<(Pos, Pos)>> {
+        let log = self.loaded.key(span.first())?.log;
+        let inside = self.rows.results_in(log, span.from, span.to)?;
+        let mut atoms: Vec<(Pos, Pos)> =
+            inside.into_iter().map(|(seq, call)| (call, Pos::new(span.depth, seq))).collect();
+        for (depth, log) in (span.depth..).zip(&self.loaded.lineage[span.depth as usize..]) {
+            let answers = self.rows.results_for(*log, span.first(), span.last())?;
+            atoms.extend(answers.into_iter().map(|(seq, call)| (call, Pos::new(depth, seq))));
+        }
+        Ok(atoms)
+    }
+}
+
+/// Loads a conversation as it is now.
+pub(crate) fn load<R: Rows>(rows: &R, row: ConversationRow) -> Result<Loaded> {
+    let head = row.now.head;
+    load_at(rows, row, head)
+}
+
+/// Loads a conversation as it was at `head`. Its tree is that of now: what was said later is in it, off the path.
+pub(crate) fn load_at<R: Rows>(rows: &R, row: ConversationRow, head: Head) -> Result<Loaded> {
+    let (mut conversation, lineage) = begin(rows, &row)?;
+    let depth = conversation.tree.depth();
+    let base = conversation.tree.base().clone();
+    conversation.tree = Tree::from_runs(depth, base, rows.runs(row.log)?, row.now.head.seq.0);
+    conversation.revision = row.now.revision;
+    conversation.head = row.now.head;
+    let mut loaded = Loaded { lineage: Arc::new(lineage), conversation, row };
+    let head = loaded.conversation.head_of(&loaded.records(rows), head)?;
+    if head != loaded.row.now.head {
+        loaded.conversation.revision = revision_at(rows, &loaded, head)?;
+    }
+    loaded.conversation.head = head;
+    replay(rows, &mut loaded)?;
+    let tip = loaded.conversation.tip_at(&loaded.records(rows), head)?;
+    let line = loaded.conversation.line_at(&loaded.records(rows), head.seq.0)?;
+    let totals =
+        tip.map_or(Ok(Totals::default()), |tip| rows.meta(loaded.key(tip)?).map(|meta| meta.totals))?;
+    loaded.conversation.state.tip = tip;
+    loaded.conversation.line = Arc::new(line);
+    loaded.conversation.totals = totals;
+    Ok(loaded)
+}
+
+/// The conversation before anything was said in its own log, and its lineage.
+fn begin<R: Rows>(rows: &R, row: &ConversationRow) -> Result<(Conversation, Vec<LogNo>)> {
+    let Some(from) = row.parent else {
+        return Ok((Conversation::new(row.id), vec![row.log]));
+    };
+    let parent = load_at(rows, rows.log(from.log)?, from.head)?;
+    let totals =
+        from.tip.map_or(Ok(Totals::default()), |tip| rows.meta(parent.key(tip)?).map(|meta| meta.totals))?;
+    let mut lineage = (*parent.lineage).clone();
+    lineage.push(row.log);
+    Ok((parent.conversation.forked(row.id, from.tip, totals), lineage))
+}
+
+/// The revision that made a head.
+fn revision_at<R: Rows>(rows: &R, loaded: &Loaded, head: Head) -> Result<retake_core::Revision> {
+    let log = loaded.row.log;
+    let by_op = if head.op.0 > 0 { rows.op(log, head.op)?.revision } else { retake_core::Revision(1) };
+    let by_say = match head.seq.0 {
+        0 => by_op,
+        seq => rows.meta(Key { log, seq })?.revision,
+    };
+    Ok(by_op.max(by_say))
+}
+
+/// Marks, folds and labels at the conversation's head: the last full state, and what changed since.
+fn replay<R: Rows>(rows: &R, loaded: &mut Loaded) -> Result<()> {
+    let log = loaded.row.log;
+    let to = loaded.conversation.head.op;
+    let mut from = OpNo(1);
+    if let Some((op, state)) = rows.state(log, to)? {
+        loaded.conversation.state = State { tip: None, ..state };
+        from = op.next();
+    }
+    for op in rows.ops(log, from, to)? {
+        if let Change::Unknown { kind } = &op.change {
+            loaded.conversation.unknown.get_or_insert((op.no, kind.clone()));
+        }
+        loaded.conversation.state.apply(&op.change);
+    }
+    Ok(())
+}

@@ -1,0 +1,336 @@
+//! Reading a conversation: pages of a projection, prompts, targets, branches, plans. Each reads what it shows.
+
+use retake_core::{
+    Conversation, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece, Records,
+    Role, Span, preview, repaired, summary_message,
+};
+
+use super::decide::{decide, locate, shows, undecided};
+use super::load::{Loaded, load};
+use crate::error::{Result, StoreError};
+use crate::reading::{
+    Alternative, Branch, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
+    TargetLine,
+};
+use crate::request::Action;
+use crate::rows::{ConversationRow, Rows};
+
+/// How many entries a plan shows in lines.
+const PLAN_LINES: usize = 20;
+
+/// How many entries a list looks through for a first message.
+const PREVIEW_SEARCH: u64 = 32;
+
+/// An entry in one line; without its words, when the state hides it.
+pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
+    let entry = rows.entry(loaded.key(pos)?)?;
+    let visible = loaded.conversation.mark(pos).is_visible();
+    let preview = if visible { preview(&entry.parts) } else { String::new() };
+    Ok(Line { meta: retake_core::Meta { pos, ..entry.meta }, preview })
+}
+
+/// The pieces of a reading, as (span, mark, fold).
+fn pieces(conversation: &Conversation, projection: Projection) -> Vec<retake_core::Piece> {
+    let mut pieces = conversation.timeline();
+    if projection == Projection::Prompt {
+        pieces.retain(|piece| piece.mark == Mark::Normal);
+    }
+    pieces
+}
+
+/// A page: the newest, or what lies next to a cursor that the reading shows.
+pub(super) fn page<R: Rows>(
+    rows: &R,
+    loaded: &Loaded,
+    projection: Projection,
+    request: &PageRequest,
+) -> Result<Page> {
+    let cursor = |id: EntryId| {
+        let pos = locate(rows, loaded, id)?;
+        if shows(loaded, projection, pos) { Ok(pos) } else { Err(StoreError::BadCursor(id)) }
+    };
+    let (before, after) = (request.before.map(cursor).transpose()?, request.after.map(cursor).transpose()?);
+    let all = pieces(&loaded.conversation, projection);
+    let whole = Path::from_spans(all.iter().map(|piece| piece.span));
+    let mut wanted = whole.clone();
+    if let Some(before) = before {
+        wanted = wanted.up_to(whole.before(before));
+    }
+    if let Some(after) = after {
+        wanted = wanted.behind(Some(after));
+    }
+    let newest = after.is_none() || before.is_some();
+    let chosen = take(&wanted, request.limit as u64, newest);
+    let mut page = Page::default();
+    if let (Some(first), Some(last)) = (chosen.first(), chosen.last()) {
+        page.earlier = whole.first().is_some_and(|pos| pos < first);
+        page.later = whole.last().is_some_and(|pos| pos > last);
+    }
+    page.entries = shown(rows, loaded, &chosen)?;
+    Ok(page)
+}
+
+/// The last (or first) `count` entries of a path.
+fn take(path: &Path, count: u64, newest: bool) -> Path {
+    let mut left = count;
+    let mut spans = Vec::new();
+    let take_from = |span: &Span, left: u64| match newest {
+        true => Span::new(span.depth, span.to + 1 - left.min(span.len()), span.to),
+        false => Span::new(span.depth, span.from, span.from - 1 + left.min(span.len())),
+    };
+    let mut in_order: Vec<&Span> = path.spans().iter().collect();
+    if newest {
+        in_order.reverse();
+    }
+    for span in in_order {
+        if left == 0 {
+            break;
+        }
+        spans.push(take_from(span, left));
+        left -= left.min(span.len());
+    }
+    spans.sort_unstable();
+    Path::from_spans(spans)
+}
+
+/// Entries as the timeline shows them. A damaged one says so in its place.
+pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<Vec<Shown>> {
+    let conversation = &loaded.conversation;
+    let pieces = conversation.timeline();
+    let mut shown = Vec::new();
+    for span in part.spans() {
+        let log = loaded.key(span.first())?.log;
+        for (seq, entry) in (span.from..).zip(rows.entries(log, span.from, span.to)?) {
+            let pos = Pos::new(span.depth, seq);
+            let piece = pieces.partition_point(|piece| piece.span.last() < pos);
+            let fold =
+                pieces.get(piece).filter(|piece| piece.span.contains(pos)).and_then(|piece| piece.fold);
+            let entry = match entry {
+                Ok(mut entry) => {
+                    entry.meta.pos = pos;
+                    Ok(entry)
+                }
+                Err(StoreError::Damaged { why, .. }) => Err(why),
+                Err(other) => return Err(other),
+            };
+            let answer = entry.as_ref().is_ok_and(|entry| entry.meta.role == Role::Assistant);
+            let alternative = if answer { alternative(rows, loaded, pos)? } else { None };
+            shown.push(Shown {
+                pos,
+                entry,
+                mark: conversation.mark(pos),
+                fold,
+                label: conversation.state.label(pos).map(str::to_owned),
+                alternative,
+            });
+        }
+    }
+    Ok(shown)
+}
+
+/// Which alternative a visible answer is, and of how many. Reads rows only where there are siblings.
+fn alternative<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Option<(usize, usize)>> {
+    let conversation = &loaded.conversation;
+    if conversation.tree.children(conversation.tree.after(pos)).len() < 2 {
+        return Ok(None);
+    }
+    let alternatives = conversation.alternatives(&loaded.records(rows), pos)?;
+    let at = alternatives.iter().position(|other| *other == pos);
+    Ok(at.filter(|_| alternatives.len() > 1).map(|at| (at + 1, alternatives.len())))
+}
+
+/// The prompt, repaired. A damaged entry is left out; the timeline says so.
+pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>> {
+    let mut messages = Vec::new();
+    for piece in loaded.conversation.prompt() {
+        match piece {
+            PromptPiece::Summary(fold) => {
+                let log = loaded.lineage.get(fold.depth as usize).copied().unwrap_or(loaded.row.log);
+                let summary = rows.op(log, fold.op)?.summary.unwrap_or_default();
+                messages.push(summary_message(&summary));
+            }
+            PromptPiece::Entries(span) => {
+                let log = loaded.key(span.first())?.log;
+                for entry in rows.entries(log, span.from, span.to)? {
+                    match entry {
+                        Ok(entry) => {
+                            let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
+                            let model = wrote.then_some(entry.author);
+                            messages.push(Message { role: entry.meta.role, parts: entry.parts, model });
+                        }
+                        Err(StoreError::Damaged { .. }) => {}
+                        Err(other) => return Err(other),
+                    }
+                }
+            }
+        }
+    }
+    Ok(repaired(messages))
+}
+
+/// Turns to go back to, newest first.
+pub(super) fn targets<R: Rows>(
+    rows: &R,
+    loaded: &Loaded,
+    before: Option<EntryId>,
+    limit: usize,
+) -> Result<Vec<TargetLine>> {
+    let before = before.map(|id| locate(rows, loaded, id)).transpose()?;
+    let targets = loaded.conversation.targets(&loaded.records(rows), before, limit)?;
+    let lines = targets.into_iter().map(|target| {
+        let preview = line(rows, loaded, target.meta.pos)?.preview;
+        Ok(TargetLine { target, preview })
+    });
+    lines.collect()
+}
+
+/// The alternatives of a visible answer.
+pub(super) fn alternatives<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Vec<Alternative>> {
+    let pos = locate(rows, loaded, id)?;
+    let alternatives = loaded.conversation.alternatives(&loaded.records(rows), pos)?;
+    let lines = alternatives.into_iter().map(|pos| {
+        Ok(Alternative { current: loaded.conversation.is_on_path(pos), line: line(rows, loaded, pos)? })
+    });
+    lines.collect()
+}
+
+/// What an action would do.
+pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Planned> {
+    let commit = decide(rows, loaded, &undecided(action))?;
+    let plan = loaded.conversation.plan(&loaded.records(rows), &commit)?;
+    let lines = |part: &Path| {
+        part.positions().take(PLAN_LINES).map(|pos| any_line(rows, loaded, pos)).collect::<Result<Vec<_>>>()
+    };
+    let composer = plan.composer.map(|pos| rows.entry(loaded.key(pos)?)).transpose()?;
+    Ok(Planned {
+        unchanged: commit.is_empty(),
+        gone: lines(&plan.gone)?,
+        came: lines(&plan.came)?,
+        composer: composer.map(|entry| (entry.meta.id, entry.parts)),
+        plan,
+    })
+}
+
+/// A line of a plan: what `show` would bring back is what its author asked to see.
+fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
+    let entry = rows.entry(loaded.key(pos)?)?;
+    Ok(Line { preview: preview(&entry.parts), meta: retake_core::Meta { pos, ..entry.meta } })
+}
+
+/// The branches, oldest first.
+pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>> {
+    let conversation = &loaded.conversation;
+    let mut branches = Vec::new();
+    for leaf in conversation.tree.leaves() {
+        let path = conversation.tree.path(Some(leaf.pos));
+        let own = path.behind(leaf.fork);
+        let label = conversation.state.labels.iter().find_map(|(target, name)| match target {
+            retake_core::LabelTarget::Entry(pos) if own.contains(*pos) => Some(name.clone()),
+            _ => None,
+        });
+        branches.push(Branch {
+            current: conversation.is_on_path(leaf.pos),
+            from: leaf.fork.map(|pos| line(rows, loaded, pos)).transpose()?,
+            first: own.first().map(|pos| line(rows, loaded, pos)).transpose()?,
+            last: line(rows, loaded, leaf.pos)?,
+            messages: path.len(),
+            own: own.len(),
+            label,
+            leaf,
+        });
+    }
+    // Where the tip is no leaf, the branch whose leaf was said last shows where one is.
+    if let Some(tip) = conversation.state.tip
+        && !branches.iter().any(|branch| branch.current && branch.leaf.pos == tip)
+    {
+        let path = conversation.path();
+        branches.push(Branch {
+            leaf: retake_core::Leaf { pos: tip, fork: None },
+            current: true,
+            from: None,
+            first: path.first().map(|pos| line(rows, loaded, pos)).transpose()?,
+            last: line(rows, loaded, tip)?,
+            messages: path.len(),
+            own: 0,
+            label: None,
+        });
+    }
+    Ok(branches)
+}
+
+/// Operations, newest first.
+pub(super) fn ops<R: Rows>(rows: &R, loaded: &Loaded, range: OpRange) -> Result<OpPage> {
+    let line = &loaded.conversation.line;
+    let last = range.before.map_or(loaded.conversation.head.op, |before| OpNo(before.0.saturating_sub(1)));
+    let first = OpNo((last.0 + 1).saturating_sub(range.limit as u64).max(1));
+    let mut ops = rows.ops(loaded.row.log, first, last)?;
+    ops.reverse();
+    let ops = ops.into_iter().map(|op| OpLine {
+        before: Head { op: OpNo(op.no.0 - 1), seq: op.at },
+        undo_next: line.done == Some(retake_core::Step::Op(op.no)),
+        redo_next: line.undone == Some(op.no),
+        op,
+    });
+    Ok(OpPage { ops: ops.collect(), more: first.0 > 1 })
+}
+
+/// A conversation in short.
+pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
+    let conversation = &loaded.conversation;
+    let row = &loaded.row;
+    let records = loaded.records(rows);
+    let parent = row.parent.map(|parent| Ok::<_, StoreError>((rows.log(parent.log)?.id, parent.head)));
+    let tip = conversation.state.tip.map(|tip| records.meta(tip).map(|meta| meta.id)).transpose()?;
+    let step = |step| match step {
+        retake_core::Step::Turn(_) => Ok::<_, StoreError>("turn".to_owned()),
+        retake_core::Step::Op(no) => Ok(records.op(no)?.reason.name().to_owned()),
+    };
+    let redo = conversation.line.undone.map(|no| records.op(no)).transpose()?;
+    let redo =
+        redo.and_then(|op| if let retake_core::Reason::Undo(step) = op.reason { Some(step) } else { None });
+    Ok(Summary {
+        id: row.id,
+        title: conversation.state.title().map(str::to_owned),
+        preview: first_message(rows, loaded)?,
+        folder: row.folder.clone(),
+        parent: parent.transpose()?,
+        created: row.created,
+        changed: row.now.changed,
+        head: conversation.head,
+        revision: conversation.revision,
+        tip,
+        counts: conversation.counters(&records)?,
+        rewinds: row.now.rewinds,
+        undo: conversation.line.done.map(step).transpose()?,
+        redo: redo.map(step).transpose()?,
+        read_only: conversation.writable().err().map(|refusal| refusal.to_string()),
+    })
+}
+
+/// The first visible message that a person said, among the first entries of the timeline.
+pub(super) fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String> {
+    let visible = take(&loaded.conversation.scheduling(), PREVIEW_SEARCH, false);
+    for span in visible.spans() {
+        let log = loaded.key(span.first())?.log;
+        for entry in rows.entries(log, span.from, span.to)?.into_iter().flatten() {
+            if entry.meta.role == Role::User && !entry.meta.flags.synthetic {
+                return Ok(preview(&entry.parts));
+            }
+        }
+    }
+    Ok(String::new())
+}
+
+/// The conversations of a page, in short.
+pub(super) fn summaries<R: Rows>(rows: &R, page: Vec<ConversationRow>) -> Result<Vec<Summary>> {
+    page.into_iter().map(|row| load(rows, row).and_then(|loaded| summary(rows, &loaded))).collect()
+}
+
+/// The content of an entry that a reading of this state may show, or that is on another branch.
+pub(super) fn content<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Vec<Part>> {
+    let pos = locate(rows, loaded, id)?;
+    match loaded.conversation.mark(pos) {
+        mark if mark.is_visible() => Ok(rows.entry(loaded.key(pos)?)?.parts),
+        mark => Err(retake_core::Refusal::NotVisible(mark).into()),
+    }
+}

@@ -1,0 +1,221 @@
+//! The [`Store`] trait on a [`Keeper`]: each call to the writer or to a reader, nothing else.
+
+use async_trait::async_trait;
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision};
+
+use super::load::{Loaded, load, load_at};
+use super::{Keeper, changes, read, search};
+use crate::error::{Result, StoreError};
+use crate::reading::{
+    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
+    Summary, TargetLine,
+};
+use crate::request::{
+    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+};
+use crate::rows::{Backend, Rows, Transactions};
+use crate::store::Store;
+
+impl<B: Backend> Keeper<B>
+where
+    B::Rows: Transactions + 'static,
+{
+    /// Reads a conversation as it is now.
+    async fn with<V: Send + 'static>(
+        &self,
+        id: ConversationId,
+        reader: impl FnOnce(&B::Rows, &Loaded) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        let loaded = self.now(id).await?;
+        self.read(move |rows| reader(rows, &loaded)).await
+    }
+
+    /// Reads a conversation as it is now or was at a head.
+    async fn with_at<V: Send + 'static>(
+        &self,
+        id: ConversationId,
+        at: Option<Head>,
+        reader: impl FnOnce(&B::Rows, &Loaded) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        self.with(id, move |rows, now| match at {
+            Some(head) if head != now.conversation.head => {
+                reader(rows, &load_at(rows, now.row.clone(), head)?)
+            }
+            _ => reader(rows, now),
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl<B: Backend> Store for Keeper<B>
+where
+    B::Rows: Transactions + 'static,
+{
+    async fn create(&self, new: NewConversation) -> Result<Receipt> {
+        self.write(|context| context.create(new)).await
+    }
+
+    async fn fork(&self, fork: NewFork) -> Result<Receipt> {
+        self.write(|context| context.fork(fork)).await
+    }
+
+    async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
+        self.write(move |context| context.say(conversation, say)).await
+    }
+
+    async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt> {
+        self.write(move |context| {
+            let mut all: Option<Receipt> = None;
+            for say in says {
+                let receipt = context.say(conversation, say)?;
+                let entries = all.map(|all| all.entries).unwrap_or_default();
+                all = Some(Receipt { entries: [entries, receipt.entries].concat(), ..receipt });
+            }
+            let loaded = context.load(conversation)?;
+            Ok(all.unwrap_or_else(|| super::write::said(&loaded, None)))
+        })
+        .await
+    }
+
+    async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
+        self.write(move |context| context.apply(conversation, apply)).await
+    }
+
+    async fn say_at(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+        say: SayRequest,
+    ) -> Result<(Receipt, Receipt)> {
+        self.write(move |context| context.say_at(conversation, apply, say)).await
+    }
+
+    async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
+        self.with(conversation, |rows, loaded| read::plan(rows, loaded, action)).await
+    }
+
+    async fn snapshot(&self, conversation: ConversationId) -> Result<Snapshot> {
+        Ok(Snapshot { loaded: self.now(conversation).await? })
+    }
+
+    async fn summary(&self, conversation: ConversationId) -> Result<Summary> {
+        self.with(conversation, read::summary).await
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
+        self.read(move |rows| read::summaries(rows, rows.conversations(&request)?)).await
+    }
+
+    async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>> {
+        self.read(move |rows| rows.conversations_like(&prefix, limit)).await
+    }
+
+    async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>> {
+        self.with(conversation, |rows, parent| {
+            let mut forks = Vec::new();
+            for row in rows.tree_of(parent.row.root)? {
+                let Some(from) = row.parent.filter(|from| from.log == parent.row.log) else {
+                    continue;
+                };
+                let tip = from.tip.map(|tip| Ok::<_, StoreError>(rows.meta(parent.key(tip)?)?.id));
+                forks.push((read::summary(rows, &load(rows, row)?)?, tip.transpose()?));
+            }
+            Ok(forks)
+        })
+        .await
+    }
+
+    async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page> {
+        let Reading { projection, at } = reading;
+        self.with_at(conversation, at, move |rows, loaded| read::page(rows, loaded, projection, &page)).await
+    }
+
+    async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {
+        self.with_at(conversation, at, read::prompt).await
+    }
+
+    async fn targets(
+        &self,
+        conversation: ConversationId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<Vec<TargetLine>> {
+        self.with(conversation, move |rows, loaded| read::targets(rows, loaded, before, limit)).await
+    }
+
+    async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>> {
+        self.with(conversation, move |rows, loaded| read::alternatives(rows, loaded, entry)).await
+    }
+
+    async fn ops(&self, conversation: ConversationId, range: OpRange) -> Result<OpPage> {
+        self.with(conversation, move |rows, loaded| read::ops(rows, loaded, range)).await
+    }
+
+    async fn branches(&self, conversation: ConversationId) -> Result<Vec<Branch>> {
+        self.with(conversation, read::branches).await
+    }
+
+    async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>> {
+        self.with(conversation, move |rows, loaded| read::content(rows, loaded, entry)).await
+    }
+
+    async fn search(&self, request: SearchRequest) -> Result<Hits> {
+        let only = match request.conversation {
+            Some(id) => Some(self.now(id).await?),
+            None => None,
+        };
+        self.read(move |rows| search::search(rows, &request, only)).await
+    }
+
+    async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes> {
+        self.with(conversation, move |rows, loaded| changes::changes(rows, loaded, since)).await
+    }
+
+    async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
+        self.with(conversation, |rows, loaded| {
+            let tip = loaded.conversation.state.tip;
+            let turn = tip.map(|tip| loaded.records(rows).meta(tip)).transpose()?.and_then(|meta| meta.turn);
+            Ok(Answering { turn, tip })
+        })
+        .await
+    }
+
+    async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId> {
+        self.with(conversation, move |rows, loaded| Ok(rows.meta(loaded.key(pos)?)?.id)).await
+    }
+
+    async fn entries_like(
+        &self,
+        conversation: ConversationId,
+        prefix: String,
+        limit: usize,
+    ) -> Result<Vec<EntryId>> {
+        self.with(conversation, move |rows, loaded| {
+            let found = rows.entries_like(loaded.row.root, &prefix, limit)?;
+            Ok(found.into_iter().filter(|(_, key)| loaded.pos(*key).is_some()).map(|(id, _)| id).collect())
+        })
+        .await
+    }
+
+    async fn turn(&self, conversation: ConversationId, number: u64) -> Result<Option<EntryId>> {
+        self.with(conversation, move |rows, loaded| {
+            let records = loaded.records(rows);
+            let opener = loaded.conversation.turn_opener(&records, number)?;
+            opener.map(|pos| records.meta(pos).map(|meta| meta.id)).transpose()
+        })
+        .await
+    }
+
+    async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()> {
+        self.write(move |context| {
+            let log = context.load(conversation)?.row.log;
+            context.rows.set_stream(log, stream.as_ref())
+        })
+        .await
+    }
+
+    async fn streams(&self) -> Result<Vec<StreamRow>> {
+        self.read(Rows::streams).await
+    }
+}

@@ -1,0 +1,361 @@
+//! Writing: new conversations, says, and operations; receipts, and the same receipt again for the same request.
+
+use retake_core::{
+    By, Change, Commit, ConversationId, EntryId, Head, LabelTarget, OpNo, Operation, Plan, Reason, RequestId,
+    Revision, Say, Seq, Time, Totals,
+};
+
+use super::Context;
+use super::decide::{decide, locate};
+use super::load::{Loaded, load_at};
+use crate::error::{Result, StoreError};
+use crate::request::{Action, Apply, NewConversation, NewFork, Receipt, SayRequest};
+use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow, Rows, Transactions};
+
+/// A time from outside that is further ahead than this is nonsense, in milliseconds: a day.
+const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
+
+/// Deltas may cost this much, in bytes, before a full state is kept; then as much as the state itself.
+const STATE_EVERY: u64 = 16 * 1024;
+
+/// A digest of a request's arguments: whatever tells it from another request, and nothing else.
+fn fingerprint(arguments: &impl std::fmt::Debug) -> Fingerprint {
+    let digest = blake3::hash(format!("{arguments:?}").as_bytes());
+    let mut print = [0; 16];
+    print.copy_from_slice(&digest.as_bytes()[..16]);
+    print
+}
+
+impl<T: Transactions> Context<T> {
+    /// A new conversation.
+    pub(crate) fn create(&mut self, new: NewConversation) -> Result<Receipt> {
+        let print = fingerprint(&(&new.folder, &new.title));
+        if let Some(receipt) = self.created_before(&new.by, print)? {
+            return Ok(receipt);
+        }
+        let row = ConversationRow {
+            log: LogNo(0),
+            root: LogNo(0),
+            id: new.id,
+            parent: None,
+            folder: new.folder,
+            created: new.by.time,
+            request: new.by.request.clone().map(|request| (request, print)),
+            now: NowRow { changed: new.by.time, revision: Revision(1), ..NowRow::default() },
+        };
+        self.begin_conversation(row, new.title, &new.by)
+    }
+
+    /// A fork of a conversation as it is now.
+    pub(crate) fn fork(&mut self, fork: NewFork) -> Result<Receipt> {
+        let print = fingerprint(&(fork.parent, fork.entry, &fork.title));
+        if let Some(receipt) = self.created_before(&fork.by, print)? {
+            return Ok(receipt);
+        }
+        let parent = self.load(fork.parent)?;
+        let tip = match fork.entry {
+            None => parent.conversation.state.tip,
+            Some(id) => {
+                let pos = locate(&self.rows, &parent, id)?;
+                parent.conversation.visible_on_path(&parent.records(&self.rows), pos)?;
+                Some(pos)
+            }
+        };
+        let head = parent.conversation.head;
+        let row = ConversationRow {
+            log: LogNo(0),
+            root: parent.row.root,
+            id: fork.id,
+            parent: Some(ParentRow { log: parent.row.log, head, tip }),
+            folder: parent.row.folder.clone(),
+            created: fork.by.time,
+            request: fork.by.request.clone().map(|request| (request, print)),
+            now: NowRow { changed: fork.by.time, revision: Revision(1), ..NowRow::default() },
+        };
+        self.begin_conversation(row, fork.title, &fork.by)
+    }
+
+    fn begin_conversation(
+        &mut self,
+        row: ConversationRow,
+        title: Option<String>,
+        by: &By,
+    ) -> Result<Receipt> {
+        let id = row.id;
+        self.rows.insert_conversation(&row)?;
+        let loaded = self.load(id)?;
+        let mut receipt = receipt_of(&loaded, Commit::default(), &empty_plan(&loaded), None);
+        receipt.unchanged = false;
+        if let Some(title) = title {
+            let by = By { request: None, ..by.clone() };
+            let records = loaded.records(&self.rows);
+            let commit = loaded.conversation.label(&records, &by, LabelTarget::Title, Some(&title))?;
+            let after = self.append(&loaded, &commit, &By::default(), [0; 16])?;
+            receipt.head = after.conversation.head;
+            receipt.revision = after.conversation.revision;
+            self.stage(after);
+        }
+        Ok(receipt)
+    }
+
+    /// The receipt of a conversation that the same request made.
+    fn created_before(&mut self, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
+        let Some(request) = &by.request else {
+            return Ok(None);
+        };
+        let Some(row) = self.rows.conversation_by_request(request)? else {
+            return Ok(None);
+        };
+        same_arguments(request, row.request.as_ref().map(|(_, print)| *print), print)?;
+        let first = self.rows.ops(row.log, OpNo(1), OpNo(1))?.into_iter().next();
+        let titled =
+            first.filter(|op| op.reason == Reason::Title && op.time == row.created && op.at == Seq(0));
+        let loaded = self.load(row.id)?;
+        let mut receipt = receipt_of(&loaded, Commit::default(), &empty_plan(&loaded), None);
+        receipt.head = titled.as_ref().map_or(Head::default(), |op| Head { op: op.no, seq: op.at });
+        receipt.revision = titled.map_or(Revision(1), |op| op.revision);
+        receipt.unchanged = false;
+        Ok(Some(receipt))
+    }
+
+    /// Stores what somebody said.
+    pub(crate) fn say(&mut self, id: ConversationId, say: SayRequest) -> Result<Receipt> {
+        let loaded = self.load(id)?;
+        let print = fingerprint(&(
+            "say",
+            say.role,
+            &say.parts,
+            say.flags,
+            say.time,
+            &say.platform_id,
+            say.seen,
+            &say.by.author,
+        ));
+        if let Some(receipt) = self.recorded(&loaded, &say.by, print)? {
+            return Ok(receipt);
+        }
+        if let Some(receipt) = self.delivered_before(&loaded, say.platform_id.as_deref())? {
+            return Ok(receipt);
+        }
+        let seen = say.seen.map(|id| locate(&self.rows, &loaded, id)).transpose()?;
+        let records = loaded.records(&self.rows);
+        let commit = loaded.conversation.say(
+            &records,
+            Say {
+                id: say.id,
+                role: say.role,
+                author: say.by.author.clone(),
+                parts: say.parts,
+                flags: say.flags,
+                time: sane(say.time, say.by.time),
+                usage: say.usage,
+                platform_id: say.platform_id,
+                seen,
+                answering: say.answering,
+            },
+        )?;
+        let after = self.append(&loaded, &commit, &say.by, print)?;
+        if say.answering.is_some() {
+            self.rows.set_stream(loaded.row.log, None)?;
+        }
+        let receipt = said(&after, commit.entries.first().map(|entry| entry.meta.id));
+        self.stage(after);
+        Ok(receipt)
+    }
+
+    /// Goes back and says something there.
+    pub(crate) fn say_at(
+        &mut self,
+        id: ConversationId,
+        apply: Apply,
+        say: SayRequest,
+    ) -> Result<(Receipt, Receipt)> {
+        let loaded = self.load(id)?;
+        let made = match &say.by.request {
+            Some(request) => self.rows.entry_by_request(loaded.row.log, request)?,
+            None => None,
+        };
+        if made.is_some() {
+            let said = self.say(id, say)?;
+            return Ok((said.clone(), said));
+        }
+        let moved = self.apply(id, apply)?;
+        Ok((moved, self.say(id, say)?))
+    }
+
+    /// A message that arrives again while it is on the path is the same one; a rewound one is new.
+    fn delivered_before(&self, loaded: &Loaded, platform_id: Option<&str>) -> Result<Option<Receipt>> {
+        let Some(platform_id) = platform_id else {
+            return Ok(None);
+        };
+        for key in self.rows.entries_by_platform(loaded.row.root, platform_id)? {
+            let on_path = loaded.pos(key).is_some_and(|pos| loaded.conversation.is_on_path(pos));
+            if on_path {
+                let mut receipt = said(loaded, Some(self.rows.meta(key)?.id));
+                receipt.unchanged = true;
+                return Ok(Some(receipt));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Changes the state.
+    pub(crate) fn apply(&mut self, id: ConversationId, apply: Apply) -> Result<Receipt> {
+        let loaded = self.load(id)?;
+        let print = fingerprint(&(&apply.action, apply.seen));
+        if let Some(receipt) = self.recorded(&loaded, &apply.by, print)? {
+            return Ok(receipt);
+        }
+        if let Action::Erase { entries, matching } = &apply.action {
+            return self.erase(&loaded, entries, matching.as_deref(), &apply.by, print);
+        }
+        let commit = decide(&self.rows, &loaded, &apply)?;
+        let records = loaded.records(&self.rows);
+        let plan = loaded.conversation.plan(&records, &commit)?;
+        let composer = plan.composer.map(|pos| self.rows.meta(loaded.key(pos)?).map(|meta| meta.id));
+        let composer = composer.transpose()?;
+        if commit.is_empty() {
+            return Ok(receipt_of(&loaded, commit, &plan, composer));
+        }
+        let after = self.append(&loaded, &commit, &apply.by, print)?;
+        let receipt = receipt_of(&after, commit, &plan, composer);
+        self.stage(after);
+        Ok(receipt)
+    }
+
+    /// The receipt of an entry or operation that the same request made.
+    fn recorded(&mut self, loaded: &Loaded, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
+        let Some(request) = &by.request else {
+            return Ok(None);
+        };
+        let log = loaded.row.log;
+        if let Some((key, recorded)) = self.rows.entry_by_request(log, request)? {
+            same_arguments(request, Some(recorded), print)?;
+            let meta = self.rows.meta(key)?;
+            let records = loaded.records(&self.rows);
+            let op = loaded.conversation.last_op_at(&records, key.seq - 1)?.map_or(OpNo(0), |op| op.no);
+            let head = Head { op, seq: Seq(key.seq) };
+            return Ok(Some(Receipt { head, revision: meta.revision, ..said(loaded, Some(meta.id)) }));
+        }
+        let Some((no, recorded)) = self.rows.op_by_request(log, request)? else {
+            return Ok(None);
+        };
+        same_arguments(request, Some(recorded), print)?;
+        let mut ops = vec![self.rows.op(log, no)?];
+        while ops.len() < usize::MAX && OpNo(no.0 + ops.len() as u64) <= loaded.conversation.head.op {
+            let next = self.rows.op(log, OpNo(no.0 + ops.len() as u64))?;
+            if next.revision != ops[0].revision {
+                break;
+            }
+            ops.push(next);
+        }
+        replayed(&self.rows, loaded, ops).map(Some)
+    }
+
+    /// Appends a commit's rows; the conversation after it comes back.
+    pub(super) fn append(
+        &mut self,
+        loaded: &Loaded,
+        commit: &Commit,
+        by: &By,
+        print: Fingerprint,
+    ) -> Result<Loaded> {
+        let conversation = loaded.conversation.after(&loaded.records(&self.rows), commit)?;
+        let mut made_by = by.request.clone().map(|request| (request, print));
+        let mut now = loaded.row.now;
+        for op in &commit.ops {
+            now.delta_bytes += self.rows.insert_op(&loaded.row, op, &made_by.take())?;
+            now.rewinds += u64::from(op.reason == Reason::Rewind);
+            now.changed = op.time;
+        }
+        for entry in &commit.entries {
+            let runs = conversation.tree.runs();
+            let starts_run = runs.binary_search_by_key(&entry.meta.pos.seq, |run| run.start).is_ok();
+            self.rows.insert_entry(&loaded.row, entry, starts_run, &made_by.take())?;
+            now.changed = by.time;
+        }
+        now.head = conversation.head;
+        now.revision = conversation.revision;
+        if now.delta_bytes > STATE_EVERY.max(estimated_bytes(&conversation.state)) && !commit.ops.is_empty() {
+            self.rows.insert_state(&loaded.row, now.head.op, &conversation.state)?;
+            now.delta_bytes = 0;
+        }
+        self.rows.set_now(loaded.row.log, now)?;
+        let row = ConversationRow { now, ..loaded.row.clone() };
+        Ok(Loaded { row, lineage: std::sync::Arc::clone(&loaded.lineage), conversation })
+    }
+}
+
+/// About how large a full state is when it is kept.
+fn estimated_bytes(state: &retake_core::State) -> u64 {
+    let folds: usize = state.folds.all().iter().map(|fold| 16 + fold.covers.spans().len() * 12).sum();
+    let labels: usize = state.labels.values().map(|name| 16 + name.len()).sum();
+    (state.marks.ranges().len() * 16 + folds + labels) as u64
+}
+
+/// Refuses a request id that was used with other arguments.
+fn same_arguments(request: &RequestId, recorded: Option<Fingerprint>, print: Fingerprint) -> Result<()> {
+    match recorded {
+        Some(recorded) if recorded == print => Ok(()),
+        _ => Err(StoreError::RequestReused(request.clone())),
+    }
+}
+
+/// A time that its author gave, or now, when it is nonsense.
+fn sane(time: Option<Time>, now: Time) -> Time {
+    time.filter(|time| (0..=now.0.saturating_add(FAR_FUTURE)).contains(&time.0)).unwrap_or(now)
+}
+
+/// The receipt of a say.
+pub(super) fn said(after: &Loaded, entry: Option<EntryId>) -> Receipt {
+    Receipt {
+        entries: entry.into_iter().collect(),
+        unchanged: false,
+        ..receipt_of(after, Commit::default(), &empty_plan(after), None)
+    }
+}
+
+/// A plan that changes nothing.
+fn empty_plan(loaded: &Loaded) -> Plan {
+    Plan {
+        head: loaded.conversation.head,
+        gone: retake_core::Path::default(),
+        taken_back: Totals::default(),
+        came: retake_core::Path::default(),
+        brought_back: Totals::default(),
+        lifted: Vec::new(),
+        in_force: Vec::new(),
+        composer: None,
+    }
+}
+
+/// The receipt of a commit that led to `after`.
+pub(super) fn receipt_of(after: &Loaded, commit: Commit, plan: &Plan, composer: Option<EntryId>) -> Receipt {
+    Receipt {
+        conversation: after.row.id,
+        head: after.conversation.head,
+        revision: after.conversation.revision,
+        unchanged: commit.is_empty(),
+        ops: commit.ops.iter().map(|op| op.no).collect(),
+        entries: commit.entries.iter().map(|entry| entry.meta.id).collect(),
+        taken_back: plan.taken_back,
+        brought_back: plan.brought_back,
+        lifted: plan.lifted.clone(),
+        composer,
+    }
+}
+
+/// The receipt of operations that were made before: made again from the state that they were made in.
+fn replayed<R: Rows>(rows: &R, loaded: &Loaded, ops: Vec<Operation>) -> Result<Receipt> {
+    let (first, last) = (&ops[0], &ops[ops.len() - 1]);
+    let before = Head { op: OpNo(first.no.0 - 1), seq: first.at };
+    let head = Head { op: last.no, seq: last.at };
+    let revision = last.revision;
+    let moves = ops.iter().any(|op| !matches!(op.change, Change::Erase(_)));
+    let before = load_at(rows, loaded.row.clone(), before)?;
+    let commit = Commit { ops, entries: Vec::new() };
+    let plan =
+        if moves { before.conversation.plan(&before.records(rows), &commit)? } else { empty_plan(&before) };
+    let composer = plan.composer.map(|pos| rows.meta(before.key(pos)?).map(|meta| meta.id)).transpose()?;
+    Ok(Receipt { head, revision, ..receipt_of(&before, commit, &plan, composer) })
+}

@@ -1,0 +1,246 @@
+//! What a store gives back when it is read: shapes for whoever shows them.
+
+use std::sync::Arc;
+
+use retake_core::{
+    Conversation, ConversationId, Entry, EntryId, FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part,
+    Plan, Pos, Projection, Revision, Standing, Target, Time, Totals,
+};
+
+/// A conversation at a head, for reading. Cheap to clone; it does not change.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Its rows' places; the store's own business.
+    pub(crate) loaded: Arc<crate::keeper::Loaded>,
+}
+
+impl Snapshot {
+    /// What core knows of it.
+    pub fn conversation(&self) -> &Conversation {
+        &self.loaded.conversation
+    }
+}
+
+/// A conversation in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its id.
+    pub id: ConversationId,
+    /// The title that somebody gave.
+    pub title: Option<String>,
+    /// The first visible message that a person said.
+    pub preview: String,
+    /// Its folder.
+    pub folder: Option<String>,
+    /// Of a fork: the parent and its head then.
+    pub parent: Option<(ConversationId, Head)>,
+    /// When it was made.
+    pub created: Time,
+    /// When it last changed.
+    pub changed: Time,
+    /// Its head.
+    pub head: Head,
+    /// Its revision.
+    pub revision: Revision,
+    /// The last entry of its path.
+    pub tip: Option<EntryId>,
+    /// Totals of the timeline.
+    pub counts: Totals,
+    /// How many rewinds it has seen.
+    pub rewinds: u64,
+    /// What undo takes back next, as a word: `turn`, `rewind`, `hide` …
+    pub undo: Option<String>,
+    /// What redo brings back next.
+    pub redo: Option<String>,
+    /// Why nothing can be written.
+    pub read_only: Option<String>,
+}
+
+/// A page of a reading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageRequest {
+    /// Only before this entry.
+    pub before: Option<EntryId>,
+    /// Only after this entry.
+    pub after: Option<EntryId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// Entries of a reading, in path order.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The entries.
+    pub entries: Vec<Shown>,
+    /// Whether there are earlier ones.
+    pub earlier: bool,
+    /// Whether there are later ones.
+    pub later: bool,
+}
+
+/// An entry as a reading shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Where it stands.
+    pub pos: Pos,
+    /// The entry; what is wrong with it, when it is damaged.
+    pub entry: Result<Entry, String>,
+    /// Its mark.
+    pub mark: Mark,
+    /// The fold in force that covers it.
+    pub fold: Option<FoldId>,
+    /// Its label.
+    pub label: Option<String>,
+    /// Which alternative it is, from 1, and of how many, where there are several.
+    pub alternative: Option<(usize, usize)>,
+}
+
+/// An entry in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// All but its content.
+    pub meta: Meta,
+    /// At most 80 graphemes of it; empty when the state at hand hides it.
+    pub preview: String,
+}
+
+/// A turn to go back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetLine {
+    /// The turn.
+    pub target: Target,
+    /// Its first message in one line.
+    pub preview: String,
+}
+
+/// An alternative of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// Whether it is the one on the path.
+    pub current: bool,
+    /// The entry.
+    pub line: Line,
+}
+
+/// A branch of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// Its leaf, and where it leaves an older branch.
+    pub leaf: Leaf,
+    /// Whether it is the conversation now.
+    pub current: bool,
+    /// The last entry it shares with an older branch.
+    pub from: Option<Line>,
+    /// The first of its own.
+    pub first: Option<Line>,
+    /// The leaf.
+    pub last: Line,
+    /// Entries from the root to the leaf.
+    pub messages: u64,
+    /// Entries of its own.
+    pub own: u64,
+    /// A label on one of its own entries.
+    pub label: Option<String>,
+}
+
+/// What an action would do, with what is needed to show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Core's plan.
+    pub plan: Plan,
+    /// Whether anything would change at all.
+    pub unchanged: bool,
+    /// The first entries that would leave the timeline.
+    pub gone: Vec<Line>,
+    /// The first entries that would come into it.
+    pub came: Vec<Line>,
+    /// The entry whose words would return to the composer.
+    pub composer: Option<(EntryId, Vec<Part>)>,
+}
+
+/// A hit of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The conversation it was found in.
+    pub conversation: ConversationId,
+    /// Its title, or its first message.
+    pub title: String,
+    /// The entry.
+    pub line: Line,
+    /// How it stands there.
+    pub standing: Standing,
+    /// Text around the match.
+    pub snippet: String,
+    /// Byte ranges of the matches in it.
+    pub marks: Vec<std::ops::Range<usize>>,
+    /// The entry before it, in the same reading.
+    pub before: Option<Line>,
+    /// The entry after it, in the same reading.
+    pub after: Option<Line>,
+}
+
+/// The hits of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// In the order asked for.
+    pub hits: Vec<Hit>,
+    /// Whether there are more.
+    pub more: bool,
+    /// The query as it was understood, where that is not what was typed.
+    pub understood: Option<String>,
+}
+
+/// What changed between a revision and now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changes {
+    /// The head now.
+    pub head: Head,
+    /// The revision now.
+    pub revision: Revision,
+    /// Entries no longer in the timeline.
+    pub gone: Vec<EntryId>,
+    /// Entries that came into it.
+    pub came: Vec<Shown>,
+    /// Entries that look different.
+    pub changed: Vec<Shown>,
+}
+
+/// An operation and how it stands on the undo line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpLine {
+    /// The operation.
+    pub op: Operation,
+    /// The head before it.
+    pub before: Head,
+    /// Whether undo takes it back next.
+    pub undo_next: bool,
+    /// Whether redo brings it back next.
+    pub redo_next: bool,
+}
+
+/// Operations, newest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpPage {
+    /// The operations.
+    pub ops: Vec<OpLine>,
+    /// Whether there are older ones.
+    pub more: bool,
+}
+
+/// What to read of a conversation, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Which projection.
+    pub projection: Projection,
+    /// An earlier head; now, without.
+    pub at: Option<Head>,
+}
+
+/// A stretch of operation numbers, newest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpRange {
+    /// Only those before this one.
+    pub before: Option<OpNo>,
+    /// At most so many.
+    pub limit: usize,
+}

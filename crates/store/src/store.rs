@@ -1,0 +1,94 @@
+//! The store as everybody above sees it.
+
+use async_trait::async_trait;
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Revision};
+
+use crate::error::Result;
+use crate::reading::{
+    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
+    Summary, TargetLine,
+};
+use crate::request::{
+    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+};
+
+/// Conversations, kept. Every backend runs the same conformance suite.
+///
+/// A write is answered when it is durable. It is checked for what it needs and not more (design, section 1,
+/// *Head and revision*); refused, it has changed nothing. The same request id gets an equal receipt.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Makes a conversation.
+    async fn create(&self, new: NewConversation) -> Result<Receipt>;
+    /// Makes a fork of a conversation as it is now. Nothing is copied.
+    async fn fork(&self, fork: NewFork) -> Result<Receipt>;
+    /// Stores what somebody said.
+    async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt>;
+    /// Stores many things said, in order, all or none.
+    async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt>;
+    /// Goes back and says something there, as one step: an edit. The receipts of both;
+    /// the request id is the say's.
+    async fn say_at(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+        say: SayRequest,
+    ) -> Result<(Receipt, Receipt)>;
+    /// Changes the state.
+    async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
+    /// Says what `apply` would do.
+    async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned>;
+
+    /// The conversation as it is now.
+    async fn snapshot(&self, conversation: ConversationId) -> Result<Snapshot>;
+    /// The conversation in short.
+    async fn summary(&self, conversation: ConversationId) -> Result<Summary>;
+    /// Conversations, newest change first, one more than asked for where there are more.
+    async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
+    /// Conversations whose id begins so, at most `limit`.
+    async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;
+    /// Forks of a conversation, with the last entry that each begins with.
+    async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>>;
+    /// A page of a reading.
+    async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page>;
+    /// The prompt, repaired, now or at an earlier head.
+    async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>>;
+    /// Turns to go back to, newest first.
+    async fn targets(
+        &self,
+        conversation: ConversationId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<Vec<TargetLine>>;
+    /// The alternatives of a visible answer.
+    async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>>;
+    /// Operations, newest first.
+    async fn ops(&self, conversation: ConversationId, range: OpRange) -> Result<OpPage>;
+    /// The branches.
+    async fn branches(&self, conversation: ConversationId) -> Result<Vec<Branch>>;
+    /// What was said in an entry that this conversation shows, or has on another branch.
+    async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>>;
+    /// Full-text search.
+    async fn search(&self, request: SearchRequest) -> Result<Hits>;
+    /// What changed since a revision.
+    async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
+
+    /// What an answer asked for now would answer.
+    async fn answering(&self, conversation: ConversationId) -> Result<Answering>;
+    /// The id of the entry at a position.
+    async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId>;
+    /// Entries that the conversation knows and whose id begins so, at most `limit`.
+    async fn entries_like(
+        &self,
+        conversation: ConversationId,
+        prefix: String,
+        limit: usize,
+    ) -> Result<Vec<EntryId>>;
+    /// The entry that opened turn `number` (from 1) of the timeline.
+    async fn turn(&self, conversation: ConversationId, number: u64) -> Result<Option<EntryId>>;
+
+    /// Saves a stream in progress, outside the log; `None` when it came to nothing.
+    async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()>;
+    /// Streams that a crash left.
+    async fn streams(&self) -> Result<Vec<StreamRow>>;
+}

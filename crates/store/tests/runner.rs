@@ -1,0 +1,3 @@
+//! The store's tests, one binary.
+
+mod backends;
