@@ -15,9 +15,7 @@ mod stream;
 
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
-pub(crate) use place::{
-    decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request,
-};
+pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
 

@@ -33,9 +33,7 @@ pub(super) fn copy(db: &Connection, to: &Path) -> Result<()> {
         .and_then(|backup| backup.run_to_completion(PAGES, Duration::ZERO, None))
         .map_err(attempt())?;
     // The copy is one file that needs no log beside it.
-    target
-        .pragma_update(None, "journal_mode", "DELETE")
-        .map_err(attempt())?;
+    target.pragma_update(None, "journal_mode", "DELETE").map_err(attempt())?;
     drop(target);
     publish(&unfinished, to)
 }
@@ -54,15 +52,11 @@ pub(super) fn create_private(path: &Path) -> Result<()> {
 
 /// Gives a whole file its name, durably.
 pub(super) fn publish(unfinished: &Path, to: &Path) -> Result<()> {
-    File::open(unfinished)
-        .and_then(|file| file.sync_all())
-        .map_err(io("write", unfinished))?;
+    File::open(unfinished).and_then(|file| file.sync_all()).map_err(io("write", unfinished))?;
     fs::rename(unfinished, to).map_err(io("write", to))?;
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(io("write", folder))
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("write", folder))
 }
 
 /// Where a backup of a format goes before it is left, at a time such as `2026-11-21 22:42:07`.
@@ -76,11 +70,7 @@ pub(super) fn place(dir: &Path, format: i64, time: &str) -> Result<PathBuf> {
 /// A folder that only its owner reads; one that is there stays as it is.
 pub(super) fn private_folder(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(io("create the folder", path))
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("create the folder", path))
 }
 
 /// The backups that the store made, unfinished ones included. What else lies there is somebody's.

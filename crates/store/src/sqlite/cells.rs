@@ -24,12 +24,10 @@ impl<'a> Cells<'a> {
     pub(super) fn next<T: FromSql>(&mut self) -> Decoded<T> {
         let at = self.at;
         self.at += 1;
-        self.row
-            .get(at)
-            .map_err(|error| match self.row.as_ref().column_name(at) {
-                Ok(name) => format!("its {name} can't be read: {error}"),
-                Err(_) => error.to_string(),
-            })
+        self.row.get(at).map_err(|error| match self.row.as_ref().column_name(at) {
+            Ok(name) => format!("its {name} can't be read: {error}"),
+            Err(_) => error.to_string(),
+        })
     }
 
     /// The next cell, a number that is not negative.
@@ -60,12 +58,8 @@ pub(super) fn all<T>(
     name: impl Fn() -> String,
     mut read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Vec<T>> {
-    let mut statement = db
-        .prepare_cached(sql)
-        .map_err(StoreError::database(attempt))?;
-    let mut rows = statement
-        .query(params)
-        .map_err(StoreError::database(attempt))?;
+    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
+    let mut rows = statement.query(params).map_err(StoreError::database(attempt))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(StoreError::database(attempt))? {
         found.push(read(&mut Cells::new(row)).map_err(|why| damaged(&name, why))?);
@@ -81,28 +75,18 @@ pub(super) fn first<T>(
     name: impl Fn() -> String,
     read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Option<T>> {
-    let mut statement = db
-        .prepare_cached(sql)
-        .map_err(StoreError::database(attempt))?;
-    let mut rows = statement
-        .query(params)
-        .map_err(StoreError::database(attempt))?;
+    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
+    let mut rows = statement.query(params).map_err(StoreError::database(attempt))?;
     let Some(row) = rows.next().map_err(StoreError::database(attempt))? else {
         return Ok(None);
     };
-    read(&mut Cells::new(row))
-        .map(Some)
-        .map_err(|why| damaged(&name, why))
+    read(&mut Cells::new(row)).map(Some).map_err(|why| damaged(&name, why))
 }
 
 /// Runs a statement without rows; the number of rows that it changed comes back.
 pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> Result<usize> {
-    let mut statement = db
-        .prepare_cached(sql)
-        .map_err(StoreError::database(attempt))?;
-    statement
-        .execute(params)
-        .map_err(StoreError::database(attempt))
+    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
+    statement.execute(params).map_err(StoreError::database(attempt))
 }
 
 fn damaged(name: impl Fn() -> String, why: String) -> StoreError {

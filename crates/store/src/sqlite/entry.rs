@@ -9,8 +9,8 @@ use retake_core::{Entry, EntryId, Meta, Pos, RequestId, Revision, Role, Run, Tim
 use super::cells::{Cells, Sql, all, first, int, missing, run};
 use crate::error::Result;
 use crate::record::{
-    Decoded, decode_flags, decode_parts, decode_pos, decode_usage, encode_flags, encode_parts,
-    encode_pos, encode_request, encode_usage,
+    Decoded, decode_flags, decode_parts, decode_pos, decode_usage, encode_flags, encode_parts, encode_pos,
+    encode_request, encode_usage,
 };
 use crate::rows::{ConversationRow, Fingerprint, Key, LogNo, MadeBy};
 
@@ -37,12 +37,7 @@ pub(super) fn unpack(packed: i64) -> Key {
 /// First and last key of a range of a log. `seq`s beyond what a log can have are those of its end.
 pub(super) fn range(log: LogNo, from: u64, to: u64) -> (i64, i64) {
     let last = (1 << SEQ_BITS) - 1;
-    let at = |seq: u64| {
-        pack(Key {
-            log,
-            seq: seq.min(last),
-        })
-    };
+    let at = |seq: u64| pack(Key { log, seq: seq.min(last) });
     (at(from), at(to))
 }
 
@@ -61,11 +56,7 @@ macro_rules! meta {
 
 macro_rules! full {
     () => {
-        concat!(
-            "SELECT ",
-            meta!(),
-            ", author, platform_id, usage, content FROM entry "
-        )
+        concat!("SELECT ", meta!(), ", author, platform_id, usage, content FROM entry ")
     };
 }
 
@@ -77,13 +68,9 @@ pub(super) fn insert(
     made_by: &MadeBy,
 ) -> Result<i64> {
     let meta = &entry.meta;
-    let key = pack(Key {
-        log: home.log,
-        seq: meta.pos.seq,
-    });
-    let (request, fingerprint) = made_by.as_ref().map_or((Value::Null, None), |made| {
-        (encode_request(&made.0), Some(made.1))
-    });
+    let key = pack(Key { log: home.log, seq: meta.pos.seq });
+    let (request, fingerprint) =
+        made_by.as_ref().map_or((Value::Null, None), |made| (encode_request(&made.0), Some(made.1)));
     let sql = (
         "append an entry",
         "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -125,11 +112,7 @@ fn read_meta(cells: &mut Cells<'_>) -> Decoded<Meta> {
         role: role(&cells.next::<String>()?)?,
         flags: decode_flags(cells.next()?)?,
         time: Time(cells.next()?),
-        totals: Totals {
-            messages: cells.count()?,
-            calls: cells.count()?,
-            turns: cells.count()?,
-        },
+        totals: Totals { messages: cells.count()?, calls: cells.count()?, turns: cells.count()? },
         revision: Revision(cells.count()?),
         calls: cells.next()?,
         answers: cells.decoded(decode_pos)?,
@@ -155,10 +138,7 @@ pub(super) fn name(key: Key) -> String {
     format!("entry {} of conversation number {}", key.seq, key.log.0)
 }
 
-const META: Sql = (
-    "read an entry",
-    concat!("SELECT ", meta!(), " FROM entry WHERE key = ?"),
-);
+const META: Sql = ("read an entry", concat!("SELECT ", meta!(), " FROM entry WHERE key = ?"));
 
 pub(super) fn meta(db: &Connection, key: Key) -> Result<Meta> {
     let name = || name(key);
@@ -172,10 +152,7 @@ pub(super) fn one(db: &Connection, key: Key) -> Result<Entry> {
     first(db, ONE, [pack(key)], name, read)?.ok_or_else(|| missing(name))
 }
 
-const MANY: Sql = (
-    "read entries",
-    concat!(full!(), "WHERE key BETWEEN ? AND ? ORDER BY key"),
-);
+const MANY: Sql = ("read entries", concat!(full!(), "WHERE key BETWEEN ? AND ? ORDER BY key"));
 
 /// A range in one go; where that breaks off, one by one, so that what can be read is.
 pub(super) fn many(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<Result<Entry>>> {
@@ -212,13 +189,7 @@ const LAST_OPENER: Sql = (
 pub(super) fn last_opener(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Option<u64>> {
     let (first_key, last_key) = range(log, from, to);
     let name = || format!("the turns of conversation number {}", log.0);
-    first(
-        db,
-        LAST_OPENER,
-        [log.0, first_key, last_key],
-        name,
-        |cells| Ok(unpack(cells.next()?).seq),
-    )
+    first(db, LAST_OPENER, [log.0, first_key, last_key], name, |cells| Ok(unpack(cells.next()?).seq))
 }
 
 fn read_result(cells: &mut Cells<'_>) -> Decoded<(u64, Pos)> {
@@ -234,12 +205,7 @@ const RESULTS_IN: Sql = (
     ),
 );
 
-pub(super) fn results_in(
-    db: &Connection,
-    log: LogNo,
-    from: u64,
-    to: u64,
-) -> Result<Vec<(u64, Pos)>> {
+pub(super) fn results_in(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Pos)>> {
     let (first, last) = range(log, from, to);
     let name = || format!("the tool results of conversation number {}", log.0);
     all(db, RESULTS_IN, [log.0, first, last], name, read_result)
@@ -254,44 +220,23 @@ const RESULTS_FOR: Sql = (
     ),
 );
 
-pub(super) fn results_for(
-    db: &Connection,
-    log: LogNo,
-    from: Pos,
-    to: Pos,
-) -> Result<Vec<(u64, Pos)>> {
+pub(super) fn results_for(db: &Connection, log: LogNo, from: Pos, to: Pos) -> Result<Vec<(u64, Pos)>> {
     let name = || format!("the tool results of conversation number {}", log.0);
     let values = [log.0, encode_pos(from), encode_pos(to)];
     all(db, RESULTS_FOR, values, name, read_result)
 }
 
-const BY_ID: Sql = (
-    "look an entry up",
-    "SELECT key FROM entry WHERE root = ? AND id = ?",
-);
+const BY_ID: Sql = ("look an entry up", "SELECT key FROM entry WHERE root = ? AND id = ?");
 
 pub(super) fn by_id(db: &Connection, root: LogNo, id: EntryId) -> Result<Option<Key>> {
     let values = params![root.0, id.uuid().into_bytes()];
-    first(
-        db,
-        BY_ID,
-        values,
-        || format!("entry {id}"),
-        |cells| Ok(unpack(cells.next()?)),
-    )
+    first(db, BY_ID, values, || format!("entry {id}"), |cells| Ok(unpack(cells.next()?)))
 }
 
-const LIKE: Sql = (
-    "look an id up",
-    "SELECT id, key FROM entry WHERE root = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?",
-);
+const LIKE: Sql =
+    ("look an id up", "SELECT id, key FROM entry WHERE root = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?");
 
-pub(super) fn like(
-    db: &Connection,
-    root: LogNo,
-    prefix: &str,
-    limit: usize,
-) -> Result<Vec<(EntryId, Key)>> {
+pub(super) fn like(db: &Connection, root: LogNo, prefix: &str, limit: usize) -> Result<Vec<(EntryId, Key)>> {
     let Some((from, to)) = super::ids_like(prefix) else {
         return Ok(Vec::new());
     };
@@ -324,29 +269,17 @@ pub(super) fn by_request(
     request: &RequestId,
 ) -> Result<Option<(Key, Fingerprint)>> {
     let name = || format!("the entry made by request {request}");
-    first(
-        db,
-        BY_REQUEST,
-        params![log.0, encode_request(request)],
-        name,
-        |cells| Ok((unpack(cells.next()?), cells.next()?)),
-    )
+    first(db, BY_REQUEST, params![log.0, encode_request(request)], name, |cells| {
+        Ok((unpack(cells.next()?), cells.next()?))
+    })
 }
 
-const BY_PLATFORM: Sql = (
-    "look a platform's id up",
-    "SELECT key FROM entry WHERE root = ? AND platform_id = ? ORDER BY key",
-);
+const BY_PLATFORM: Sql =
+    ("look a platform's id up", "SELECT key FROM entry WHERE root = ? AND platform_id = ? ORDER BY key");
 
 pub(super) fn by_platform(db: &Connection, root: LogNo, platform_id: &str) -> Result<Vec<Key>> {
     let name = || format!("an entry with platform id {platform_id}");
-    all(
-        db,
-        BY_PLATFORM,
-        params![root.0, platform_id],
-        name,
-        |cells| Ok(unpack(cells.next()?)),
-    )
+    all(db, BY_PLATFORM, params![root.0, platform_id], name, |cells| Ok(unpack(cells.next()?)))
 }
 
 const RUNS: Sql = (
@@ -377,19 +310,12 @@ pub(super) struct Facts {
     pub(super) time: Time,
 }
 
-const FACTS: Sql = (
-    "read an entry",
-    "SELECT role, author, time FROM entry WHERE key = ?",
-);
+const FACTS: Sql = ("read an entry", "SELECT role, author, time FROM entry WHERE key = ?");
 
 pub(super) fn facts(db: &Connection, key: Key) -> Result<Facts> {
     let name = || name(key);
     let found = first(db, FACTS, [pack(key)], name, |cells| {
-        Ok(Facts {
-            role: role(&cells.next::<String>()?)?,
-            author: cells.next()?,
-            time: Time(cells.next()?),
-        })
+        Ok(Facts { role: role(&cells.next::<String>()?)?, author: cells.next()?, time: Time(cells.next()?) })
     })?;
     found.ok_or_else(|| missing(name))
 }

@@ -8,8 +8,7 @@ use retake_core::{OpNo, Operation, RequestId, State};
 use super::cells::{Cells, Sql, all, first, int, run};
 use crate::error::{Result, StoreError};
 use crate::record::{
-    Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request,
-    encode_state,
+    Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request, encode_state,
 };
 use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy};
 
@@ -97,10 +96,7 @@ pub(super) fn one(db: &Connection, log: LogNo, no: OpNo) -> Result<Operation> {
 }
 
 /// Operations in a range. A gap is an error: what is behind it would be carried out on a wrong state.
-const MANY: Sql = (
-    "read operations",
-    select!("no BETWEEN ?2 AND ?3 ORDER BY no"),
-);
+const MANY: Sql = ("read operations", select!("no BETWEEN ?2 AND ?3 ORDER BY no"));
 
 pub(super) fn many(db: &Connection, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>> {
     let values = [log.0, at_most(from), at_most(to)];
@@ -138,21 +134,12 @@ pub(super) fn by_request(
     request: &RequestId,
 ) -> Result<Option<(OpNo, Fingerprint)>> {
     let name = || format!("the operation made by request {request}");
-    first(
-        db,
-        BY_REQUEST,
-        params![log.0, encode_request(request)],
-        name,
-        |cells| Ok((OpNo(cells.count()?), cells.next()?)),
-    )
+    first(db, BY_REQUEST, params![log.0, encode_request(request)], name, |cells| {
+        Ok((OpNo(cells.count()?), cells.next()?))
+    })
 }
 
-pub(super) fn insert_state(
-    db: &Connection,
-    home: &ConversationRow,
-    op: OpNo,
-    state: &State,
-) -> Result<u64> {
+pub(super) fn insert_state(db: &Connection, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64> {
     let state = encode_state(state);
     let bytes = state.len() as u64;
     let sql = ("keep a state", "REPLACE INTO state VALUES (?, ?, ?, ?)");
@@ -168,12 +155,7 @@ const STATE: Sql = (
 );
 
 pub(super) fn state(db: &Connection, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>> {
-    let name = || {
-        format!(
-            "the state at operation {op} of conversation number {}",
-            log.0
-        )
-    };
+    let name = || format!("the state at operation {op} of conversation number {}", log.0);
     first(db, STATE, [log.0, at_most(op)], name, |cells| {
         let op = OpNo(cells.count()?);
         Ok((op, decode_state(&cells.next::<String>()?)?))

@@ -19,10 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 2] = [
-    |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
-    |db| db.execute_batch(STREAMS),
-];
+const STEPS: [Step; 2] = [|db| db.execute_batch(&format!("{FIRST}{SEARCH}")), |db| db.execute_batch(STREAMS)];
 
 /// Takes every step from format `from`, within the caller's transaction.
 pub(super) fn migrate(db: &Connection, from: i64) -> rusqlite::Result<()> {

@@ -17,10 +17,7 @@ fn kit() -> Kit {
             let op = operation(no, Reason::Hide, Change::Mark(Vec::new()));
             rows.insert_op(&home, &op, &None).unwrap();
         }
-        let now = NowRow {
-            head: Head::new(2, 5),
-            ..home.now
-        };
+        let now = NowRow { head: Head::new(2, 5), ..home.now };
         rows.set_now(home.log, now).unwrap();
     });
     kit
@@ -50,10 +47,7 @@ fn a_row_that_can_not_be_read_is_an_error_in_its_place() {
         };
         assert_eq!(row, "entry 3 of conversation number 1");
         let wrong = rows.check().unwrap();
-        assert!(
-            wrong.len() == 1 && wrong[0].contains("entry 3"),
-            "{wrong:?}"
-        );
+        assert!(wrong.len() == 1 && wrong[0].contains("entry 3"), "{wrong:?}");
     }
 }
 
@@ -62,18 +56,9 @@ fn what_is_missing_is_named() {
     let rows = [
         ("DELETE FROM entry WHERE key & 0xffffffff = 2", "entry 2 of"),
         ("DELETE FROM entry WHERE key & 0xffffffff = 5", "entry 5 of"),
-        (
-            "DELETE FROM operation WHERE no = 1",
-            "operation 1 is missing",
-        ),
-        (
-            "UPDATE operation SET delta = '?' WHERE no = 2",
-            "operation 2 of",
-        ),
-        (
-            "UPDATE entry SET after = 4 WHERE key & 0xffffffff = 3",
-            "follows an entry behind it",
-        ),
+        ("DELETE FROM operation WHERE no = 1", "operation 1 is missing"),
+        ("UPDATE operation SET delta = '?' WHERE no = 2", "operation 2 of"),
+        ("UPDATE entry SET after = 4 WHERE key & 0xffffffff = 3", "follows an entry behind it"),
     ];
     for (sql, expected) in rows {
         let mut kit = kit();
@@ -89,15 +74,8 @@ fn a_gap_in_the_operations_is_an_error() {
     let mut kit = kit();
     let sql = "DELETE FROM operation WHERE no = 1";
     kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
-    let error = kit
-        .store
-        .writer
-        .ops(LogNo(1), OpNo(1), OpNo(2))
-        .unwrap_err();
-    assert!(
-        matches!(error, StoreError::MissingOperation(OpNo(1))),
-        "{error}"
-    );
+    let error = kit.store.writer.ops(LogNo(1), OpNo(1), OpNo(2)).unwrap_err();
+    assert!(matches!(error, StoreError::MissingOperation(OpNo(1))), "{error}");
 }
 
 #[test]
@@ -106,13 +84,8 @@ fn a_damaged_index_is_made_anew() {
     let sql = "UPDATE search_data SET block = x'ffffffffffffffff' WHERE id = 10";
     kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
     let mut kit = kit.reopened();
-    assert!(
-        kit.store.notices[0].contains("full-text index"),
-        "{:?}",
-        kit.store.notices
-    );
-    let find =
-        |kit: &Kit| found(&kit.store.writer, &word("found"), &Default::default(), None).len();
+    assert!(kit.store.notices[0].contains("full-text index"), "{:?}", kit.store.notices);
+    let find = |kit: &Kit| found(&kit.store.writer, &word("found"), &Default::default(), None).len();
     assert_eq!(find(&kit), 5);
     let sql = "INSERT INTO search (search) VALUES ('delete-all')";
     kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
