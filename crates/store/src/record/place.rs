@@ -29,12 +29,8 @@ pub(crate) fn decode_pos(packed: i64) -> Decoded<Pos> {
     Ok(Pos::new(depth, seq))
 }
 
-/// The bit for entries whose content was erased.
-pub(crate) const ERASED_BIT: i64 = 16;
-/// The bit for entries that opened a turn; the schema's index of them names it.
-pub(crate) const OPENS_BIT: i64 = 32;
-/// The bit for entries that start a run; the schema's index of them names it.
-pub(crate) const RUN_BIT: i64 = 64;
+/// The bit for entries that start a run, the highest. Statements of the schema and of erasing name bits too.
+const RUN_BIT: i64 = 64;
 
 /// Flags as bits, with the two that are there for indexes.
 pub(crate) fn encode_flags(flags: Flags, opens: bool, run: bool) -> i64 {
@@ -76,6 +72,9 @@ pub(crate) fn decode_request(value: Value) -> Decoded<Option<RequestId>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ERASED_BIT: i64 = 16;
+    const OPENS_BIT: i64 = 32;
 
     #[test]
     fn positions_keep_their_order() {

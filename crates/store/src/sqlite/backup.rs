@@ -13,6 +13,8 @@ use crate::lock::io;
 
 /// Folder of the copies that the store makes by itself.
 const FOLDER: &str = "backups";
+/// What the names of those copies begin with.
+const NAME: &str = "retake-v";
 /// What a copy's name ends with until it is whole.
 const UNFINISHED: &str = "unfinished";
 /// Pages copied at a time; between two steps the writer goes on.
@@ -62,7 +64,7 @@ pub(super) fn place(dir: &Path, format: i64, time: &str) -> Result<PathBuf> {
     let folder = dir.join(FOLDER);
     private_folder(&folder)?;
     let time = time.replace(' ', "T").replace(':', "");
-    Ok(folder.join(format!("retake-v{format}-{time}.db")))
+    Ok(folder.join(format!("{NAME}{format}-{time}.db")))
 }
 
 /// A folder that only its owner reads; one that is there stays as it is.
@@ -71,7 +73,7 @@ pub(super) fn private_folder(path: &Path) -> Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("create the folder", path))
 }
 
-/// The backups in the data directory, unfinished ones included.
+/// The backups that the store made, unfinished ones included. What else lies there is somebody's.
 pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     let folder = dir.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
@@ -81,7 +83,10 @@ pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     };
     let mut files = Vec::new();
     for entry in entries {
-        files.push(entry.map_err(io("read", &folder))?.path());
+        let entry = entry.map_err(io("read", &folder))?;
+        if entry.file_name().to_string_lossy().starts_with(NAME) {
+            files.push(entry.path());
+        }
     }
     files.sort();
     Ok(files)

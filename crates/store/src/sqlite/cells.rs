@@ -6,6 +6,9 @@ use rusqlite::{Connection, Params, Row};
 use crate::error::{Result, StoreError};
 use crate::record::Decoded;
 
+/// What is attempted, and its statement.
+pub(super) type Sql = (&'static str, &'static str);
+
 /// The cells of a row, from left to right.
 pub(super) struct Cells<'a> {
     row: &'a Row<'a>,
@@ -50,7 +53,7 @@ pub(super) fn int(number: u64) -> i64 {
 /// The rows of a statement, each read by `read`; what can't be read is damaged, and `name` names it.
 pub(super) fn all<T>(
     db: &Connection,
-    (attempt, sql): (&'static str, &str),
+    (attempt, sql): Sql,
     params: impl Params,
     name: impl Fn() -> String,
     mut read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
@@ -67,7 +70,7 @@ pub(super) fn all<T>(
 /// The first row of a statement.
 pub(super) fn first<T>(
     db: &Connection,
-    (attempt, sql): (&'static str, &str),
+    (attempt, sql): Sql,
     params: impl Params,
     name: impl Fn() -> String,
     read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
@@ -81,11 +84,7 @@ pub(super) fn first<T>(
 }
 
 /// Runs a statement without rows; the number of rows that it changed comes back.
-pub(super) fn run(
-    db: &Connection,
-    (attempt, sql): (&'static str, &str),
-    params: impl Params,
-) -> Result<usize> {
+pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> Result<usize> {
     let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
     statement.execute(params).map_err(StoreError::database(attempt))
 }

@@ -58,10 +58,18 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         notices.push("the full-text index was damaged and has been made anew".to_owned());
     }
     if erase::is_pending(&writer.db)? {
-        notices.extend(erase::scrub(&writer.db, &file)?);
+        notices.extend(scrub(&writer, &file));
     }
     let readers = Sqlite { file, idle: Mutex::default(), lock };
     Ok(Opened { writer, readers, notices })
+}
+
+/// Finishes an erasure that a crash cut short. That it can't is no reason to keep everything else from being read.
+fn scrub(writer: &SqliteRows, file: &Path) -> Vec<String> {
+    erase::scrub(&writer.db, file).unwrap_or_else(|error| {
+        let text = "what was erased may still be in the store's files, the next start tries again";
+        vec![format!("{text}: {error}")]
+    })
 }
 
 /// A connection that can't write.

@@ -111,22 +111,18 @@ pub(super) fn search(
     let ranges = within.key_ranges();
     let keys = match (request.sort, ranges.as_slice()) {
         (Sort::Newest, [range]) if within.0.is_some() => {
-            let newest = "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3
-                          ORDER BY rowid DESC";
-            return stream(db, newest, &text, *range, &mut |key| hit(db, request, &within, key, visit));
+            return stream(db, NEWEST, &text, *range, &mut |key| hit(db, request, &within, key, visit));
         }
         (Sort::Oldest, [range]) if within.0.is_some() => {
-            let oldest = "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3
-                          ORDER BY rowid";
-            return stream(db, oldest, &text, *range, &mut |key| hit(db, request, &within, key, visit));
+            return stream(db, OLDEST, &text, *range, &mut |key| hit(db, request, &within, key, visit));
         }
         (Sort::Rank, _) => by_rank(db, &text, &ranges, &within)?,
+        (Sort::Oldest, _) => by_time(db, &text, &ranges, &within)?,
         (Sort::Newest, _) => {
             let mut keys = by_time(db, &text, &ranges, &within)?;
             keys.reverse();
             keys
         }
-        (Sort::Oldest, _) => by_time(db, &text, &ranges, &within)?,
     };
     for key in keys {
         if !hit(db, request, &within, key, visit)? {
@@ -135,6 +131,11 @@ pub(super) fn search(
     }
     Ok(())
 }
+
+const NEWEST: &str =
+    "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC";
+const OLDEST: &str =
+    "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid";
 
 /// Shows a hit that passes; whether to go on.
 fn hit(
@@ -181,11 +182,11 @@ fn stream(
 
 /// Best first; of equally good ones the newest.
 fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
-    let sql = ("search", "SELECT rowid, rank FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?");
+    let sql = ("search", "SELECT rank, rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?");
     let mut hits: Vec<(f64, i64)> = Vec::new();
     for (from, to) in ranges {
         hits.extend(all(db, sql, params![text, from, to], index, |cells| {
-            Ok((cells.next()?, cells.next()?)).map(|(key, rank)| (rank, key))
+            Ok((cells.next()?, cells.next()?))
         })?);
     }
     hits.retain(|(_, key)| within.holds(unpack(*key)));
@@ -195,18 +196,20 @@ fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) 
 
 /// Oldest first, across logs.
 fn by_time(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
-    let sql = ("search", "SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?");
-    let mut hits = Vec::new();
+    let sql = (
+        "search",
+        "SELECT time, key FROM search CROSS JOIN entry ON key = search.rowid
+         WHERE search MATCH ? AND search.rowid BETWEEN ? AND ?",
+    );
+    let mut hits: Vec<(i64, i64)> = Vec::new();
     for (from, to) in ranges {
-        let found: Vec<i64> = all(db, sql, params![text, from, to], index, |cells| cells.next())?;
-        for key in found.into_iter().map(unpack) {
-            if within.holds(key) {
-                hits.push((facts(db, key)?.time, key));
-            }
-        }
+        hits.extend(all(db, sql, params![text, from, to], index, |cells| {
+            Ok((cells.next()?, cells.next()?))
+        })?);
     }
+    hits.retain(|(_, key)| within.holds(unpack(*key)));
     hits.sort_unstable();
-    Ok(hits.into_iter().map(|(_, key)| key).collect())
+    Ok(hits.into_iter().map(|(_, key)| unpack(key)).collect())
 }
 
 fn index() -> String {

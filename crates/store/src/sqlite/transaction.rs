@@ -21,7 +21,7 @@ impl SqliteRows {
         self.saved = (0, 0);
     }
 
-    fn command(&self, attempt: &'static str, sql: &str) -> Result<()> {
+    fn command(&self, attempt: &'static str, sql: &'static str) -> Result<()> {
         super::cells::run(&self.db, (attempt, sql), []).map(drop)
     }
 

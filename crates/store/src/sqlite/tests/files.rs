@@ -246,7 +246,7 @@ fn hold_what_the_parent_names() {
 }
 
 fn holder(dir: &Path) -> Child {
-    let child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["hold_what_the_parent_names", "--nocapture"])
         .env(HOLD, dir)
         .stdin(Stdio::piped())
@@ -260,7 +260,9 @@ fn holder(dir: &Path) -> Child {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("the child never opened the store");
+    child.kill().unwrap();
+    let ended = child.wait().unwrap();
+    panic!("the child never opened the store: {ended}");
 }
 
 #[test]
@@ -375,6 +377,8 @@ fn what_is_erased_is_in_no_file() {
     let older = backups.join("retake-v1-b.db");
     fs::copy(&same, &older).unwrap();
     raw(&older, "PRAGMA user_version = 1");
+    let note = backups.join("note.txt");
+    fs::write(&note, "mine").unwrap();
     // A reader that was there before stays open, and idle.
     let meta = |rows: &crate::sqlite::SqliteRows| rows.meta(what.entries[0]);
     crate::rows::Backend::read(&kit.store.readers, meta).unwrap();
@@ -382,9 +386,10 @@ fn what_is_erased_is_in_no_file() {
 
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
     kit.writer().scrub().unwrap();
-    assert_eq!(holding_the_secret(kit.dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
 
     let notices = kit.writer().take_notices();
+    assert!(note.exists() && !older.exists());
     assert!(notices.len() == 1 && notices[0].contains("retake-v1-b.db"), "{notices:?}");
     let rows = &kit.store.writer;
     let entry = rows.entry(what.entries[0]).unwrap();
@@ -407,7 +412,7 @@ fn an_erasure_that_a_crash_cut_short_is_finished_at_the_next_start() {
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
     assert!(!holding_the_secret(kit.dir.path()).is_empty());
     let kit = kit.reopened();
-    assert_eq!(holding_the_secret(kit.dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
