@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use futures::channel::mpsc;
 use futures::stream::BoxStream;
-use retake_engine::model::{Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt};
+use retake_engine::model::{
+    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt,
+};
 use tokio::sync::Semaphore;
 
 /// What a model says next.
