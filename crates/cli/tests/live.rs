@@ -41,8 +41,7 @@ impl Home {
     /// Says something in a new conversation, and waits for the answer.
     fn talking(&self) -> Pty {
         let pty = self.start(&[]);
-        pty.shows("/help lists the commands");
-        pty.reads_keys();
+        prompt(&pty);
         say(&pty, "one apple", 1);
         say(&pty, "two pears", 2);
         pty
@@ -145,8 +144,7 @@ fn an_edit_is_said_in_the_place_of_the_old_words() {
 fn ctrl_c_stops_an_answer_and_the_conversation_goes_on() {
     let home = Home::new();
     let pty = home.start(&[]);
-    pty.shows("/help lists the commands");
-    pty.reads_keys();
+    prompt(&pty);
     pty.send("hello\r");
     pty.shows("I am the demo");
     pty.send(CTRL_C);
