@@ -24,9 +24,6 @@ pub(crate) use stream::{decode_stream, encode_stream};
 /// What is wrong with a record. Whoever reads the row adds which one it is.
 pub(crate) type Decoded<T> = Result<T, String>;
 
-/// What stands where a text was erased that can't be left empty.
-pub(crate) const ERASED: &str = "[erased]";
-
 /// JSON without white space.
 fn to_json<T: serde::Serialize + ?Sized>(record: &T) -> String {
     serde_json::to_string(record).expect("BUG: records have string keys and no failing serialiser")

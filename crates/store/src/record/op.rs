@@ -9,7 +9,7 @@ use retake_core::{
 use serde::{Deserialize, Serialize};
 
 use super::state::{FoldRecord, MarkName, SpanRecord, decode_target, encode_target};
-use super::{Decoded, ERASED, decode_pos, encode_pos, from_json, to_json};
+use super::{Decoded, decode_pos, encode_pos, from_json, to_json};
 
 /// An operation as its row has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -196,7 +196,7 @@ pub(crate) fn erased_delta(kind: &str, delta: &str) -> Decoded<Option<String>> {
         return Ok(None);
     }
     let (target, before, after): LabelRecord = from_json("delta", delta)?;
-    let erased = |text: Option<String>| text.map(|_| ERASED.to_owned());
+    let erased = |text: Option<String>| text.map(|_| String::new());
     Ok(Some(to_json::<LabelRecord>(&(
         target,
         erased(before),
@@ -257,7 +257,7 @@ fn encode_reason(reason: Reason) -> String {
 }
 
 /// Reasons that name nothing.
-const PLAIN_REASONS: [Reason; 16] = [
+pub(super) const PLAIN_REASONS: [Reason; 16] = [
     Reason::Rewind,
     Reason::Checkout,
     Reason::Choose,

@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use super::cells::{first, missing, run};
 use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
-use crate::record::{ERASED, decode_parts, encode_parts, erased_delta};
+use crate::record::{decode_parts, encode_parts, erased_delta};
 use crate::rows::{Erasure, Fingerprint, Key, LogNo};
 
 /// Stands where a fingerprint was: it is made from the content and could confirm a guess.
@@ -53,7 +53,7 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
         "UPDATE entry SET content = ?2, usage = NULL, flags = flags | 16,
          fingerprint = iif(fingerprint IS NULL, NULL, ?3) WHERE key = ?1",
     );
-    let nothing = encode_parts(&vec![Part::Erased; parts.len()]);
+    let nothing = encode_parts(&[Part::Erased]);
     run(db, sql, params![packed, nothing, NO_FINGERPRINT]).map(drop)
 }
 
@@ -70,11 +70,11 @@ fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
     let delta = delta.ok_or_else(|| missing(name))?;
     let sql = (
         "erase an operation's texts",
-        "UPDATE operation SET delta = coalesce(?4, delta), summary = iif(summary IS NULL, NULL, ?5),
-         fingerprint = iif(fingerprint IS NULL, NULL, ?6) WHERE root = ?1 AND log = ?2 AND no = ?3",
+        "UPDATE operation SET delta = coalesce(?4, delta), summary = iif(summary IS NULL, NULL, ''),
+         fingerprint = iif(fingerprint IS NULL, NULL, ?5) WHERE root = ?1 AND log = ?2 AND no = ?3",
     );
     let (log, no) = (log.0, super::cells::int(no.0));
-    let values = params![root.0, log, no, delta, ERASED, NO_FINGERPRINT];
+    let values = params![root.0, log, no, delta, NO_FINGERPRINT];
     run(db, sql, values).map(drop)
 }
 

@@ -50,7 +50,8 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         file: file.clone(),
         epoch,
         texts: Vec::new(),
-        saved: 0,
+        indexed: 0,
+        saved: (0, 0),
         notices: Vec::new(),
         _lock: Arc::clone(&lock),
     };
@@ -83,7 +84,8 @@ pub(super) fn reader(file: &Path, lock: Arc<OwnerLock>) -> Result<SqliteRows> {
         file: file.to_owned(),
         epoch: 0,
         texts: Vec::new(),
-        saved: 0,
+        indexed: 0,
+        saved: (0, 0),
         notices: Vec::new(),
         _lock: lock,
     })

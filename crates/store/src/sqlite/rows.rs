@@ -25,8 +25,10 @@ pub struct SqliteRows {
     /// Texts for the full-text index. They are added at the end of the transaction: the index writes what it has
     /// at every savepoint, and one for each request would make a segment of each entry.
     pub(super) texts: Vec<(i64, String)>,
-    /// How many of them were there at the savepoint.
-    pub(super) saved: usize,
+    /// How many of them are in the index already.
+    pub(super) indexed: usize,
+    /// How many texts there were at the savepoint, and how many of them in the index.
+    pub(super) saved: (usize, usize),
     pub(super) notices: Vec<String>,
     /// Held until the file is closed: fields are dropped in order.
     pub(super) _lock: Arc<OwnerLock>,
@@ -178,8 +180,8 @@ impl Rows for SqliteRows {
     }
 
     fn erase(&mut self, root: LogNo, what: &Erasure) -> Result<()> {
-        // What is still to be added to the index has to be there to be taken out.
-        self.flush()?;
+        // What is taken out of the index has to be in it.
+        self.index_texts()?;
         erase::erase(&self.db, root, what)
     }
 }
