@@ -1,4 +1,21 @@
-//! The parts of the binary `retake` that are worth testing apart from it. Must never hold logic of conversations: those belong to
-//! the engine.
+//! The parts of the binary `retake`: arguments, verbs for scripts, the line conversation, and how things look. Must never hold logic of
+//! conversations: those belong to the engine, and everything here is a request to a [`retake_wire::Client`].
+//!
+//! [`run`] is the whole program without its surroundings: the owner of the data, the terminal and the clock come in as [`Owner`] and
+//! [`ui::Ui`].
 
+pub mod app;
+mod args;
+mod chat;
+mod context;
+mod error;
+mod owner;
+mod render;
+mod run;
 pub mod term;
+mod terminal;
+pub mod ui;
+mod verbs;
+
+pub use owner::{Owner, Places, Setting};
+pub use run::{Surroundings, run};

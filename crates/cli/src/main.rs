@@ -1,3 +1,7 @@
-//! The binary `retake`: the composition root. Must never hold logic.
+//! The binary `retake`. Must never hold logic: see `app`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    retake_cli::app::main()
+}

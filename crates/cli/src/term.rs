@@ -32,9 +32,7 @@ pub mod width;
 /// and questions be used.
 #[must_use]
 pub fn interactive() -> bool {
-    std::io::stdin().is_terminal()
-        && std::io::stdout().is_terminal()
-        && std::io::stderr().is_terminal()
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Restores the terminal if a read has it in raw mode: cooked mode, the cursor shown, bracketed paste and key protocols off. For

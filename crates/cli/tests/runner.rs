@@ -1,3 +1,5 @@
-//! The integration tests of the command line, as one binary.
+//! The tests of the command line: one binary.
 
+mod faces;
+mod live;
 mod term;

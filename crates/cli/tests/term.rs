@@ -1,6 +1,6 @@
 //! The terminal layer in a real pseudo-terminal, driven by keys and judged by its screen.
 
-mod pty;
+pub(crate) mod pty;
 
 mod confirm;
 mod editor;

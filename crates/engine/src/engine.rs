@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::ids::Random;
-use crate::model::Models;
+use crate::model::Catalogue;
 
 /// What an engine is made of. Clock and randomness come from outside, once.
 pub struct Parts {
@@ -23,7 +23,7 @@ pub struct Parts {
     /// The source of ids.
     pub random: Arc<dyn Random>,
     /// The models there are.
-    pub models: Models,
+    pub models: Arc<dyn Catalogue>,
     /// Instructions above every conversation.
     pub system_prompt: Option<String>,
     /// The name of the person who types.
@@ -50,8 +50,8 @@ impl Engine {
     }
 
     /// The models.
-    pub fn models(&self) -> &Models {
-        &self.parts.models
+    pub fn models(&self) -> &dyn Catalogue {
+        &*self.parts.models
     }
 
     pub(crate) fn parts(&self) -> &Parts {

@@ -16,7 +16,7 @@ use retake_core::{Part, Role, Usage};
 
 pub use answer::Answer;
 pub use demo::Demo;
-pub use discover::{Choice, Models, Offer};
+pub use discover::{Catalogue, Choice, Models, Offer};
 pub use error::{ModelError, ModelErrorKind};
 pub use retry::{RetryPolicy, Retrying};
 

@@ -40,6 +40,7 @@ impl Engine {
         let system_prompt = request.settings.system_prompt.clone();
         let models =
             Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
+        let models = Arc::new(models);
         Self::start(Parts { store, clock, random, models, system_prompt, user: request.user }).await
     }
 }

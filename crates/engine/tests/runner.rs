@@ -3,3 +3,4 @@
 mod poster;
 mod providers;
 mod raw;
+mod turns;

@@ -9,11 +9,11 @@ mod error;
 mod keeper;
 mod lock;
 mod memory;
-mod query;
+pub mod query;
 mod reading;
 mod record;
 mod request;
-mod rows;
+pub mod rows;
 mod sqlite;
 mod store;
 
@@ -28,6 +28,6 @@ pub use request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort,
     StreamRow,
 };
-pub use rows::{Backend, Rows, Transactions};
+pub use rows::Backend;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;

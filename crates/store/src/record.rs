@@ -15,17 +15,12 @@ mod stream;
 
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
-pub(crate) use place::{
-    decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request,
-};
+pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
 
 /// What is wrong with a record. Whoever reads the row adds which one it is.
 pub(crate) type Decoded<T> = Result<T, String>;
-
-/// What stands where a text was erased that can't be left empty.
-pub(crate) const ERASED: &str = "[erased]";
 
 /// JSON without white space.
 fn to_json<T: serde::Serialize + ?Sized>(record: &T) -> String {

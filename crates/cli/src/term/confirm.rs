@@ -27,11 +27,7 @@ pub fn confirm(palette: Palette, question: &str, on_enter: OnEnter) -> io::Resul
         OnEnter::Yes => "[Y/n]",
         OnEnter::No => "[y/N]",
     };
-    say(&format!(
-        "{} {} ",
-        safe::line(question),
-        palette.paint(Style::Dim, choices)
-    ))?;
+    say(&format!("{} {} ", safe::line(question), palette.paint(Style::Dim, choices)))?;
     let answer = {
         let _raw = Raw::enable()?;
         wait(on_enter)?
@@ -79,12 +75,7 @@ mod tests {
         let control = KeyModifiers::CONTROL;
         for (code, modifiers, on_enter, expected) in [
             (KeyCode::Char('y'), plain, OnEnter::No, Some(true)),
-            (
-                KeyCode::Char('Y'),
-                KeyModifiers::SHIFT,
-                OnEnter::No,
-                Some(true),
-            ),
+            (KeyCode::Char('Y'), KeyModifiers::SHIFT, OnEnter::No, Some(true)),
             (KeyCode::Char('n'), plain, OnEnter::Yes, Some(false)),
             (KeyCode::Enter, plain, OnEnter::Yes, Some(true)),
             (KeyCode::Enter, plain, OnEnter::No, Some(false)),
@@ -94,11 +85,7 @@ mod tests {
             (KeyCode::Char('y'), control, OnEnter::Yes, None),
             (KeyCode::Char('x'), plain, OnEnter::Yes, None),
         ] {
-            assert_eq!(
-                answer(KeyEvent::new(code, modifiers), on_enter),
-                expected,
-                "{code:?}"
-            );
+            assert_eq!(answer(KeyEvent::new(code, modifiers), on_enter), expected, "{code:?}");
         }
     }
 }

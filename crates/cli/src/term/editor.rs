@@ -19,8 +19,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reedline::{
-    ColumnarMenu, EditCommand, FileBackedHistory, HistoryItem, MenuBuilder, Reedline, ReedlineMenu,
-    Signal,
+    ColumnarMenu, EditCommand, FileBackedHistory, HistoryItem, MenuBuilder, Reedline, ReedlineMenu, Signal,
 };
 
 use super::safe;
@@ -93,12 +92,7 @@ impl Editor {
     /// A composer with its history; it does not touch the terminal beyond asking which keys it can tell apart.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let Settings {
-            prompt,
-            history,
-            commands,
-            palette,
-        } = settings;
+        let Settings { prompt, history, commands, palette } = settings;
         let state = Shared::default();
         let capacity = history.len() + REMEMBERED;
         let line = Reedline::create()
@@ -108,10 +102,7 @@ impl Editor {
             .with_hinter(Box::new(face::Notice::new(Arc::clone(&state))))
             .with_completer(Box::new(face::Commands::new(commands)))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(
-                ColumnarMenu::default()
-                    .with_name(COMMANDS)
-                    .with_columns(1)
-                    .with_marker(""),
+                ColumnarMenu::default().with_name(COMMANDS).with_columns(1).with_marker(""),
             )))
             .with_quick_completions(true)
             .with_partial_completions(true)
@@ -150,8 +141,7 @@ impl Editor {
         let _guard = Unwinding;
         if let Some(text) = prefill {
             let folded = lock(&self.state).folds.fold(&text);
-            self.line
-                .run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(folded)]);
+            self.line.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(folded)]);
         }
         loop {
             let signal = self.line.read_line(&self.face)?;
@@ -188,8 +178,7 @@ impl Editor {
 
 /// A history that is not written anywhere.
 fn memory(capacity: usize) -> FileBackedHistory {
-    FileBackedHistory::new(capacity)
-        .expect("BUG: a number of prompts in memory is a valid capacity")
+    FileBackedHistory::new(capacity).expect("BUG: a number of prompts in memory is a valid capacity")
 }
 
 /// Restores the terminal if reading panics, even when the composer itself outlives the panic.

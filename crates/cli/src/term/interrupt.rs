@@ -17,9 +17,7 @@ impl Interrupts {
     ///
     /// If the operating system refuses the handler.
     pub fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            signal: signal(SignalKind::interrupt())?,
-        })
+        Ok(Self { signal: signal(SignalKind::interrupt())? })
     }
 
     /// Waits for the next press. Dropping the future loses none.

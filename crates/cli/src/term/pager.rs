@@ -55,10 +55,7 @@ fn start(variable: Option<OsString>) -> Option<Child> {
 }
 
 fn feed(pager: &mut Child, text: &str) -> io::Result<()> {
-    let mut stdin = pager
-        .stdin
-        .take()
-        .expect("BUG: the pager is started with a pipe");
+    let mut stdin = pager.stdin.take().expect("BUG: the pager is started with a pipe");
     let written = stdin.write_all(text.as_bytes());
     drop(stdin);
     pager.wait()?;
@@ -82,10 +79,7 @@ mod tests {
 
     #[test]
     fn only_what_is_longer_than_the_screen_is_paged() {
-        let screen = Size {
-            columns: 10,
-            rows: 5,
-        };
+        let screen = Size { columns: 10, rows: 5 };
         for (text, longer) in [
             ("", false),
             ("1\n2\n3\n4\n", false),
@@ -107,9 +101,6 @@ mod tests {
     fn a_pager_that_reads_nothing_is_a_broken_pipe_at_worst() {
         let mut pager = start(Some("exit 0".into())).expect("a shell");
         let text = "line\n".repeat(1_000_000);
-        assert_eq!(
-            feed(&mut pager, &text).map_err(|error| error.kind()),
-            Err(ErrorKind::BrokenPipe)
-        );
+        assert_eq!(feed(&mut pager, &text).map_err(|error| error.kind()), Err(ErrorKind::BrokenPipe));
     }
 }

@@ -79,11 +79,7 @@ pub fn pick(
 /// The row with text that is safe to draw.
 fn shown(row: &Row) -> Row {
     let line = |text: &str| safe::line(text).into_owned();
-    Row {
-        title: line(&row.title),
-        detail: line(&row.detail),
-        disabled: row.disabled.as_deref().map(line),
-    }
+    Row { title: line(&row.title), detail: line(&row.detail), disabled: row.disabled.as_deref().map(line) }
 }
 
 /// The next key that is pressed; `None` when the terminal was resized or something else asks for a new drawing.
@@ -149,9 +145,7 @@ impl Picker<'_> {
             Some(filter) => format!("{}  {count}  /{}", self.question, safe::line(filter)),
             None => format!("{}  {count}", self.question),
         };
-        self.palette
-            .paint(Style::Bold, width::truncate(&text, columns))
-            .to_string()
+        self.palette.paint(Style::Bold, width::truncate(&text, columns)).to_string()
     }
 
     fn row(&self, index: usize, marked: bool, columns: usize) -> String {
@@ -173,11 +167,7 @@ impl Picker<'_> {
         if detail.is_empty() {
             return painted;
         }
-        let style = if row.disabled.is_some() {
-            Style::Warn
-        } else {
-            Style::Dim
-        };
+        let style = if row.disabled.is_some() { Style::Warn } else { Style::Dim };
         format!("{painted}  {}", self.palette.paint(style, detail))
     }
 
@@ -202,9 +192,7 @@ impl Picker<'_> {
         }
         let draw = |line: &String| {
             let line = format!("  │ {line}");
-            self.palette
-                .paint(Style::Dim, width::truncate(&line, columns))
-                .to_string()
+            self.palette.paint(Style::Dim, width::truncate(&line, columns)).to_string()
         };
         lines.iter().map(draw).collect()
     }
@@ -214,16 +202,11 @@ impl Picker<'_> {
             Some(row) => {
                 let why = self.rows[row].disabled.as_deref().unwrap_or_default();
                 let text = format!("  can't be picked: {why}");
-                return self
-                    .palette
-                    .paint(Style::Error, width::truncate(&text, columns))
-                    .to_string();
+                return self.palette.paint(Style::Error, width::truncate(&text, columns)).to_string();
             }
             None => "  ↑↓ move · Enter pick · type to filter · Esc cancel",
         };
-        self.palette
-            .paint(Style::Dim, width::truncate(help, columns))
-            .to_string()
+        self.palette.paint(Style::Dim, width::truncate(help, columns)).to_string()
     }
 }
 

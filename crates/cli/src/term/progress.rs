@@ -29,21 +29,13 @@ impl Progress {
     /// Work of unknown length, for example `"waiting for the model"`.
     #[must_use]
     pub fn spinner(message: &str) -> Self {
-        Self::start(
-            ProgressBar::no_length(),
-            "{spinner} {wide_msg} {elapsed}",
-            message,
-        )
+        Self::start(ProgressBar::no_length(), "{spinner} {wide_msg} {elapsed}", message)
     }
 
     /// Work on a number of things.
     #[must_use]
     pub fn count(message: &str, total: u64) -> Self {
-        Self::start(
-            ProgressBar::new(total),
-            "{spinner} {msg} {wide_bar} {human_pos}/{human_len}",
-            message,
-        )
+        Self::start(ProgressBar::new(total), "{spinner} {msg} {wide_bar} {human_pos}/{human_len}", message)
     }
 
     /// Work on a number of bytes.
@@ -55,9 +47,7 @@ impl Progress {
 
     fn start(bar: ProgressBar, template: &str, message: &str) -> Self {
         bar.set_draw_target(ProgressDrawTarget::hidden());
-        bar.set_style(
-            ProgressStyle::with_template(template).expect("BUG: the templates here are valid"),
-        );
+        bar.set_style(ProgressStyle::with_template(template).expect("BUG: the templates here are valid"));
         bar.set_message(safe::line(message).into_owned());
         let waiting = is_drawn().then(|| show_later(bar.clone()));
         Self { bar, waiting }
@@ -66,6 +56,11 @@ impl Progress {
     /// Says what is being done now.
     pub fn message(&self, message: &str) {
         self.bar.set_message(safe::line(message).into_owned());
+    }
+
+    /// Says how much there is in all, where that turns out only on the way.
+    pub fn total(&self, total: u64) {
+        self.bar.set_length(total);
     }
 
     /// Says how much is done by now.
@@ -114,10 +109,7 @@ mod tests {
     fn positions_and_messages_are_kept_and_safe() {
         let progress = Progress::count("reading\x1b[2J", 10);
         progress.set(4);
-        assert_eq!(
-            (progress.bar.position(), progress.bar.length()),
-            (4, Some(10))
-        );
+        assert_eq!((progress.bar.position(), progress.bar.length()), (4, Some(10)));
         assert_eq!(progress.bar.message(), "reading␛[2J");
     }
 }

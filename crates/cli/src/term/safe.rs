@@ -69,11 +69,7 @@ impl Stream {
     /// What is left to print when no chunk follows. The stream can be used again afterwards.
     #[must_use = "a carriage return at the very end is shown by printing this"]
     pub fn finish(&mut self) -> &'static str {
-        if std::mem::take(&mut self.held) {
-            CARRIAGE_RETURN
-        } else {
-            ""
-        }
+        if std::mem::take(&mut self.held) { CARRIAGE_RETURN } else { "" }
     }
 }
 
@@ -132,9 +128,7 @@ mod tests {
     fn hostile() -> impl Strategy<Value = String> {
         let char = prop_oneof![
             any::<char>(),
-            proptest::sample::select(vec![
-                '\r', '\n', '\t', '\x1b', '\x07', '\u{9b}', '\u{202e}', 'a'
-            ]),
+            proptest::sample::select(vec!['\r', '\n', '\t', '\x1b', '\x07', '\u{9b}', '\u{202e}', 'a']),
         ];
         proptest::collection::vec(char, 0..40).prop_map(String::from_iter)
     }

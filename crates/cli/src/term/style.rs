@@ -83,9 +83,7 @@ impl Palette {
     fn decide(terminal: bool, no_color: Option<&OsStr>, term: Option<&OsStr>) -> Self {
         let refused = no_color.is_some_and(|value| !value.is_empty());
         let dumb = term.is_some_and(|value| value == "dumb");
-        Self {
-            drawn: terminal && !refused && !dumb,
-        }
+        Self { drawn: terminal && !refused && !dumb }
     }
 
     /// Whether styles are drawn.
@@ -97,11 +95,7 @@ impl Palette {
     /// The text in a style, to be written with `{}`. The text must be safe already; a style does not go over the end of a line.
     #[must_use]
     pub const fn paint<T: Display>(self, style: Style, text: T) -> Painted<T> {
-        Painted {
-            palette: self,
-            style,
-            text,
-        }
+        Painted { palette: self, style, text }
     }
 }
 
@@ -149,13 +143,7 @@ mod tests {
     #[test]
     fn a_plain_palette_keeps_text_as_it_is() {
         assert_eq!(Palette::PLAIN.paint(Style::Error, "bad").to_string(), "bad");
-        assert_eq!(
-            Palette::COLOURED.paint(Style::Accent, "good").to_string(),
-            "\x1b[36mgood\x1b[0m"
-        );
-        assert_eq!(
-            format!("{:>4}|", Palette::COLOURED.paint(Style::Dim, "x")),
-            "\x1b[2m   x\x1b[0m|"
-        );
+        assert_eq!(Palette::COLOURED.paint(Style::Accent, "good").to_string(), "\x1b[36mgood\x1b[0m");
+        assert_eq!(format!("{:>4}|", Palette::COLOURED.paint(Style::Dim, "x")), "\x1b[2m   x\x1b[0m|");
     }
 }

@@ -19,29 +19,19 @@ fn relative_in(zone: &TimeZone, now_ms: i64, then_ms: i64) -> String {
         ago @ ..MINUTE if ago > -MINUTE => return "just now".to_owned(),
         ago @ MINUTE..HOUR => {
             let minutes = ago / MINUTE;
-            return if minutes == 1 {
-                "1 minute ago".to_owned()
-            } else {
-                format!("{minutes} minutes ago")
-            };
+            return if minutes == 1 { "1 minute ago".to_owned() } else { format!("{minutes} minutes ago") };
         }
         _ => {}
     }
-    let (Ok(now), Ok(then)) = (
-        Timestamp::from_millisecond(now_ms),
-        Timestamp::from_millisecond(then_ms),
-    ) else {
+    let (Ok(now), Ok(then)) = (Timestamp::from_millisecond(now_ms), Timestamp::from_millisecond(then_ms))
+    else {
         return "at an unknown time".to_owned();
     };
     let (now, then) = (now.to_zoned(zone.clone()), then.to_zoned(zone.clone()));
     let clock = then.strftime("%H:%M");
     if then.date() == now.date() {
         format!("today {clock}")
-    } else if then
-        .date()
-        .checked_add(1.day())
-        .is_ok_and(|next| next == now.date())
-    {
+    } else if then.date().checked_add(1.day()).is_ok_and(|next| next == now.date()) {
         format!("yesterday {clock}")
     } else {
         format!("{} {clock}", then.date())
@@ -71,27 +61,17 @@ mod tests {
             ("2026-03-12T18:00:00Z", "today 18:00"),
             ("2027-01-01T00:00:00Z", "2027-01-01 00:00"),
         ] {
-            assert_eq!(
-                said("UTC", "2026-03-12T15:30:00Z", then),
-                expected,
-                "{then}"
-            );
+            assert_eq!(said("UTC", "2026-03-12T15:30:00Z", then), expected, "{then}");
         }
     }
 
     #[test]
     fn the_day_is_the_local_one() {
-        assert_eq!(
-            said("Asia/Tokyo", "2026-03-12T16:30:00Z", "2026-03-12T14:30:00Z"),
-            "yesterday 23:30"
-        );
+        assert_eq!(said("Asia/Tokyo", "2026-03-12T16:30:00Z", "2026-03-12T14:30:00Z"), "yesterday 23:30");
     }
 
     #[test]
     fn a_time_out_of_range_is_said_to_be_unknown() {
-        assert_eq!(
-            relative_in(&TimeZone::UTC, 0, i64::MIN),
-            "at an unknown time"
-        );
+        assert_eq!(relative_in(&TimeZone::UTC, 0, i64::MIN), "at an unknown time");
     }
 }

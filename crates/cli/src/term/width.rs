@@ -22,14 +22,8 @@ pub struct Size {
 #[must_use]
 pub fn terminal() -> Size {
     match crossterm::terminal::size() {
-        Ok((columns, rows)) if columns > 0 && rows > 0 => Size {
-            columns: columns.into(),
-            rows: rows.into(),
-        },
-        _ => Size {
-            columns: 80,
-            rows: 24,
-        },
+        Ok((columns, rows)) if columns > 0 && rows > 0 => Size { columns: columns.into(), rows: rows.into() },
+        _ => Size { columns: 80, rows: 24 },
     }
 }
 
@@ -66,9 +60,7 @@ pub fn fit(text: &str, width: usize) -> String {
 /// wider than `max` has a line of its own.
 #[must_use]
 pub fn wrap(text: &str, max: usize) -> Vec<String> {
-    text.split('\n')
-        .flat_map(|line| wrap_line(&line.replace('\t', TAB), max.max(1)))
-        .collect()
+    text.split('\n').flat_map(|line| wrap_line(&line.replace('\t', TAB), max.max(1))).collect()
 }
 
 fn wrap_line(line: &str, max: usize) -> Vec<String> {
@@ -79,11 +71,7 @@ fn wrap_line(line: &str, max: usize) -> Vec<String> {
         if head.is_empty() {
             head = rest.graphemes(true).next().unwrap_or(rest);
         }
-        let broken = if rest[head.len()..].starts_with(' ') {
-            head
-        } else {
-            at_space(head).unwrap_or(head)
-        };
+        let broken = if rest[head.len()..].starts_with(' ') { head } else { at_space(head).unwrap_or(head) };
         lines.push(broken.trim_end_matches(' ').to_owned());
         let after = &rest[broken.len()..];
         rest = after.strip_prefix(' ').unwrap_or(after);
@@ -148,10 +136,7 @@ mod tests {
         assert_eq!(wrap("漢字漢", 3), ["漢", "字", "漢"]);
         assert_eq!(wrap("a\n\nb", 5), ["a", "", "b"]);
         assert_eq!(wrap("漢", 1), ["漢"]);
-        assert_eq!(
-            wrap("    indented code line", 12),
-            ["    indented", "code line"]
-        );
+        assert_eq!(wrap("    indented code line", 12), ["    indented", "code line"]);
     }
 
     proptest! {

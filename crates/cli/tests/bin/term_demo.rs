@@ -73,11 +73,7 @@ fn edit(mut prefill: Option<String>) -> io::Result<()> {
                 let mut hasher = DefaultHasher::new();
                 text.hash(&mut hasher);
                 let short = text.chars().take(60).collect::<String>();
-                say(&format!(
-                    "READ {} {:016x} {short:?}\n",
-                    text.len(),
-                    hasher.finish()
-                ))?;
+                say(&format!("READ {} {:016x} {short:?}\n", text.len(), hasher.finish()))?;
             }
             Read::Interrupted => return say("LEFT interrupted\n"),
             Read::Eof => return say("LEFT eof\n"),
@@ -101,9 +97,7 @@ fn pick_a_row(before: Option<String>) -> io::Result<()> {
 }
 
 fn interrupt() -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut interrupts = Interrupts::new()?;
         say("ready\n")?;

@@ -4,21 +4,15 @@ use super::pty::Pty;
 
 #[test]
 fn one_key_answers_and_the_answer_stays() {
-    for (key, answer, said) in [
-        ("y", "true", "yes"),
-        ("\r", "false", "no"),
-        ("\x1b", "false", "no"),
-        ("\x03", "false", "no"),
-    ] {
+    for (key, answer, said) in
+        [("y", "true", "yes"), ("\r", "false", "no"), ("\x1b", "false", "no"), ("\x03", "false", "no")]
+    {
         let mut pty = Pty::start(&["confirm"]);
         pty.shows("Go on? [y/N]");
         pty.reads_keys();
         pty.send(key);
         let screen = pty.shows(&format!("ANSWER {answer}"));
-        assert_eq!(
-            screen.lines().next().map(str::trim_end),
-            Some(&*format!("Go on? [y/N] {said}"))
-        );
+        assert_eq!(screen.lines().next().map(str::trim_end), Some(&*format!("Go on? [y/N] {said}")));
         assert!(pty.ended());
     }
 }

@@ -1,9 +1,9 @@
 //! The composer: what is typed, pasted and prefilled comes back whole.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::pty::Pty;
+use super::pty::{Pty, now};
 
 const ENTER: &str = "\r";
 const CTRL_C: &str = "\x03";
@@ -26,11 +26,7 @@ fn reads(pty: &Pty, text: &str) {
     text.hash(&mut hasher);
     let expected = format!("READ {} {:016x} {short:?}", text.len(), hasher.finish());
     // The line may be wrapped by the terminal.
-    pty.until(&expected, |screen| {
-        screen
-            .replace('\n', "")
-            .contains(&expected.replace('\n', ""))
-    });
+    pty.until(&expected, |screen| screen.replace('\n', "").contains(&expected.replace('\n', "")));
 }
 
 #[test]
@@ -85,11 +81,10 @@ fn a_pasted_escape_sequence_is_shown_and_kept() {
 fn ten_megabytes_are_pasted_as_a_placeholder_and_read_whole() {
     let pty = edit(&[]);
     let body =
-        "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ 0123456789 words\n"
-            .repeat(122_000);
+        "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ 0123456789 words\n".repeat(122_000);
     pty.send("look: ");
     pty.shows("look: ");
-    let started = Instant::now();
+    let started = now();
     pty.paste(&body.replace('\n', "\r"));
     pty.shows("you> look: [pasted 10.0 MB, 122,000 lines]");
     let shown = started.elapsed();
@@ -106,17 +101,13 @@ fn a_placeholder_is_deleted_whole_and_comes_back_with_undo() {
     pty.paste(&body);
     pty.shows("you> see [pasted 500 B, 100 lines]");
     pty.send(BACKSPACE);
-    pty.until("no placeholder", |screen| {
-        screen.contains("see") && !screen.contains("pasted")
-    });
+    pty.until("no placeholder", |screen| screen.contains("see") && !screen.contains("pasted"));
     pty.send(CTRL_Z);
     pty.shows("[pasted 500 B, 100 lines]");
     pty.send(ENTER);
     reads(&pty, &format!("see {body}"));
     pty.send(UP);
-    pty.until("the placeholder again", |screen| {
-        screen.matches("[pasted 500 B").count() == 2
-    });
+    pty.until("the placeholder again", |screen| screen.matches("[pasted 500 B").count() == 2);
 }
 
 #[test]
@@ -133,11 +124,7 @@ fn ctrl_c_clears_a_line_and_undo_brings_it_back() {
 #[test]
 fn ctrl_c_twice_on_an_empty_line_leaves() {
     let mut pty = edit(&["text"]);
-    for shown in [
-        "you> cleared",
-        "you> press Ctrl-C again to leave",
-        "LEFT interrupted",
-    ] {
+    for shown in ["you> cleared", "you> press Ctrl-C again to leave", "LEFT interrupted"] {
         pty.send(CTRL_C);
         pty.shows(shown);
     }
@@ -150,9 +137,7 @@ fn a_key_between_two_ctrl_c_stays() {
     pty.send(CTRL_C);
     pty.shows("press Ctrl-C again");
     pty.send("x");
-    pty.until("the typed key", |screen| {
-        screen.trim_end().ends_with("you> x")
-    });
+    pty.until("the typed key", |screen| screen.trim_end().ends_with("you> x"));
     pty.send(CTRL_C);
     pty.shows("cleared");
     pty.send(format!("still here{ENTER}"));
@@ -165,10 +150,7 @@ fn ctrl_c_clears_every_line_of_the_text() {
     pty.shows("· three");
     pty.send(CTRL_C);
     let screen = pty.shows("you> cleared");
-    assert!(
-        !screen.contains("two") && !screen.contains("three"),
-        "{screen}"
-    );
+    assert!(!screen.contains("two") && !screen.contains("three"), "{screen}");
 }
 
 #[test]
@@ -203,9 +185,7 @@ fn earlier_prompts_are_there_and_new_ones_join_them() {
     pty.send(format!("!{ENTER}"));
     reads(&pty, "first prompt!");
     pty.send(UP);
-    pty.until("the new prompt", |screen| {
-        screen.matches("you> first prompt!").count() == 2
-    });
+    pty.until("the new prompt", |screen| screen.matches("you> first prompt!").count() == 2);
 }
 
 #[test]
@@ -213,10 +193,7 @@ fn a_command_is_completed_with_its_help() {
     let pty = edit(&[]);
     pty.send("/re\t");
     let screen = pty.shows("goes back to an earlier message");
-    assert!(
-        screen.contains("comes forward again") && !screen.contains("takes back"),
-        "{screen}"
-    );
+    assert!(screen.contains("comes forward again") && !screen.contains("takes back"), "{screen}");
     pty.send("w\t");
     pty.shows("you> /rewind ");
     pty.send(format!("3{ENTER}"));

@@ -19,18 +19,9 @@ fn keys_pick_and_the_screen_is_clean_afterwards() {
     let mut pty = picker();
     let screen = pty.screen();
     assert!(screen.contains("Go back to  1/40"), "{screen}");
-    assert!(
-        screen.contains("> message 1 漢字") && screen.contains("1 minutes ago"),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("│ preview of 0␛[2J") && screen.contains("│ and more"),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("message 12 ") && !screen.contains("message 13 "),
-        "{screen}"
-    );
+    assert!(screen.contains("> message 1 漢字") && screen.contains("1 minutes ago"), "{screen}");
+    assert!(screen.contains("│ preview of 0␛[2J") && screen.contains("│ and more"), "{screen}");
+    assert!(screen.contains("message 12 ") && !screen.contains("message 13 "), "{screen}");
     assert!(pty.cursor_hidden());
     pty.send(DOWN);
     pty.shows("preview of 1");
@@ -55,13 +46,8 @@ fn the_modes_of_the_terminal_come_back() {
 fn typing_filters_in_any_case() {
     let pty = picker();
     pty.send("SAGE 37");
-    let screen = pty.until("one row", |screen| {
-        screen.contains("Go back to  1/1  /SAGE 37")
-    });
-    assert!(
-        screen.contains("> message 37") && !screen.contains("message 1 "),
-        "{screen}"
-    );
+    let screen = pty.until("one row", |screen| screen.contains("Go back to  1/1  /SAGE 37"));
+    assert!(screen.contains("> message 37") && !screen.contains("message 1 "), "{screen}");
     pty.send(ENTER);
     pty.shows("PICKED Some(36)");
 }
@@ -82,12 +68,7 @@ fn nothing_found_is_said_and_cancelled() {
 #[test]
 fn a_disabled_row_says_why_and_is_not_picked() {
     let pty = picker();
-    assert!(
-        pty.screen()
-            .contains("message 3 漢字  (its files are gone)"),
-        "{}",
-        pty.screen()
-    );
+    assert!(pty.screen().contains("message 3 漢字  (its files are gone)"), "{}", pty.screen());
     pty.send(format!("{DOWN}{DOWN}{ENTER}"));
     pty.shows("can't be picked: its files are gone");
     pty.send(format!("{UP}{ENTER}"));
@@ -127,12 +108,7 @@ fn at_the_bottom_of_the_screen_it_makes_room_and_gives_it_back() {
     assert!(screen.contains("line 50\nGo back to"), "{screen}");
     pty.send(format!("{DOWN}{ENTER}"));
     let screen = pty.shows("PICKED Some(1)");
-    assert!(
-        screen
-            .trim_end()
-            .ends_with("line 49\nline 50\nPICKED Some(1)"),
-        "{screen}"
-    );
+    assert!(screen.trim_end().ends_with("line 49\nline 50\nPICKED Some(1)"), "{screen}");
     assert!(!screen.contains("message"), "{screen}");
 }
 
@@ -140,9 +116,7 @@ fn at_the_bottom_of_the_screen_it_makes_room_and_gives_it_back() {
 fn a_low_terminal_has_fewer_rows_and_less_preview() {
     let pty = picker();
     pty.resize(8, 80);
-    let screen = pty.until("fewer rows", |s| {
-        s.contains("message 4") && s.contains("Esc cancel")
-    });
+    let screen = pty.until("fewer rows", |s| s.contains("message 4") && s.contains("Esc cancel"));
     assert!(!screen.contains("message 5"), "{screen}");
     assert!(screen.contains("preview of 0␛[2J…"), "{screen}");
 }

@@ -16,7 +16,13 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// How often modes are looked at, which change without a word.
 const LOOK: Duration = Duration::from_millis(20);
 
-pub(super) struct Pty {
+/// The time, for deadlines.
+#[expect(clippy::disallowed_methods, reason = "the program under test runs in real time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+pub(crate) struct Pty {
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
     /// The modes of the terminal before the program began.
@@ -45,8 +51,7 @@ impl vt100::Callbacks for Answers {
         let (row, column) = screen.cursor_position();
         match (intermediate, params.first().copied(), c) {
             (None, Some([6]), 'n') => {
-                self.pending
-                    .extend(format!("\x1b[{};{}R", row + 1, column + 1).bytes());
+                self.pending.extend(format!("\x1b[{};{}R", row + 1, column + 1).bytes());
             }
             (None, _, 'c') => self.pending.extend(b"\x1b[?62c"),
             _ => {}
@@ -63,25 +68,24 @@ fn cells(number: u16) -> NonZero<u16> {
 }
 
 /// The demonstration program.
-pub(super) fn program() -> &'static Path {
+pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_term_demo"))
 }
 
 impl Pty {
-    pub(super) fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::start_with(arguments, &[])
     }
 
-    pub(super) fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let size = PtySize {
-            rows: 24,
-            cols: 80,
-            ..PtySize::default()
-        };
-        let pair = native_pty_system()
-            .openpty(size)
-            .expect("a pseudo-terminal");
-        let mut command = CommandBuilder::new(program());
+    pub(crate) fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::run(program(), arguments, variables)
+    }
+
+    /// Starts any program.
+    pub(crate) fn run(program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let size = PtySize { rows: 24, cols: 80, ..PtySize::default() };
+        let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
+        let mut command = CommandBuilder::new(program);
         command.args(arguments);
         command.env("TERM", "xterm-256color");
         command.env("NO_COLOR", "");
@@ -89,151 +93,96 @@ impl Pty {
             command.env(name, value);
         }
         let modes = modes(&*pair.master);
-        let child = pair
-            .slave
-            .spawn_command(command)
-            .expect("the demonstration starts");
+        let child = pair.slave.spawn_command(command).expect("the program starts");
         let screen = Arc::new((
-            Mutex::new(vt100::Parser::new_with_callbacks(
-                cells(24),
-                cells(80),
-                0,
-                Answers::default(),
-            )),
+            Mutex::new(vt100::Parser::new_with_callbacks(cells(24), cells(80), 0, Answers::default())),
             Condvar::new(),
         ));
         let keys = type_keys(pair.master.take_writer().expect("the writer"));
-        show(
-            pair.master.try_clone_reader().expect("a reader"),
-            Arc::clone(&screen),
-            keys.clone(),
-        );
-        Self {
-            master: pair.master,
-            child,
-            modes,
-            keys,
-            screen,
-        }
+        show(pair.master.try_clone_reader().expect("a reader"), Arc::clone(&screen), keys.clone());
+        Self { master: pair.master, child, modes, keys, screen }
     }
 
-    pub(super) fn send(&self, keys: impl AsRef<[u8]>) {
-        self.keys
-            .send(keys.as_ref().to_owned())
-            .expect("the writer lives");
+    pub(crate) fn send(&self, keys: impl AsRef<[u8]>) {
+        self.keys.send(keys.as_ref().to_owned()).expect("the writer lives");
     }
 
-    pub(super) fn paste(&self, text: &str) {
+    pub(crate) fn paste(&self, text: &str) {
         self.send(format!("\x1b[200~{text}\x1b[201~"));
     }
 
-    pub(super) fn screen(&self) -> String {
-        self.screen
-            .0
-            .lock()
-            .expect("the screen")
-            .screen()
-            .contents()
+    pub(crate) fn screen(&self) -> String {
+        self.screen.0.lock().expect("the screen").screen().contents()
     }
 
     /// Whether a text was printed at any time, even if it is gone.
-    pub(super) fn ever_printed(&self, text: &str) -> bool {
+    pub(crate) fn ever_printed(&self, text: &str) -> bool {
         let parser = self.screen.0.lock().expect("the screen");
         String::from_utf8_lossy(&parser.callbacks().transcript).contains(text)
     }
 
-    pub(super) fn cursor_hidden(&self) -> bool {
-        self.screen
-            .0
-            .lock()
-            .expect("the screen")
-            .screen()
-            .hide_cursor()
+    pub(crate) fn cursor_hidden(&self) -> bool {
+        self.screen.0.lock().expect("the screen").screen().hide_cursor()
     }
 
     /// Waits until the screen is as expected, and gives it back. It looks again when something is printed, and now and then.
     #[track_caller]
-    pub(super) fn until(&self, what: &str, expected: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn until(&self, what: &str, expected: impl Fn(&str) -> bool) -> String {
         self.until_screen(what, |screen| expected(&screen.contents()))
     }
 
     /// Waits until the cursor is there, which is when a drawing that ends with moving it is complete.
     #[track_caller]
-    pub(super) fn cursor_is_at(&self, row: u16, column: u16) {
-        self.until_screen("the cursor", |screen| {
-            screen.cursor_position() == (row, column)
-        });
+    pub(crate) fn cursor_is_at(&self, row: u16, column: u16) {
+        self.until_screen("the cursor", |screen| screen.cursor_position() == (row, column));
     }
 
     #[track_caller]
     fn until_screen(&self, what: &str, expected: impl Fn(&vt100::Screen) -> bool) -> String {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = now() + DEADLINE;
         let mut parser = self.screen.0.lock().expect("the screen");
         loop {
             let contents = parser.screen().contents();
             if expected(parser.screen()) {
                 return contents;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            assert!(
-                !left.is_zero(),
-                "waited for {what}; the screen is\n{contents}\n"
-            );
-            parser = self
-                .screen
-                .1
-                .wait_timeout(parser, left.min(LOOK))
-                .expect("the screen")
-                .0;
+            let left = deadline.saturating_duration_since(now());
+            assert!(!left.is_zero(), "waited for {what}; the screen is\n{contents}\n");
+            parser = self.screen.1.wait_timeout(parser, left.min(LOOK)).expect("the screen").0;
         }
     }
 
     /// Waits until the screen contains a text.
     #[track_caller]
-    pub(super) fn shows(&self, text: &str) -> String {
+    pub(crate) fn shows(&self, text: &str) -> String {
         self.until(&format!("{text:?}"), |screen| screen.contains(text))
     }
 
-    pub(super) fn resize(&self, rows: u16, cols: u16) {
-        self.screen
-            .0
-            .lock()
-            .expect("the screen")
-            .screen_mut()
-            .set_size(cells(rows), cells(cols));
-        self.master
-            .resize(PtySize {
-                rows,
-                cols,
-                ..PtySize::default()
-            })
-            .expect("a new size");
+    pub(crate) fn resize(&self, rows: u16, cols: u16) {
+        self.screen.0.lock().expect("the screen").screen_mut().set_size(cells(rows), cells(cols));
+        self.master.resize(PtySize { rows, cols, ..PtySize::default() }).expect("a new size");
     }
 
     /// Whether the terminal is in the modes it had before the program began.
-    pub(super) fn is_restored(&self) -> bool {
+    pub(crate) fn is_restored(&self) -> bool {
         modes(&*self.master) == self.modes
     }
 
     /// Waits until the program reads keys.
     #[track_caller]
-    pub(super) fn reads_keys(&self) {
+    pub(crate) fn reads_keys(&self) {
         self.until("raw mode", |_| !self.is_restored());
     }
 
     /// Waits until the program has ended.
     #[track_caller]
-    pub(super) fn ended(&mut self) -> bool {
-        let deadline = Instant::now() + DEADLINE;
+    pub(crate) fn ended(&mut self) -> bool {
+        let deadline = now() + DEADLINE;
         loop {
             if let Some(status) = self.child.try_wait().expect("the child") {
                 return status.success();
             }
-            assert!(
-                Instant::now() < deadline,
-                "it does not end; the screen is\n{}",
-                self.screen()
-            );
+            assert!(now() < deadline, "it does not end; the screen is\n{}", self.screen());
             std::thread::yield_now();
         }
     }
@@ -251,11 +200,7 @@ fn type_keys(mut writer: Box<dyn Write + Send>) -> Sender<Vec<u8>> {
     let (keys, typed) = channel::<Vec<u8>>();
     std::thread::spawn(move || {
         while let Ok(keys) = typed.recv() {
-            if writer
-                .write_all(&keys)
-                .and_then(|()| writer.flush())
-                .is_err()
-            {
+            if writer.write_all(&keys).and_then(|()| writer.flush()).is_err() {
                 return;
             }
         }
@@ -273,10 +218,7 @@ fn show(
         let mut buffer = [0; 8192];
         while let Ok(length @ 1..) = reader.read(&mut buffer) {
             let mut parser = screen.0.lock().expect("the screen");
-            parser
-                .callbacks_mut()
-                .transcript
-                .extend_from_slice(&buffer[..length]);
+            parser.callbacks_mut().transcript.extend_from_slice(&buffer[..length]);
             parser.process(&buffer[..length]);
             let answers = std::mem::take(&mut parser.callbacks_mut().pending);
             screen.1.notify_all();

@@ -191,7 +191,7 @@ impl Conversation {
     /// The row that says when content was erased, without the content. The store overwrites it.
     pub fn erase(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, Refusal> {
         if entries.iter().any(|pos| !self.tree.knows(*pos)) {
-            return Err(Refusal::UnknownEntry.into());
+            return Err(Refusal::UnknownEntry);
         }
         Ok(Self::one(self.operation(by, Reason::Erase, Change::Erase(entries))))
     }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use futures::future::{Either, join_all, select};
 
 use super::demo::Demo;
@@ -44,6 +45,27 @@ pub struct Offer {
     pub available: bool,
     /// Why, or why not and what to do.
     pub note: String,
+}
+
+/// Where a run's model comes from.
+#[async_trait]
+pub trait Catalogue: Send + Sync {
+    /// The model to use: the one asked for, or the one that is best when nobody says.
+    async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError>;
+
+    /// Everything that can be used, and what else could be and why it cannot.
+    async fn list(&self) -> Vec<Offer>;
+}
+
+#[async_trait]
+impl Catalogue for Models {
+    async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError> {
+        Models::choose(self, asked).await
+    }
+
+    async fn list(&self) -> Vec<Offer> {
+        Models::list(self).await
+    }
 }
 
 /// Makes models by name.

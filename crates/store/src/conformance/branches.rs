@@ -37,7 +37,7 @@ pub async fn store_case_15_alternatives(store: Arc<dyn Store>) {
 
 /// A fork sees the parent as it was; hidden there stays out for good; what the parent does later is its own.
 pub async fn store_case_25_forks(store: Arc<dyn Store>) {
-    let mut parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
+    let parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let before = parent.fork(Some("T2!")).await;
     parent.mark(Reason::Hide, &["T1"]).await.expect("hidden");
     let mut after = parent.fork(Some("T2!")).await;

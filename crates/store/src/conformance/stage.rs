@@ -22,12 +22,12 @@ fn next() -> u64 {
 }
 
 /// A new id.
-pub fn new_id() -> uuid::Uuid {
+pub(super) fn new_id() -> uuid::Uuid {
     uuid::Uuid::from_u128(0x0193_0000_0000_7000_8000_0000_0000_0000 + u128::from(next()))
 }
 
 /// Who asks in tests.
-pub fn by() -> By {
+pub(super) fn by() -> By {
     By {
         author: "ann".into(),
         time: Time(1_700_000_000_000 + i64::try_from(next()).unwrap_or(0)),
@@ -36,7 +36,7 @@ pub fn by() -> By {
 }
 
 /// Who asks by a request.
-pub fn by_request(request: &str) -> By {
+pub(super) fn by_request(request: &str) -> By {
     By { request: Some(request.parse().expect("a request id")), ..by() }
 }
 
@@ -230,7 +230,7 @@ fn short(part: &Part) -> String {
 }
 
 /// A refusal's code, or the error's text.
-pub fn code(error: &crate::StoreError) -> String {
+pub(super) fn code(error: &crate::StoreError) -> String {
     match error {
         crate::StoreError::Refused(refusal) => refusal.code().to_owned(),
         other => other.to_string(),

@@ -100,7 +100,7 @@ where
     }
 
     async fn summary(&self, conversation: ConversationId) -> Result<Summary> {
-        self.with(conversation, |rows, loaded| read::summary(rows, loaded)).await
+        self.with(conversation, read::summary).await
     }
 
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
@@ -132,7 +132,7 @@ where
     }
 
     async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {
-        self.with_at(conversation, at, |rows, loaded| read::prompt(rows, loaded)).await
+        self.with_at(conversation, at, read::prompt).await
     }
 
     async fn targets(
@@ -153,7 +153,7 @@ where
     }
 
     async fn branches(&self, conversation: ConversationId) -> Result<Vec<Branch>> {
-        self.with(conversation, |rows, loaded| read::branches(rows, loaded)).await
+        self.with(conversation, read::branches).await
     }
 
     async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>> {

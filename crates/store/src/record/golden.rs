@@ -1,1 +1,393 @@
-//! golden
+//! Every variant of every record, as it is written: the files in `tests/golden` are the format.
+//!
+//! The macro makes the list of variants and the match that names one from the same words, so a new variant does
+//! not compile until it is listed, and fails until it has a sample.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use retake_core::{
+    Answering, Change, ConversationId, EntryId, Fold, FoldId, Folds, Head, LabelTarget, Line, Mark,
+    MarkChange, Marks, OpNo, Operation, Part, Path, Pos, Reason, Revision, Seq, Source, Span, State, Step,
+    Time, ToolOutcome, Usage,
+};
+use uuid::Uuid;
+
+use super::*;
+use crate::request::StreamRow;
+
+macro_rules! variants {
+    ($list:ident, $name:ident: $type:ty { $($pattern:pat => $text:literal),+ $(,)? }) => {
+        const $list: &[&str] = &[$($text),+];
+        fn $name(value: &$type) -> &'static str {
+            match value { $($pattern => $text),+ }
+        }
+    };
+}
+
+variants! { PARTS, part_name: Part {
+    Part::Text(_) => "text",
+    Part::Image { .. } => "image",
+    Part::File { .. } => "file",
+    Part::ToolCall { .. } => "call",
+    Part::ToolResult { .. } => "result",
+    Part::Reasoning { .. } => "reasoning",
+    Part::Erased => "erased",
+} }
+
+variants! { CHANGES, change_name: Change {
+    Change::Move { .. } => "move",
+    Change::Mark(_) => "mark",
+    Change::Fold(_) => "fold",
+    Change::Unfold(_) => "unfold",
+    Change::Label { .. } => "label",
+    Change::Erase(_) => "erase",
+    Change::Unknown { .. } => "unknown",
+} }
+
+variants! { REASONS, reason_name: Reason {
+    Reason::Rewind => "rewind",
+    Reason::Undo(_) => "undo",
+    Reason::Redo(_) => "redo",
+    Reason::Restore(_) => "restore",
+    Reason::Checkout => "checkout",
+    Reason::Choose => "choose",
+    Reason::Retry => "retry",
+    Reason::Edit => "edit",
+    Reason::Compensate(_) => "compensate",
+    Reason::Hide => "hide",
+    Reason::Show => "show",
+    Reason::Exclude => "exclude",
+    Reason::Include => "include",
+    Reason::Drop => "drop",
+    Reason::Fold => "fold",
+    Reason::AutoFold => "auto-fold",
+    Reason::Unfold => "unfold",
+    Reason::Label => "label",
+    Reason::Title => "title",
+    Reason::Erase => "erase",
+} }
+
+/// Compares with a file of `tests/golden`.
+fn golden(name: &str, text: &str) {
+    insta::with_settings!({
+        snapshot_path => "../../tests/golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, { insta::assert_snapshot!(name, text) });
+}
+
+fn covers_all<T>(list: &[&str], name: fn(&T) -> &'static str, samples: &[T]) {
+    for variant in list {
+        assert!(samples.iter().any(|sample| name(sample) == *variant), "no sample of {variant}");
+    }
+}
+
+fn parts() -> Vec<Part> {
+    let text = |text: &str| text.to_owned();
+    vec![
+        Part::text("Grüße, “you”\n"),
+        Part::Image { media_type: text("image/png"), source: Source::Inline(vec![0, 255, 62]) },
+        Part::File {
+            name: text("a.txt"),
+            media_type: None,
+            source: Source::Link(text("https://example.org/a.txt")),
+        },
+        Part::File {
+            name: text("b"),
+            media_type: Some(text("text/plain")),
+            source: Source::Inline(Vec::new()),
+        },
+        Part::ToolCall { id: text("c1"), name: text("read"), arguments: text("{\"path\": \"a\"}") },
+        Part::ToolResult { call: text("c1"), content: text("done"), outcome: ToolOutcome::Ok },
+        Part::ToolResult { call: text("c2"), content: text("no such file"), outcome: ToolOutcome::Failed },
+        Part::Reasoning { text: text("hm"), signature: Some(text("c2ln")) },
+        Part::Reasoning { text: String::new(), signature: None },
+        Part::Erased,
+    ]
+}
+
+#[test]
+fn content() {
+    let parts = parts();
+    covers_all(PARTS, part_name, &parts);
+    let mut text = String::new();
+    let mut pin = |parts: &[Part]| {
+        let json = encode_parts(parts);
+        assert_eq!(decode_parts(&json).as_deref(), Ok(parts));
+        writeln!(text, "{json}").unwrap();
+    };
+    pin(&[]);
+    parts.iter().for_each(|part| pin(std::slice::from_ref(part)));
+    pin(&parts[..2]);
+    golden("content", &text);
+}
+
+#[test]
+fn usage() {
+    let rows = [
+        Usage::default(),
+        Usage { input_tokens: Some(10), cached_input_tokens: Some(0), output_tokens: Some(3) },
+    ];
+    let pin = |usage: &Usage| {
+        let json = encode_usage(*usage);
+        assert_eq!(decode_usage(&json), Ok(*usage));
+        json
+    };
+    golden("usage", &rows.iter().map(pin).collect::<Vec<_>>().join("\n"));
+}
+
+fn fold() -> Fold {
+    Fold {
+        id: FoldId { depth: 1, op: OpNo(4) },
+        covers: Path::from_spans([Span::new(0, 1, 3), Span::new(1, 2, 2)]),
+    }
+}
+
+fn changes() -> Vec<Change> {
+    let hide = |from, to, before, after| MarkChange { span: Span::new(0, from, to), before, after };
+    let label = |target, before: Option<&str>, after: Option<&str>| Change::Label {
+        target,
+        before: before.map(str::to_owned),
+        after: after.map(str::to_owned),
+    };
+    vec![
+        Change::Move { before: Some(Pos::new(0, 9)), after: Some(Pos::new(0, 3)) },
+        Change::Move { before: None, after: None },
+        Change::Mark(vec![hide(12345, 12345, Mark::Normal, Mark::Hidden)]),
+        Change::Mark(vec![hide(1, 3, Mark::Excluded, Mark::Normal), hide(5, 5, Mark::Normal, Mark::Dropped)]),
+        Change::Fold(fold()),
+        Change::Unfold(fold()),
+        label(LabelTarget::Title, None, Some("Title")),
+        label(LabelTarget::Entry(Pos::new(1, 2)), Some("a"), None),
+        Change::Erase(vec![Pos::new(0, 7), Pos::new(1, 1)]),
+        Change::Unknown { kind: "teleport".into() },
+    ]
+}
+
+fn reasons() -> Vec<Reason> {
+    let mut reasons = vec![
+        Reason::Undo(Step::Turn(Pos::new(0, 5))),
+        Reason::Redo(Step::Op(OpNo(6))),
+        Reason::Restore(Head::new(12, 340)),
+        Reason::Compensate(Step::Turn(Pos::new(1, 5))),
+    ];
+    for verb in REASONS {
+        reasons.extend(plain_reason(verb));
+    }
+    reasons
+}
+
+fn plain_reason(verb: &str) -> Option<Reason> {
+    super::op::PLAIN_REASONS.into_iter().find(|reason| reason_name(reason) == verb)
+}
+
+fn operation(reason: Reason, change: Change) -> Operation {
+    let no = OpNo(8);
+    let line_before = Line { done: Some(Step::Op(OpNo(7))), undone: None, void: Vec::new() };
+    Operation {
+        no,
+        at: Seq(9),
+        revision: Revision(17),
+        reason,
+        tip: match &change {
+            Change::Move { after, .. } => *after,
+            _ => Some(Pos::new(0, 9)),
+        },
+        change,
+        summary: None,
+        line_after: if reason.is_step() { line_before.did(Step::Op(no)) } else { line_before.clone() },
+        line_before,
+        author: "mia".into(),
+        time: Time(1_795_300_000_000),
+        request: None,
+    }
+}
+
+fn pin_op(op: &Operation) -> String {
+    let record = encode_op(op);
+    let line = format!("{record:?}");
+    assert_eq!(decode_op(record, None).as_ref(), Ok(op));
+    line
+}
+
+#[test]
+fn operations() {
+    let (changes, reasons) = (changes(), reasons());
+    covers_all(CHANGES, change_name, &changes);
+    covers_all(REASONS, reason_name, &reasons);
+    let mut text = String::new();
+    for change in changes {
+        let reason = match change {
+            Change::Unknown { .. } => Reason::Label,
+            _ => Reason::Rewind,
+        };
+        writeln!(text, "{}", pin_op(&operation(reason, change))).unwrap();
+    }
+    for reason in reasons {
+        let change = Change::Mark(Vec::new());
+        writeln!(text, "{}", pin_op(&operation(reason, change))).unwrap();
+    }
+    let mut undo = operation(Reason::Undo(Step::Op(OpNo(7))), Change::Fold(fold()));
+    undo.summary = Some("in short".into());
+    undo.line_after =
+        Line { done: None, undone: Some(OpNo(8)), void: vec![Step::Op(OpNo(3)), Step::Turn(Pos::new(0, 2))] };
+    writeln!(text, "{}", pin_op(&undo)).unwrap();
+    let mut first = operation(Reason::Label, Change::Mark(Vec::new()));
+    first.line_before = Line::default();
+    first.line_after = Line::default();
+    writeln!(text, "{}", pin_op(&first)).unwrap();
+    golden("operations", &text);
+}
+
+#[test]
+fn what_a_newer_version_invents_is_unknown_not_damage() {
+    let known = encode_op(&operation(Reason::Hide, Change::Mark(Vec::new())));
+    let kind = OpRecord {
+        kind: "teleport".into(),
+        reason: "beam".into(),
+        delta: "{\"far\":1}".into(),
+        ..known.clone()
+    };
+    let verb = OpRecord { reason: "beam".into(), ..known };
+    for (record, word) in [(kind, "teleport"), (verb, "beam")] {
+        let op = decode_op(record, None).unwrap();
+        assert_eq!(op.change, Change::Unknown { kind: word.into() });
+    }
+}
+
+#[test]
+fn states() {
+    let at = |depth, from, to| Span::new(depth, from, to);
+    let marks = Marks::from_ranges([
+        (at(0, 2, 2), Mark::Hidden),
+        (at(0, 4, 4), Mark::Hidden),
+        (at(0, 6, 8), Mark::Excluded),
+        (at(1, 1, 5), Mark::Dropped),
+    ]);
+    let labels = BTreeMap::from([
+        (LabelTarget::Title, "Title".to_owned()),
+        (LabelTarget::Entry(Pos::new(0, 3)), "here".to_owned()),
+    ]);
+    let full = State {
+        tip: Some(Pos::new(1, 5)),
+        marks: Arc::new(marks),
+        folds: Arc::new(Folds::new(vec![fold()])),
+        labels: Arc::new(labels),
+    };
+    let mut text = String::new();
+    for state in [State::default(), full] {
+        let json = encode_state(&state);
+        assert_eq!(decode_state(&json), Ok(state));
+        writeln!(text, "{json}").unwrap();
+    }
+    golden("states", &text);
+}
+
+#[test]
+fn streams() {
+    let id = ConversationId::new(Uuid::from_u128(1));
+    let stream = StreamRow {
+        conversation: id,
+        entry: EntryId::new(Uuid::from_u128(2)),
+        answering: Answering { turn: Some(Pos::new(0, 1)), tip: Some(Pos::new(0, 2)) },
+        step: Some(Step::Op(OpNo(3))),
+        author: "demo/demo".into(),
+        parts: vec![Part::text("so f")],
+    };
+    let least = StreamRow {
+        answering: Answering { turn: None, tip: None },
+        step: None,
+        parts: Vec::new(),
+        ..stream.clone()
+    };
+    let mut text = String::new();
+    for stream in [stream, least] {
+        let json = encode_stream(&stream);
+        assert_eq!(decode_stream(id, &json), Ok(stream));
+        writeln!(text, "{json}").unwrap();
+    }
+    golden("streams", &text);
+}
+
+#[test]
+fn what_is_not_as_written_is_an_error() {
+    let content = [
+        "",
+        "{}",
+        "null",
+        "[{\"text\":1}]",
+        "[{\"video\":\"a\"}]",
+        "[\"text\"]",
+        "[{\"image\":{\"media\":\"a\",\"source\":{\"link\":\"b\"},\"more\":1}}]",
+        "[{\"image\":{\"media\":\"a\",\"source\":{\"base64\":\"?\"}}}]",
+    ];
+    for json in content {
+        assert!(decode_parts(json).is_err(), "{json}");
+    }
+    let states = [
+        "{\"x\":1}",
+        "{\"t\":0}",
+        "{\"m\":[[0,\"h\",[1]]]}",
+        "{\"m\":[[0,\"z\",[1,1]]]}",
+        "{\"m\":[[0,\"h\",[0,1]]]}",
+        "{\"m\":[[0,\"h\",[1,0]]]}",
+        "{\"m\":[[0,\"h\",[3,1]],[0,\"d\",[2,1]]]}",
+        "{\"f\":[[0,1,[[5,1],[2,1]]]]}",
+    ];
+    for json in states {
+        assert!(decode_state(json).is_err(), "{json}");
+    }
+    for json in ["[1,2]", "{}", "[1,2,-3]", "[1,2,3,4]"] {
+        assert!(decode_usage(json).is_err(), "{json}");
+    }
+    let good = encode_op(&operation(Reason::Hide, Change::Mark(Vec::new())));
+    let bad = [
+        OpRecord { delta: "[[1]]".into(), ..good.clone() },
+        OpRecord { reason: "undo".into(), ..good.clone() },
+        OpRecord { reason: "hide o1".into(), ..good.clone() },
+        OpRecord { tip: Some(0), ..good.clone() },
+        OpRecord { before: Some("{\"d\":\"x1\"}".into()), ..good },
+    ];
+    for record in bad {
+        assert!(decode_op(record.clone(), None).is_err(), "{record:?}");
+    }
+}
+
+fn any_mark() -> impl Strategy<Value = Mark> {
+    prop::sample::select(Mark::ALL.to_vec())
+}
+
+fn any_part() -> impl Strategy<Value = Part> {
+    let source =
+        prop_oneof![any::<Vec<u8>>().prop_map(Source::Inline), any::<String>().prop_map(Source::Link),];
+    prop_oneof![
+        any::<String>().prop_map(Part::Text),
+        (any::<String>(), source).prop_map(|(media_type, source)| Part::Image { media_type, source }),
+        (any::<String>(), any::<Option<String>>())
+            .prop_map(|(text, signature)| Part::Reasoning { text, signature }),
+        (any::<String>(), any::<String>(), any::<String>())
+            .prop_map(|(id, name, arguments)| { Part::ToolCall { id, name, arguments } }),
+        Just(Part::Erased),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_content_comes_back(parts in prop::collection::vec(any_part(), 0..5)) {
+        prop_assert_eq!(decode_parts(&encode_parts(&parts)), Ok(parts));
+    }
+
+    #[test]
+    fn any_marks_come_back(
+        sets in prop::collection::vec((0u32..3, 1u64..1 << 33, 0u64..9, any_mark()), 0..60),
+    ) {
+        let ranges = sets.iter().map(|(depth, from, more, mark)| {
+            (Span::new(*depth, *from, from + more), *mark)
+        });
+        let state = State { marks: Arc::new(Marks::from_ranges(ranges)), ..State::default() };
+        prop_assert_eq!(decode_state(&encode_state(&state)), Ok(state));
+    }
+}

@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use super::cells::{first, missing, run};
 use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
-use crate::record::{ERASED, decode_parts, encode_parts, erased_delta};
+use crate::record::{decode_parts, encode_parts, erased_delta};
 use crate::rows::{Erasure, Fingerprint, Key, LogNo};
 
 /// Stands where a fingerprint was: it is made from the content and could confirm a guess.
@@ -27,10 +27,7 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
     }
     for log in &what.states {
         // A full state can be had from the operations again.
-        let sql = (
-            "erase a state",
-            "DELETE FROM state WHERE root = ? AND log = ?",
-        );
+        let sql = ("erase a state", "DELETE FROM state WHERE root = ? AND log = ?");
         run(db, sql, [root.0, log.0])?;
     }
     let sql = ("note an erasure", "REPLACE INTO meta VALUES ('scrub', 1)");
@@ -41,9 +38,7 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
     let name = || entry::name(key);
     let sql = ("read an entry", "SELECT content FROM entry WHERE key = ?");
     let packed = entry::pack(key);
-    let parts = first(db, sql, [packed], name, |cells| {
-        decode_parts(&cells.next::<String>()?)
-    })?;
+    let parts = first(db, sql, [packed], name, |cells| decode_parts(&cells.next::<String>()?))?;
     let parts = parts.ok_or_else(|| missing(name))?;
     if let Some(text) = search::text_of(&parts) {
         search::remove(db, packed, &text)?;
@@ -53,16 +48,14 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
         "UPDATE entry SET content = ?2, usage = NULL, flags = flags | 16,
          fingerprint = iif(fingerprint IS NULL, NULL, ?3) WHERE key = ?1",
     );
-    let nothing = encode_parts(&vec![Part::Erased; parts.len()]);
+    let nothing = encode_parts(&[Part::Erased]);
     run(db, sql, params![packed, nothing, NO_FINGERPRINT]).map(drop)
 }
 
 fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
     let place = params![root.0, log.0, super::cells::int(no.0)];
-    let sql = (
-        "read an operation",
-        "SELECT kind, delta FROM operation WHERE root = ? AND log = ? AND no = ?",
-    );
+    let sql =
+        ("read an operation", "SELECT kind, delta FROM operation WHERE root = ? AND log = ? AND no = ?");
     let name = || operation::name(log, no);
     let delta = first(db, sql, place, name, |cells| {
         erased_delta(&cells.next::<String>()?, &cells.next::<String>()?)
@@ -70,20 +63,17 @@ fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
     let delta = delta.ok_or_else(|| missing(name))?;
     let sql = (
         "erase an operation's texts",
-        "UPDATE operation SET delta = coalesce(?4, delta), summary = iif(summary IS NULL, NULL, ?5),
-         fingerprint = iif(fingerprint IS NULL, NULL, ?6) WHERE root = ?1 AND log = ?2 AND no = ?3",
+        "UPDATE operation SET delta = coalesce(?4, delta), summary = iif(summary IS NULL, NULL, ''),
+         fingerprint = iif(fingerprint IS NULL, NULL, ?5) WHERE root = ?1 AND log = ?2 AND no = ?3",
     );
     let (log, no) = (log.0, super::cells::int(no.0));
-    let values = params![root.0, log, no, delta, ERASED, NO_FINGERPRINT];
+    let values = params![root.0, log, no, delta, NO_FINGERPRINT];
     run(db, sql, values).map(drop)
 }
 
 /// Whether an erasure's bytes may still be in the files.
 pub(super) fn is_pending(db: &Connection) -> Result<bool> {
-    let sql = (
-        "look for erasures",
-        "SELECT 1 FROM meta WHERE name = 'scrub'",
-    );
+    let sql = ("look for erasures", "SELECT 1 FROM meta WHERE name = 'scrub'");
     let found = first(db, sql, [], || "the table meta".into(), |_| Ok(()))?;
     Ok(found.is_some())
 }
@@ -103,10 +93,7 @@ pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
             copy.display()
         ));
     }
-    let sql = (
-        "note an erasure's end",
-        "DELETE FROM meta WHERE name = 'scrub'",
-    );
+    let sql = ("note an erasure's end", "DELETE FROM meta WHERE name = 'scrub'");
     run(db, sql, [])?;
     Ok(notices)
 }
@@ -114,11 +101,9 @@ pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
 /// Writes the whole file anew, so that no page and no log keeps what is no longer in a row.
 fn rewrite(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("overwrite what was erased");
-    db.execute_batch("INSERT INTO search (search) VALUES ('optimize'); VACUUM;")
-        .map_err(attempt())?;
-    let busy: bool = db
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-        .map_err(attempt())?;
+    db.execute_batch("INSERT INTO search (search) VALUES ('optimize'); VACUUM;").map_err(attempt())?;
+    let busy: bool =
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(attempt())?;
     if busy {
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
         let why = Some("a reader still needs the old pages".to_owned());
@@ -136,15 +121,10 @@ fn forget(store: &Path, copy: &Path) -> Result<bool> {
     if format != Ok(schema::VERSION) {
         return Ok(false);
     }
-    run(
-        &db,
-        ("open the store", "ATTACH ? AS store"),
-        [store.to_string_lossy()],
-    )?;
+    run(&db, ("open the store", "ATTACH ? AS store"), [store.to_string_lossy()])?;
     db.execute_batch(FORGET).map_err(attempt())?;
     search::rebuild(&db)?;
-    db.execute_batch("COMMIT; DETACH store; VACUUM;")
-        .map_err(attempt())?;
+    db.execute_batch("COMMIT; DETACH store; VACUUM;").map_err(attempt())?;
     Ok(true)
 }
 

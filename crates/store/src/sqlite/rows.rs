@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State,
-};
+use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State};
 use rusqlite::Connection;
 
 use super::{conversation, entry, erase, operation, search};
@@ -25,8 +23,10 @@ pub struct SqliteRows {
     /// Texts for the full-text index. They are added at the end of the transaction: the index writes what it has
     /// at every savepoint, and one for each request would make a segment of each entry.
     pub(super) texts: Vec<(i64, String)>,
-    /// How many of them were there at the savepoint.
-    pub(super) saved: usize,
+    /// How many of them are in the index already.
+    pub(super) indexed: usize,
+    /// How many texts there were at the savepoint, and how many of them in the index.
+    pub(super) saved: (usize, usize),
     pub(super) notices: Vec<String>,
     /// Held until the file is closed: fields are dropped in order.
     pub(super) _lock: Arc<OwnerLock>,
@@ -73,8 +73,7 @@ impl Rows for SqliteRows {
         made_by: &MadeBy,
     ) -> Result<()> {
         let key = entry::insert(&self.db, home, entry, run, made_by)?;
-        self.texts
-            .extend(search::text_of(&entry.parts).map(|text| (key, text)));
+        self.texts.extend(search::text_of(&entry.parts).map(|text| (key, text)));
         Ok(())
     }
 
@@ -110,11 +109,7 @@ impl Rows for SqliteRows {
         entry::like(&self.db, root, prefix, limit)
     }
 
-    fn entry_by_request(
-        &self,
-        log: LogNo,
-        request: &RequestId,
-    ) -> Result<Option<(Key, Fingerprint)>> {
+    fn entry_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(Key, Fingerprint)>> {
         entry::by_request(&self.db, log, request)
     }
 
@@ -126,12 +121,7 @@ impl Rows for SqliteRows {
         entry::runs(&self.db, log)
     }
 
-    fn insert_op(
-        &mut self,
-        home: &ConversationRow,
-        op: &Operation,
-        made_by: &MadeBy,
-    ) -> Result<u64> {
+    fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64> {
         operation::insert(&self.db, home, op, made_by)
     }
 
@@ -143,11 +133,7 @@ impl Rows for SqliteRows {
         operation::many(&self.db, log, from, to)
     }
 
-    fn op_by_request(
-        &self,
-        log: LogNo,
-        request: &RequestId,
-    ) -> Result<Option<(OpNo, Fingerprint)>> {
+    fn op_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(OpNo, Fingerprint)>> {
         operation::by_request(&self.db, log, request)
     }
 
@@ -178,8 +164,8 @@ impl Rows for SqliteRows {
     }
 
     fn erase(&mut self, root: LogNo, what: &Erasure) -> Result<()> {
-        // What is still to be added to the index has to be there to be taken out.
-        self.flush()?;
+        // What is taken out of the index has to be in it.
+        self.index_texts()?;
         erase::erase(&self.db, root, what)
     }
 }

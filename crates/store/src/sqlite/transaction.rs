@@ -7,31 +7,30 @@ use crate::rows::Transactions;
 
 impl SqliteRows {
     /// Adds the waiting texts to the full-text index.
-    pub(super) fn flush(&mut self) -> Result<()> {
-        self.saved = 0;
-        for (key, text) in self.texts.drain(..) {
-            search::insert(&self.db, key, &text)?;
+    pub(super) fn index_texts(&mut self) -> Result<()> {
+        for (key, text) in &self.texts[self.indexed..] {
+            search::insert(&self.db, *key, text)?;
         }
+        self.indexed = self.texts.len();
         Ok(())
     }
 
-    fn command(&self, attempt: &'static str, sql: &str) -> Result<()> {
+    fn forget_texts(&mut self) {
+        self.texts.clear();
+        self.indexed = 0;
+        self.saved = (0, 0);
+    }
+
+    fn command(&self, attempt: &'static str, sql: &'static str) -> Result<()> {
         super::cells::run(&self.db, (attempt, sql), []).map(drop)
     }
 
     /// Refuses when another process has opened the store since: this one was paused, and its lock is lost.
     fn check_epoch(&self) -> Result<()> {
-        let sql = (
-            "read the epoch",
-            "SELECT value FROM meta WHERE name = 'epoch'",
-        );
+        let sql = ("read the epoch", "SELECT value FROM meta WHERE name = 'epoch'");
         let name = || "the epoch".to_owned();
         let epoch: Option<i64> = first(&self.db, sql, [], name, |cells| cells.next())?;
-        if epoch == Some(self.epoch) {
-            Ok(())
-        } else {
-            Err(StoreError::TakenOver)
-        }
+        if epoch == Some(self.epoch) { Ok(()) } else { Err(StoreError::TakenOver) }
     }
 }
 
@@ -42,12 +41,13 @@ impl Transactions for SqliteRows {
     }
 
     fn save(&mut self) -> Result<()> {
-        self.saved = self.texts.len();
+        self.saved = (self.texts.len(), self.indexed);
         self.command("begin a request", "SAVEPOINT request")
     }
 
     fn back(&mut self) -> Result<()> {
-        self.texts.truncate(self.saved);
+        self.texts.truncate(self.saved.0);
+        self.indexed = self.saved.1;
         self.command("take a request back", "ROLLBACK TO request")?;
         self.command("take a request back", "RELEASE request")
     }
@@ -57,15 +57,16 @@ impl Transactions for SqliteRows {
     }
 
     fn commit(&mut self) -> Result<()> {
-        let done = self
-            .flush()
-            .and_then(|()| self.command("make a change durable", "COMMIT"));
-        done.inspect_err(|_| self.abandon())
+        let done = self.index_texts().and_then(|()| self.command("make a change durable", "COMMIT"));
+        match done {
+            Ok(()) => self.forget_texts(),
+            Err(_) => self.abandon(),
+        }
+        done
     }
 
     fn abandon(&mut self) {
-        self.texts.clear();
-        self.saved = 0;
+        self.forget_texts();
         // After a failure SQLite may have rolled back by itself; then there is nothing left to do.
         let _ = self.db.execute_batch("ROLLBACK");
     }

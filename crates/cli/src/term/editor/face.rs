@@ -129,10 +129,8 @@ impl Commands {
 impl Completer for Commands {
     fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
         let typed = &line[..pos];
-        let found = self
-            .commands
-            .iter()
-            .filter(|(name, _)| typed.starts_with('/') && name.starts_with(typed));
+        let found =
+            self.commands.iter().filter(|(name, _)| typed.starts_with('/') && name.starts_with(typed));
         let suggestions: Vec<Suggestion> = found
             .map(|(name, help)| Suggestion {
                 value: name.clone(),

@@ -55,10 +55,7 @@ impl Folds {
             return self.fold_characters(text);
         }
         // A prompt that comes back holds the paste it was sent with: the words around it stay editable.
-        let known = self
-            .folds
-            .iter()
-            .find(|fold| is_big(&fold.body) && text.contains(&*fold.body));
+        let known = self.folds.iter().find(|fold| is_big(&fold.body) && text.contains(&*fold.body));
         if let Some(Fold { token, body, .. }) = known.cloned()
             && let Some((before, after)) = text.split_once(&*body)
         {
@@ -114,15 +111,9 @@ impl Folds {
 
     /// The fold whose token the text begins with; of several the longest.
     fn token_at(&self, text: &str) -> Option<&Fold> {
-        let marks = text
-            .char_indices()
-            .skip(1)
-            .take_while(|(_, c)| is_digit(*c));
+        let marks = text.char_indices().skip(1).take_while(|(_, c)| is_digit(*c));
         let ends: Vec<usize> = marks.map(|(at, c)| at + c.len_utf8()).collect();
-        ends.into_iter()
-            .rev()
-            .find_map(|end| self.by_token.get(&text[..end]))
-            .map(|&i| &self.folds[i])
+        ends.into_iter().rev().find_map(|end| self.by_token.get(&text[..end])).map(|&i| &self.folds[i])
     }
 
     fn fold_characters(&mut self, text: &str) -> String {
@@ -150,11 +141,7 @@ impl Folds {
         let label = label();
         let token = encode(self.folds.len(), label.len());
         self.by_token.insert(token.clone(), self.folds.len());
-        self.folds.push(Fold {
-            token: token.clone(),
-            label,
-            body: body.into(),
-        });
+        self.folds.push(Fold { token: token.clone(), label, body: body.into() });
         token
     }
 }
@@ -176,10 +163,7 @@ fn encode(mut number: usize, length: usize) -> String {
         token.push(char::from_u32(DIGIT + digit).expect("BUG: U+0300 to U+033F are characters"));
         number /= DIGITS;
     }
-    assert!(
-        number == 0 && token.len() == length,
-        "BUG: a label is long enough for any number of folds"
-    );
+    assert!(number == 0 && token.len() == length, "BUG: a label is long enough for any number of folds");
     token
 }
 
@@ -238,10 +222,7 @@ mod tests {
         assert_eq!(shown(&folds, &token), "[pasted 1.3 MB, 120,000 lines]");
         assert_eq!(token.len(), shown(&folds, &token).len());
         assert_eq!(token.graphemes(true).count(), 1);
-        assert_eq!(
-            folds.expand(&format!("see {token} there")),
-            format!("see {body} there")
-        );
+        assert_eq!(folds.expand(&format!("see {token} there")), format!("see {body} there"));
     }
 
     #[test]
@@ -268,10 +249,7 @@ mod tests {
         let token = folds.fold(&body);
         let sent = folds.expand(&format!("explain {token} please"));
         let again = folds.fold(&sent);
-        assert_eq!(
-            shown(&folds, &again),
-            "explain [pasted 5.0 kB, 1,000 lines] please"
-        );
+        assert_eq!(shown(&folds, &again), "explain [pasted 5.0 kB, 1,000 lines] please");
     }
 
     #[test]

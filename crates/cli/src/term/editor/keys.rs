@@ -3,8 +3,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use reedline::{
-    EditCommand, EditMode, Emacs, PromptEditMode, ReedlineEvent, ReedlineRawEvent,
-    default_emacs_keybindings,
+    EditCommand, EditMode, Emacs, PromptEditMode, ReedlineEvent, ReedlineRawEvent, default_emacs_keybindings,
 };
 
 use super::{COMMANDS, INTERRUPT, Shared, lock};
@@ -24,16 +23,8 @@ impl Keys {
         bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline());
         bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
         bindings.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
-        bindings.add_binding(
-            KeyModifiers::SHIFT,
-            KeyCode::BackTab,
-            ReedlineEvent::MenuPrevious,
-        );
-        Self {
-            emacs: Emacs::new(bindings),
-            state,
-            continues: false,
-        }
+        bindings.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+        Self { emacs: Emacs::new(bindings), state, continues: false }
     }
 
     fn key(&mut self, key: KeyEvent) -> Option<ReedlineEvent> {
@@ -41,10 +32,7 @@ impl Keys {
         match (key.modifiers, key.code) {
             (KeyModifiers::CONTROL, KeyCode::Char('c')) => return Some(self.interrupt()),
             (KeyModifiers::NONE, KeyCode::Enter) if continues => {
-                return Some(ReedlineEvent::Edit(vec![
-                    EditCommand::Backspace,
-                    EditCommand::InsertNewline,
-                ]));
+                return Some(ReedlineEvent::Edit(vec![EditCommand::Backspace, EditCommand::InsertNewline]));
             }
             _ => {}
         }

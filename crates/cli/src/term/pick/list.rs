@@ -107,16 +107,9 @@ impl List {
     /// Applies the filter and marks the first row that can be picked.
     fn search(&mut self) {
         let needle = self.filter.as_deref().unwrap_or_default().to_lowercase();
-        self.found = (0..self.haystacks.len())
-            .filter(|&row| self.haystacks[row].contains(&needle))
-            .collect();
+        self.found = (0..self.haystacks.len()).filter(|&row| self.haystacks[row].contains(&needle)).collect();
         self.top = 0;
-        self.mark(
-            self.found
-                .iter()
-                .position(|&row| !self.disabled[row])
-                .unwrap_or(0),
-        );
+        self.mark(self.found.iter().position(|&row| !self.disabled[row]).unwrap_or(0));
     }
 
     fn mark(&mut self, position: usize) {
@@ -139,9 +132,7 @@ impl List {
     /// The visible rows, and whether each is marked.
     pub(super) fn visible(&self) -> Vec<(usize, bool)> {
         let visible: Range<usize> = self.top..self.found.len().min(self.top + self.height);
-        visible
-            .map(|position| (self.found[position], position == self.marked))
-            .collect()
+        visible.map(|position| (self.found[position], position == self.marked)).collect()
     }
 
     pub(super) fn marked(&self) -> Option<usize> {
@@ -202,8 +193,7 @@ mod tests {
             '⇲' => KeyCode::End,
             c => KeyCode::Char(c),
         };
-        keys.chars()
-            .find_map(|c| list.handle(Some(KeyEvent::new(code(c), KeyModifiers::NONE))))
+        keys.chars().find_map(|c| list.handle(Some(KeyEvent::new(code(c), KeyModifiers::NONE))))
     }
 
     #[test]
@@ -248,9 +238,7 @@ mod tests {
         for keys in ["↓", "⇟", "⇟", "↑", "⇲", "⇞", "⇱", "↓"] {
             press(&mut list, keys);
             assert!(
-                list.visible()
-                    .iter()
-                    .any(|(row, marked)| *marked && Some(*row) == list.marked()),
+                list.visible().iter().any(|(row, marked)| *marked && Some(*row) == list.marked()),
                 "{keys}"
             );
             assert_eq!(list.visible().len(), 5);

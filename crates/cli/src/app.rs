@@ -1,0 +1,179 @@
+//! The composition root: the real owner of the data, the real terminal, the real process. Must never hold anything that a test of
+//! [`crate::run`] would want to see.
+
+use std::env;
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use retake_engine::clock::{Clock, SystemClock};
+use retake_engine::settings::{self, SettingsError};
+use retake_wire::{Client, Problem, ProblemKind};
+
+use crate::owner::{Owner, Places, Setting};
+use crate::run::{Surroundings, run};
+use crate::term::{interrupt, restore, restore_on_panic};
+use crate::terminal::Terminal;
+
+/// The program as the shell starts it.
+pub fn main() -> ExitCode {
+    restore_on_panic();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(_) => return ExitCode::from(ProblemKind::Storage.exit_code()),
+    };
+    let code = runtime.block_on(async {
+        tokio::spawn(leave_when_told());
+        let mut terminal = Terminal::new(now_ms);
+        let arguments = env::args_os().collect();
+        run(arguments, &surroundings(), &Local, &mut terminal).await
+    });
+    restore();
+    ExitCode::from(code)
+}
+
+fn now_ms() -> i64 {
+    SystemClock.now_ms()
+}
+
+/// Ends the process when the system or a closed terminal asks for it. A read of the terminal can't be woken, so nothing is waited
+/// for: what was acknowledged is on the disk, and the rest is what a crash leaves.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::exit,
+    reason = "the main thread may be in a read of the terminal that nothing wakes"
+)]
+async fn leave_when_told() {
+    if interrupt::terminated().await.is_ok() {
+        restore();
+        std::process::exit(143);
+    }
+}
+
+fn surroundings() -> Surroundings {
+    let folder = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    Surroundings { folder, places: places(&|name| env::var_os(name)) }
+}
+
+/// The directories of the XDG specification, which ignores those that are not absolute.
+fn places(variable: &dyn Fn(&str) -> Option<OsString>) -> Places {
+    let absolute = |name| {
+        let path = PathBuf::from(variable(name)?);
+        path.is_absolute().then_some(path)
+    };
+    let below = |name, usual: &str| {
+        absolute(name).unwrap_or_else(|| absolute("HOME").unwrap_or_default().join(usual))
+    };
+    Places {
+        data_dir: below("XDG_DATA_HOME", ".local/share").join("retake"),
+        config_file: below("XDG_CONFIG_HOME", ".config").join("retake/config.toml"),
+    }
+}
+
+/// The owner inside this process.
+struct Local;
+
+#[async_trait]
+impl Owner for Local {
+    async fn open(&self, places: &Places) -> Result<Arc<dyn Client>, Problem> {
+        open(places).await
+    }
+
+    fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>> {
+        change(&places.config_file, what).map_err(|error| Box::new(explain(&error)))
+    }
+}
+
+/// How long another owner of the same data may take to end.
+const WAIT_FOR_OWNER: Duration = Duration::from_secs(5);
+
+/// Opens the data of this user.
+async fn open(places: &Places) -> Result<Arc<dyn Client>, Problem> {
+    let user =
+        ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
+    retake_server::open(retake_server::Options {
+        data_dir: places.data_dir.clone(),
+        config_file: places.config_file.clone(),
+        user: user.unwrap_or_else(|| "you".to_owned()),
+        wait_for_owner: WAIT_FOR_OWNER,
+    })
+    .await
+}
+
+fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(source) => {
+            return Err(SettingsError::Unreadable { path: file.to_owned(), source });
+        }
+    };
+    match what {
+        Setting::List => Ok(format!("{text}{}", settings::documented_defaults())),
+        Setting::Get(key) => Ok(settings::get(&text, key)?.unwrap_or_default()),
+        Setting::Set(key, value) => {
+            settings::save(file, &settings::set(&text, key, value)?)?;
+            Ok(String::new())
+        }
+        Setting::Unset(key) => {
+            settings::save(file, &settings::unset(&text, key)?)?;
+            Ok(String::new())
+        }
+    }
+}
+
+fn explain(error: &SettingsError) -> Problem {
+    let kind = match error {
+        SettingsError::Unreadable { .. } | SettingsError::Unwritable { .. } => ProblemKind::Storage,
+        _ => ProblemKind::Usage,
+    };
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    Problem {
+        code: "settings".to_owned(),
+        kind,
+        message: error.to_string(),
+        hint: Some(error.hint()),
+        causes: causes.map(ToString::to_string).collect(),
+        head: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_follow_the_environment() {
+        let home = |name: &str| (name == "HOME").then(|| OsString::from("/home/ada"));
+        let usual = places(&home);
+        assert_eq!(usual.data_dir, Path::new("/home/ada/.local/share/retake"));
+        assert_eq!(usual.config_file, Path::new("/home/ada/.config/retake/config.toml"));
+        let set = |name: &str| match name {
+            "XDG_DATA_HOME" => Some(OsString::from("/data")),
+            "XDG_CONFIG_HOME" => Some(OsString::from("relative")),
+            name => home(name),
+        };
+        assert_eq!(places(&set).data_dir, Path::new("/data/retake"));
+        assert_eq!(places(&set).config_file, usual.config_file);
+    }
+
+    #[test]
+    fn settings_are_read_changed_and_explained() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("new/config.toml");
+        let key = || "model.default".to_owned();
+        let said = |what: Setting| change(&file, &what).map_err(|error| Box::new(explain(&error)));
+        assert!(said(Setting::List).expect("a list").contains("[model]"));
+        said(Setting::Set(key(), "demo".to_owned())).expect("set");
+        assert_eq!(said(Setting::Get(key())).expect("a value"), "demo");
+        said(Setting::Unset(key())).expect("unset");
+        assert_eq!(said(Setting::Get(key())).expect("no value"), "");
+        let unknown = said(Setting::Get("nope".to_owned())).expect_err("unknown");
+        assert_eq!(unknown.kind, ProblemKind::Usage);
+        assert!(unknown.hint.is_some());
+    }
+}

@@ -1,0 +1,221 @@
+//! The command line as it is typed: options for all verbs, the verbs themselves, and what several of them take. Must never look at
+//! the world; what a verb means is in its own file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::verbs::{
+    ask, backup, change, choose, completions, config, doctor, edit, erase, export, fold, fork, import, label,
+    list, log, man, mark, models, new, ops, plan, redo, restore, retry, rewind, say, search, targets, title,
+    tree, undo, unfold,
+};
+
+pub(crate) mod date;
+
+/// What the long help and the manual page say besides.
+pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
+    (0, "It is done. Also when the reader of the output goes away early."),
+    (1, "A defect of retake."),
+    (2, "The command makes no sense as it is."),
+    (3, "Something named in it is not there."),
+    (4, "It does not fit the state of things now; nothing has changed."),
+    (5, "The head is another one than --head says; nothing has changed."),
+    (6, "The model or its provider failed; what was said is kept."),
+    (7, "The store or the machine failed."),
+    (130, "Ctrl-C stopped it, or the answer to its question was no."),
+];
+
+/// An AI agent in which nothing is final: go back to any message, see first what that takes back, and take the step back too
+///
+/// Without a verb, retake begins a new conversation in the terminal; if standard input is no terminal, it is the prompt, and the
+/// answer goes to standard output.
+///
+/// Entries are named by the beginning of their id, by a label, by tN (the turn with that number) or by @ (the last one).
+/// Conversations are named by the beginning of their id, 8 characters or more.
+#[derive(Debug, Parser)]
+#[command(name = "retake", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) start: Start,
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+// Options that every verb takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options for all verbs")]
+pub(crate) struct Global {
+    /// The data directory [default: retake below $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, global = true, value_name = "DIR", env = "RETAKE_DATA_DIR", hide_env_values = true)]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// The settings file [default: retake/config.toml below $XDG_CONFIG_HOME or ~/.config]
+    #[arg(long, global = true, value_name = "FILE", env = "RETAKE_CONFIG", hide_env_values = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Print replies as JSON, one document per line; problems too, on standard output
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours; NO_COLOR is respected
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+    /// Never start a pager for long output
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// Where a terminal shows them.
+    #[default]
+    Auto,
+    /// Also into a pipe.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+// How a conversation in the terminal begins.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// Go on with the last conversation of this folder
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
+    pub(crate) go_on: bool,
+    /// Go on with a conversation that you pick, or with this one
+    #[arg(short, long, value_name = "ID", num_args = 0..=1)]
+    pub(crate) resume: Option<Option<String>>,
+    /// The model to talk to, as provider/model
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+}
+
+impl Start {
+    /// Whether nothing was said about it.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.go_on && self.resume.is_none() && self.model.is_none()
+    }
+}
+
+// Which conversation.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Place {
+    /// The conversation [default: the last one of this folder]
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<String>,
+}
+
+// What every verb takes that changes something.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Changing {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Refuse if this is not the head, as OP.SEQ
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) head: Option<String>,
+    #[command(flatten)]
+    pub(crate) repeat: Repeat,
+}
+
+// The id of a request.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Repeat {
+    /// Do it once, however often it is sent with this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) request_id: Option<String>,
+}
+
+/// How many things, at least one.
+pub(crate) fn how_many(text: &str) -> std::result::Result<usize, &'static str> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("give a whole number from 1"),
+        Ok(count) => Ok(count),
+    }
+}
+
+/// The verbs. What each does is said where it is written.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    New(new::New),
+    List(list::List),
+    Say(say::Say),
+    Ask(ask::Ask),
+    Retry(retry::Retry),
+    Edit(edit::Edit),
+    Choose(choose::ChooseVerb),
+    Log(log::Log),
+    Targets(targets::Targets),
+    Plan(plan::Plan),
+    Rewind(rewind::RewindVerb),
+    Undo(change::Change<undo::Undo>),
+    Redo(change::Change<redo::Redo>),
+    #[command(visible_alias = "checkout")]
+    Restore(change::Change<restore::Restore>),
+    Ops(ops::Ops),
+    Tree(tree::Tree),
+    Fork(fork::Fork),
+    Hide(change::Change<mark::Hide>),
+    Show(change::Change<mark::Show>),
+    Exclude(change::Change<mark::Exclude>),
+    Include(change::Change<mark::Include>),
+    Fold(change::Change<fold::Fold>),
+    Unfold(change::Change<unfold::Unfold>),
+    Label(change::Change<label::Label>),
+    Title(change::Change<title::Title>),
+    Erase(erase::EraseVerb),
+    Search(search::Search),
+    Export(export::Export),
+    Import(import::Import),
+    Models(models::Models),
+    Config(config::Config),
+    Backup(backup::Backup),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+impl Verb {
+    /// Does it.
+    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        match self {
+            Self::New(it) => it.run(cx).await,
+            Self::List(it) => it.run(cx).await,
+            Self::Say(it) => it.run(cx).await,
+            Self::Ask(it) => it.run(cx).await,
+            Self::Retry(it) => it.run(cx).await,
+            Self::Edit(it) => it.run(cx).await,
+            Self::Choose(it) => it.run(cx).await,
+            Self::Log(it) => it.run(cx).await,
+            Self::Targets(it) => it.run(cx).await,
+            Self::Plan(it) => it.run(cx).await,
+            Self::Rewind(it) => it.run(cx).await,
+            Self::Undo(it) => it.run(cx).await,
+            Self::Redo(it) => it.run(cx).await,
+            Self::Restore(it) => it.run(cx).await,
+            Self::Ops(it) => it.run(cx).await,
+            Self::Tree(it) => it.run(cx).await,
+            Self::Fork(it) => it.run(cx).await,
+            Self::Hide(it) => it.run(cx).await,
+            Self::Show(it) => it.run(cx).await,
+            Self::Exclude(it) => it.run(cx).await,
+            Self::Include(it) => it.run(cx).await,
+            Self::Fold(it) => it.run(cx).await,
+            Self::Unfold(it) => it.run(cx).await,
+            Self::Label(it) => it.run(cx).await,
+            Self::Title(it) => it.run(cx).await,
+            Self::Erase(it) => it.run(cx).await,
+            Self::Search(it) => it.run(cx).await,
+            Self::Export(it) => it.run(cx).await,
+            Self::Import(it) => it.run(cx).await,
+            Self::Models(it) => it.run(cx).await,
+            Self::Backup(it) => it.run(cx).await,
+            Self::Doctor(it) => it.run(cx).await,
+            Self::Config(_) | Self::Completions(_) | Self::Man(_) => {
+                unreachable!("BUG: `run` does what needs no client")
+            }
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The conversation in the terminal, line by line: greeting, messages, commands. It speaks to the owner through the same requests as
+//! the verbs. Must never run anything that the person did not submit, and must never lose words they typed.
+
+use std::time::Duration;
+
+use retake_wire::reply::{Composer, Models, Receipt};
+use retake_wire::request::{Apply, Create, History, Log, Projection};
+use retake_wire::{Action, Part, Reply, Request, Run, RunStart};
+
+use crate::args::Start;
+use crate::context::Context;
+use crate::error::{Failure, Result, problem, unexpected, usage};
+use crate::render::{self, content, entries, id, receipt, words};
+use crate::term::safe;
+use crate::term::style::Style;
+use crate::ui::{Read, Ui};
+use crate::verbs::answer::answer;
+
+mod commands;
+mod edit;
+mod line;
+mod marks;
+mod moves;
+mod rewind;
+mod switch;
+mod turn;
+mod views;
+
+use line::Line;
+
+/// The greeting does not wait longer than this to say which model answers.
+const PATIENCE: Duration = Duration::from_millis(25);
+
+/// So many messages are shown where a conversation goes on.
+const SHOWN: usize = 4;
+
+/// So many earlier prompts are remembered by the line.
+const PROMPTS: usize = 500;
+
+/// Whether there can be a conversation at all: with a person, or with a prompt that is piped in.
+pub(crate) fn check(ui: &dyn Ui, json: bool) -> Result {
+    if ui.input_is_terminal() && (json || !ui.interactive()) {
+        return Err(usage(
+            "a conversation needs a terminal for its output too",
+            "`retake ask TEXT` answers once, and has --json",
+        ));
+    }
+    Ok(())
+}
+
+/// Begins or goes on, until the person leaves.
+pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
+    if !cx.ui.input_is_terminal() {
+        return piped(&mut cx, start).await;
+    }
+    let mut chat = Chat::new(cx, start.model);
+    match (start.go_on, start.resume) {
+        (true, _) => {
+            let last = chat.cx.conversation(None).await?;
+            chat.conversation = Some(last);
+        }
+        (_, Some(Some(id))) => chat.conversation = Some(chat.cx.info(&id).await?.id),
+        (_, Some(None)) => match switch::pick(&mut chat).await? {
+            Some(id) => chat.conversation = Some(id),
+            None => return Ok(()),
+        },
+        (false, None) => {}
+    }
+    chat.greet().await?;
+    chat.compose().await?;
+    chat.talk().await
+}
+
+/// The prompt comes through a pipe: one turn, like `retake ask`.
+async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
+    if start.resume == Some(None) {
+        return Err(usage("nobody can pick a conversation here", "name it: `retake -r ID`"));
+    }
+    let text = cx.words(&[], "message")?;
+    let conversation = match start.resume.flatten() {
+        Some(id) => id,
+        None if start.go_on => cx.conversation(None).await?,
+        None => create(cx).await?,
+    };
+    let run = Run {
+        conversation,
+        start: RunStart::Say { parts: vec![Part::text(text)], seen: None },
+        model: start.model,
+        head: None,
+        request_id: None,
+    };
+    answer(cx, run).await
+}
+
+async fn create(cx: &Context<'_>) -> Result<String> {
+    let create = Create { title: None, folder: Some(cx.folder.to_owned()), request_id: None };
+    Ok(cx.receipt(Request::Create(create)).await?.conversation)
+}
+
+/// A conversation in the terminal.
+struct Chat<'a> {
+    cx: Context<'a>,
+    /// None until the first message is said.
+    conversation: Option<String>,
+    /// The model that the person chose; the configured one, without.
+    model: Option<String>,
+    /// The last entry that was shown.
+    seen: Option<String>,
+    /// What the line begins with next time.
+    prefill: Option<String>,
+    /// Parts that go with the next message, such as images of a message that was taken back.
+    attached: Vec<Part>,
+    /// The message that the next one is to replace.
+    editing: Option<Editing>,
+    leaving: bool,
+}
+
+/// Whether an action goes somewhere else in the tree.
+fn is_move(action: &Action) -> bool {
+    match action {
+        Action::Rewind { .. }
+        | Action::Undo { .. }
+        | Action::Redo { .. }
+        | Action::Restore { .. }
+        | Action::Checkout { .. }
+        | Action::Choose { .. }
+        | Action::Edit { .. } => true,
+        Action::Mark { .. }
+        | Action::Fold { .. }
+        | Action::Unfold { .. }
+        | Action::Label { .. }
+        | Action::Title { .. }
+        | Action::Erase { .. } => false,
+    }
+}
+
+/// An edit that is not submitted yet.
+struct Editing {
+    entry: String,
+    head: String,
+}
+
+impl<'a> Chat<'a> {
+    fn new(cx: Context<'a>, model: Option<String>) -> Self {
+        Self {
+            cx,
+            conversation: None,
+            model,
+            seen: None,
+            prefill: None,
+            attached: Vec::new(),
+            editing: None,
+            leaving: false,
+        }
+    }
+
+    async fn talk(&mut self) -> Result {
+        while !self.leaving {
+            let prompt = self.prompt();
+            let prefill = self.prefill.take();
+            match self.cx.ui.read(&prompt, prefill)? {
+                Read::Line(line) => self.submitted(&line).await?,
+                Read::Eof | Read::Interrupted => break,
+            }
+        }
+        self.farewell()
+    }
+
+    /// A line is submitted. Problems are said, and the conversation goes on.
+    async fn submitted(&mut self, line: &str) -> Result {
+        let done = match line::read(line) {
+            Line::Empty => self.empty(),
+            Line::Say(text) => turn::say(self, text).await,
+            Line::Command { name, rest } => match commands::find(name) {
+                Some(command) => (command.run)(self, rest).await,
+                None => self.unknown(name, line),
+            },
+        };
+        match done {
+            Err(failure @ Failure::Problem(_)) => self.cx.complain(&failure),
+            Err(Failure::Said(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// An empty line leaves an edit.
+    fn empty(&mut self) -> Result {
+        if self.editing.take().is_some() {
+            self.attached.clear();
+            self.dim("not edited: nothing has changed")?;
+        }
+        Ok(())
+    }
+
+    /// No such command: the words go back into the line.
+    fn unknown(&mut self, name: &str, line: &str) -> Result {
+        let mut problem = problem(
+            retake_wire::ProblemKind::Usage,
+            "unknown_command",
+            format!("there is no command /{}", safe::line(name)),
+        );
+        let nearest =
+            commands::nearest(name).map(|near| format!("did you mean /{near}? ")).unwrap_or_default();
+        problem.hint =
+            Some(format!("{nearest}/help lists the commands; a message that begins with / is sent as //"));
+        self.prefill = Some(line.to_owned());
+        Err(problem.into())
+    }
+
+    fn prompt(&self) -> String {
+        let attached =
+            content::attached(&self.attached).map(|attached| format!("{attached} ")).unwrap_or_default();
+        let editing = if self.editing.is_some() { "edit" } else { "" };
+        format!("{attached}{editing}> ")
+    }
+
+    /// The conversation, where one is needed.
+    fn here(&self) -> Result<String> {
+        self.conversation.clone().ok_or_else(|| {
+            let mut problem =
+                problem(retake_wire::ProblemKind::Refused, "nothing_said", "nothing has been said here yet");
+            problem.hint = Some("say something first, or /list for other conversations".to_owned());
+            problem.into()
+        })
+    }
+
+    /// The conversation to say something in; it is made when there is something to say.
+    async fn here_or_new(&mut self) -> Result<String> {
+        if let Some(conversation) = &self.conversation {
+            return Ok(conversation.clone());
+        }
+        let conversation = create(&self.cx).await?;
+        self.conversation = Some(conversation.clone());
+        Ok(conversation)
+    }
+
+    /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head.
+    async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Receipt> {
+        let apply = Apply {
+            conversation: self.here()?,
+            action: action.clone(),
+            head,
+            since: false,
+            request_id: None,
+        };
+        let given = self.cx.receipt(Request::Apply(apply)).await?;
+        let text = receipt::in_line(&self.cx.ui.look(), &action, &given);
+        self.print(&text)?;
+        if is_move(&action) {
+            // What waited for the next message belonged to where the conversation was.
+            self.editing = None;
+            self.attached.clear();
+        }
+        if let Some(composer) = &given.composer {
+            self.take_up(composer);
+        }
+        self.refresh().await?;
+        Ok(given)
+    }
+
+    /// Puts words back into the line, for editing.
+    fn take_up(&mut self, composer: &Composer) {
+        self.editing = None;
+        self.prefill = Some(composer.text.clone());
+        self.attached = content::kept(&composer.parts);
+    }
+
+    /// Looks at where the conversation ends now.
+    async fn refresh(&mut self) -> Result {
+        if let Some(conversation) = self.conversation.clone() {
+            self.seen = self.cx.info(&conversation).await?.tip;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, text: &str) -> Result {
+        Ok(self.cx.ui.print(text)?)
+    }
+
+    fn dim(&mut self, line: &str) -> Result {
+        let line = entries::dim(&self.cx.ui.look(), line);
+        self.print(&line)
+    }
+
+    async fn greet(&mut self) -> Result {
+        let look = self.cx.ui.look();
+        let name = look.palette.paint(Style::Bold, "retake");
+        let version = env!("CARGO_PKG_VERSION");
+        self.print(&format!(
+            "{name} {version}: nothing is final. /rewind goes back to any message, /undo takes that back\n"
+        ))?;
+        let model = self.model_line().await?;
+        self.dim(&model)?;
+        self.dim("/help lists the commands · Alt+Enter begins a new line · Ctrl-D leaves")?;
+        self.arrive().await
+    }
+
+    /// Which model answers, and why; the greeting does not wait for it.
+    async fn model_line(&mut self) -> Result<String> {
+        if let Some(model) = &self.model {
+            return Ok(format!("model {}", safe::line(model)));
+        }
+        match tokio::time::timeout(PATIENCE, self.models()).await {
+            Ok(models) => {
+                let models = models?;
+                Ok(format!("model {}: {}", safe::line(&models.default), safe::line(&models.why)))
+            }
+            Err(_) => Ok("/model says which model answers".to_owned()),
+        }
+    }
+
+    async fn models(&self) -> Result<Models> {
+        match self.cx.call(Request::Models).await? {
+            Reply::Models(models) => Ok(models),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Shows the end of the conversation that goes on.
+    async fn arrive(&mut self) -> Result {
+        let Some(conversation) = self.conversation.clone() else {
+            return Ok(());
+        };
+        let info = self.cx.info(&conversation).await?;
+        let look = self.cx.ui.look();
+        let log = Log {
+            conversation,
+            at: None,
+            projection: Projection::Timeline,
+            limit: Some(SHOWN),
+            before: None,
+            after: None,
+        };
+        let page = match self.cx.call(Request::Log(log)).await? {
+            Reply::Entries(page) => page,
+            other => return Err(unexpected(&other)),
+        };
+        let name = format!("{} · {}\n", render::lists::name(&look, &info), words::counts(info.counts));
+        self.print(&name)?;
+        let text = entries::list(&look, &page.entries);
+        self.print(&format!("{text}\n"))?;
+        if let Some(why) = &info.read_only {
+            self.dim(&format!("read-only: {}", safe::line(why)))?;
+        }
+        self.seen = info.tip;
+        self.conversation = Some(info.id);
+        Ok(())
+    }
+
+    async fn compose(&mut self) -> Result {
+        let history = History { folder: Some(self.cx.folder.to_owned()), limit: Some(PROMPTS) };
+        let mut prompts = match self.cx.call(Request::History(history)).await? {
+            Reply::History(page) => page.prompts,
+            other => return Err(unexpected(&other)),
+        };
+        prompts.reverse();
+        self.cx.ui.compose(prompts, commands::completions());
+        Ok(())
+    }
+
+    fn farewell(&mut self) -> Result {
+        if let Some(conversation) = &self.conversation {
+            let short = id::short(conversation).to_owned();
+            self.dim(&format!("to go on: retake -c, or retake -r {short}"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! `/edit`: the words of a message in the line, to be said in its place. Must never run before they are submitted.
+
+use retake_wire::Action;
+
+use super::{Chat, Editing, rewind};
+use crate::error::{Result, problem};
+use crate::render::content;
+use crate::verbs::change;
+
+/// Puts the words of a message into the line.
+pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
+    let conversation = chat.here()?;
+    let entry = if named.is_empty() {
+        match rewind::pick(chat, "Edit").await? {
+            Some(entry) => entry,
+            None => return chat.dim("nothing has changed"),
+        }
+    } else {
+        named.to_owned()
+    };
+    let action = Action::Edit { entry: entry.clone() };
+    let plan = change::plan(&chat.cx, conversation, action).await?;
+    let Some(composer) = plan.composer else {
+        let mut problem = problem(
+            retake_wire::ProblemKind::Refused,
+            "not_editable",
+            "that is not a message of a person, so there are no words to edit",
+        );
+        problem.hint = Some("/retry asks for another answer; /edit alone lists your messages".to_owned());
+        return Err(problem.into());
+    };
+    chat.take_up(&composer);
+    chat.editing = Some(Editing { entry: composer.entry, head: plan.head });
+    let attached =
+        content::attached(&chat.attached).map(|attached| format!("; {attached}")).unwrap_or_default();
+    chat.dim(&format!("Enter says it in the place of the old one, an empty line leaves it{attached}"))
+}
+
+/// Leaves out what waits to go with the next message.
+pub(super) async fn detach(chat: &mut Chat<'_>) -> Result {
+    if chat.attached.is_empty() {
+        return chat.dim("nothing is attached");
+    }
+    chat.attached.clear();
+    chat.dim("left out: the next message is its words only")
+}

@@ -1,0 +1,127 @@
+//! The other commands that move: undo, redo, restore, branches, alternatives. Must never ask: each of them can be undone.
+
+use futures::executor::block_on;
+use retake_wire::request::{self, Of};
+use retake_wire::{Action, Reply, Request};
+
+use super::Chat;
+use crate::error::{Result, unexpected, usage};
+use crate::render::{self, words};
+use crate::term::pick::Row;
+use crate::term::style::Style;
+use crate::verbs::restore::to;
+
+/// Takes back the last things.
+pub(super) async fn undo(chat: &mut Chat<'_>, words: &str) -> Result {
+    let count = number(words)?;
+    chat.apply(Action::Undo { count }, None).await?;
+    chat.dim("/redo brings it back")
+}
+
+/// Brings back what was undone.
+pub(super) async fn redo(chat: &mut Chat<'_>, words: &str) -> Result {
+    let count = number(words)?;
+    chat.apply(Action::Redo { count }, None).await?;
+    Ok(())
+}
+
+fn number(words: &str) -> Result<usize> {
+    if words.is_empty() {
+        return Ok(1);
+    }
+    words
+        .parse()
+        .ok()
+        .filter(|count| *count > 0)
+        .ok_or_else(|| usage(format!("{words:?} is not how many"), "give a number from 1, or nothing for 1"))
+}
+
+/// To an earlier head, or to an entry.
+pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
+    if words.is_empty() {
+        return Err(usage("where to is not said", "/ops lists the heads, /tree the branches"));
+    }
+    chat.apply(to(words), None).await?;
+    chat.dim("/undo takes this back")
+}
+
+/// Shows the branches, and switches to the one that is picked.
+pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
+    let of = Of { conversation: chat.here()? };
+    let tree = match chat.cx.call(Request::Tree(of)).await? {
+        Reply::Tree(tree) => tree,
+        other => return Err(unexpected(&other)),
+    };
+    let look = chat.cx.ui.look();
+    let text = render::tree::tree(&look, &tree);
+    chat.cx.ui.page(&text)?;
+    let others: Vec<_> = tree.branches.iter().filter(|it| !it.current).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<Row> = others
+        .iter()
+        .rev()
+        .map(|branch| Row {
+            title: branch.last.preview.clone(),
+            detail: render::tree::about(&look, branch),
+            disabled: None,
+        })
+        .collect();
+    let client = chat.cx.client;
+    let conversation = chat.here()?;
+    let mut preview = |row: usize| {
+        let action = checkout(&others[others.len() - 1 - row].leaf);
+        let plan = request::Plan { conversation: conversation.clone(), action };
+        match block_on(client.call(Request::Plan(plan))) {
+            Ok(Reply::Plan(plan)) => render::plan::brief(&plan),
+            Ok(_) => String::new(),
+            Err(problem) => problem.to_string(),
+        }
+    };
+    let picked = chat.cx.ui.pick("Switch to", &rows, &mut preview)?;
+    let Some(row) = picked else {
+        return Ok(());
+    };
+    let action = checkout(&others[others.len() - 1 - row].leaf);
+    chat.apply(action, Some(tree.head)).await?;
+    chat.arrive().await?;
+    chat.dim("/undo switches back")
+}
+
+fn checkout(leaf: &str) -> Action {
+    Action::Checkout { entry: Some(leaf.to_owned()) }
+}
+
+/// Chooses between the alternatives of an answer.
+pub(super) async fn choose(chat: &mut Chat<'_>, words: &str) -> Result {
+    let entry = if words.is_empty() { "@" } else { words };
+    let of = request::Entry { conversation: chat.here()?, entry: entry.to_owned() };
+    let all = match chat.cx.call(Request::Alternatives(of)).await? {
+        Reply::Alternatives(all) => all,
+        other => return Err(unexpected(&other)),
+    };
+    if all.alternatives.len() < 2 {
+        return chat.dim("there is no other answer: /retry asks for one");
+    }
+    let look = chat.cx.ui.look();
+    let rows: Vec<Row> = all
+        .alternatives
+        .iter()
+        .map(|it| Row {
+            title: format!("{} {}", it.number, it.line.preview),
+            detail: words::when(&look, it.line.time_ms),
+            disabled: it.current.then(|| "this one is shown now".to_owned()),
+        })
+        .collect();
+    let picked = chat.cx.ui.pick("Choose an answer", &rows, &mut |_| String::new())?;
+    let Some(row) = picked else {
+        return chat.dim("nothing has changed");
+    };
+    let chosen = &all.alternatives[row];
+    let action = Action::Choose { entry: chosen.line.id.clone(), number: chosen.number };
+    chat.apply(action, Some(all.head)).await?;
+    let note = look.palette.paint(Style::Dim, "/undo chooses the other one again");
+    chat.arrive().await?;
+    chat.print(&format!("{note}\n"))
+}

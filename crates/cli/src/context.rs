@@ -1,0 +1,169 @@
+//! What every verb works with: the client, the surroundings, and the few steps that all of them share. Must never decide what a verb
+//! means.
+
+use std::path::Path;
+
+use retake_wire::reply::{Conversation, Receipt};
+use retake_wire::request::{List, Of};
+use retake_wire::{Client, ProblemKind, Reply, Request};
+
+use crate::error::{Failure, Result, problem, unexpected, usage};
+use crate::render::{self, id, words};
+use crate::term::safe;
+use crate::term::style::Style;
+use crate::ui::Ui;
+
+/// What a verb works with.
+pub(crate) struct Context<'a> {
+    /// The owner of the data.
+    pub(crate) client: &'a dyn Client,
+    /// The surroundings.
+    pub(crate) ui: &'a mut dyn Ui,
+    /// Whether replies are printed as they are.
+    pub(crate) json: bool,
+    /// The folder the program was started in.
+    pub(crate) folder: &'a str,
+}
+
+impl Context<'_> {
+    /// Sends a request.
+    pub(crate) async fn call(&self, request: Request) -> Result<Reply> {
+        Ok(self.client.call(request).await?)
+    }
+
+    /// Sends a request whose reply is a receipt.
+    pub(crate) async fn receipt(&self, request: Request) -> Result<Receipt> {
+        match self.call(request).await? {
+            Reply::Receipt(receipt) => Ok(receipt),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Sends a request and shows its reply: as JSON, or as a text for people.
+    pub(crate) async fn show(&mut self, request: Request) -> Result {
+        let reply = self.call(request).await?;
+        self.present(&reply)
+    }
+
+    /// Shows a reply.
+    pub(crate) fn present(&mut self, reply: &Reply) -> Result {
+        if self.json {
+            return self.json(reply);
+        }
+        let text = render::reply(&self.ui.look(), reply);
+        Ok(self.ui.page(&text)?)
+    }
+
+    /// Shows a receipt: as JSON, or as this text.
+    pub(crate) fn acknowledge(&mut self, receipt: &Receipt, text: &str) -> Result {
+        if self.json {
+            return self.json(&Reply::Receipt(receipt.clone()));
+        }
+        Ok(self.ui.print(text)?)
+    }
+
+    /// Prints one JSON document on a line of its own.
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result {
+        let mut line =
+            serde_json::to_string(value).expect("BUG: what the wire says has string keys and finite numbers");
+        line.push('\n');
+        Ok(self.ui.print(&line)?)
+    }
+
+    /// Says something beside the output, dimmed.
+    pub(crate) fn aside(&mut self, text: &str) -> Result {
+        let line = self.ui.error_palette().paint(Style::Dim, text);
+        Ok(self.ui.note(&format!("{line}\n"))?)
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.ui.interactive() && !self.json
+    }
+
+    /// The conversation that is named, or the last one of this folder; which one that is, is said where there are several.
+    pub(crate) async fn conversation(&mut self, named: Option<String>) -> Result<String> {
+        if let Some(id) = named {
+            return Ok(id);
+        }
+        let mut found = self.last_ones().await?.into_iter();
+        let Some(last) = found.next() else {
+            let mut none = problem(
+                ProblemKind::NotFound,
+                "no_conversation",
+                format!("there is no conversation in {}", safe::line(self.folder)),
+            );
+            none.hint =
+                Some("`retake` begins one, and `retake list --all` shows those of other folders".to_owned());
+            return Err(none.into());
+        };
+        if found.next().is_some() {
+            let columns = self.ui.look().columns;
+            let name = words::title(&last, columns.min(60));
+            let id = id::short(&last.id).to_owned();
+            self.aside(&format!("conversation {id} {name}, the last one of this folder"))?;
+        }
+        Ok(last.id)
+    }
+
+    /// The last conversation of this folder, if there is one.
+    pub(crate) async fn last(&self) -> Result<Option<Conversation>> {
+        Ok(self.last_ones().await?.into_iter().next())
+    }
+
+    async fn last_ones(&self) -> Result<Vec<Conversation>> {
+        let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), before: None };
+        match self.call(Request::List(list)).await? {
+            Reply::Conversations(page) => Ok(page.conversations),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// A conversation as it is now.
+    pub(crate) async fn info(&self, conversation: &str) -> Result<Conversation> {
+        let of = Of { conversation: conversation.to_owned() };
+        match self.call(Request::Info(of)).await? {
+            Reply::Conversation(info) => Ok(info),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// A path as the owner needs it, whatever folder it works in.
+    pub(crate) fn absolute(&self, path: &Path) -> String {
+        Path::new(self.folder).join(path).display().to_string()
+    }
+
+    /// The words of an argument, or standard input for `-` or where there are none and it is no terminal.
+    pub(crate) fn words(&mut self, words: &[String], what: &str) -> Result<String> {
+        let from_input = match words {
+            [] => !self.ui.input_is_terminal(),
+            [dash] => dash == "-",
+            _ => false,
+        };
+        let text = if from_input { self.input()? } else { words.join(" ") };
+        if text.trim().is_empty() {
+            return Err(usage(
+                format!("there is no {what}"),
+                format!("give the {what} as an argument, or `-` to read it from standard input"),
+            ));
+        }
+        Ok(text)
+    }
+
+    /// Standard input, whole, without the newline at its end.
+    pub(crate) fn input(&mut self) -> Result<String> {
+        let text =
+            self.ui.input().map_err(|error| crate::error::file("standard input can't be read", &error))?;
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
+    }
+
+    /// Says a problem, and goes on.
+    pub(crate) fn complain(&mut self, failure: &Failure) -> Result {
+        if let Some(problem) = failure.to_say() {
+            let text = crate::error::text(self.ui.error_palette(), &problem);
+            self.ui.note(&text)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! What people see of replies: one text per kind, aligned, in the width of the terminal. Must never show text of others that
+//! [`crate::term::safe`] has not seen, and must never read a clock or the terminal: [`crate::ui::Look`] says both.
+
+use retake_wire::Reply;
+
+use crate::ui::Look;
+
+pub(crate) mod content;
+pub(crate) mod entries;
+pub(crate) mod flow;
+pub(crate) mod hits;
+pub(crate) mod id;
+pub(crate) mod lists;
+pub(crate) mod plan;
+pub(crate) mod receipt;
+pub(crate) mod table;
+pub(crate) mod tree;
+pub(crate) mod words;
+
+/// Any reply as a text.
+pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
+    match reply {
+        Reply::Receipt(it) => format!("{}\n", it.head),
+        Reply::Done => "done\n".to_owned(),
+        Reply::Plan(it) => plan::plan(look, it),
+        Reply::Conversations(it) => lists::conversations(look, it),
+        Reply::Conversation(it) => lists::conversation(look, it),
+        Reply::Entries(it) => entries::entries(look, it),
+        Reply::Prompt(it) => entries::prompt(look, it),
+        Reply::Targets(it) => lists::targets(look, it),
+        Reply::Alternatives(it) => lists::alternatives(look, it),
+        Reply::Operations(it) => lists::operations(look, it),
+        Reply::Tree(it) => tree::tree(look, it),
+        Reply::Hits(it) => hits::hits(look, it),
+        Reply::Changes(it) => entries::list(look, &it.came) + &format!("revision {}\n", it.revision),
+        Reply::Chunk(it) => it.text.clone(),
+        Reply::Models(it) => lists::models(look, it),
+        Reply::Written(it) => lists::written(it),
+        Reply::Report(it) => lists::report(look, it),
+        Reply::History(it) => {
+            it.prompts.iter().map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n").collect()
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The program from its arguments to its exit code, without its surroundings. Must never touch the process: no printing, no exit.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, FromArgMatches};
+use retake_wire::ProblemKind;
+
+use crate::args::{Cli, EXIT_CODES, Global, Verb};
+use crate::chat;
+use crate::context::Context;
+use crate::error::{self, Failure, Result, problem, usage};
+use crate::owner::{Owner, Places};
+use crate::ui::Ui;
+
+/// What the program finds around it when it starts.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The folder it is started in.
+    pub folder: PathBuf,
+    /// Where things are unless the arguments say otherwise.
+    pub places: Places,
+}
+
+/// Runs the program. The first argument is its name.
+pub async fn run(
+    arguments: Vec<OsString>,
+    surroundings: &Surroundings,
+    owner: &dyn Owner,
+    ui: &mut dyn Ui,
+) -> u8 {
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let outcome = match parse(arguments, ui, json) {
+        Ok(cli) => start(cli, surroundings, owner, ui).await,
+        Err(failure) => Err(failure),
+    };
+    match outcome {
+        Ok(()) => 0,
+        Err(failure) => say(&failure, ui, json),
+    }
+}
+
+/// Says why it failed, and gives the exit code.
+fn say(failure: &Failure, ui: &mut dyn Ui, json: bool) -> u8 {
+    if let Some(problem) = failure.to_say() {
+        let said = if json {
+            let document = serde_json::to_string(&problem).expect("BUG: a problem is JSON");
+            ui.print(&format!("{document}\n"))
+        } else {
+            let text = error::text(ui.error_palette(), &problem);
+            ui.note(&text)
+        };
+        // There is nobody left to tell; the exit code stands.
+        drop(said);
+    }
+    failure.exit_code()
+}
+
+fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
+    let look = ui.look();
+    let mut help = String::from("Exit codes:\n");
+    for (code, meaning) in EXIT_CODES {
+        help.push_str(&format!("  {code:>3}  {meaning}\n"));
+    }
+    let command =
+        Cli::command().term_width(look.columns.min(100)).after_long_help(help.trim_end().to_owned());
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| {
+        let rendered = error.render();
+        if !error.use_stderr() {
+            let text =
+                if look.palette.is_coloured() { rendered.ansi().to_string() } else { rendered.to_string() };
+            return match ui.print(&text) {
+                Ok(()) => Failure::Said(0),
+                Err(error) => error.into(),
+            };
+        }
+        if json {
+            let text = rendered.to_string();
+            let text = text.split("\n\nFor more information").next().unwrap_or(&text);
+            let message = text.trim().trim_start_matches("error: ");
+            return problem(ProblemKind::Usage, "usage", message).into();
+        }
+        let text =
+            if ui.error_palette().is_coloured() { rendered.ansi().to_string() } else { rendered.to_string() };
+        match ui.note(&text) {
+            Ok(()) => Failure::Said(ProblemKind::Usage.exit_code()),
+            Err(error) => error.into(),
+        }
+    })
+}
+
+async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mut dyn Ui) -> Result {
+    ui.adjust(cli.global.color, !cli.global.no_pager);
+    let places = places(&cli.global, surroundings);
+    if cli.verb.is_some() && !cli.start.is_plain() {
+        return Err(usage(
+            "--continue, --resume and --model before a verb have no meaning",
+            "put --model behind the verb, and name a conversation with --conversation",
+        ));
+    }
+    let json = cli.global.json;
+    let verb = match cli.verb {
+        Some(Verb::Config(config)) => return config.run(owner, &places, ui, json),
+        Some(Verb::Completions(completions)) => return completions.run(ui),
+        Some(Verb::Man(man)) => return man.run(ui),
+        verb => verb,
+    };
+    let folder = surroundings.folder.display().to_string();
+    if verb.is_none() {
+        chat::check(ui, json)?;
+    }
+    let client = owner.open(&places).await?;
+    let mut cx = Context { client: &*client, ui, json, folder: &folder };
+    match verb {
+        Some(verb) => verb.run(&mut cx).await,
+        None => chat::begin(cx, cli.start).await,
+    }
+}
+
+fn places(global: &Global, surroundings: &Surroundings) -> Places {
+    let given = |given: &Option<PathBuf>, usual: &PathBuf| match given {
+        Some(path) => surroundings.folder.join(path),
+        None => usual.clone(),
+    };
+    Places {
+        data_dir: given(&global.data_dir, &surroundings.places.data_dir),
+        config_file: given(&global.config, &surroundings.places.config_file),
+    }
+}

@@ -1,0 +1,129 @@
+//! The real surroundings: standard streams, the terminal, Ctrl-C and the clock. Must never decide what is said.
+
+use std::io::{self, IsTerminal, Read as _, Write};
+
+use async_trait::async_trait;
+
+use crate::term::editor::{Editor, Settings};
+use crate::term::interrupt::Interrupts;
+use crate::term::pick::Row;
+use crate::term::style::Palette;
+use crate::term::{self, confirm, pager, pick, width};
+use crate::ui::{Color, Look, Read, Ui};
+
+/// So wide is a pipe: what reads it wraps by itself.
+const PIPE: usize = 1 << 20;
+
+/// Standard input, output and error.
+pub(crate) struct Terminal {
+    out: Palette,
+    error: Palette,
+    pager: bool,
+    now_ms: fn() -> i64,
+    editor: Option<Editor>,
+    interrupts: Option<Interrupts>,
+}
+
+impl Terminal {
+    /// With this clock.
+    pub(crate) fn new(now_ms: fn() -> i64) -> Self {
+        Self {
+            out: Palette::stdout(),
+            error: Palette::stderr(),
+            pager: true,
+            now_ms,
+            editor: None,
+            interrupts: None,
+        }
+    }
+}
+
+#[async_trait]
+impl Ui for Terminal {
+    fn adjust(&mut self, color: Color, pager: bool) {
+        let forced = match color {
+            Color::Auto => None,
+            Color::Always => Some(Palette::COLOURED),
+            Color::Never => Some(Palette::PLAIN),
+        };
+        self.out = forced.unwrap_or(self.out);
+        self.error = forced.unwrap_or(self.error);
+        self.pager = pager;
+    }
+
+    fn look(&self) -> Look {
+        let columns = if io::stdout().is_terminal() { width::terminal().columns } else { PIPE };
+        Look { palette: self.out, columns, now_ms: (self.now_ms)() }
+    }
+
+    fn error_palette(&self) -> Palette {
+        self.error
+    }
+
+    fn interactive(&self) -> bool {
+        term::interactive()
+    }
+
+    fn input_is_terminal(&self) -> bool {
+        io::stdin().is_terminal()
+    }
+
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn page(&mut self, text: &str) -> io::Result<()> {
+        if self.pager { pager::page(text) } else { self.print(text) }
+    }
+
+    fn note(&mut self, text: &str) -> io::Result<()> {
+        io::stderr().lock().write_all(text.as_bytes())
+    }
+
+    fn input(&mut self) -> io::Result<String> {
+        let mut text = String::new();
+        io::stdin().lock().read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    fn confirm(&mut self, question: &str) -> io::Result<bool> {
+        confirm::confirm(self.out, question, confirm::OnEnter::No)
+    }
+
+    fn pick(
+        &mut self,
+        question: &str,
+        rows: &[Row],
+        preview: &mut dyn FnMut(usize) -> String,
+    ) -> io::Result<Option<usize>> {
+        pick::pick(self.out, question, rows, preview)
+    }
+
+    fn compose(&mut self, history: Vec<String>, commands: Vec<(String, String)>) {
+        self.editor =
+            Some(Editor::new(Settings { prompt: String::new(), history, commands, palette: self.out }));
+    }
+
+    fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read> {
+        let editor = self.editor.as_mut().expect("BUG: compose comes before read");
+        editor.set_prompt(prompt);
+        editor.read(prefill)
+    }
+
+    fn listen(&mut self) -> io::Result<()> {
+        match &mut self.interrupts {
+            Some(interrupts) => interrupts.forget(),
+            none => *none = Some(Interrupts::new()?),
+        }
+        Ok(())
+    }
+
+    async fn interrupted(&mut self) {
+        match &mut self.interrupts {
+            Some(interrupts) => interrupts.next().await,
+            None => std::future::pending().await,
+        }
+    }
+}

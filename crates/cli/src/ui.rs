@@ -1,0 +1,77 @@
+//! What verbs and the conversation need of the world around them: output, input, questions, the time. Must never know what it is
+//! about; a test gives a script, [`crate::app`] the real terminal.
+
+use std::io;
+
+use async_trait::async_trait;
+
+use crate::term::pick::Row;
+use crate::term::style::Palette;
+
+pub use crate::args::Color;
+pub use crate::term::editor::Read;
+
+/// How output looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Colours, or none.
+    pub palette: Palette,
+    /// How many columns there are.
+    pub columns: usize,
+    /// The time now, Unix milliseconds.
+    pub now_ms: i64,
+}
+
+/// The world around the program.
+#[async_trait]
+pub trait Ui: Send {
+    /// Uses colours, and the pager, as the arguments say.
+    fn adjust(&mut self, color: Color, pager: bool);
+
+    /// How standard output looks.
+    fn look(&self) -> Look;
+
+    /// The colours of standard error.
+    fn error_palette(&self) -> Palette;
+
+    /// Whether a person sits there: standard input, output and error are all terminals.
+    fn interactive(&self) -> bool;
+
+    /// Whether standard input is a terminal, so that nothing is to be read from it unasked.
+    fn input_is_terminal(&self) -> bool;
+
+    /// Writes to standard output, as it is and at once.
+    fn print(&mut self, text: &str) -> io::Result<()>;
+
+    /// Writes a text to standard output, through the pager where that helps.
+    fn page(&mut self, text: &str) -> io::Result<()>;
+
+    /// Writes to standard error.
+    fn note(&mut self, text: &str) -> io::Result<()>;
+
+    /// Reads standard input to its end.
+    fn input(&mut self) -> io::Result<String>;
+
+    /// Asks a question that yes or no answers; Enter is no.
+    fn confirm(&mut self, question: &str) -> io::Result<bool>;
+
+    /// Lets the person pick a row.
+    fn pick(
+        &mut self,
+        question: &str,
+        rows: &[Row],
+        preview: &mut dyn FnMut(usize) -> String,
+    ) -> io::Result<Option<usize>>;
+
+    /// Gets ready to compose: earlier prompts, oldest first, and the commands to complete with their help.
+    fn compose(&mut self, history: Vec<String>, commands: Vec<(String, String)>);
+
+    /// Reads what the person writes next, beginning with the prefill.
+    fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read>;
+
+    /// From now on Ctrl-C is only what [`Ui::interrupted`] waits for; earlier presses are forgotten.
+    fn listen(&mut self) -> io::Result<()>;
+
+    /// Waits for Ctrl-C. Dropping the future loses none.
+    async fn interrupted(&mut self);
+}

@@ -1,0 +1,37 @@
+//! The verbs for scripts: one file each, with its arguments, the request that it makes, and what it prints. Must never do what a
+//! request can't.
+
+pub(crate) mod answer;
+pub(crate) mod ask;
+pub(crate) mod backup;
+pub(crate) mod change;
+pub(crate) mod choose;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod edit;
+pub(crate) mod erase;
+pub(crate) mod export;
+pub(crate) mod fold;
+pub(crate) mod fork;
+pub(crate) mod import;
+pub(crate) mod label;
+pub(crate) mod list;
+pub(crate) mod log;
+pub(crate) mod man;
+pub(crate) mod mark;
+pub(crate) mod models;
+pub(crate) mod new;
+pub(crate) mod ops;
+pub(crate) mod plan;
+pub(crate) mod redo;
+pub(crate) mod restore;
+pub(crate) mod retry;
+pub(crate) mod rewind;
+pub(crate) mod say;
+pub(crate) mod search;
+pub(crate) mod targets;
+pub(crate) mod title;
+pub(crate) mod tree;
+pub(crate) mod undo;
+pub(crate) mod unfold;

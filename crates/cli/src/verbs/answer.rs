@@ -1,0 +1,98 @@
+//! A model run without a conversation in the terminal: the answer goes to standard output as it comes. Must never mix anything else
+//! into it.
+
+use futures::StreamExt;
+use retake_wire::request::Of;
+use retake_wire::{Ended, Outcome, ProblemKind, Request, Run, RunEvent};
+
+use crate::context::Context;
+use crate::error::{Failure, INTERRUPTED, Result};
+use crate::term::safe;
+
+/// Runs the model and prints its answer. The first Ctrl-C asks it to stop, the second leaves at once.
+pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
+    let of = Of { conversation: run.conversation.clone() };
+    cx.ui.listen()?;
+    let mut events = cx.client.run(run).await?;
+    let mut shown = Shown::default();
+    let mut stopped = false;
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = cx.ui.interrupted() => None,
+            event = events.next() => Some(event),
+        };
+        match event {
+            // Who presses it again does not want to wait until the model has stopped.
+            None if stopped => return Err(Failure::Said(INTERRUPTED)),
+            None => {
+                stopped = true;
+                cx.call(Request::Cancel(of.clone())).await?;
+            }
+            Some(Some(event)) => {
+                if let Some(ended) = shown.event(cx, event)? {
+                    return end(cx, &ended, stopped);
+                }
+            }
+            Some(None) => return Err(crate::error::broken_run()),
+        }
+    }
+}
+
+/// What of the answer is printed.
+#[derive(Default)]
+struct Shown {
+    text: safe::Stream,
+    any: bool,
+    newline: bool,
+}
+
+impl Shown {
+    fn event(&mut self, cx: &mut Context<'_>, event: RunEvent) -> Result<Option<Ended>> {
+        if cx.json {
+            cx.json(&event)?;
+        }
+        match event {
+            RunEvent::Ended(ended) => {
+                if !cx.json {
+                    let rest = self.text.finish();
+                    let end = if self.any && !self.newline { "\n" } else { "" };
+                    cx.ui.print(&format!("{rest}{end}"))?;
+                }
+                return Ok(Some(*ended));
+            }
+            RunEvent::Text { text } if !cx.json => {
+                let text = self.text.push(&text);
+                self.any |= !text.is_empty();
+                self.newline = text.ends_with('\n');
+                cx.ui.print(&text)?;
+            }
+            RunEvent::Notice { text } if !cx.json => cx.aside(&safe::block(&text))?,
+            _ => {}
+        }
+        Ok(None)
+    }
+}
+
+/// Says how it ended, by words where needed and by the exit code.
+fn end(cx: &mut Context<'_>, ended: &Ended, stopped: bool) -> Result {
+    if ended.outcome == Outcome::Succeeded {
+        return Ok(());
+    }
+    if let (Some(problem), false) = (&ended.problem, cx.json) {
+        cx.complain(&Failure::from(problem.clone()))?;
+    }
+    if !cx.json {
+        match ended.outcome {
+            Outcome::Interrupted => cx.aside("interrupted: what came is kept")?,
+            Outcome::RolledBack => cx.aside("stopped before any answer: nothing is kept of it")?,
+            Outcome::Succeeded | Outcome::Failed => {}
+        }
+    }
+    let code = match &ended.problem {
+        Some(problem) => problem.kind.exit_code(),
+        None if stopped || ended.outcome == Outcome::RolledBack => INTERRUPTED,
+        None => ProblemKind::Model.exit_code(),
+    };
+    Err(Failure::Said(code))
+}

@@ -1,0 +1,61 @@
+//! `retake ask`: one turn with the model, for scripts.
+
+use clap::Args;
+use retake_wire::request::Create;
+use retake_wire::{Part, Request, Run, RunStart};
+
+use super::answer::answer;
+use crate::args::{Place, Repeat};
+use crate::context::Context;
+use crate::error::Result;
+
+/// Say something and print the answer
+///
+/// Goes on with the last conversation of this folder, or begins one. Exit code 6 says that the model failed: what you said is kept,
+/// and `retake retry` asks again.
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Begin a new conversation
+    #[arg(long, conflicts_with = "conversation")]
+    pub(crate) new: bool,
+    /// The model to ask, as provider/model
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The last entry you have seen: refuse if it is no longer in the conversation
+    #[arg(long, value_name = "ENTRY")]
+    pub(crate) seen: Option<String>,
+    #[command(flatten)]
+    pub(crate) repeat: Repeat,
+    /// What to say; `-` reads standard input
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+}
+
+impl Ask {
+    /// Does it.
+    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        let text = cx.words(&self.text, "message")?;
+        let conversation = self.conversation(cx).await?;
+        let run = Run {
+            conversation,
+            start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen },
+            model: self.model,
+            head: None,
+            request_id: self.repeat.request_id,
+        };
+        answer(cx, run).await
+    }
+
+    async fn conversation(&self, cx: &mut Context<'_>) -> Result<String> {
+        let named = self.place.conversation.clone();
+        if !self.new && (named.is_some() || cx.last().await?.is_some()) {
+            return cx.conversation(named).await;
+        }
+        // The same request must find the conversation that it began.
+        let request_id = self.repeat.request_id.as_ref().map(|id| format!("{id}/new"));
+        let create = Create { title: None, folder: Some(cx.folder.to_owned()), request_id };
+        Ok(cx.receipt(Request::Create(create)).await?.conversation)
+    }
+}

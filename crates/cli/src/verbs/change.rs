@@ -1,0 +1,67 @@
+//! What all verbs share that do an [`Action`]: the same arguments make a plan and are applied. Must never know one of them by name.
+
+use clap::Args;
+use retake_wire::reply::Plan;
+use retake_wire::request::{Apply, Plan as PlanRequest};
+use retake_wire::{Action, Reply, Request};
+
+use crate::args::{Changing, Place};
+use crate::context::Context;
+use crate::error::{Result, unexpected};
+use crate::render::receipt;
+
+/// Arguments that say an action.
+pub(crate) trait Act {
+    /// The action.
+    fn action(&self) -> Result<Action>;
+}
+
+// An action to be done.
+#[derive(Debug, Args)]
+pub(crate) struct Change<A: Args> {
+    #[command(flatten)]
+    pub(crate) changing: Changing,
+    #[command(flatten)]
+    pub(crate) act: A,
+}
+
+impl<A: Args + Act> Change<A> {
+    /// Does it.
+    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        let action = self.act.action()?;
+        apply(cx, self.changing, action, false).await
+    }
+}
+
+// An action to be planned.
+#[derive(Debug, Args)]
+pub(crate) struct Preview<A: Args> {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) act: A,
+}
+
+/// Does an action, and shows its receipt.
+pub(crate) async fn apply(cx: &mut Context<'_>, changing: Changing, action: Action, since: bool) -> Result {
+    let conversation = cx.conversation(changing.place.conversation).await?;
+    let apply = Apply {
+        conversation,
+        action: action.clone(),
+        head: changing.head,
+        since,
+        request_id: changing.repeat.request_id,
+    };
+    let given = cx.receipt(Request::Apply(apply)).await?;
+    let text = receipt::receipt(&cx.ui.look(), &action, &given);
+    cx.acknowledge(&given, &text)
+}
+
+/// What an action would do.
+pub(crate) async fn plan(cx: &Context<'_>, conversation: String, action: Action) -> Result<Plan> {
+    let request = PlanRequest { conversation, action };
+    match cx.call(Request::Plan(request)).await? {
+        Reply::Plan(plan) => Ok(plan),
+        other => Err(unexpected(&other)),
+    }
+}

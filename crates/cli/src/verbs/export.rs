@@ -1,0 +1,122 @@
+//! `retake export`: a conversation as a file. Must never leave half a file behind.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use retake_wire::reply::{Chunk, Written};
+use retake_wire::request::{self, Format};
+use retake_wire::{Client, Reply, Request};
+
+use crate::args::Place;
+use crate::context::Context;
+use crate::error::{Result, file, unexpected};
+use crate::term::progress::Progress;
+
+/// Write a conversation as JSON Lines, Markdown, text, or whole with all its branches
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[command(flatten)]
+    place: Place,
+    /// The format [default: jsonl, or what the name of the file says]
+    #[arg(long, value_enum, conflicts_with = "full")]
+    format: Option<As>,
+    /// All branches and operations: `retake import` gives the same conversation again
+    #[arg(long)]
+    full: bool,
+    /// The file to write; it is replaced only when the export is complete [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The formats, as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum As {
+    /// A JSON document per line
+    Jsonl,
+    /// For people
+    Markdown,
+    /// For people
+    Text,
+}
+
+impl Export {
+    /// Does it.
+    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        let conversation = cx.conversation(self.place.conversation).await?;
+        let format = match self.format {
+            _ if self.full => Format::Full,
+            Some(As::Jsonl) => Format::Jsonl,
+            Some(As::Markdown) => Format::Markdown,
+            Some(As::Text) => Format::Text,
+            None => self.output.as_deref().map_or(Format::Jsonl, of_name),
+        };
+        let export = request::Export { conversation, format, cursor: None };
+        match self.output.filter(|output| output != Path::new("-")) {
+            Some(output) => {
+                let output = PathBuf::from(cx.absolute(&output));
+                let written = to_file(cx.client, export, &output).await?;
+                cx.present(&Reply::Written(written))
+            }
+            None => to_output(cx, export).await,
+        }
+    }
+}
+
+/// The format that the name of a file asks for.
+pub(crate) fn of_name(output: &Path) -> Format {
+    match output.extension().and_then(|extension| extension.to_str()) {
+        Some("md" | "markdown") => Format::Markdown,
+        Some("txt") => Format::Text,
+        _ => Format::Jsonl,
+    }
+}
+
+async fn chunk(client: &dyn Client, export: &request::Export) -> Result<Chunk> {
+    match client.call(Request::Export(export.clone())).await? {
+        Reply::Chunk(chunk) => Ok(chunk),
+        other => Err(unexpected(&other)),
+    }
+}
+
+async fn to_output(cx: &mut Context<'_>, mut export: request::Export) -> Result {
+    loop {
+        let chunk = chunk(cx.client, &export).await?;
+        if cx.json {
+            cx.json(&Reply::Chunk(chunk.clone()))?;
+        } else {
+            cx.ui.print(&chunk.text)?;
+        }
+        if chunk.cursor.is_none() {
+            return Ok(());
+        }
+        export.cursor = chunk.cursor;
+    }
+}
+
+/// Writes an export into a file that appears only when it is complete.
+pub(crate) async fn to_file(
+    client: &dyn Client,
+    mut export: request::Export,
+    output: &Path,
+) -> Result<Written> {
+    let failed = |error: std::io::Error| file(format!("{} can't be written", output.display()), &error);
+    let folder = output.parent().unwrap_or(Path::new("/"));
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let progress = Progress::count("exporting", 0);
+    let mut bytes = 0;
+    loop {
+        let chunk = chunk(client, &export).await?;
+        new.write_all(chunk.text.as_bytes()).map_err(failed)?;
+        bytes += chunk.text.len() as u64;
+        progress.total(chunk.progress.1);
+        progress.set(chunk.progress.0);
+        if chunk.cursor.is_none() {
+            break;
+        }
+        export.cursor = chunk.cursor;
+    }
+    new.as_file().sync_all().map_err(failed)?;
+    new.persist(output).map_err(|error| failed(error.error))?;
+    Ok(Written { path: output.display().to_string(), bytes })
+}

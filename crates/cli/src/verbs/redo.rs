@@ -1,0 +1,22 @@
+//! `retake redo`: brings back what was undone.
+
+use clap::Args;
+use retake_wire::Action;
+
+use super::change::Act;
+use crate::args::how_many;
+use crate::error::Result;
+
+/// Bring back what was undone last
+#[derive(Debug, Args)]
+pub(crate) struct Redo {
+    /// How many things
+    #[arg(value_name = "N", default_value = "1", value_parser = how_many, allow_negative_numbers = true)]
+    count: usize,
+}
+
+impl Act for Redo {
+    fn action(&self) -> Result<Action> {
+        Ok(Action::Redo { count: self.count })
+    }
+}

@@ -1,0 +1,32 @@
+//! `retake restore`: to what an earlier head left, or to a branch.
+
+use clap::Args;
+use retake_wire::Action;
+
+use super::change::Act;
+use crate::error::Result;
+
+/// Return to an earlier head, or switch to a branch of the tree
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// The head, as OP.SEQ (`retake ops` lists them), or an entry, usually the end of a branch (`retake tree`)
+    #[arg(value_name = "HEAD|ENTRY")]
+    to: String,
+}
+
+impl Act for Restore {
+    fn action(&self) -> Result<Action> {
+        Ok(to(&self.to))
+    }
+}
+
+/// To a head, if it is written as one; else to an entry.
+pub(crate) fn to(name: &str) -> Action {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match name.split_once('.') {
+        Some((operation, seq)) if digits(operation) && digits(seq) => {
+            Action::Restore { head: name.to_owned() }
+        }
+        _ => Action::Checkout { entry: Some(name.to_owned()) },
+    }
+}

@@ -1,0 +1,36 @@
+//! `retake retry`: another answer.
+
+use clap::Args;
+use retake_wire::{Run, RunStart};
+
+use super::answer::answer;
+use crate::args::Changing;
+use crate::context::Context;
+use crate::error::Result;
+
+/// Ask for another answer; the old one stays as an alternative
+#[derive(Debug, Args)]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    changing: Changing,
+    /// The model to ask, as provider/model
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// The answer, or the message that it answers
+    #[arg(value_name = "ENTRY", default_value = "@")]
+    entry: String,
+}
+
+impl Retry {
+    /// Does it.
+    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        let run = Run {
+            conversation: cx.conversation(self.changing.place.conversation).await?,
+            start: RunStart::Retry { entry: self.entry },
+            model: self.model,
+            head: self.changing.head,
+            request_id: self.changing.repeat.request_id,
+        };
+        answer(cx, run).await
+    }
+}

@@ -1,0 +1,112 @@
+//! `retake say`: stores a message and calls no model.
+
+use clap::{Args, ValueEnum};
+use retake_wire::request;
+use retake_wire::{Part, Request, Role};
+
+use crate::args::{Place, Repeat, date};
+use crate::context::Context;
+use crate::error::{Result, usage};
+
+/// Store a message and print its id; no model is called
+#[derive(Debug, Args)]
+pub(crate) struct Say {
+    #[command(flatten)]
+    place: Place,
+    /// Who speaks
+    #[arg(long, value_enum, default_value_t = Speaker::User)]
+    role: Speaker,
+    /// The content as JSON: a list of parts, one part, or a string; `-` reads standard input
+    #[arg(long, value_name = "JSON", conflicts_with = "text")]
+    json_content: Option<String>,
+    /// The speaker's name
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    author: String,
+    /// A program made it: it opens no turn
+    #[arg(long)]
+    synthetic: bool,
+    /// It is not addressed to the agent: it opens no turn
+    #[arg(long)]
+    observed: bool,
+    /// When it was said [default: now]
+    #[arg(long, value_name = "DATE")]
+    time: Option<String>,
+    /// Its id on the platform it came from: it is not stored twice
+    #[arg(long, value_name = "ID")]
+    platform_id: Option<String>,
+    /// The last entry the speaker has seen: refuse if it is no longer in the conversation
+    #[arg(long, value_name = "ENTRY")]
+    seen: Option<String>,
+    #[command(flatten)]
+    repeat: Repeat,
+    /// What is said; `-` reads standard input
+    #[arg(value_name = "TEXT")]
+    text: Vec<String>,
+}
+
+/// Who speaks, as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Speaker {
+    User,
+    Assistant,
+    Tool,
+    System,
+}
+
+impl From<Speaker> for Role {
+    fn from(speaker: Speaker) -> Self {
+        match speaker {
+            Speaker::User => Self::User,
+            Speaker::Assistant => Self::Assistant,
+            Speaker::Tool => Self::Tool,
+            Speaker::System => Self::System,
+        }
+    }
+}
+
+impl Say {
+    /// Does it.
+    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        let parts = match &self.json_content {
+            Some(json) => parts(cx, json)?,
+            None => vec![Part::text(cx.words(&self.text, "message")?)],
+        };
+        let now = cx.ui.look().now_ms;
+        let time_ms = self.time.map(|time| date::parse(&time, now)).transpose()?;
+        let say = request::Say {
+            conversation: cx.conversation(self.place.conversation).await?,
+            role: self.role.into(),
+            parts,
+            author: self.author,
+            synthetic: self.synthetic,
+            observed: self.observed,
+            time_ms,
+            platform_id: self.platform_id,
+            seen: self.seen,
+            request_id: self.repeat.request_id,
+        };
+        let receipt = cx.receipt(Request::Say(say)).await?;
+        let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
+        let shown = if ids.is_empty() { "nothing stored: it is there already\n".to_owned() } else { ids };
+        cx.acknowledge(&receipt, &shown)
+    }
+}
+
+/// Content given as JSON.
+fn parts(cx: &mut Context<'_>, json: &str) -> Result<Vec<Part>> {
+    let json = if json == "-" { cx.input()? } else { json.to_owned() };
+    read(&json).map_err(|error| {
+        usage(
+            format!("the content is not a list of parts: {error}"),
+            "write for example [{\"type\":\"text\",\"text\":\"hello\"}], or a string in quotes",
+        )
+    })
+}
+
+fn read(json: &str) -> serde_json::Result<Vec<Part>> {
+    match serde_json::from_str(json)? {
+        serde_json::Value::String(text) => Ok(vec![Part::text(text)]),
+        one @ serde_json::Value::Object(_) => Ok(vec![serde_json::from_value(one)?]),
+        list => serde_json::from_value(list),
+    }
+}

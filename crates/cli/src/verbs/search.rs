@@ -1,0 +1,93 @@
+//! `retake search`: full-text search.
+
+use clap::{Args, ValueEnum};
+use retake_wire::{self as wire, Request};
+
+use super::say::Speaker;
+use crate::args::date;
+use crate::context::Context;
+use crate::error::Result;
+
+/// Search the messages of all conversations
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// In all conversations; this is so without it
+    #[arg(long, conflicts_with = "conversation")]
+    all: bool,
+    /// Only in this conversation
+    #[arg(long, value_name = "ID")]
+    conversation: Option<String>,
+    /// Only by this role
+    #[arg(long, value_enum)]
+    role: Option<Speaker>,
+    /// Only by this person, provider/model or tool
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+    /// Only at or after this date
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Only before this date
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// The order
+    #[arg(long, value_enum, default_value_t = Sort::Rank)]
+    sort: Sort,
+    /// At most so many hits
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Leave out the first ones
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+    /// Also messages that are rewound or hidden; they are marked
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    include: Vec<Also>,
+    /// Words, "phrases", prefix*, AND, OR, NOT
+    #[arg(value_name = "QUERY", required = true)]
+    query: Vec<String>,
+}
+
+/// The orders, as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Sort {
+    /// Best first
+    Rank,
+    /// Newest first
+    Newest,
+    /// Oldest first
+    Oldest,
+}
+
+/// What else is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Also {
+    /// On other branches
+    Rewound,
+    /// Hidden
+    Hidden,
+}
+
+impl Search {
+    /// Does it.
+    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        let now = cx.ui.look().now_ms;
+        let ms = |date: Option<String>| date.map(|date| date::parse(&date, now)).transpose();
+        let search = wire::Search {
+            query: self.query.join(" "),
+            conversation: self.conversation,
+            role: self.role.map(Into::into),
+            source: self.source,
+            from_ms: ms(self.since)?,
+            to_ms: ms(self.until)?,
+            sort: match self.sort {
+                Sort::Rank => wire::Sort::Rank,
+                Sort::Newest => wire::Sort::Newest,
+                Sort::Oldest => wire::Sort::Oldest,
+            },
+            limit: Some(self.limit),
+            offset: self.offset,
+            rewound: self.include.contains(&Also::Rewound),
+            hidden: self.include.contains(&Also::Hidden),
+        };
+        cx.show(Request::Search(search)).await
+    }
+}

@@ -1,0 +1,24 @@
+//! `retake title`: a name for a conversation.
+
+use clap::Args;
+use retake_wire::Action;
+
+use super::change::Act;
+use crate::error::Result;
+
+/// Give a conversation a title, or remove it
+#[derive(Debug, Args)]
+pub(crate) struct Title {
+    /// Remove the title: lists show the first message again
+    #[arg(long, conflicts_with = "title")]
+    remove: bool,
+    /// The title
+    #[arg(value_name = "TEXT", required_unless_present = "remove")]
+    title: Vec<String>,
+}
+
+impl Act for Title {
+    fn action(&self) -> Result<Action> {
+        Ok(Action::Title { title: (!self.remove).then(|| self.title.join(" ")) })
+    }
+}

@@ -1,0 +1,11 @@
+//! What people and scripts see, against a client that answers from a script: standard output, standard error, exit code and requests
+//! together.
+
+mod fake;
+mod world;
+
+mod chat;
+mod chat_more;
+mod errors;
+mod rendering;
+mod verbs;

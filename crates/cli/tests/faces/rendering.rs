@@ -1,0 +1,128 @@
+//! What people read: every rendering, with text in it that tries to act on the terminal.
+
+use insta::assert_snapshot;
+use retake_wire::reply::{Conversations, Entries, Models, Report};
+use retake_wire::{Hits, Problem, ProblemKind, Reply};
+
+use super::fake::Case;
+use super::world;
+
+fn see(arguments: &[&str]) -> String {
+    Case::script("").see(arguments)
+}
+
+#[test]
+fn the_timeline() {
+    assert_snapshot!(see(&["log"]));
+}
+
+#[test]
+fn the_timeline_in_colours() {
+    assert_snapshot!(Case::script("").coloured().see(&["log", "--color", "always"]));
+}
+
+#[test]
+fn the_prompt() {
+    assert_snapshot!(see(&["log", "--as", "prompt", "--at", "3.2"]));
+}
+
+#[test]
+fn lists() {
+    let arguments: [&[&str]; 7] = [
+        &["list", "--all"],
+        &["targets"],
+        &["choose", "@"],
+        &["ops"],
+        &["tree"],
+        &["models"],
+        &["search", "notes", "-"],
+    ];
+    let all: Vec<String> = arguments
+        .iter()
+        .map(|arguments| format!("$ retake {}\n{}", arguments.join(" "), see(arguments)))
+        .collect();
+    assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn hits_in_colours() {
+    assert_snapshot!(Case::script("").coloured().see(&["search", "notes"]));
+}
+
+#[test]
+fn nothing_to_show() {
+    let empty = [
+        ("list", Reply::Conversations(Conversations { conversations: Vec::new(), more: false })),
+        (
+            "log",
+            Reply::Entries(Entries {
+                conversation: world::HERE.to_owned(),
+                head: "0.0".to_owned(),
+                revision: 1,
+                entries: Vec::new(),
+                earlier: false,
+                later: false,
+            }),
+        ),
+        ("search", Reply::Hits(Hits { hits: Vec::new(), more: false, understood: None })),
+        (
+            "models",
+            Reply::Models(Models {
+                default: "demo/echo".to_owned(),
+                why: "nothing else is there".to_owned(),
+                models: Vec::new(),
+            }),
+        ),
+    ];
+    let all: Vec<String> = empty
+        .into_iter()
+        .map(|(verb, reply)| {
+            let case = Case::script("").reply(verb, Ok(reply));
+            let arguments: &[&str] = match verb {
+                "search" => &["search", "nothing"],
+                "log" => &["log", "--conversation", "0199a000"],
+                verb => &[verb],
+            };
+            case.see(arguments)
+        })
+        .collect();
+    assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn a_plan() {
+    assert_snapshot!(see(&["plan", "rewind", "t1"]));
+}
+
+#[test]
+fn a_plan_that_changes_nothing() {
+    let plan = retake_wire::reply::Plan { unchanged: true, ..world::plan() };
+    let case = Case::script("").reply("plan", Ok(Reply::Plan(plan)));
+    assert_snapshot!(case.see(&["plan", "hide", "@"]));
+}
+
+#[test]
+fn a_sick_store() {
+    let report = Report {
+        conversations: 1,
+        entries: 1,
+        problems: vec!["entry 7 can't be read: \x1b[2J".to_owned()],
+        mended: vec!["the search index was made anew".to_owned()],
+    };
+    let case = Case::script("").reply("doctor", Ok(Reply::Report(report)));
+    assert_snapshot!(case.see(&["doctor"]));
+}
+
+#[test]
+fn a_problem_with_everything() {
+    let problem = Problem {
+        code: "disk_full".to_owned(),
+        kind: ProblemKind::Storage,
+        message: "can't store the message in \x1b[2J/data".to_owned(),
+        hint: Some("make room, then say it again".to_owned()),
+        causes: vec!["no space left".to_owned(), "on the device".to_owned()],
+        head: None,
+    };
+    let case = Case::script("").reply("say", Err(problem));
+    assert_snapshot!(case.see(&["say", "hello"]));
+}

@@ -1,0 +1,281 @@
+//! The verbs for scripts: their help, the requests that they make, and what they print.
+
+use insta::assert_snapshot;
+use retake_wire::reply::Conversations;
+use retake_wire::{Outcome, Reply};
+
+use super::fake::{Act, Case};
+use super::world::{self, conversation, ended, overloaded, started};
+
+/// Each command line with all that comes of it.
+fn all(lines: &[&[&str]]) -> String {
+    let seen: Vec<String> = lines
+        .iter()
+        .map(|arguments| {
+            let seen = Case::script("from the pipe\n").see(arguments);
+            format!("$ retake {}\n{seen}", arguments.join(" "))
+        })
+        .collect();
+    seen.join("\n")
+}
+
+#[test]
+fn help() {
+    assert_snapshot!(all(&[&["-h"], &["--help"], &["--version"]]));
+}
+
+#[test]
+fn help_of_verbs() {
+    assert_snapshot!(all(&[
+        &["say", "-h"],
+        &["ask", "--help"],
+        &["rewind", "-h"],
+        &["undo", "-h"],
+        &["plan", "-h"],
+        &["plan", "hide", "-h"],
+        &["log", "-h"],
+        &["search", "-h"],
+        &["export", "-h"],
+        &["import", "--help"],
+        &["config", "-h"],
+    ]));
+}
+
+#[test]
+fn the_manual_page() {
+    assert_snapshot!(Case::script("").see(&["man"]));
+}
+
+#[test]
+fn completions_know_every_verb() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = Case::script("").see(&["completions", shell]);
+        for verb in ["rewind", "undo", "search", "doctor", "include"] {
+            assert!(script.contains(verb), "{shell} does not know {verb}");
+        }
+    }
+}
+
+#[test]
+fn saying() {
+    assert_snapshot!(all(&[
+        &["new", "--title", "Notes", "--request-id", "r1"],
+        &["say", "hello", "there"],
+        &["say", "-"],
+        &[
+            "say",
+            "--role",
+            "tool",
+            "--json-content",
+            r#"[{"type":"tool_result","call":"c1","content":"ok"}]"#
+        ],
+        &[
+            "say",
+            "--json-content",
+            "\"a string\"",
+            "--role",
+            "assistant",
+            "--author",
+            "m",
+            "--synthetic",
+            "--observed"
+        ],
+        &[
+            "say",
+            "--time",
+            "2026-02-01T10:00:00Z",
+            "--platform-id",
+            "p1",
+            "--seen",
+            "@",
+            "--conversation",
+            "0199a000",
+            "x"
+        ],
+        &["say", "--json-content", r#"{"type":"nonsense"}"#],
+    ]));
+}
+
+#[test]
+fn asking() {
+    assert_snapshot!(all(&[
+        &["ask", "hello"],
+        &["ask"],
+        &["ask", "--new", "--model", "demo/echo", "--request-id", "r1", "hello"],
+        &["--json", "ask", "--conversation", "0199a000", "hello"],
+        &["retry"],
+        &["retry", "t1", "--head", "12.6", "--model", "demo/echo"],
+        &["edit", "t1", "other", "words"],
+        &["edit", "--no-run", "t1", "other words"],
+        &[],
+        &["-c"],
+    ]));
+}
+
+#[test]
+fn asking_where_there_is_nothing_yet() {
+    let none = || Reply::Conversations(Conversations { conversations: Vec::new(), more: false });
+    let ask = Case::script("").reply("list", Ok(none())).see(&["ask", "hello"]);
+    let undo = Case::script("").reply("list", Ok(none())).see(&["undo"]);
+    let go_on = Case::script("hello").reply("list", Ok(none())).see(&["-c"]);
+    assert_snapshot!([ask, undo, go_on].join("\n"));
+}
+
+#[test]
+fn answers_that_fail() {
+    let failed = vec![started(), ended(Outcome::Failed, Some(overloaded()))];
+    let text = retake_wire::RunEvent::Text { text: "Half".to_owned() };
+    let cut = vec![started(), text, ended(Outcome::Interrupted, Some(overloaded()))];
+    let stopped = vec![started(), ended(Outcome::RolledBack, None)];
+    let seen = [
+        Case::script("").run(Ok(failed.clone())).see(&["ask", "x"]),
+        Case::script("").run(Ok(failed)).see(&["ask", "x", "--json"]),
+        Case::script("").run(Ok(cut)).see(&["ask", "x"]),
+        Case::script("").run(Ok(stopped)).interrupted("").see(&["ask", "x"]),
+        Case::script("").run(Err(world::stale())).see(&["retry", "--head", "1.1"]),
+        Case::script("").run(Ok(vec![started()])).see(&["ask", "x"]),
+    ];
+    assert_snapshot!(seen.join("\n"));
+}
+
+#[test]
+fn actions() {
+    assert_snapshot!(all(&[
+        &["rewind", "t1", "--head", "12.6", "--since", "--request-id", "r1"],
+        &["undo"],
+        &["undo", "3"],
+        &["redo", "2", "--head", "12.6"],
+        &["restore", "3.14"],
+        &["restore", "0199a000-0004"],
+        &["checkout", "start"],
+        &["choose", "@", "2"],
+        &["hide", "t1", "t2", "--seen", "normal"],
+        &["show", "t1", "t2", "--range"],
+        &["exclude", "t1"],
+        &["include", "t1"],
+        &["fold", "--summary", "in short", "--from", "t1", "--to", "t2"],
+        &["unfold", "7"],
+        &["label", "@", "good"],
+        &["label", "@", "--remove"],
+        &["title", "My", "notes"],
+        &["title", "--remove"],
+        &["erase", "--yes", "t1"],
+        &["erase", "--yes", "--matching", "secret"],
+        &["fork", "t1", "--title", "Other"],
+    ]));
+}
+
+#[test]
+fn every_action_can_be_planned_with_the_same_words() {
+    assert_snapshot!(all(&[
+        &["--json", "plan", "undo", "2"],
+        &["--json", "plan", "checkout", "0199a000-0004"],
+        &["--json", "plan", "restore", "3.14"],
+        &["--json", "plan", "edit", "t1"],
+        &["--json", "plan", "erase", "--matching", "secret"],
+        &["--json", "plan", "hide", "t1", "t2", "--range", "--conversation", "0199a000"],
+        &["plan", "choose", "@"],
+    ]));
+}
+
+#[test]
+fn json_is_what_the_wire_says() {
+    assert_snapshot!(all(&[
+        &["--json", "list"],
+        &["targets", "--json", "--limit", "2"],
+        &["--json", "undo"],
+        &["--json", "export"],
+        &["--json", "config", "path"],
+        &["--json", "config", "get", "model"],
+    ]));
+}
+
+#[test]
+fn several_conversations_in_a_folder() {
+    let two = Reply::Conversations(Conversations {
+        conversations: vec![conversation(), conversation()],
+        more: true,
+    });
+    assert_snapshot!(Case::script("").reply("list", Ok(two)).see(&["undo"]));
+}
+
+#[test]
+fn reading() {
+    assert_snapshot!(all(&[
+        &["log", "--as", "export", "--at", "3.2", "--limit", "2", "--before", "t2", "--json"],
+        &["log", "--as", "prompt", "--limit", "2"],
+        &[
+            "--json",
+            "search",
+            "notes",
+            "AND",
+            "spring*",
+            "--role",
+            "user",
+            "--source",
+            "ada",
+            "--since",
+            "2026-02-01T00:00:00Z",
+            "--until",
+            "2h",
+            "--sort",
+            "newest",
+            "--limit",
+            "5",
+            "--offset",
+            "5",
+            "--include",
+            "rewound,hidden",
+            "--conversation",
+            "0199a000",
+        ],
+        &["backup", "copy.db"],
+        &["doctor", "--mend"],
+        &["config"],
+        &["config", "path"],
+        &["config", "get", "model"],
+        &["config", "set", "model", "demo/echo"],
+    ]));
+}
+
+#[test]
+fn what_can_be_asked_is_asked_on_a_terminal() {
+    let seen = [
+        Case::terminal([Act::Answer(true)]).see(&["rewind", "t1"]),
+        Case::terminal([Act::Answer(false)]).see(&["rewind", "t1"]),
+        Case::terminal([]).see(&["rewind", "t1", "--yes"]),
+        Case::terminal([Act::Answer(false)]).see(&["erase", "t1"]),
+        Case::script("").see(&["erase", "t1"]),
+    ];
+    assert_snapshot!(seen.join("\n"));
+}
+
+#[test]
+fn an_export_is_a_whole_file_or_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("notes.md");
+    std::fs::write(&file, "old").expect("written");
+    let name = file.display().to_string();
+    let lost = Case::script("").reply("export", Err(overloaded()));
+    let _ = lost.see(&["export", "-o", &name]);
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "old");
+    let seen = Case::script("").see(&["export", "-o", &name]);
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "first\nsecond\n");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 1);
+    assert_snapshot!(seen.replace(&name, "FILE"));
+}
+
+#[test]
+fn importing() {
+    let list = "[{\"content\":\"hi\",\n\"role\":\"user\"},{\"content\":\"ho\",\"role\":\"assistant\"}]";
+    let seen = [
+        Case::script(list).see(&["import", "-", "--title", "Old"]),
+        Case::script("{\"a\":1}\n{\"b\":2}\n\n").see(&["import", "-"]),
+        Case::script("{\"a\":1}\n{\"b\":\n").see(&["import", "-"]),
+        Case::script("[1,").see(&["import", "-"]),
+        Case::script("").see(&["import", "-"]),
+        Case::script("").see(&["import", "/nowhere/x.jsonl"]),
+    ];
+    assert_snapshot!(seen.join("\n"));
+}

@@ -1,0 +1,203 @@
+//! The whole program in a real pseudo-terminal, with its own store and the model that is built in. Must never reach a network or the
+//! data of the person who runs it.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::term::pty::Pty;
+
+const ENTER: &str = "\r";
+const DOWN: &str = "\x1b[B";
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+
+/// A home of its own.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn start(&self, arguments: &[&str]) -> Pty {
+        let home = self.0.path().display().to_string();
+        let config = self.0.path().join("config.toml");
+        let config = config.display().to_string();
+        let variables = [
+            ("HOME", home.as_str()),
+            ("RETAKE_DATA_DIR", home.as_str()),
+            ("RETAKE_CONFIG", config.as_str()),
+            ("PAGER", ""),
+        ];
+        let program = Path::new(env!("CARGO_BIN_EXE_retake"));
+        let mut all = vec!["--model", "demo"];
+        all.extend(arguments);
+        Pty::run(program, &all, &variables)
+    }
+
+    /// Says something in a new conversation, and waits for the answer.
+    fn talking(&self) -> Pty {
+        let pty = self.start(&[]);
+        prompt(&pty);
+        say(&pty, "one apple", 1);
+        say(&pty, "two pears", 2);
+        pty
+    }
+}
+
+/// A script: no terminal, this on standard input.
+fn script(home: &Home, arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retake"))
+        .args(arguments)
+        .current_dir(home.0.path())
+        .env("RETAKE_DATA_DIR", home.0.path())
+        .env("RETAKE_CONFIG", home.0.path().join("config.toml"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("written");
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
+}
+
+/// Says something and waits until the demo has answered it in this turn.
+fn say(pty: &Pty, text: &str, turn: usize) {
+    pty.send(text);
+    pty.send(ENTER);
+    answered(pty, text, turn);
+}
+
+fn answered(pty: &Pty, text: &str, turn: usize) {
+    pty.shows(&format!("You said \"{text}\". This is turn {turn};"));
+    prompt(pty);
+}
+
+/// Waits for an empty line to type into.
+fn prompt(pty: &Pty) {
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
+}
+
+#[test]
+fn rewind_shows_asks_and_gives_the_words_back_and_undo_takes_it_back() {
+    let home = Home::new();
+    let mut pty = home.talking();
+    pty.send("/rewind\r");
+    pty.shows("Go back to before  1/2");
+    pty.shows("takes back 2 messages (1 turn)");
+    pty.send(DOWN);
+    pty.shows("takes back 4 messages (2 turns)");
+    pty.send(ENTER);
+    pty.shows("Go back? [y/N]");
+    pty.reads_keys();
+    pty.send("y");
+    pty.shows("rewound: 4 messages (2 turns) taken back");
+    pty.until("the old words", |screen| screen.trim_end().ends_with("\n> one apple"));
+    pty.reads_keys();
+    pty.send(" pie\r");
+    answered(&pty, "one apple pie", 1);
+    pty.send("/undo\r");
+    pty.until("the words that were taken back", |screen| screen.trim_end().ends_with("\n> one apple pie"));
+    pty.reads_keys();
+    pty.send(CTRL_C);
+    pty.shows("cleared");
+    pty.send("/undo\r");
+    pty.shows("4 messages (2 turns) brought back");
+    prompt(&pty);
+    pty.send(CTRL_D);
+    pty.shows("to go on: retake -c");
+    assert!(pty.ended());
+    assert!(pty.is_restored());
+}
+
+#[test]
+fn a_no_changes_nothing() {
+    let home = Home::new();
+    let pty = home.talking();
+    pty.send("/rewind t1\r");
+    pty.shows("Go back? [y/N]");
+    pty.reads_keys();
+    pty.send("n");
+    pty.shows("nothing has changed");
+    prompt(&pty);
+    say(&pty, "three plums", 3);
+}
+
+#[test]
+fn an_edit_is_said_in_the_place_of_the_old_words() {
+    let home = Home::new();
+    let pty = home.talking();
+    pty.send("/edit t2\r");
+    pty.until("the words", |screen| screen.trim_end().ends_with("edit> two pears"));
+    pty.reads_keys();
+    pty.send(" more\r");
+    answered(&pty, "two pears more", 2);
+}
+
+#[test]
+fn ctrl_c_stops_an_answer_and_the_conversation_goes_on() {
+    let home = Home::new();
+    let pty = home.start(&[]);
+    prompt(&pty);
+    pty.send("hello\r");
+    pty.shows("I am the demo");
+    pty.send(CTRL_C);
+    pty.shows("interrupted, kept");
+    prompt(&pty);
+    say(&pty, "still there", 2);
+}
+
+#[test]
+fn a_conversation_goes_on_where_it_was_left() {
+    let home = Home::new();
+    let mut first = home.talking();
+    first.send(CTRL_D);
+    assert!(first.ended());
+    let pty = home.start(&["-c"]);
+    pty.shows("“one apple” · 4 messages (2 turns)");
+    prompt(&pty);
+    say(&pty, "three plums", 3);
+    pty.send("/undo\r");
+    pty.until("the words", |screen| screen.trim_end().ends_with("\n> three plums"));
+}
+
+#[test]
+fn a_script_asks_looks_rewinds_and_undoes() {
+    let home = Home::new();
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let asked = script(&home, &["--model", "demo"], "one apple\n");
+    assert!(text(&asked).contains("You said \"one apple\""), "{asked:?}");
+    let rewound = script(&home, &["rewind", "t1"], "");
+    let expected = "rewound: 2 messages (1 turn) taken back\nto edit: “one apple”\n";
+    assert_eq!(text(&rewound), expected);
+    let undone = script(&home, &["undo"], "");
+    assert_eq!(text(&undone), "undone: 2 messages (1 turn) brought back\n");
+    let stale = script(&home, &["--json", "undo", "--head", "0.1"], "");
+    assert_eq!(stale.status.code(), Some(5));
+    assert!(text(&stale).starts_with("{\"code\":\"stale_head\""), "{stale:?}");
+    let missing = script(&home, &["rewind", "t7"], "");
+    assert_eq!(missing.status.code(), Some(3));
+    assert_eq!(text(&missing), "");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let home = Home::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retake"))
+        .args(["completions", "zsh"])
+        .current_dir(home.0.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

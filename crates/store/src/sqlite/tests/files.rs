@@ -1,0 +1,434 @@
+//! Files: what is made, refused, brought up to date, taken over, and what is left of what was erased.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use retake_core::{
+    Change, Fold, FoldId, LabelTarget, OpNo, Operation, Part, Path as EntryPath, Pos, Reason, State,
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::kit::{Kit, NOW, commit, conversation, found, open, operation, request, said, say, word};
+use crate::error::StoreError;
+use crate::rows::{Erasure, Key, LogNo, Rows, Transactions};
+use crate::sqlite::Sqlite;
+use crate::sqlite::schema::{self, VERSION};
+
+fn raw(file: &Path, sql: &str) {
+    let db = Connection::open(file).unwrap();
+    db.execute_batch(sql).unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Every file below a folder.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn only_its_owner_can_read_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("a/data");
+    let mut store = open(&data).unwrap();
+    commit(&mut store.writer, |rows| conversation(rows, 1));
+    assert_eq!(mode(&data), 0o700);
+    let files = files(&data);
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn the_schema() {
+    let kit = Kit::new();
+    let sql = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name";
+    let db = &kit.store.writer.db;
+    let mut statement = db.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    let rows: Vec<String> = rows.map(Result::unwrap).collect();
+    let pragmas = ["application_id", "user_version", "journal_mode", "synchronous"].map(|name| {
+        let value = |row: &rusqlite::Row<'_>| row.get::<_, rusqlite::types::Value>(0);
+        let value = db.query_row(&format!("PRAGMA {name}"), [], value);
+        format!("{name}: {:?}", value.unwrap())
+    });
+    insta::with_settings!({
+        snapshot_path => "../../../tests/golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, { insta::assert_snapshot!("schema", format!("{}\n\n{}", pragmas.join("\n"), rows.join("\n\n"))) });
+}
+
+/// A store of format 1 with a conversation in it.
+fn first_format() -> TempDir {
+    let mut kit = Kit::new();
+    kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        say(rows, &home, &[said(1, "from the first days")]);
+    });
+    let dir = kit.dir;
+    drop(kit.store);
+    let new = dir.path().join("retake.db");
+    let old = dir.path().join("old.db");
+    let db = Connection::open(&old).unwrap();
+    schema::first_format(&db).unwrap();
+    db.execute("ATTACH ? AS new", [new.to_str().unwrap()]).unwrap();
+    db.execute_batch(
+        "INSERT INTO conversation SELECT * FROM new.conversation;
+         INSERT INTO entry SELECT * FROM new.entry;
+         INSERT INTO search (rowid, text) VALUES (4294967297, 'from the first days');
+         DETACH new;",
+    )
+    .unwrap();
+    drop(db);
+    fs::rename(old, new).unwrap();
+    dir
+}
+
+#[test]
+fn an_older_file_is_brought_up_to_date_after_a_backup() {
+    let dir = first_format();
+    let before = fs::read(dir.path().join("retake.db")).unwrap();
+    let store = open(dir.path()).unwrap();
+    assert_eq!(store.notices.len(), 1, "{:?}", store.notices);
+    assert!(store.notices[0].contains("from format 1 to 2"));
+    assert_eq!(store.writer.streams().unwrap(), []);
+    let keys = found(&store.writer, &word("days"), &Default::default(), None);
+    assert_eq!(keys.len(), 1);
+    assert_eq!(store.writer.check().unwrap(), [""; 0]);
+
+    let backup = dir.path().join("backups/retake-v1-2026-11-21T222640.db");
+    assert_eq!(mode(&backup), 0o600);
+    let db = Connection::open(&backup).unwrap();
+    let facts = "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM entry";
+    let facts = db.query_row(facts, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    assert_eq!(facts, Ok((1, 1)));
+    assert_eq!(before.len() as u64, fs::metadata(&backup).unwrap().len());
+    drop(store);
+    assert_eq!(open(dir.path()).unwrap().notices, [""; 0]);
+}
+
+#[test]
+fn a_step_that_fails_leaves_the_file_as_it_was() {
+    let dir = first_format();
+    let file = dir.path().join("retake.db");
+    raw(&file, "CREATE TABLE stream (other)");
+    open(dir.path()).unwrap_err();
+    let db = Connection::open(&file).unwrap();
+    let format = db.query_row("PRAGMA user_version", [], |row| row.get(0));
+    assert_eq!(format, Ok(1));
+    drop(db);
+    raw(&file, "DROP TABLE stream");
+    open(dir.path()).unwrap();
+}
+
+#[test]
+fn a_file_from_the_future_is_refused_and_not_touched() {
+    let kit = Kit::new();
+    drop(kit.store);
+    let file = kit.dir.path().join("retake.db");
+    raw(&file, &format!("PRAGMA user_version = {}", VERSION + 1));
+    let before = fs::read(&file).unwrap();
+    let error = open(kit.dir.path()).unwrap_err();
+    let newer = matches!(&error, StoreError::Newer { found, known, .. } if *found == known + 1);
+    assert!(newer, "{error}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(files(kit.dir.path()).len(), 2, "the file and the lock");
+}
+
+#[test]
+fn a_file_whose_future_is_only_in_its_log_is_refused_too() {
+    let kit = Kit::new();
+    drop(kit.store);
+    let file = kit.dir.path().join("retake.db");
+    // Whoever wrote it was killed: the log is there, the file does not have it.
+    let copy = tempfile::tempdir().unwrap();
+    let db = Connection::open(&file).unwrap();
+    db.execute_batch(&format!("PRAGMA user_version = {}", VERSION + 1)).unwrap();
+    for name in ["retake.db", "retake.db-wal"] {
+        fs::copy(kit.dir.path().join(name), copy.path().join(name)).unwrap();
+    }
+    let before = fs::read(copy.path().join("retake.db")).unwrap();
+    let error = open(copy.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Newer { .. }), "{error}");
+    assert_eq!(fs::read(copy.path().join("retake.db")).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_store_is_said_to_be_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("retake.db");
+    let is_none = |error| matches!(error, StoreError::NotAStore { .. });
+    for bytes in ["", "hello", &"hello ".repeat(99)] {
+        fs::write(&file, bytes).unwrap();
+        assert!(is_none(open(dir.path()).unwrap_err()), "{bytes}");
+        assert_eq!(fs::read(&file).unwrap(), bytes.as_bytes());
+    }
+    fs::remove_file(&file).unwrap();
+    raw(&file, "CREATE TABLE a (b)");
+    assert!(is_none(open(dir.path()).unwrap_err()));
+}
+
+#[test]
+fn a_damaged_header_is_damage() {
+    let kit = Kit::new();
+    drop(kit.store);
+    let file = kit.dir.path().join("retake.db");
+    let mut bytes = fs::read(&file).unwrap();
+    // The page size, and the numbers after it.
+    bytes[16..24].fill(0xff);
+    fs::write(&file, bytes).unwrap();
+    let error = open(kit.dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn a_folder_that_can_not_be_is_an_error_that_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = open(&file.join("data")).unwrap_err();
+    assert!(matches!(error, StoreError::Io { .. }), "{error}");
+}
+
+#[test]
+fn a_file_left_half_made_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("retake.db.unfinished"), "half").unwrap();
+    open(dir.path()).unwrap();
+}
+
+#[test]
+fn a_second_owner_in_the_process_is_refused() {
+    let kit = Kit::new();
+    let error = open(kit.dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Held { .. }), "{error}");
+    let Kit { dir, store } = kit;
+    drop(store.writer);
+    open(dir.path()).unwrap_err();
+    drop(store.readers);
+    open(dir.path()).unwrap();
+}
+
+/// The variable that tells the child of the test below which directory to hold.
+const HOLD: &str = "RETAKE_TEST_HOLD";
+
+/// Not a test by itself: what the child process does.
+#[test]
+fn hold_what_the_parent_names() {
+    let Some(dir) = std::env::var_os(HOLD) else {
+        return;
+    };
+    let store = open(Path::new(&dir)).unwrap();
+    fs::write(Path::new(&dir).join("held"), "").unwrap();
+    // Until the parent ends this process or closes the pipe.
+    let ended = BufReader::new(std::io::stdin()).lines().next();
+    assert!(ended.is_none());
+    drop(store);
+}
+
+fn holder(dir: &Path) -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["hold_what_the_parent_names", "--nocapture"])
+        .env(HOLD, dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let held = dir.join("held");
+    for _ in 0..3000 {
+        if held.exists() {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    let ended = child.wait().unwrap();
+    panic!("the child never opened the store: {ended}");
+}
+
+#[test]
+fn another_process_is_named_and_its_end_frees_the_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = holder(dir.path());
+    let error = Sqlite::open(dir.path(), NOW, Duration::from_millis(60)).unwrap_err();
+    assert!(error.to_string().contains(&format!("process {}", child.id())), "{error}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    open(dir.path()).unwrap();
+}
+
+#[test]
+fn a_paused_owner_can_not_write_after_another_took_over() {
+    let mut kit = Kit::new();
+    kit.commit(|rows| conversation(rows, 1));
+    // Its lock was lost, as on a network drive: another owner could open the store.
+    fs::remove_file(kit.dir.path().join("owner.lock")).unwrap();
+    let second = open(kit.dir.path()).unwrap();
+    let error = kit.writer().begin().unwrap_err();
+    assert!(matches!(error, StoreError::TakenOver), "{error}");
+    drop(second);
+    kit.writer().begin().unwrap_err();
+}
+
+#[test]
+fn a_copy_is_whole_while_the_store_is_in_use() {
+    let mut kit = Kit::new();
+    let home = kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        say(rows, &home, &[said(1, "copied")]);
+        home
+    });
+    let elsewhere = tempfile::tempdir().unwrap();
+    let to = elsewhere.path().join("retake.db");
+    kit.store.writer.backup(&to).unwrap();
+    kit.commit(|rows| say(rows, &home, &[said(2, "later")]));
+    assert_eq!(files(elsewhere.path()), [to]);
+    let copy = open(elsewhere.path()).unwrap();
+    assert_eq!(copy.writer.check().unwrap(), [""; 0]);
+    let find = |text| found(&copy.writer, &word(text), &Default::default(), None).len();
+    assert_eq!((find("copied"), find("later")), (1, 0));
+}
+
+const SECRET: &str = "xyzzysecret";
+
+/// A store with a secret in an entry, its label, a summary and a state, and what erases it.
+fn with_secret() -> (Kit, Erasure) {
+    let mut kit = Kit::new();
+    let label = Change::Label {
+        target: LabelTarget::Entry(Pos::new(0, 2)),
+        before: None,
+        after: Some(SECRET.into()),
+    };
+    let mut state = State::default();
+    state.apply(&label);
+    let mut fold = operation(
+        2,
+        Reason::Fold,
+        Change::Fold(Fold {
+            id: FoldId { depth: 0, op: OpNo(2) },
+            covers: EntryPath::from_spans([retake_core::Span::new(0, 1, 2)]),
+        }),
+    );
+    fold.summary = Some(format!("about {SECRET}"));
+    let log = kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        say(rows, &home, &[said(1, "plain words")]);
+        let secret = said(2, &format!("{SECRET} {SECRET} and more"));
+        let made_by = Some((request("r"), [0xab; 16]));
+        rows.insert_entry(&home, &secret, false, &made_by).unwrap();
+        rows.insert_op(&home, &operation(1, Reason::Label, label), &None).unwrap();
+        rows.insert_op(&home, &fold, &None).unwrap();
+        rows.insert_state(&home, OpNo(2), &state).unwrap();
+        let now = crate::rows::NowRow { head: retake_core::Head::new(2, 2), ..home.now };
+        rows.set_now(home.log, now).unwrap();
+        home.log
+    });
+    // Many small segments and merges, so that old copies of the words are about.
+    for id in 10..60 {
+        kit.commit(|rows| {
+            let home = conversation(rows, id);
+            let mut entry = said(1, &format!("other words {id}"));
+            entry.meta.id = retake_core::EntryId::new(uuid::Uuid::from_u128(id));
+            say(rows, &home, &[entry]);
+        });
+    }
+    let what = Erasure {
+        entries: vec![Key { log, seq: 2 }],
+        ops: vec![(log, OpNo(1)), (log, OpNo(2))],
+        states: vec![log],
+    };
+    (kit, what)
+}
+
+fn holding_the_secret(dir: &Path) -> Vec<PathBuf> {
+    let holds = |file: &PathBuf| {
+        let bytes = fs::read(file).unwrap();
+        bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes())
+    };
+    files(dir).into_iter().filter(holds).collect()
+}
+
+#[test]
+fn what_is_erased_is_in_no_file() {
+    let (mut kit, what) = with_secret();
+    let backups = kit.dir.path().join("backups");
+    fs::create_dir(&backups).unwrap();
+    let same = backups.join("retake-v2-a.db");
+    kit.store.writer.backup(&same).unwrap();
+    let older = backups.join("retake-v1-b.db");
+    fs::copy(&same, &older).unwrap();
+    raw(&older, "PRAGMA user_version = 1");
+    let note = backups.join("note.txt");
+    fs::write(&note, "mine").unwrap();
+    // A reader that was there before stays open, and idle.
+    let meta = |rows: &crate::sqlite::SqliteRows| rows.meta(what.entries[0]);
+    crate::rows::Backend::read(&kit.store.readers, meta).unwrap();
+    assert!(holding_the_secret(kit.dir.path()).len() >= 3);
+
+    kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
+    kit.writer().scrub().unwrap();
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
+
+    let notices = kit.writer().take_notices();
+    assert!(note.exists() && !older.exists());
+    assert!(notices.len() == 1 && notices[0].contains("retake-v1-b.db"), "{notices:?}");
+    let rows = &kit.store.writer;
+    let entry = rows.entry(what.entries[0]).unwrap();
+    assert_eq!(entry.parts, [Part::Erased]);
+    assert!(entry.meta.flags.erased);
+    let ops: Vec<Operation> = rows.ops(LogNo(1), OpNo(1), OpNo(2)).unwrap();
+    assert_eq!(ops[1].summary.as_deref(), Some(""));
+    assert_eq!(rows.check().unwrap(), [""; 0]);
+    let find = |text| found(rows, &word(text), &Default::default(), None).len();
+    assert_eq!((find(SECRET), find("plain"), find("words")), (0, 1, 51));
+    let copy = Connection::open(&same).unwrap();
+    let count = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM entry"), 52);
+    assert_eq!(count("SELECT count(*) FROM search WHERE search MATCH 'words'"), 51);
+}
+
+#[test]
+fn an_erasure_that_a_crash_cut_short_is_finished_at_the_next_start() {
+    let (mut kit, what) = with_secret();
+    kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
+    assert!(!holding_the_secret(kit.dir.path()).is_empty());
+    let kit = kit.reopened();
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_erasure_that_is_taken_back_changed_nothing() {
+    let (mut kit, what) = with_secret();
+    kit.commit(|rows| {
+        let home = rows.log(LogNo(1)).unwrap();
+        rows.save().unwrap();
+        say(rows, &home, &[said(3, "said before")]);
+        rows.keep().unwrap();
+        rows.save().unwrap();
+        rows.erase(LogNo(1), &what).unwrap();
+        rows.back().unwrap();
+    });
+    let rows = &kit.store.writer;
+    let find = |text| found(rows, &word(text), &Default::default(), None).len();
+    assert_eq!((find(SECRET), find("before")), (1, 1));
+    assert!(!rows.entry(what.entries[0]).unwrap().meta.flags.erased);
+}

@@ -1,0 +1,156 @@
+//! Damage: found, named, and kept to where it is. And that no reader walks the entries.
+
+use retake_core::{Change, Head, OpNo, Reason};
+
+use super::super::{entry, operation as operations};
+use super::kit::{Kit, conversation, found, operation, said, say, word};
+use crate::error::StoreError;
+use crate::rows::{Backend, LogNo, NowRow, Rows, Transactions};
+
+fn kit() -> Kit {
+    let mut kit = Kit::new();
+    kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        let entries: Vec<_> = (1..=5).map(|seq| said(seq, "found")).collect();
+        say(rows, &home, &entries);
+        for no in 1..=2 {
+            let op = operation(no, Reason::Hide, Change::Mark(Vec::new()));
+            rows.insert_op(&home, &op, &None).unwrap();
+        }
+        let now = NowRow { head: Head::new(2, 5), ..home.now };
+        rows.set_now(home.log, now).unwrap();
+    });
+    kit
+}
+
+#[test]
+fn a_row_that_can_not_be_read_is_an_error_in_its_place() {
+    let changes = [
+        "content = '{'",
+        "role = 'robot'",
+        "flags = 999",
+        "id = x'00'",
+        "turn = 0",
+        "messages = -1",
+        "usage = '[]'",
+    ];
+    for change in changes {
+        let mut kit = kit();
+        let sql = format!("UPDATE entry SET {change} WHERE key & 0xffffffff = 3");
+        kit.commit(|rows| rows.db.execute_batch(&sql).unwrap());
+        let rows = &kit.store.writer;
+        let entries = rows.entries(LogNo(1), 1, 5).unwrap();
+        let whole: Vec<bool> = entries.iter().map(Result::is_ok).collect();
+        assert_eq!(whole, [true, true, false, true, true], "{change}");
+        let Err(StoreError::Damaged { row, .. }) = &entries[2] else {
+            panic!("{change}: {:?}", entries[2]);
+        };
+        assert_eq!(row, "entry 3 of conversation number 1");
+        let wrong = rows.check().unwrap();
+        assert!(wrong.len() == 1 && wrong[0].contains("entry 3"), "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let rows = [
+        ("DELETE FROM entry WHERE key & 0xffffffff = 2", "entry 2 of"),
+        ("DELETE FROM entry WHERE key & 0xffffffff = 5", "entry 5 of"),
+        ("DELETE FROM operation WHERE no = 1", "operation 1 is missing"),
+        ("UPDATE operation SET delta = '?' WHERE no = 2", "operation 2 of"),
+        ("UPDATE entry SET after = 4 WHERE key & 0xffffffff = 3", "follows an entry behind it"),
+    ];
+    for (sql, expected) in rows {
+        let mut kit = kit();
+        kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
+        let wrong = kit.store.writer.check().unwrap();
+        assert!(wrong.len() == 1 && wrong[0].contains(expected), "{wrong:?}");
+    }
+    assert_eq!(kit().store.writer.check().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_gap_in_the_operations_is_an_error() {
+    let mut kit = kit();
+    let sql = "DELETE FROM operation WHERE no = 1";
+    kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
+    let error = kit.store.writer.ops(LogNo(1), OpNo(1), OpNo(2)).unwrap_err();
+    assert!(matches!(error, StoreError::MissingOperation(OpNo(1))), "{error}");
+}
+
+#[test]
+fn a_damaged_index_is_made_anew() {
+    let mut kit = kit();
+    let sql = "UPDATE search_data SET block = x'ffffffffffffffff' WHERE id = 10";
+    kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
+    let mut kit = kit.reopened();
+    assert!(kit.store.notices[0].contains("full-text index"), "{:?}", kit.store.notices);
+    let find = |kit: &Kit| found(&kit.store.writer, &word("found"), &Default::default(), None).len();
+    assert_eq!(find(&kit), 5);
+    let sql = "INSERT INTO search (search) VALUES ('delete-all')";
+    kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
+    assert_eq!(find(&kit), 0);
+    kit.writer().rebuild_search().unwrap();
+    assert_eq!(find(&kit), 5);
+    assert_eq!(kit.store.writer.check().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_full_disk_is_told_and_changes_nothing() {
+    let mut kit = kit();
+    let limit = |rows: &crate::sqlite::SqliteRows, pages: i64| {
+        let sql = format!("PRAGMA max_page_count = {pages}");
+        let _: i64 = rows.db.query_row(&sql, [], |row| row.get(0)).unwrap();
+    };
+    let home = kit.store.writer.log(LogNo(1)).unwrap();
+    let long = said(6, &"long ".repeat(20_000));
+    let rows = kit.writer();
+    limit(rows, 1);
+    rows.begin().unwrap();
+    rows.save().unwrap();
+    let error = rows.insert_entry(&home, &long, false, &None).unwrap_err();
+    assert!(error.is_full(), "{error:?}");
+    rows.abandon();
+    limit(rows, i64::from(u32::MAX) - 1);
+    kit.commit(|rows| say(rows, &home, &[said(6, "short")]));
+    assert_eq!(kit.store.writer.entries(LogNo(1), 1, 6).unwrap().len(), 6);
+}
+
+#[test]
+fn a_reader_can_not_write_and_sees_one_state() {
+    let mut kit = kit();
+    let Kit { store, .. } = &mut kit;
+    let (readers, writer) = (&store.readers, &mut store.writer);
+    let read = readers.read(|rows| {
+        assert!(rows.db.execute_batch("DELETE FROM stream").is_err());
+        let before = rows.conversation(rows.log(LogNo(1))?.id)?;
+        super::kit::commit(writer, |rows| conversation(rows, 2));
+        assert!(rows.log(LogNo(2)).is_err());
+        Ok(before)
+    });
+    assert_eq!(read.unwrap().unwrap().now.head, Head::new(2, 5));
+    readers.read(|rows| rows.log(LogNo(2))).unwrap();
+}
+
+#[test]
+fn no_reader_scans_the_entries() {
+    let kit = kit();
+    let db = &kit.store.writer.db;
+    let mut text = String::new();
+    for (_, sql) in entry::READS.iter().chain(operations::READS) {
+        let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let nothing = vec![1; statement.parameter_count()];
+        let nothing = rusqlite::params_from_iter(nothing);
+        let lines = statement.query_map(nothing, |row| row.get(3)).unwrap();
+        for line in lines.map(Result::<String, _>::unwrap) {
+            assert!(!line.starts_with("SCAN"), "{sql}: {line}");
+            text += &format!("{line}\n");
+        }
+        text += "\n";
+    }
+    insta::with_settings!({
+        snapshot_path => "../../../tests/golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, { insta::assert_snapshot!("plans", text) });
+}

@@ -1,0 +1,131 @@
+//! The full-text index: what is found, in which order, and how little is read for it.
+
+use retake_core::{Role, Time};
+
+use super::kit::{Kit, NOW, conversation, found, said, say, word};
+use crate::query::{Clause, Query, Term};
+use crate::request::{SearchRequest, Sort};
+use crate::rows::{Key, LogNo};
+
+fn term(words: &[&str], prefix: bool) -> Term {
+    Term { words: words.iter().map(|word| (*word).to_owned()).collect(), prefix }
+}
+
+fn clause(must: Vec<Term>, not: Vec<Term>) -> Clause {
+    Clause { must, not }
+}
+
+/// Two conversations; the texts of the first, and one of the second.
+fn kit() -> Kit {
+    let mut kit = Kit::new();
+    kit.commit(|rows| {
+        let first = conversation(rows, 1);
+        let texts =
+            ["the red fox", "a fox and a fox; red", "Äpfel und Birnen", "你好世界", "redness (foxes)"];
+        let entries: Vec<_> = (1..).zip(texts).map(|(seq, text)| said(seq, text)).collect();
+        say(rows, &first, &entries);
+        let second = conversation(rows, 2);
+        let mut entry = said(1, "a fox elsewhere");
+        entry.meta.role = Role::Assistant;
+        entry.meta.time = Time(NOW.0);
+        entry.author = "demo".into();
+        say(rows, &second, &[entry]);
+    });
+    kit
+}
+
+fn sorted(sort: Sort) -> SearchRequest {
+    SearchRequest { sort, ..SearchRequest::default() }
+}
+
+fn seqs(keys: &[Key]) -> Vec<(i64, u64)> {
+    keys.iter().map(|key| (key.log.0, key.seq)).collect()
+}
+
+#[test]
+fn words_phrases_prefixes_and_operators() {
+    let kit = kit();
+    let one = |must, not| Query { any: vec![clause(must, not)] };
+    let fox = || term(&["fox"], false);
+    let rows: Vec<(Query, &[u64])> = vec![
+        (one(vec![fox()], vec![]), &[1, 2]),
+        (one(vec![term(&["red", "fox"], false)], vec![]), &[1]),
+        (one(vec![term(&["fox"], true)], vec![]), &[1, 2, 5]),
+        (one(vec![fox()], vec![term(&["the"], false)]), &[2]),
+        (one(vec![fox(), term(&["und"], false)], vec![]), &[]),
+        (one(vec![term(&["apfel"], false)], vec![]), &[3]),
+        (one(vec![term(&["好"], false)], vec![]), &[4]),
+        (one(vec![term(&["好", "世"], false)], vec![]), &[4]),
+        (one(vec![term(&["世", "好"], false)], vec![]), &[]),
+        (one(vec![], vec![fox()]), &[]),
+        (Query::default(), &[]),
+        (
+            Query {
+                any: vec![
+                    clause(vec![term(&["birnen"], false)], vec![]),
+                    clause(vec![term(&["redness"], false)], vec![]),
+                ],
+            },
+            &[3, 5],
+        ),
+    ];
+    let within = [(LogNo(1), 1, 5)];
+    for (query, expected) in rows {
+        let keys = found(&kit.store.writer, &query, &sorted(Sort::Oldest), Some(&within));
+        let keys: Vec<u64> = keys.iter().map(|key| key.seq).collect();
+        assert_eq!(keys, expected, "{query:?}");
+    }
+}
+
+#[test]
+fn orders() {
+    let kit = kit();
+    let find =
+        |sort, within: Option<&[_]>| seqs(&found(&kit.store.writer, &word("fox"), &sorted(sort), within));
+    let one = [(LogNo(1), 1, 5)];
+    assert_eq!(find(Sort::Newest, Some(&one)), [(1, 2), (1, 1)]);
+    assert_eq!(find(Sort::Newest, None), [(1, 2), (1, 1), (2, 1)]);
+    assert_eq!(find(Sort::Oldest, None), [(2, 1), (1, 1), (1, 2)]);
+    assert_eq!(find(Sort::Rank, Some(&one)), [(1, 2), (1, 1)]);
+    assert_eq!(find(Sort::Rank, None)[0], (1, 2));
+}
+
+#[test]
+fn only_within_and_only_what_passes() {
+    let kit = kit();
+    let find = |request: &SearchRequest, within: Option<&[_]>| {
+        let mut keys = seqs(&found(&kit.store.writer, &word("fox"), request, within));
+        keys.sort_unstable();
+        keys
+    };
+    let plain = SearchRequest::default();
+    assert_eq!(find(&plain, Some(&[])), []);
+    assert_eq!(find(&plain, Some(&[(LogNo(1), 2, 9)])), [(1, 2)]);
+    let apart = [(LogNo(2), 1, 1), (LogNo(1), 3, 9), (LogNo(1), 1, 1)];
+    assert_eq!(find(&plain, Some(&apart)), [(1, 1), (2, 1)]);
+    let filters = [
+        SearchRequest { role: Some(Role::Assistant), ..plain.clone() },
+        SearchRequest { source: Some("demo".into()), ..plain.clone() },
+        SearchRequest { to: Some(Time(NOW.0 + 1)), ..plain.clone() },
+    ];
+    for request in filters {
+        assert_eq!(find(&request, None), [(2, 1)], "{request:?}");
+    }
+    let late = SearchRequest { from: Some(Time(NOW.0 + 2)), ..plain };
+    assert_eq!(find(&late, None), [(1, 2)]);
+}
+
+#[test]
+fn it_stops_when_told_to() {
+    use crate::rows::Rows as _;
+    let kit = kit();
+    for sort in [Sort::Rank, Sort::Newest, Sort::Oldest] {
+        let mut seen = 0;
+        let mut visit = |_| {
+            seen += 1;
+            Ok(false)
+        };
+        kit.store.writer.search(&word("fox"), &sorted(sort), None, &mut visit).unwrap();
+        assert_eq!(seen, 1);
+    }
+}
