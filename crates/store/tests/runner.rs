@@ -2,3 +2,5 @@
 
 mod backends;
 mod files;
+mod kit;
+mod model;
