@@ -10,7 +10,7 @@ use super::cells::{Cells, all, first, int, missing, run};
 use crate::error::Result;
 use crate::record::{
     Decoded, decode_flags, decode_parts, decode_pos, decode_usage, encode_flags, encode_parts,
-    encode_pos, encode_request, encode_usage,
+    encode_pos, encode_request, encode_usage, decode_request,
 };
 use crate::rows::{ConversationRow, Fingerprint, Key, LogNo, MadeBy};
 
@@ -297,6 +297,26 @@ pub(super) fn like(
             Ok((id, unpack(cells.next()?)))
         },
     )
+}
+
+/// The requests that made entries of a range.
+pub(super) fn requests_in(
+    db: &Connection,
+    log: LogNo,
+    from: u64,
+    to: u64,
+) -> Result<Vec<(u64, RequestId, Fingerprint)>> {
+    let sql = (
+        "read requests",
+        "SELECT key, request, fingerprint FROM entry WHERE key BETWEEN ?1 AND ?2 AND request IS NOT NULL",
+    );
+    let (from, to) = range(log, from, to);
+    let name = || format!("a request of conversation {}", log.0);
+    all(db, sql, params![from, to], name, |cells| {
+        let seq = unpack(cells.next()?).seq;
+        let request = decode_request(cells.next()?)?.ok_or("its request is missing")?;
+        Ok((seq, request, cells.next()?))
+    })
 }
 
 pub(super) fn by_request(
