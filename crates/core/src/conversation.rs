@@ -34,7 +34,7 @@ pub struct By {
 pub enum Seen {
     /// Exactly this head; anything newer refuses the request.
     Exactly(Head),
-    /// This head, and take back also what arrived since.
+    /// This head, and take back also what was said since. An operation made since refuses the request all the same.
     Since(Head),
     /// Whatever is there.
     #[default]
@@ -203,7 +203,7 @@ impl Conversation {
     pub fn expect(&self, seen: Seen) -> Result<(), Refusal> {
         let fits = match seen {
             Seen::Exactly(head) => head == self.head,
-            Seen::Since(head) => head.op <= self.head.op && head.seq <= self.head.seq,
+            Seen::Since(head) => head.op == self.head.op && head.seq <= self.head.seq,
             Seen::Anything => true,
         };
         match seen {

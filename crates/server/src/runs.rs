@@ -11,10 +11,7 @@ use crate::convert::problem;
 use crate::dispatch::store_problem;
 
 impl InProcess {
-    pub(crate) async fn start_run(
-        &self,
-        run: Run,
-    ) -> Result<BoxStream<'static, RunEvent>, Problem> {
+    pub(crate) async fn start_run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let (conversation, request) = self.run_request(run).await?;
         let events = self.engine.run(conversation, request).await.map_err(problem)?;
         let server = self.clone();

@@ -9,6 +9,7 @@ mod changes;
 mod decide;
 mod erase;
 mod load;
+mod port;
 mod read;
 mod reads;
 mod search;

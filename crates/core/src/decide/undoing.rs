@@ -31,10 +31,9 @@ impl<R: Records> Records for Pending<'_, R> {
     }
 
     fn op(&self, no: OpNo) -> Result<Operation, R::Error> {
-        match self.ops.iter().find(|op| op.no == no) {
-            Some(op) => Ok(op.clone()),
-            None => self.records.op(no),
-        }
+        let first = self.ops.first().map_or(no.next(), |op| op.no);
+        let pending = no.0.checked_sub(first.0).and_then(|at| self.ops.get(usize::try_from(at).ok()?));
+        pending.map_or_else(|| self.records.op(no), |op| Ok(op.clone()))
     }
 
     fn last_opener(&self, span: Span) -> Result<Option<Pos>, R::Error> {

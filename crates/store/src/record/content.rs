@@ -138,17 +138,24 @@ fn source(record: SourceRecord) -> Decoded<Source> {
 }
 
 /// Input tokens, cached ones of them, output tokens; unknown is `null`.
-type UsageRecord = (Option<u64>, Option<u64>, Option<u64>);
+pub(super) type UsageRecord = (Option<u64>, Option<u64>, Option<u64>);
 
 /// What a model call used.
 pub(crate) fn encode_usage(usage: Usage) -> String {
-    let Usage { input_tokens, cached_input_tokens, output_tokens } = usage;
-    let record: UsageRecord = (input_tokens, cached_input_tokens, output_tokens);
-    to_json(&record)
+    to_json(&usage_record(usage))
+}
+
+/// Usage as it is written.
+pub(super) fn usage_record(usage: Usage) -> UsageRecord {
+    (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens)
 }
 
 /// The usage of that record.
 pub(crate) fn decode_usage(json: &str) -> Decoded<Usage> {
-    let (input_tokens, cached_input_tokens, output_tokens): UsageRecord = from_json("usage", json)?;
-    Ok(Usage { input_tokens, cached_input_tokens, output_tokens })
+    from_json("usage", json).map(usage)
+}
+
+/// The usage of that record.
+pub(super) fn usage((input_tokens, cached_input_tokens, output_tokens): UsageRecord) -> Usage {
+    Usage { input_tokens, cached_input_tokens, output_tokens }
 }

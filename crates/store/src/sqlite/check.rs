@@ -2,15 +2,17 @@
 //!
 //! The one thing that is made anew is the full-text index, which holds nothing that the entries don't.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use retake_core::{OpNo, Pos};
+use retake_core::{OpNo, Pos, Time};
 use rusqlite::Connection;
 
 use super::cells::all;
 use super::rows::SqliteRows;
-use super::{backup, entry, operation, search};
+use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
+use crate::lock::{io, utc};
+use crate::port::Upkeep;
 use crate::rows::{ConversationRow, LogNo, Rows as _};
 
 /// Entries and operations that are read at a time.
@@ -80,6 +82,29 @@ impl SqliteRows {
     /// What its owner should know since the last call, a sentence each.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
+    }
+}
+
+impl Upkeep for SqliteRows {
+    fn problems(&self) -> Result<Vec<String>> {
+        self.check()
+    }
+
+    fn mend_search(&mut self) -> Result<()> {
+        search::rebuild(&self.db)
+    }
+
+    fn copy_to(&self, to: Option<&Path>, now: Time) -> Result<PathBuf> {
+        let path = match (to, self.file.parent()) {
+            (Some(path), _) => path.to_owned(),
+            (None, Some(dir)) => backup::place(dir, schema::VERSION, &utc(now))?,
+            (None, None) => return Err(StoreError::NotAStore { file: self.file.clone() }),
+        };
+        if std::fs::exists(&path).map_err(io("look for", &path))? {
+            return Err(StoreError::FileExists { path });
+        }
+        backup::copy(&self.db, &path)?;
+        Ok(path)
     }
 }
 

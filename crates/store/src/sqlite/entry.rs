@@ -9,8 +9,8 @@ use retake_core::{Entry, EntryId, Meta, Pos, RequestId, Revision, Role, Run, Tim
 use super::cells::{Cells, Sql, all, first, int, missing, run};
 use crate::error::Result;
 use crate::record::{
-    Decoded, decode_flags, decode_parts, decode_pos, decode_usage, encode_flags, encode_parts, encode_pos,
-    encode_request, encode_usage,
+    Decoded, decode_flags, decode_parts, decode_pos, decode_request, decode_usage, encode_flags,
+    encode_parts, encode_pos, encode_request, encode_usage,
 };
 use crate::rows::{ConversationRow, Fingerprint, Key, LogNo, MadeBy};
 
@@ -254,6 +254,27 @@ pub(super) fn like(db: &Connection, root: LogNo, prefix: &str, limit: usize) -> 
     )
 }
 
+const REQUESTS_IN: Sql = (
+    "read requests",
+    "SELECT key, request, fingerprint FROM entry WHERE key BETWEEN ?1 AND ?2 AND request IS NOT NULL",
+);
+
+/// The requests that made entries of a range.
+pub(super) fn requests_in(
+    db: &Connection,
+    log: LogNo,
+    from: u64,
+    to: u64,
+) -> Result<Vec<(u64, RequestId, Fingerprint)>> {
+    let (from, to) = range(log, from, to);
+    let name = || format!("a request of conversation {}", log.0);
+    all(db, REQUESTS_IN, params![from, to], name, |cells| {
+        let seq = unpack(cells.next()?).seq;
+        let request = decode_request(cells.next()?)?.ok_or("its request is missing")?;
+        Ok((seq, request, cells.next()?))
+    })
+}
+
 const BY_REQUEST: Sql = (
     "look a request up",
     concat!(
@@ -331,6 +352,7 @@ pub(super) const READS: &[Sql] = &[
     BY_ID,
     LIKE,
     BY_REQUEST,
+    REQUESTS_IN,
     BY_PLATFORM,
     RUNS,
     FACTS,

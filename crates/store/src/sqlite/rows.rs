@@ -113,6 +113,10 @@ impl Rows for SqliteRows {
         entry::by_request(&self.db, log, request)
     }
 
+    fn requests_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, RequestId, Fingerprint)>> {
+        entry::requests_in(&self.db, log, from, to)
+    }
+
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>> {
         entry::by_platform(&self.db, root, platform_id)
     }
