@@ -56,7 +56,7 @@ pub enum Refusal {
     #[error("the label “{0}” already names another message")]
     LabelTaken(String),
     /// The entry has no such alternative.
-    #[error("the message has {count} alternatives, there is no number {wanted}")]
+    #[error("there is no alternative number {wanted}, the last one is {count}")]
     NoSuchAlternative {
         /// The number asked for, from 1.
         wanted: usize,

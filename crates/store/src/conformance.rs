@@ -49,6 +49,7 @@ macro_rules! conformance {
             store_case_25_forks
             store_case_27_pages
             store_case_28_catching_up
+            a_prefix_counts_what_the_conversation_knows
             labels_and_titles_are_no_steps
             a_regeneration_is_one_step
             what_came_to_nothing_is_no_step

@@ -41,6 +41,14 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
+    /// The file is so broken that nothing in it can be read.
+    #[error("the store {} is too damaged to be opened", file.display())]
+    Broken {
+        /// The file.
+        file: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
     /// The cursor of a page names nothing that the reading shows.
     #[error("the page's cursor {0} is not in this reading")]
     BadCursor(EntryId),

@@ -140,7 +140,7 @@ impl<V> Reply for Done<V> {
     fn send(self: Box<Self>, fate: &Fate) {
         let result = match (self.result, &fate.commit, &fate.scrub) {
             (Ok(_), Err(error), _) => Err(shared(error)),
-            (Ok(_), Ok(()), Err(error)) if self.erased => Err(StoreError::NotScrubbed(text_of(error))),
+            (Ok(_), Ok(()), Err(error)) if self.erased => Err(StoreError::NotScrubbed(why(error))),
             (result, _, _) => result,
         };
         // Who asked may have gone away; what is durable stays so.
@@ -190,19 +190,13 @@ fn within_savepoint<T: Transactions, V>(
 fn shared(error: &StoreError) -> StoreError {
     match error {
         StoreError::TakenOver => StoreError::TakenOver,
-        other => StoreError::NotDurable(text_of(other)),
+        other => StoreError::NotDurable(why(other)),
     }
 }
 
-/// An error and its causes in one line.
-fn text_of(error: &StoreError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        text = format!("{text}: {source}");
-        cause = source.source();
-    }
-    text
+/// The cause; what was attempted is said already.
+fn why(error: &StoreError) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// What one transaction takes: whatever is queued. Where several wrote together the last time they all have just

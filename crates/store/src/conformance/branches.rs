@@ -86,3 +86,21 @@ pub async fn earlier_heads_can_be_read(store: Arc<dyn Store>) {
         assert_eq!(stage.read_at(Projection::Timeline, Some(head)).await, shows, "{head}");
     }
 }
+
+/// Entries of other conversations of the root neither make a prefix of an id unique nor hide one.
+pub async fn a_prefix_counts_what_the_conversation_knows(store: Arc<dyn Store>) {
+    let parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
+    let mut child = parent.fork(Some("T1")).await;
+    child.say(Role::User, "X").await;
+    let (first, last) = (child.named("T1"), child.named("X"));
+    let shared = |(a, b): &(char, char)| a == b;
+    let (first_text, last_text) = (first.to_string(), last.to_string());
+    let prefix: String =
+        first_text.chars().zip(last_text.chars()).take_while(shared).map(|(c, _)| c).collect();
+    let prefix = prefix.replace('-', "");
+    assert!(!prefix.is_empty());
+    let like = |limit| child.store.entries_like(child.id, prefix.clone(), limit);
+    assert_eq!(like(2).await.expect("two"), [first, last]);
+    assert_eq!(like(9).await.expect("two"), [first, last]);
+    assert_eq!(like(1).await.expect("one"), [first]);
+}

@@ -96,7 +96,12 @@ pub(crate) fn load_at<R: Rows>(rows: &R, row: ConversationRow, head: Head) -> Re
     let (mut conversation, lineage) = begin(rows, &row)?;
     let depth = conversation.tree.depth();
     let base = conversation.tree.base().clone();
-    conversation.tree = Tree::from_runs(depth, base, rows.runs(row.log)?, row.now.head.seq.0);
+    let (runs, last) = (rows.runs(row.log)?, row.now.head.seq.0);
+    if runs.first().map(|run| run.start) != (last > 0).then_some(1) {
+        let why = "its first entries are missing".to_owned();
+        return Err(StoreError::Damaged { row: format!("conversation {}", row.id), why });
+    }
+    conversation.tree = Tree::from_runs(depth, base, runs, last);
     conversation.revision = row.now.revision;
     conversation.head = row.now.head;
     let mut loaded = Loaded { lineage: Arc::new(lineage), conversation, row };

@@ -2,7 +2,7 @@
 
 use retake_core::{
     Conversation, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece, Records,
-    Role, Span, preview, repaired, summary_message,
+    Role, Span, Totals, preview, repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -23,10 +23,16 @@ const PREVIEW_SEARCH: u64 = 32;
 
 /// An entry in one line; without its words, when the state hides it.
 pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
-    let entry = rows.entry(loaded.key(pos)?)?;
+    let key = loaded.key(pos)?;
+    let (meta, words) = match rows.entry(key) {
+        Ok(entry) => (entry.meta, preview(&entry.parts)),
+        // Who spoke, and when, may still be known.
+        Err(StoreError::Damaged { why, .. }) => (rows.meta(key)?, format!("[damaged: {why}]")),
+        Err(error) => return Err(error),
+    };
     let visible = loaded.conversation.mark(pos).is_visible();
-    let preview = if visible { preview(&entry.parts) } else { String::new() };
-    Ok(Line { meta: retake_core::Meta { pos, ..entry.meta }, preview })
+    let preview = if visible { words } else { String::new() };
+    Ok(Line { meta: retake_core::Meta { pos, ..meta }, preview })
 }
 
 /// The pieces of a reading, as (span, mark, fold).
@@ -328,7 +334,32 @@ pub(super) fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String
 
 /// The conversations of a page, in short.
 pub(super) fn summaries<R: Rows>(rows: &R, page: Vec<ConversationRow>) -> Result<Vec<Summary>> {
-    page.into_iter().map(|row| load(rows, row).and_then(|loaded| summary(rows, &loaded))).collect()
+    let one = |row: ConversationRow| match load(rows, row.clone()).and_then(|loaded| summary(rows, &loaded)) {
+        Err(error @ StoreError::Damaged { .. }) => Ok(damaged_summary(row, &error)),
+        other => other,
+    };
+    page.into_iter().map(one).collect()
+}
+
+/// What is known of a conversation that can't be loaded, so that it does not hide the others.
+fn damaged_summary(row: ConversationRow, error: &StoreError) -> Summary {
+    Summary {
+        id: row.id,
+        title: None,
+        preview: format!("[{error}]"),
+        folder: row.folder,
+        parent: None,
+        created: row.created,
+        changed: row.now.changed,
+        head: row.now.head,
+        revision: row.now.revision,
+        tip: None,
+        counts: Totals::default(),
+        rewinds: row.now.rewinds,
+        undo: None,
+        redo: None,
+        read_only: Some(error.to_string()),
+    }
 }
 
 /// The content of an entry that a reading of this state may show, or that is on another branch.

@@ -195,8 +195,22 @@ where
         limit: usize,
     ) -> Result<Vec<EntryId>> {
         self.with(conversation, move |rows, loaded| {
-            let found = rows.entries_like(loaded.row.root, &prefix, limit)?;
-            Ok(found.into_iter().filter(|(_, key)| loaded.pos(*key).is_some()).map(|(id, _)| id).collect())
+            // Those of other conversations of the root don't count, so that more are looked at until enough are left.
+            let mut most = limit;
+            loop {
+                let found = rows.entries_like(loaded.row.root, &prefix, most)?;
+                let all = found.len() < most;
+                let mut known: Vec<EntryId> = found
+                    .into_iter()
+                    .filter(|(_, key)| loaded.pos(*key).is_some())
+                    .map(|(id, _)| id)
+                    .collect();
+                if all || known.len() >= limit {
+                    known.truncate(limit);
+                    return Ok(known);
+                }
+                most = most.saturating_mul(4);
+            }
         })
         .await
     }

@@ -1,7 +1,7 @@
 //! Small helpers over rusqlite: run a statement, read its cells strictly. Knows no table.
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Connection, ErrorCode, Params, Row};
 
 use crate::error::{Result, StoreError};
 use crate::record::Decoded;
@@ -58,10 +58,10 @@ pub(super) fn all<T>(
     name: impl Fn() -> String,
     mut read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Vec<T>> {
-    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
-    let mut rows = statement.query(params).map_err(StoreError::database(attempt))?;
+    let mut statement = db.prepare_cached(sql).map_err(|error| failed(attempt, &name, error))?;
+    let mut rows = statement.query(params).map_err(|error| failed(attempt, &name, error))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(StoreError::database(attempt))? {
+    while let Some(row) = rows.next().map_err(|error| failed(attempt, &name, error))? {
         found.push(read(&mut Cells::new(row)).map_err(|why| damaged(&name, why))?);
     }
     Ok(found)
@@ -75,9 +75,9 @@ pub(super) fn first<T>(
     name: impl Fn() -> String,
     read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Option<T>> {
-    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
-    let mut rows = statement.query(params).map_err(StoreError::database(attempt))?;
-    let Some(row) = rows.next().map_err(StoreError::database(attempt))? else {
+    let mut statement = db.prepare_cached(sql).map_err(|error| failed(attempt, &name, error))?;
+    let mut rows = statement.query(params).map_err(|error| failed(attempt, &name, error))?;
+    let Some(row) = rows.next().map_err(|error| failed(attempt, &name, error))? else {
         return Ok(None);
     };
     read(&mut Cells::new(row)).map(Some).map_err(|why| damaged(&name, why))
@@ -87,6 +87,14 @@ pub(super) fn first<T>(
 pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> Result<usize> {
     let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
     statement.execute(params).map_err(StoreError::database(attempt))
+}
+
+/// A statement that failed: where the file is broken there, that is damage to the row.
+fn failed(attempt: &'static str, name: impl Fn() -> String, error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(name, error.to_string()),
+        _ => StoreError::database(attempt)(error),
+    }
 }
 
 fn damaged(name: impl Fn() -> String, why: String) -> StoreError {

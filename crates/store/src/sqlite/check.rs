@@ -22,7 +22,8 @@ impl SqliteRows {
     /// Everything that is wrong, a sentence each: pages, the full-text index, rows that can't be read, gaps. Reads
     /// the whole file.
     pub fn check(&self) -> Result<Vec<String>> {
-        let mut wrong = pages(&self.db)?;
+        // Where the pages can't even be looked through, the rows still can.
+        let mut wrong = pages(&self.db).unwrap_or_else(|error| vec![error.to_string()]);
         for log in logs(&self.db)? {
             match self.log(log) {
                 Ok(home) => self.check_log(&home, &mut wrong)?,
@@ -61,12 +62,23 @@ impl SqliteRows {
         Ok(())
     }
 
-    /// Makes the full-text index anew.
+    /// Makes the full-text index anew, however broken the old one is.
     pub fn rebuild_search(&mut self) -> Result<()> {
+        if self.whole(search::rebuild).is_ok() {
+            return Ok(());
+        }
+        // A transaction that met the damage can't be committed any more.
+        self.whole(|db| search::forget(db).and_then(|()| search::rebuild(db)))?;
+        // Only gives unused pages back, which damage elsewhere may prevent.
+        let _ = self.db.execute_batch("VACUUM");
+        Ok(())
+    }
+
+    /// All of it or nothing.
+    fn whole(&self, work: impl Fn(&Connection) -> Result<()>) -> Result<()> {
         let attempt = || StoreError::database("make the full-text index anew");
         self.db.execute_batch("BEGIN IMMEDIATE").map_err(attempt())?;
-        let done =
-            search::rebuild(&self.db).and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
+        let done = work(&self.db).and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
         if done.is_err() {
             // The error is what went wrong; that there is nothing to roll back any more would hide it.
             let _ = self.db.execute_batch("ROLLBACK");

@@ -41,8 +41,7 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     let db = connect(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let mut notices = Vec::new();
     notices.extend(prepare(&db, dir, &file, now)?);
-    let epoch = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
-    let epoch = db.query_row(epoch, [], |row| row.get(0)).map_err(damage(&file, "start an epoch"))?;
+    let epoch = start_epoch(&db).map_err(damage(&file, "start an epoch"))?;
     let mut writer = SqliteRows {
         db,
         file: file.clone(),
@@ -62,6 +61,13 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     }
     let readers = Sqlite { file, idle: Mutex::default(), lock };
     Ok(Opened { writer, readers, notices })
+}
+
+/// Writes down that there is a new owner. In two statements: one that returns rows would not tell that it could not be
+/// committed.
+fn start_epoch(db: &Connection) -> rusqlite::Result<i64> {
+    db.execute("UPDATE meta SET value = value + 1 WHERE name = 'epoch'", [])?;
+    db.query_row("SELECT value FROM meta WHERE name = 'epoch'", [], |row| row.get(0))
 }
 
 /// Finishes an erasure that a crash cut short. That it can't is no reason to keep everything else from being read.
@@ -172,7 +178,7 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
 fn damage(file: &Path, attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            StoreError::Damaged { row: format!("the file {}", file.display()), why: error.to_string() }
+            StoreError::Broken { file: file.to_owned(), source: error }
         }
         _ => StoreError::database(attempt)(error),
     }

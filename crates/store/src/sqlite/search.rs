@@ -53,6 +53,16 @@ pub(super) fn rebuild(db: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Takes an index out that is too broken to be dropped. Its pages stay behind, used by nobody, until a `VACUUM`.
+pub(super) fn forget(db: &Connection) -> Result<()> {
+    db.execute_batch(
+        "PRAGMA writable_schema = ON;
+         DELETE FROM sqlite_schema WHERE name = 'search' OR name GLOB 'search_*';
+         PRAGMA writable_schema = RESET;",
+    )
+    .map_err(StoreError::database("take the broken full-text index out"))
+}
+
 /// Whether the index can be opened: reads a page or two, not the index.
 pub(super) fn opens(db: &Connection) -> bool {
     let probe = "SELECT rowid FROM search WHERE search MATCH '\"a\"' LIMIT 1";

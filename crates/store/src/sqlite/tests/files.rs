@@ -197,7 +197,7 @@ fn a_damaged_header_is_damage() {
     bytes[16..24].fill(0xff);
     fs::write(&file, bytes).unwrap();
     let error = open(kit.dir.path()).unwrap_err();
-    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    assert!(matches!(error, StoreError::Broken { .. }), "{error}");
 }
 
 #[test]
