@@ -6,15 +6,14 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings::{self, SettingsError};
-use retake_wire::{Client, Problem, ProblemKind};
+use retake_wire::{Problem, ProblemKind};
 
-use crate::owner::{Owner, Places, Setting};
+use crate::owner::{Opened, Owner, Places, Setting};
 use crate::run::{Surroundings, run};
 use crate::term::{interrupt, restore, restore_on_panic};
 use crate::terminal::Terminal;
@@ -56,11 +55,12 @@ async fn leave_when_told() {
 
 fn surroundings() -> Surroundings {
     let folder = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    Surroundings { folder, places: places(&|name| env::var_os(name)) }
+    let places = places(&folder, &|name| env::var_os(name));
+    Surroundings { folder, places }
 }
 
-/// The directories of the XDG specification, which ignores those that are not absolute.
-fn places(variable: &dyn Fn(&str) -> Option<OsString>) -> Places {
+/// What our own variables say, else the directories of the XDG specification, which ignores those that are not absolute.
+fn places(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Places {
     let absolute = |name| {
         let path = PathBuf::from(variable(name)?);
         path.is_absolute().then_some(path)
@@ -68,9 +68,12 @@ fn places(variable: &dyn Fn(&str) -> Option<OsString>) -> Places {
     let below = |name, usual: &str| {
         absolute(name).unwrap_or_else(|| absolute("HOME").unwrap_or_default().join(usual))
     };
+    let ours = |name| variable(name).filter(|path| !path.is_empty()).map(|path| folder.join(path));
     Places {
-        data_dir: below("XDG_DATA_HOME", ".local/share").join("retake"),
-        config_file: below("XDG_CONFIG_HOME", ".config").join("retake/config.toml"),
+        data_dir: ours("RETAKE_DATA_DIR")
+            .unwrap_or_else(|| below("XDG_DATA_HOME", ".local/share").join("retake")),
+        config_file: ours("RETAKE_CONFIG")
+            .unwrap_or_else(|| below("XDG_CONFIG_HOME", ".config").join("retake/config.toml")),
     }
 }
 
@@ -79,7 +82,7 @@ struct Local;
 
 #[async_trait]
 impl Owner for Local {
-    async fn open(&self, places: &Places) -> Result<Arc<dyn Client>, Problem> {
+    async fn open(&self, places: &Places) -> Result<Opened, Problem> {
         open(places).await
     }
 
@@ -91,17 +94,26 @@ impl Owner for Local {
 /// How long another owner of the same data may take to end.
 const WAIT_FOR_OWNER: Duration = Duration::from_secs(5);
 
+/// The same in milliseconds, for those who can't wait so long: tests.
+const WAIT_VARIABLE: &str = "RETAKE_WAIT_MS";
+
+fn wait_for_owner() -> Duration {
+    let given = env::var(WAIT_VARIABLE).ok().and_then(|text| text.parse().ok());
+    given.map_or(WAIT_FOR_OWNER, Duration::from_millis)
+}
+
 /// Opens the data of this user.
-async fn open(places: &Places) -> Result<Arc<dyn Client>, Problem> {
+async fn open(places: &Places) -> Result<Opened, Problem> {
     let user =
         ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
-    retake_server::open(retake_server::Options {
+    let (client, notices) = retake_server::open(retake_server::Options {
         data_dir: places.data_dir.clone(),
         config_file: places.config_file.clone(),
         user: user.unwrap_or_else(|| "you".to_owned()),
-        wait_for_owner: WAIT_FOR_OWNER,
+        wait_for_owner: wait_for_owner(),
     })
-    .await
+    .await?;
+    Ok(Opened { client, notices })
 }
 
 fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
@@ -149,6 +161,7 @@ mod tests {
     #[test]
     fn directories_follow_the_environment() {
         let home = |name: &str| (name == "HOME").then(|| OsString::from("/home/ada"));
+        let places = |variable: &dyn Fn(&str) -> Option<OsString>| places(Path::new("/work"), variable);
         let usual = places(&home);
         assert_eq!(usual.data_dir, Path::new("/home/ada/.local/share/retake"));
         assert_eq!(usual.config_file, Path::new("/home/ada/.config/retake/config.toml"));
@@ -159,6 +172,13 @@ mod tests {
         };
         assert_eq!(places(&set).data_dir, Path::new("/data/retake"));
         assert_eq!(places(&set).config_file, usual.config_file);
+        let own = |name: &str| match name {
+            "RETAKE_DATA_DIR" => Some(OsString::from("mine")),
+            "RETAKE_CONFIG" => Some(OsString::new()),
+            name => home(name),
+        };
+        assert_eq!(places(&own).data_dir, Path::new("/work/mine"));
+        assert_eq!(places(&own).config_file, usual.config_file);
     }
 
     #[test]

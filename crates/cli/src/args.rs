@@ -50,11 +50,11 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for all verbs")]
 pub(crate) struct Global {
-    /// The data directory [default: retake below $XDG_DATA_HOME or ~/.local/share]
-    #[arg(long, global = true, value_name = "DIR", env = "RETAKE_DATA_DIR", hide_env_values = true)]
+    /// The data directory [default: $RETAKE_DATA_DIR, or retake below $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// The settings file [default: retake/config.toml below $XDG_CONFIG_HOME or ~/.config]
-    #[arg(long, global = true, value_name = "FILE", env = "RETAKE_CONFIG", hide_env_values = true)]
+    /// The settings file [default: $RETAKE_CONFIG, or retake/config.toml below $XDG_CONFIG_HOME or ~/.config]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Print replies as JSON, one document per line; problems too, on standard output
     #[arg(long, global = true)]
@@ -123,7 +123,7 @@ pub(crate) struct Changing {
 // The id of a request.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Repeat {
-    /// Do it once, however often it is sent with this id
+    /// Do it once, however often it is sent with this id; name messages by ids then, other names come to mean others
     #[arg(long, value_name = "ID")]
     pub(crate) request_id: Option<String>,
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use retake_wire::reply::{Composer, Models, Receipt};
-use retake_wire::request::{Apply, Create, History, Log, Projection};
+use retake_wire::request::{Apply, History, Log, Projection};
 use retake_wire::{Action, Part, Reply, Request, Run, RunStart};
 
 use crate::args::Start;
@@ -80,21 +80,18 @@ async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
     let conversation = match start.resume.flatten() {
         Some(id) => id,
         None if start.go_on => cx.conversation(None).await?,
-        None => create(cx).await?,
+        // The run begins one.
+        None => String::new(),
     };
     let run = Run {
         conversation,
+        folder: Some(cx.folder.to_owned()),
         start: RunStart::Say { parts: vec![Part::text(text)], seen: None },
         model: start.model,
         head: None,
         request_id: None,
     };
     answer(cx, run).await
-}
-
-async fn create(cx: &Context<'_>) -> Result<String> {
-    let create = Create { title: None, folder: Some(cx.folder.to_owned()), request_id: None };
-    Ok(cx.receipt(Request::Create(create)).await?.conversation)
 }
 
 /// A conversation in the terminal.
@@ -224,16 +221,6 @@ impl<'a> Chat<'a> {
         })
     }
 
-    /// The conversation to say something in; it is made when there is something to say.
-    async fn here_or_new(&mut self) -> Result<String> {
-        if let Some(conversation) = &self.conversation {
-            return Ok(conversation.clone());
-        }
-        let conversation = create(&self.cx).await?;
-        self.conversation = Some(conversation.clone());
-        Ok(conversation)
-    }
-
     /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head.
     async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Receipt> {
         let apply = Apply {
@@ -287,7 +274,7 @@ impl<'a> Chat<'a> {
         let name = look.palette.paint(Style::Bold, "retake");
         let version = env!("CARGO_PKG_VERSION");
         self.print(&format!(
-            "{name} {version}: nothing is final. /rewind goes back to any message, /undo takes that back\n"
+            "{name} {version}: nothing is final. /rewind goes back, /undo takes that back too\n"
         ))?;
         let model = self.model_line().await?;
         self.dim(&model)?;

@@ -13,6 +13,23 @@ use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Ui;
 
+/// A JSON document on a line of its own. What acts on a terminal stands in it as an escape, also what JSON would let stand.
+pub(crate) fn document(value: &impl serde::Serialize) -> String {
+    let json =
+        serde_json::to_string(value).expect("BUG: what the wire says has string keys and finite numbers");
+    let mut line = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        if safe::acts_on_terminal(c) {
+            // Only strings can hold one, and none is outside the first plane.
+            line.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            line.push(c);
+        }
+    }
+    line.push('\n');
+    line
+}
+
 /// What a verb works with.
 pub(crate) struct Context<'a> {
     /// The owner of the data.
@@ -64,10 +81,7 @@ impl Context<'_> {
 
     /// Prints one JSON document on a line of its own.
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result {
-        let mut line =
-            serde_json::to_string(value).expect("BUG: what the wire says has string keys and finite numbers");
-        line.push('\n');
-        Ok(self.ui.print(&line)?)
+        Ok(self.ui.print(&document(value))?)
     }
 
     /// Says something beside the output, dimmed.

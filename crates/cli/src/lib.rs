@@ -17,5 +17,5 @@ mod terminal;
 pub mod ui;
 mod verbs;
 
-pub use owner::{Owner, Places, Setting};
+pub use owner::{Opened, Owner, Places, Setting};
 pub use run::{Surroundings, run};

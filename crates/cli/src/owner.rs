@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use retake_wire::{Client, Problem};
+use futures::stream::BoxStream;
+use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
+use tokio::sync::OnceCell;
 
 /// Where things are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,12 +30,60 @@ pub enum Setting {
     Unset(String),
 }
 
+/// The data, opened.
+pub struct Opened {
+    /// What to ask.
+    pub client: Arc<dyn Client>,
+    /// What the person should know, a sentence each.
+    pub notices: Vec<String>,
+}
+
 /// Opens the data.
 #[async_trait]
 pub trait Owner: Send + Sync {
-    /// The client of the data directory. Only called by what needs it.
-    async fn open(&self, places: &Places) -> Result<Arc<dyn Client>, Problem>;
+    /// Opens the data directory. Only called by what needs it.
+    async fn open(&self, places: &Places) -> Result<Opened, Problem>;
 
     /// Reads or changes the settings file.
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>>;
+}
+
+/// A client that opens the data only when it is asked something: a command that reads a slow pipe first does not hold them meanwhile.
+pub(crate) struct Opening<'a> {
+    owner: &'a dyn Owner,
+    places: Places,
+    opened: OnceCell<Opened>,
+}
+
+impl<'a> Opening<'a> {
+    /// Nothing is opened yet.
+    pub(crate) fn new(owner: &'a dyn Owner, places: Places) -> Self {
+        Self { owner, places, opened: OnceCell::new() }
+    }
+
+    async fn client(&self) -> Result<&dyn Client, Problem> {
+        let opened = self.opened.get_or_try_init(|| self.owner.open(&self.places)).await?;
+        Ok(&*opened.client)
+    }
+
+    /// What the person should know of the data.
+    pub(crate) fn notices(&self) -> &[String] {
+        self.opened.get().map_or(&[], |opened| &opened.notices)
+    }
+
+    /// Opens them now.
+    pub(crate) async fn open(&self) -> Result<(), Problem> {
+        self.client().await.map(drop)
+    }
+}
+
+#[async_trait]
+impl Client for Opening<'_> {
+    async fn call(&self, request: Request) -> Result<Reply, Problem> {
+        self.client().await?.call(request).await
+    }
+
+    async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        self.client().await?.run(run).await
+    }
 }

@@ -8,9 +8,11 @@ use retake_wire::ProblemKind;
 
 use crate::args::{Cli, EXIT_CODES, Global, Verb};
 use crate::chat;
-use crate::context::Context;
+use crate::context::{Context, document};
 use crate::error::{self, Failure, Result, problem, usage};
-use crate::owner::{Owner, Places};
+use crate::owner::{Opening, Owner, Places};
+use crate::term::safe;
+use crate::term::style::Style;
 use crate::ui::Ui;
 
 /// What the program finds around it when it starts.
@@ -44,8 +46,7 @@ pub async fn run(
 fn say(failure: &Failure, ui: &mut dyn Ui, json: bool) -> u8 {
     if let Some(problem) = failure.to_say() {
         let said = if json {
-            let document = serde_json::to_string(&problem).expect("BUG: a problem is JSON");
-            ui.print(&format!("{document}\n"))
+            ui.print(&document(&problem))
         } else {
             let text = error::text(ui.error_palette(), &problem);
             ui.note(&text)
@@ -110,12 +111,20 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     if verb.is_none() {
         chat::check(ui, json)?;
     }
-    let client = owner.open(&places).await?;
-    let mut cx = Context { client: &*client, ui, json, folder: &folder };
-    match verb {
+    let client = Opening::new(owner, places);
+    if verb.is_none() && ui.input_is_terminal() {
+        client.open().await?;
+    }
+    let mut cx = Context { client: &client, ui, json, folder: &folder };
+    let done = match verb {
         Some(verb) => verb.run(&mut cx).await,
         None => chat::begin(cx, cli.start).await,
+    };
+    for notice in client.notices() {
+        let text = ui.error_palette().paint(Style::Warn, safe::line(notice)).to_string();
+        ui.note(&format!("{text}\n"))?;
     }
+    done
 }
 
 fn places(global: &Global, surroundings: &Surroundings) -> Places {

@@ -5,7 +5,7 @@
 //! # How the terminal is restored
 //!
 //! The terminal is in raw mode only while one of these reads keys: [`editor::Editor::read`], [`pick::pick`] and
-//! [`confirm::confirm`]. Between two reads it is as the shell left it.
+//! [`confirm::confirm`]. Between two reads it is as the shell left it, but for [`echo::hide`] while an answer comes.
 //!
 //! - *Return, error, unwinding*: each of them restores the terminal through a guard that is dropped on every way out.
 //! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading goes
@@ -18,6 +18,7 @@ use std::io::{IsTerminal, Write};
 use crossterm::{cursor, event, execute, terminal};
 
 pub mod confirm;
+pub mod echo;
 pub mod editor;
 pub mod interrupt;
 pub mod pager;
@@ -38,6 +39,7 @@ pub fn interactive() -> bool {
 /// Restores the terminal if a read has it in raw mode: cooked mode, the cursor shown, bracketed paste and key protocols off. For
 /// the way out of the process, and harmless when nothing is to be restored.
 pub fn restore() {
+    echo::show();
     if terminal::is_raw_mode_enabled().unwrap_or(false) {
         // A terminal that is gone can't be restored, and there is nobody to tell.
         let _ = execute!(

@@ -8,7 +8,7 @@ use crate::term::editor::{Editor, Settings};
 use crate::term::interrupt::Interrupts;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
-use crate::term::{self, confirm, pager, pick, width};
+use crate::term::{self, confirm, echo, pager, pick, width};
 use crate::ui::{Color, Look, Read, Ui};
 
 /// So wide is a pipe: what reads it wraps by itself.
@@ -35,6 +35,13 @@ impl Terminal {
             editor: None,
             interrupts: None,
         }
+    }
+
+    fn interrupts(&mut self) -> io::Result<&mut Interrupts> {
+        if self.interrupts.is_none() {
+            self.interrupts = Some(Interrupts::new()?);
+        }
+        Ok(self.interrupts.as_mut().expect("BUG: they are there by now"))
     }
 }
 
@@ -68,6 +75,10 @@ impl Ui for Terminal {
         io::stdin().is_terminal()
     }
 
+    fn output_is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
     fn print(&mut self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -75,7 +86,13 @@ impl Ui for Terminal {
     }
 
     fn page(&mut self, text: &str) -> io::Result<()> {
-        if self.pager { pager::page(text) } else { self.print(text) }
+        if !self.pager {
+            return self.print(text);
+        }
+        echo::show();
+        // Ctrl-C is the pager's as long as it runs.
+        self.interrupts()?;
+        pager::page(text)
     }
 
     fn note(&mut self, text: &str) -> io::Result<()> {
@@ -89,6 +106,7 @@ impl Ui for Terminal {
     }
 
     fn confirm(&mut self, question: &str) -> io::Result<bool> {
+        echo::show();
         confirm::confirm(self.out, question, confirm::OnEnter::No)
     }
 
@@ -98,6 +116,7 @@ impl Ui for Terminal {
         rows: &[Row],
         preview: &mut dyn FnMut(usize) -> String,
     ) -> io::Result<Option<usize>> {
+        echo::show();
         pick::pick(self.out, question, rows, preview)
     }
 
@@ -108,15 +127,14 @@ impl Ui for Terminal {
 
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read> {
         let editor = self.editor.as_mut().expect("BUG: compose comes before read");
+        echo::show();
         editor.set_prompt(prompt);
         editor.read(prefill)
     }
 
     fn listen(&mut self) -> io::Result<()> {
-        match &mut self.interrupts {
-            Some(interrupts) => interrupts.forget(),
-            none => *none = Some(Interrupts::new()?),
-        }
+        echo::hide();
+        self.interrupts()?.forget();
         Ok(())
     }
 

@@ -40,6 +40,9 @@ pub trait Ui: Send {
     /// Whether standard input is a terminal, so that nothing is to be read from it unasked.
     fn input_is_terminal(&self) -> bool;
 
+    /// Whether standard output is a terminal, which acts on what it is given.
+    fn output_is_terminal(&self) -> bool;
+
     /// Writes to standard output, as it is and at once.
     fn print(&mut self, text: &str) -> io::Result<()>;
 
@@ -69,7 +72,8 @@ pub trait Ui: Send {
     /// Reads what the person writes next, beginning with the prefill.
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read>;
 
-    /// From now on Ctrl-C is only what [`Ui::interrupted`] waits for; earlier presses are forgotten.
+    /// Until the next read Ctrl-C is only what [`Ui::interrupted`] waits for, earlier presses are forgotten, and other keys wait
+    /// unseen.
     fn listen(&mut self) -> io::Result<()>;
 
     /// Waits for Ctrl-C. Dropping the future loses none.

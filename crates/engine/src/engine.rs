@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use retake_core::{ConversationId, EntryId, RequestId, Time};
+use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
 use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
 use tokio::sync::Notify;
 
@@ -103,9 +103,8 @@ impl Engine {
 
     /// Stores what somebody said.
     pub async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
-        let blank = say.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()));
-        if blank && say.role == retake_core::Role::User {
-            return Err(EngineError::usage("can't store an empty message").hint("say something"));
+        if say.role == Role::User {
+            not_blank(&say.parts)?;
         }
         Ok(self.store().say(conversation, say).await?)
     }
@@ -153,6 +152,15 @@ impl Engine {
     fn runs(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<Notify>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A person says something, or it is no message.
+pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
+    let blank = |part: &Part| part.as_text().is_some_and(|text| text.trim().is_empty());
+    if parts.iter().all(blank) {
+        return Err(EngineError::usage("can't store an empty message").hint("say something"));
+    }
+    Ok(())
 }
 
 /// Whether an action moves the tip.

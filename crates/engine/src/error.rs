@@ -5,7 +5,7 @@ use std::error::Error;
 use retake_core::{Head, Refusal};
 use retake_store::StoreError;
 
-use crate::model::ModelError;
+use crate::model::{ModelError, ModelErrorKind};
 
 /// The result of the engine's work.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -70,6 +70,15 @@ impl EngineError {
             .hint("stop it first (Ctrl-C), then go back")
     }
 
+    /// A model that can't even be called. Nothing is stored yet, so this is not [`Kind::Model`].
+    pub(crate) fn no_model(error: &ModelError) -> Self {
+        let kind = match error.kind() {
+            ModelErrorKind::UnknownModel => Kind::NotFound,
+            _ => Kind::Usage,
+        };
+        Self { kind, code: "no_model", ..Self::model(error) }
+    }
+
     /// A failed call of a model.
     pub fn model(error: &ModelError) -> Self {
         let cause = error.source().map(|cause| cause.to_string().into());
@@ -108,6 +117,9 @@ impl From<StoreError> for EngineError {
                 (Kind::Usage, "bad_export", "nothing was imported; export it again where it comes from")
             }
             StoreError::FileExists { .. } => (Kind::Refused, "file_exists", "name another file"),
+            StoreError::Broken { .. } => {
+                (Kind::Storage, "broken", "put a backup in its place, or move it away; nothing was touched")
+            }
             StoreError::TakenOver => {
                 (Kind::Storage, "taken_over", "close this one, or close the other one and start again")
             }
@@ -139,9 +151,12 @@ impl From<StoreError> for EngineError {
 
 /// A cause and its causes as one text; the types stay below.
 fn chain(cause: &dyn Error) -> String {
-    match cause.source() {
-        Some(source) => format!("{cause}: {}", chain(source)),
-        None => cause.to_string(),
+    let own = cause.to_string();
+    match cause.source().map(chain) {
+        // Some libraries say their source, or their source says them.
+        Some(rest) if rest.contains(&own) => rest,
+        Some(rest) if !own.contains(&rest) => format!("{own}: {rest}"),
+        _ => own,
     }
 }
 

@@ -31,8 +31,8 @@ pub struct OpenRequest {
 }
 
 impl Engine {
-    /// Becomes the owner of a data directory.
-    pub async fn open(request: OpenRequest) -> Result<Arc<Self>> {
+    /// Becomes the owner of a data directory. What its owner should know comes along, a sentence each.
+    pub async fn open(request: OpenRequest) -> Result<(Arc<Self>, Vec<String>)> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
         let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
@@ -41,6 +41,7 @@ impl Engine {
         let models =
             Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
         let models = Arc::new(models);
-        Self::start(Parts { store, clock, random, models, system_prompt, user: request.user }).await
+        let parts = Parts { store, clock, random, models, system_prompt, user: request.user };
+        Ok((Self::start(parts).await?, opened.notices))
     }
 }

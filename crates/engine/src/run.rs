@@ -13,7 +13,7 @@ use retake_core::{Answering, ConversationId, EntryId, Flags, Part, Pos, RequestI
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
 use tokio::sync::mpsc;
 
-use crate::engine::{Claim, Engine};
+use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::model::Choice;
 
@@ -107,8 +107,39 @@ impl Engine {
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let claim = self.claim(conversation)?;
+        let choice = self.choice(&request).await?;
+        self.start_on(claim, choice, request).await
+    }
+
+    /// Starts a run in a new conversation of this folder, which is made only when there is a model to answer.
+    pub async fn begin(
+        self: &Arc<Self>,
+        folder: Option<String>,
+        request: RunRequest,
+    ) -> Result<(ConversationId, BoxStream<'static, RunEvent>)> {
+        if let Start::Say(parts, _) = &request.start {
+            not_blank(parts)?;
+        }
+        let choice = self.choice(&request).await?;
+        // The same request must find the conversation that it began.
+        let own = request.request.as_ref().map(|id| format!("{id}/new").parse()).transpose();
+        let own = own.map_err(|error: retake_core::BadId| EngineError::usage(error.to_string()))?;
+        let conversation = self.create(None, folder, own).await?.conversation;
+        let claim = self.claim(conversation)?;
+        Ok((conversation, self.start_on(claim, choice, request).await?))
+    }
+
+    async fn choice(&self, request: &RunRequest) -> Result<Choice> {
         let choice = self.models().choose(request.model.as_deref()).await;
-        let choice = choice.map_err(|error| EngineError::model(&error))?;
+        choice.map_err(|error| EngineError::no_model(&error))
+    }
+
+    async fn start_on(
+        self: &Arc<Self>,
+        claim: Claim,
+        choice: Choice,
+        request: RunRequest,
+    ) -> Result<BoxStream<'static, RunEvent>> {
         let ground = self.ground(&claim, &request).await?;
         let (events, receiver) = mpsc::channel(64);
         let engine = Arc::clone(self);
@@ -122,7 +153,6 @@ impl Engine {
     async fn ground(&self, claim: &Claim, request: &RunRequest) -> Result<Ground> {
         let conversation = claim.conversation();
         let by = self.by(request.request.clone());
-        let apply = |action, by: By| Apply { action, seen: request.seen, by };
         match &request.start {
             Start::Say(parts, seen) => {
                 let say = SayRequest { seen: *seen, ..self.prompt(parts.clone(), by) };
@@ -130,14 +160,13 @@ impl Engine {
                 self.on_prompt(conversation, receipt, None).await
             }
             Start::Edit(entry, parts) => {
-                let quiet = By { request: None, ..by.clone() };
-                let edit = apply(Action::Edit(*entry), quiet);
-                let say = self.prompt(parts.clone(), by);
-                let (moved, said) = self.store().say_at(conversation, edit, say).await?;
+                let (moved, said) =
+                    self.reword(conversation, *entry, parts.clone(), request.seen, by).await?;
                 self.on_prompt(conversation, said, moved.ops.last().map(|no| Step::Op(*no))).await
             }
             Start::Retry(entry) => {
-                let receipt = self.store().apply(conversation, apply(Action::Retry(*entry), by)).await?;
+                let retry = Apply { action: Action::Retry(*entry), seen: request.seen, by };
+                let receipt = self.store().apply(conversation, retry).await?;
                 let moved = receipt.ops.last().map(|no| Step::Op(*no));
                 let answering = self.store().answering(conversation).await?;
                 let stopped = moved.into_iter().collect();
@@ -149,6 +178,35 @@ impl Engine {
                 Ok(Ground { receipt: None, answering, stopped: Vec::new(), failed: None, answered: false })
             }
         }
+    }
+
+    /// Says something else in the place of a message, in one step; no model is called.
+    pub async fn edit(
+        &self,
+        conversation: ConversationId,
+        entry: EntryId,
+        parts: Vec<Part>,
+        seen: Seen,
+        request: Option<RequestId>,
+    ) -> Result<Receipt> {
+        if self.is_running(conversation) {
+            return Err(EngineError::running());
+        }
+        Ok(self.reword(conversation, entry, parts, seen, self.by(request)).await?.1)
+    }
+
+    /// The step back, and what is said there. The request is that of the words.
+    async fn reword(
+        &self,
+        conversation: ConversationId,
+        entry: EntryId,
+        parts: Vec<Part>,
+        seen: Seen,
+        by: By,
+    ) -> Result<(Receipt, Receipt)> {
+        not_blank(&parts)?;
+        let back = Apply { action: Action::Edit(entry), seen, by: By { request: None, ..by.clone() } };
+        Ok(self.store().say_at(conversation, back, self.prompt(parts, by)).await?)
     }
 
     /// A run that answers the prompt just stored.

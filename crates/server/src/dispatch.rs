@@ -19,6 +19,7 @@ impl InProcess {
             Request::Create(create) => self.create(create).await,
             Request::Fork(fork) => self.fork(fork).await,
             Request::Say(say) => self.say(say).await,
+            Request::Edit(edit) => self.edit(edit).await,
             Request::Plan(plan) => self.plan(plan).await,
             Request::Apply(apply) => self.apply(apply).await,
             Request::Cancel(of) => self.cancel(&of.conversation).await,

@@ -25,8 +25,8 @@ pub struct Options {
     pub wait_for_owner: Duration,
 }
 
-/// Opens the data directory and becomes its owner.
-pub async fn open(options: Options) -> Result<Arc<dyn Client>, Problem> {
+/// Opens the data directory and becomes its owner. What its owner should know comes along, a sentence each.
+pub async fn open(options: Options) -> Result<(Arc<dyn Client>, Vec<String>), Problem> {
     let settings = Settings::load(&options.config_file).map_err(|error| Problem {
         code: "settings".into(),
         kind: ProblemKind::Usage,
@@ -42,6 +42,6 @@ pub async fn open(options: Options) -> Result<Arc<dyn Client>, Problem> {
         environment: Environment::process(),
         user: options.user,
     };
-    let engine = Engine::open(request).await.map_err(problem)?;
-    Ok(Arc::new(InProcess { engine, settings: Arc::new(settings) }))
+    let (engine, notices) = Engine::open(request).await.map_err(problem)?;
+    Ok((Arc::new(InProcess { engine, settings: Arc::new(settings) }), notices))
 }

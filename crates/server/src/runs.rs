@@ -12,8 +12,7 @@ use crate::dispatch::store_problem;
 
 impl InProcess {
     pub(crate) async fn start_run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
-        let (conversation, request) = self.run_request(run).await?;
-        let events = self.engine.run(conversation, request).await.map_err(problem)?;
+        let (conversation, events) = self.begin_run(run).await?;
         let server = self.clone();
         Ok(events
             .then(move |event| {

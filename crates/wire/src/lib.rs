@@ -15,5 +15,5 @@ pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
 pub use reply::Reply;
 pub use request::Request;
-pub use run::{Ended, Outcome, Run, RunEvent, RunStart};
+pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};
 pub use search::{Hit, Hits, Search, Sort};

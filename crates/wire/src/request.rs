@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::content::{Part, Role};
+use crate::run::Attached;
 use crate::search::Search;
 
 /// A request.
@@ -20,6 +21,8 @@ pub enum Request {
     Fork(Fork),
     /// Stores a message; no model is called. → `Receipt`
     Say(Say),
+    /// Stores another wording of a message, in its place; no model is called. → `Receipt`
+    Edit(Edit),
     /// What an action would do. → `Plan`
     Plan(Plan),
     /// Does an action. → `Receipt`
@@ -147,6 +150,26 @@ pub struct Say {
     /// The last entry that the author saw: it must still be on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
+    /// The request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// Another wording of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edit {
+    /// The conversation.
+    pub conversation: String,
+    /// The message.
+    pub entry: String,
+    /// The new wording.
+    pub parts: Vec<Part>,
+    /// What becomes of the images and files of the old one.
+    #[serde(default)]
+    pub attached: Attached,
+    /// The head that the author saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

@@ -9,8 +9,13 @@ use crate::reply::{Entry, Receipt};
 /// A model call, streamed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The conversation.
+    /// The conversation. Empty, the run begins one with what is said, and makes it only if it is not refused; its id is
+    /// in the receipt of [`RunEvent::Started`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conversation: String,
+    /// The folder that a new conversation works in, absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// How it begins.
     #[serde(flatten)]
     pub start: RunStart,
@@ -48,9 +53,23 @@ pub enum RunStart {
         entry: String,
         /// The new wording.
         parts: Vec<Part>,
+        /// What becomes of the images and files of the old one.
+        #[serde(default)]
+        attached: Attached,
     },
     /// An answer to what is there.
     Answer,
+}
+
+/// What becomes of the images and files of a message when it is worded anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attached {
+    /// Only what the new wording holds itself goes on.
+    #[default]
+    Replaced,
+    /// They go with the new wording.
+    Kept,
 }
 
 /// What a run says while it goes on.

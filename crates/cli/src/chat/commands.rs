@@ -182,7 +182,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "detach",
         takes: "",
-        help: "leave out the images and files that wait for the next message",
+        help: "leave out the images and files that wait",
         more: "",
         run: |chat, _| edit::detach(chat).boxed_local(),
     },

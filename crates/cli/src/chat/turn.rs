@@ -2,9 +2,8 @@
 //! in the line.
 
 use futures::StreamExt;
-use futures::stream::BoxStream;
 use retake_wire::request::Of;
-use retake_wire::{Ended, Outcome, Part, Problem, Request, Run, RunEvent, RunStart};
+use retake_wire::{Attached, Ended, Outcome, Part, Problem, Request, Run, RunEvent, RunStart};
 
 use super::Chat;
 use crate::error::{Failure, Result, broken_run};
@@ -13,18 +12,16 @@ use crate::render::flow::Flow;
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
+use crate::verbs::answer::{Events, started};
 
 /// Says something, or says it in the place of another message.
 pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
-    let conversation = match chat.here_or_new().await {
-        Ok(conversation) => conversation,
-        Err(failure) => return Err(put_back(chat, text, failure)),
-    };
     let mut parts = vec![Part::text(text)];
     parts.extend(chat.attached.iter().cloned());
     let (start, head) = match &chat.editing {
         Some(editing) => {
-            let start = RunStart::Edit { entry: editing.entry.clone(), parts };
+            let attached = Attached::Replaced;
+            let start = RunStart::Edit { entry: editing.entry.clone(), parts, attached };
             (start, Some(editing.head.clone()))
         }
         None => {
@@ -32,7 +29,7 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
             (RunStart::Say { parts, seen }, None)
         }
     };
-    match begin(chat, conversation, start, head).await {
+    match begin(chat, start, head).await {
         Ok(events) => {
             chat.attached.clear();
             chat.editing = None;
@@ -62,24 +59,29 @@ fn put_back(chat: &mut Chat<'_>, text: &str, failure: Failure) -> Failure {
 pub(super) async fn retry(chat: &mut Chat<'_>, words: &str) -> Result {
     let entry = if words.is_empty() { "@" } else { words };
     let start = RunStart::Retry { entry: entry.to_owned() };
-    let conversation = chat.here()?;
-    let events = begin(chat, conversation, start, None).await?;
+    chat.here()?;
+    let events = begin(chat, start, None).await?;
     follow(chat, events).await
 }
 
-async fn begin(
-    chat: &mut Chat<'_>,
-    conversation: String,
-    start: RunStart,
-    head: Option<String>,
-) -> Result<BoxStream<'static, RunEvent>> {
+/// Starts a run, which begins the conversation where there is none yet.
+async fn begin(chat: &mut Chat<'_>, start: RunStart, head: Option<String>) -> Result<Events> {
     chat.cx.ui.listen()?;
-    let run = Run { conversation, start, model: chat.model.clone(), head, request_id: None };
-    Ok(chat.cx.client.run(run).await?)
+    let run = Run {
+        conversation: chat.conversation.clone().unwrap_or_default(),
+        folder: Some(chat.cx.folder.to_owned()),
+        start,
+        model: chat.model.clone(),
+        head,
+        request_id: None,
+    };
+    let (conversation, events) = started(&chat.cx, run).await?;
+    chat.conversation = Some(conversation);
+    Ok(events)
 }
 
 /// Shows what comes, until it ends.
-async fn follow(chat: &mut Chat<'_>, mut events: BoxStream<'static, RunEvent>) -> Result {
+async fn follow(chat: &mut Chat<'_>, mut events: Events) -> Result {
     let mut shown = Shown::new(chat.cx.ui.look().columns);
     loop {
         let event = tokio::select! {

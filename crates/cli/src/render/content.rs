@@ -124,13 +124,6 @@ fn dollars(amount: f64) -> String {
     }
 }
 
-/// Parts with another text in the place of their texts; images and files stay.
-pub(crate) fn reworded(parts: &[Part], text: &str) -> Vec<Part> {
-    let mut new = vec![Part::text(text)];
-    new.extend(kept(parts));
-    new
-}
-
 /// The parts that are no text.
 pub(crate) fn kept(parts: &[Part]) -> Vec<Part> {
     let kept = |part: &&Part| !matches!(part, Part::Text { .. } | Part::Erased);
@@ -150,9 +143,9 @@ mod tests {
     }
 
     #[test]
-    fn other_words_keep_the_image() {
+    fn what_is_no_text_is_kept() {
         let old = [Part::text("one"), image(), Part::text("two")];
-        assert_eq!(reworded(&old, "new"), [Part::text("new"), image()]);
+        assert_eq!(kept(&old), [image()]);
         assert_eq!(attached(&old).as_deref(), Some("[1 image attached]"));
         assert_eq!(attached(&old[..1]), None);
     }

@@ -110,5 +110,5 @@ pub(crate) fn prompt(look: &Look, prompt: &Prompt) -> String {
 
 /// A line that is beside the point.
 pub(crate) fn dim(look: &Look, line: &str) -> String {
-    format!("{}\n", look.palette.paint(Style::Dim, line))
+    content::block(look, line, 0, Some(Style::Dim))
 }

@@ -15,6 +15,10 @@ pub(crate) fn tree(look: &Look, tree: &Tree) -> String {
     }
     let ids: Ids = tree.branches.iter().map(|it| it.leaf.as_str()).collect();
     let mut text: String = tree.branches.iter().map(|branch| one(look, branch, &ids)).collect();
+    if !tree.branches.iter().any(|branch| branch.current) {
+        let sign = look.palette.paint(Style::Good, "●");
+        text.push_str(&format!("{sign} the beginning (you are here)\n"));
+    }
     for fork in &tree.forks {
         let from =
             fork.from.as_deref().map(|from| format!(" after {}", super::id::short(from))).unwrap_or_default();
@@ -39,6 +43,9 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
     );
     let room = look.columns.saturating_sub(14).max(20);
     let mut say = |what: &str, line: &Line| {
+        if line.preview.is_empty() {
+            return;
+        }
         let (speaker, _) = words::speaker(line.role, "");
         let quoted = words::quote(&line.preview, room.saturating_sub(speaker.len() + 1));
         text.push_str(&format!("    {what:<7} {speaker} {quoted}\n"));

@@ -155,8 +155,9 @@ impl Picker<'_> {
             Some(why) => format!("({why})"),
             None => row.detail.clone(),
         };
-        // The detail is there in full before the title is, but never takes more than half.
-        let detail = width::truncate(&detail, columns / 2);
+        // The detail is there in full before the title is, but takes more than half only of what the title leaves.
+        let left = columns.saturating_sub(width::columns(&title) + 2);
+        let detail = width::truncate(&detail, left.max(columns / 2));
         let room = columns.saturating_sub(width::columns(&detail) + 2);
         let title = width::truncate(&title, if detail.is_empty() { columns } else { room });
         let painted = match (&row.disabled, marked) {

@@ -1,7 +1,10 @@
 //! A model run without a conversation in the terminal: the answer goes to standard output as it comes. Must never mix anything else
 //! into it.
 
+use std::pin::Pin;
+
 use futures::StreamExt;
+use futures::stream::{BoxStream, Peekable};
 use retake_wire::request::Of;
 use retake_wire::{Ended, Outcome, ProblemKind, Request, Run, RunEvent};
 
@@ -9,11 +12,25 @@ use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::term::safe;
 
+/// What a run says.
+pub(crate) type Events = Peekable<BoxStream<'static, RunEvent>>;
+
+/// Starts a run. The first event says in which conversation, which the run may have begun.
+pub(crate) async fn started(cx: &Context<'_>, run: Run) -> Result<(String, Events)> {
+    let named = run.conversation.clone();
+    let mut events = cx.client.run(run).await?.peekable();
+    let conversation = match Pin::new(&mut events).peek().await {
+        Some(RunEvent::Started { receipt: Some(receipt), .. }) => receipt.conversation.clone(),
+        _ => named,
+    };
+    Ok((conversation, events))
+}
+
 /// Runs the model and prints its answer. The first Ctrl-C asks it to stop, the second leaves at once.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
-    let of = Of { conversation: run.conversation.clone() };
     cx.ui.listen()?;
-    let mut events = cx.client.run(run).await?;
+    let (conversation, mut events) = started(cx, run).await?;
+    let of = Of { conversation };
     let mut shown = Shown::default();
     let mut stopped = false;
     loop {

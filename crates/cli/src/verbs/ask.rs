@@ -1,8 +1,7 @@
 //! `retake ask`: one turn with the model, for scripts.
 
 use clap::Args;
-use retake_wire::request::Create;
-use retake_wire::{Part, Request, Run, RunStart};
+use retake_wire::{Part, Run, RunStart};
 
 use super::answer::answer;
 use crate::args::{Place, Repeat};
@@ -40,6 +39,7 @@ impl Ask {
         let conversation = self.conversation(cx).await?;
         let run = Run {
             conversation,
+            folder: Some(cx.folder.to_owned()),
             start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen },
             model: self.model,
             head: None,
@@ -53,9 +53,7 @@ impl Ask {
         if !self.new && (named.is_some() || cx.last().await?.is_some()) {
             return cx.conversation(named).await;
         }
-        // The same request must find the conversation that it began.
-        let request_id = self.repeat.request_id.as_ref().map(|id| format!("{id}/new"));
-        let create = Create { title: None, folder: Some(cx.folder.to_owned()), request_id };
-        Ok(cx.receipt(Request::Create(create)).await?.conversation)
+        // The run begins one.
+        Ok(String::new())
     }
 }

@@ -1,15 +1,12 @@
 //! `retake edit`: other words in the place of a message.
 
 use clap::Args;
-use retake_wire::request::{Apply, Say};
-use retake_wire::{Action, Part, Request, Role, Run, RunStart};
+use retake_wire::{Attached, Part, Request, Run, RunStart, request};
 
 use super::answer::answer;
-use super::change;
 use crate::args::Changing;
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::content;
 
 /// Say something else in the place of a message, and print the answer
 ///
@@ -38,55 +35,15 @@ impl Edit {
         let text = cx.words(&self.text, "new wording")?;
         let named = self.changing.place.conversation.clone();
         let conversation = cx.conversation(named).await?;
-        let parts = self.parts(cx, &conversation, &text).await?;
+        let (parts, attached) = (vec![Part::text(text)], Attached::Kept);
+        let (head, request_id) = (self.changing.head, self.changing.repeat.request_id);
         if self.no_run {
-            return self.store(cx, conversation, parts).await;
+            let edit = request::Edit { conversation, entry: self.entry, parts, attached, head, request_id };
+            let receipt = cx.receipt(Request::Edit(edit)).await?;
+            let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
+            return cx.acknowledge(&receipt, &ids);
         }
-        let run = Run {
-            conversation,
-            start: RunStart::Edit { entry: self.entry, parts },
-            model: self.model,
-            head: self.changing.head,
-            request_id: self.changing.repeat.request_id,
-        };
-        answer(cx, run).await
-    }
-
-    /// The new words with what else the message holds.
-    async fn parts(&self, cx: &mut Context<'_>, conversation: &str, text: &str) -> Result<Vec<Part>> {
-        let action = Action::Edit { entry: self.entry.clone() };
-        let plan = change::plan(cx, conversation.to_owned(), action).await?;
-        let old = plan.composer.map(|composer| composer.parts).unwrap_or_default();
-        if let Some(attached) = content::attached(&old) {
-            cx.aside(&format!("{attached} is kept"))?;
-        }
-        Ok(content::reworded(&old, text))
-    }
-
-    async fn store(self, cx: &mut Context<'_>, conversation: String, parts: Vec<Part>) -> Result {
-        let request_id = self.changing.repeat.request_id;
-        let back = Apply {
-            conversation: conversation.clone(),
-            action: Action::Edit { entry: self.entry },
-            head: self.changing.head,
-            since: false,
-            request_id: request_id.as_ref().map(|id| format!("{id}/back")),
-        };
-        cx.receipt(Request::Apply(back)).await?;
-        let say = Say {
-            conversation,
-            role: Role::User,
-            parts,
-            author: String::new(),
-            synthetic: false,
-            observed: false,
-            time_ms: None,
-            platform_id: None,
-            seen: None,
-            request_id,
-        };
-        let receipt = cx.receipt(Request::Say(say)).await?;
-        let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
-        cx.acknowledge(&receipt, &ids)
+        let start = RunStart::Edit { entry: self.entry, parts, attached };
+        answer(cx, Run { conversation, folder: None, start, model: self.model, head, request_id }).await
     }
 }

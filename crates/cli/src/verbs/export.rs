@@ -12,6 +12,7 @@ use crate::args::Place;
 use crate::context::Context;
 use crate::error::{Result, file, unexpected};
 use crate::term::progress::Progress;
+use crate::term::safe;
 
 /// Write a conversation as JSON Lines, Markdown, text, or whole with all its branches
 #[derive(Debug, Args)]
@@ -85,7 +86,13 @@ async fn to_output(cx: &mut Context<'_>, mut export: request::Export) -> Result 
         if cx.json {
             cx.json(&Reply::Chunk(chunk.clone()))?;
         } else {
-            cx.ui.print(&chunk.text)?;
+            // A file or another program gets it as it is, a person's terminal does not act on it.
+            let text = if cx.ui.output_is_terminal() {
+                safe::block(&chunk.text)
+            } else {
+                chunk.text.as_str().into()
+            };
+            cx.ui.print(&text)?;
         }
         if chunk.cursor.is_none() {
             return Ok(());

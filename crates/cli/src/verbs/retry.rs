@@ -26,6 +26,7 @@ impl Retry {
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let run = Run {
             conversation: cx.conversation(self.changing.place.conversation).await?,
+            folder: None,
             start: RunStart::Retry { entry: self.entry },
             model: self.model,
             head: self.changing.head,

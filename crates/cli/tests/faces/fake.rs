@@ -13,7 +13,7 @@ use retake_cli::term::pick::Row;
 use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
 use retake_cli::ui::{Color, Look, Read, Ui};
-use retake_cli::{Owner, Places, Setting, Surroundings, run};
+use retake_cli::{Opened, Owner, Places, Setting, Surroundings, run};
 use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
 
 use super::world::{self, NOW};
@@ -66,8 +66,8 @@ struct FakeOwner {
 
 #[async_trait]
 impl Owner for FakeOwner {
-    async fn open(&self, _: &Places) -> Result<Arc<dyn Client>, Problem> {
-        Ok(Arc::clone(&self.client) as Arc<dyn Client>)
+    async fn open(&self, _: &Places) -> Result<Opened, Problem> {
+        Ok(Opened { client: Arc::clone(&self.client) as Arc<dyn Client>, notices: Vec::new() })
     }
 
     fn settings(&self, _: &Places, what: &Setting) -> Result<String, Box<Problem>> {
@@ -238,6 +238,10 @@ impl Ui for FakeUi {
 
     fn interactive(&self) -> bool {
         self.terminal
+    }
+
+    fn output_is_terminal(&self) -> bool {
+        true
     }
 
     fn input_is_terminal(&self) -> bool {

@@ -21,6 +21,9 @@ const BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
 /// The servers that are looked for on this computer, best first, as people call them.
 const LOCAL: [(&str, &str); 3] = [("ollama", "Ollama"), ("llamacpp", "llama.cpp"), ("lmstudio", "LM Studio")];
 
+/// Where names of models are to be found.
+const LISTS: &str = "`retake models`, or /model, lists what there is";
+
 /// A model that was chosen, and why.
 #[derive(Clone)]
 pub struct Choice {
@@ -99,9 +102,9 @@ impl Models {
         };
         let endpoint = self.settings.endpoints.get(provider).ok_or_else(|| self.unknown(name, provider))?;
         let Some(model) = model.filter(|model| !model.is_empty()) else {
-            let error =
-                ModelError::new(ModelErrorKind::BadSettings, name).detail("the name of the model is missing");
-            return Err(error.hinting(format!("name it as {provider}/MODEL; /model lists what there is")));
+            let error = ModelError::new(ModelErrorKind::UnknownModel, name)
+                .detail("the name of the model is missing");
+            return Err(error.hinting(format!("name it as {provider}/MODEL; {LISTS}")));
         };
         let info = self.settings.model_info(&format!("{provider}/{model}"));
         let timeouts = self.settings.timeouts;
@@ -111,13 +114,15 @@ impl Models {
     }
 
     fn unknown(&self, name: &str, provider: &str) -> ModelError {
-        let error = ModelError::new(ModelErrorKind::BadSettings, format!("{name:?}"));
-        let error = error.detail(format!("there is no provider {provider:?}"));
+        let error = ModelError::new(ModelErrorKind::UnknownModel, format!("“{name}”"));
+        let error = error.detail(format!("no provider is called “{provider}”"));
         let known = self.settings.endpoints.keys().map(String::as_str).chain([Demo::NAME]);
         let scored = known.map(|known| (strsim::jaro_winkler(provider, known), known));
         match scored.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
-            Some((score, nearest)) if score > 0.75 => error.hinting(format!("did you mean {nearest}?")),
-            _ => error.hinting("a model is named as provider/model; /model lists what there is"),
+            Some((score, nearest)) if score > 0.75 => {
+                error.hinting(format!("did you mean {nearest}? {LISTS}"))
+            }
+            _ => error.hinting(format!("a model is named as provider/model; {LISTS}")),
         }
     }
 

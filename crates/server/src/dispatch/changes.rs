@@ -1,9 +1,10 @@
 //! Requests that change something: each is answered with a receipt.
 
-use retake_core::{ConversationId, Flags, FoldId, Mark, OpNo, Reason, Seen, Time};
+use futures::stream::BoxStream;
+use retake_core::{ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Seen, Time};
 use retake_engine::store::{Action, Apply, By, Receipt, SayRequest};
-use retake_engine::{RunRequest, Start};
-use retake_wire::{Action as WireAction, MarkVerb, Problem, Reply, RunStart, reply, request};
+use retake_engine::{RunEvent, RunRequest, Start};
+use retake_wire::{Action as WireAction, Attached, MarkVerb, Problem, Reply, RunStart, reply, request};
 
 use super::{head, request_id, store_problem};
 use crate::InProcess;
@@ -51,6 +52,32 @@ impl InProcess {
         self.receipt(receipt.map_err(problem)?).await
     }
 
+    pub(super) async fn edit(&self, edit: request::Edit) -> Result<Reply, Problem> {
+        let conversation = self.conversation(&edit.conversation).await?;
+        let entry = self.entry(conversation, &edit.entry).await?;
+        let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
+        let seen = seen(edit.head.as_deref(), false)?;
+        let request = request_id(edit.request_id.as_deref())?;
+        let receipt = self.engine.edit(conversation, entry, parts, seen, request).await;
+        self.receipt(receipt.map_err(problem)?).await
+    }
+
+    /// A new wording, with the images and files of the old one where they are kept.
+    async fn wording(
+        &self,
+        of: ConversationId,
+        entry: EntryId,
+        parts: Vec<retake_wire::Part>,
+        attached: Attached,
+    ) -> Result<Vec<Part>, Problem> {
+        let mut parts = convert::parts_in(parts)?;
+        if attached == Attached::Kept {
+            let old = self.engine.store().content(of, entry).await.map_err(store_problem)?;
+            parts.extend(old.into_iter().filter(|part| !matches!(part, Part::Text(_) | Part::Erased)));
+        }
+        Ok(parts)
+    }
+
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
         let conversation = self.conversation(&plan.conversation).await?;
         let stays = stays(&plan.action);
@@ -96,26 +123,41 @@ impl InProcess {
         Ok(convert::receipt(receipt, composer))
     }
 
-    /// The engine's run of a run on the wire.
-    pub(crate) async fn run_request(
+    /// Starts the engine's run of a run on the wire.
+    pub(crate) async fn begin_run(
         &self,
         run: retake_wire::Run,
-    ) -> Result<(ConversationId, RunRequest), Problem> {
-        let conversation = self.conversation(&run.conversation).await?;
-        let start = match run.start {
-            RunStart::Say { parts, seen } => {
-                let seen = self.entry_if(conversation, seen.as_deref()).await?;
-                Start::Say(convert::parts_in(parts)?, seen)
-            }
-            RunStart::Retry { entry } => Start::Retry(self.entry(conversation, &entry).await?),
-            RunStart::Edit { entry, parts } => {
-                Start::Edit(self.entry(conversation, &entry).await?, convert::parts_in(parts)?)
-            }
-            RunStart::Answer => Start::Answer,
-        };
+    ) -> Result<(ConversationId, BoxStream<'static, RunEvent>), Problem> {
         let seen = seen(run.head.as_deref(), false)?;
         let request = request_id(run.request_id.as_deref())?;
-        Ok((conversation, RunRequest { start, model: run.model, seen, request }))
+        let request = |start| RunRequest { start, model: run.model, seen, request };
+        match run.start {
+            RunStart::Say { parts, .. } if run.conversation.is_empty() => {
+                let start = Start::Say(convert::parts_in(parts)?, None);
+                self.engine.begin(run.folder, request(start)).await.map_err(problem)
+            }
+            start => {
+                let conversation = self.conversation(&run.conversation).await?;
+                let start = self.start(conversation, start).await?;
+                let events = self.engine.run(conversation, request(start)).await;
+                Ok((conversation, events.map_err(problem)?))
+            }
+        }
+    }
+
+    async fn start(&self, of: ConversationId, start: RunStart) -> Result<Start, Problem> {
+        Ok(match start {
+            RunStart::Say { parts, seen } => {
+                let seen = self.entry_if(of, seen.as_deref()).await?;
+                Start::Say(convert::parts_in(parts)?, seen)
+            }
+            RunStart::Retry { entry } => Start::Retry(self.entry(of, &entry).await?),
+            RunStart::Edit { entry, parts, attached } => {
+                let entry = self.entry(of, &entry).await?;
+                Start::Edit(entry, self.wording(of, entry, parts, attached).await?)
+            }
+            RunStart::Answer => Start::Answer,
+        })
     }
 
     /// The store's action of an action on the wire.

@@ -1,0 +1,39 @@
+//! Keys that are pressed while nobody reads them: not shown, so that they do not tear the output apart; the terminal keeps them for
+//! the next read. Must never leave the terminal silent.
+
+use std::io::{IsTerminal, stdin};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+/// The modes of the terminal before it was silenced.
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+fn before() -> MutexGuard<'static, Option<Termios>> {
+    BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Stops the terminal from showing what is typed, until [`show`]. Ctrl-C still interrupts.
+pub fn hide() {
+    let mut before = before();
+    if before.is_some() || !stdin().is_terminal() {
+        return;
+    }
+    let Ok(modes) = tcgetattr(stdin()) else {
+        return;
+    };
+    let mut silent = modes.clone();
+    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+    // A terminal that can't be silenced shows what is typed, as it would without us.
+    if tcsetattr(stdin(), OptionalActions::Now, &silent).is_ok() {
+        *before = Some(modes);
+    }
+}
+
+/// Shows again what is typed. Harmless when nothing is hidden.
+pub fn show() {
+    if let Some(modes) = before().take() {
+        // A terminal that is gone can't be restored, and there is nobody to tell.
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &modes);
+    }
+}
