@@ -1,6 +1,12 @@
 //! The whole program in a real pseudo-terminal, with its own store and the model that is built in. Must never reach a network or the
 //! data of the person who runs it.
 
+mod bad;
+mod crash;
+mod escapes;
+mod folder;
+mod world;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -200,4 +206,25 @@ fn a_reader_that_goes_away_is_no_failure() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn what_is_typed_while_an_answer_comes_waits_and_runs_nothing() {
+    let home = Home::new();
+    std::fs::write(home.0.path().join("config.toml"), "[demo]\nword_delay_ms = 60\n").expect("written");
+    let mut pty = home.start(&[]);
+    prompt(&pty);
+    pty.send("hello\r");
+    pty.shows("I am the demo");
+    pty.send("typed\rahead");
+    pty.shows("This is turn 1; I see none before it.");
+    // Enter was no submission: both lines wait to be edited, and the answer is not torn apart.
+    pty.until("the words", |screen| screen.trim_end().ends_with("> typed\n· ahead"));
+    pty.shows("For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or\nGEMINI_API_KEY, or start Ollama");
+    pty.reads_keys();
+    pty.send(CTRL_C);
+    pty.shows("cleared");
+    pty.send(CTRL_D);
+    assert!(pty.ended());
+    assert!(pty.is_restored());
 }

@@ -1,0 +1,153 @@
+//! Names, heads, numbers and request ids that make no sense: refused in words, and nothing changes. Also settings and models.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::world::{World, out, shows};
+
+/// Does all of it, and nothing of the conversation is another.
+fn changes_nothing(world: &World, commands: &[&[&str]]) -> String {
+    let before = world.does(&["--json", "log"]);
+    let seen = world.transcript(commands);
+    assert_eq!(world.does(&["--json", "log"]), before);
+    seen
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    let world = World::talking();
+    world.does(&["label", "t1", "draft"]);
+    let list = world.json(&["list"]);
+    let id = list["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    let mut near = id.clone();
+    near.replace_range(id.len() - 1.., if id.ends_with('0') { "1" } else { "0" });
+    shows!(changes_nothing(
+        &world,
+        &[
+            &["rewind", "darft"],
+            &["rewind", "t7"],
+            &["rewind", "0192"],
+            &["log", "--conversation", &near],
+            &["log", "--conversation", "nonsense"],
+            &["--json", "rewind", "darft"],
+            &["ask", "--seen", "darft", "hello"],
+            &["restore", "99.9"],
+            &["choose", "@", "7"],
+        ]
+    ));
+}
+
+#[test]
+fn a_prefix_of_several_ids_is_refused_also_in_a_fork() {
+    let world = World::talking();
+    let id = world.json(&["log"])["entries"][0]["id"].as_str().expect("an id").to_owned();
+    let prefix = &id[..4];
+    let refused = |world: &World| {
+        let seen = changes_nothing(world, &[&["rewind", prefix]]);
+        seen.replace(&format!("rewind {prefix}"), "rewind PREFIX").replace(&format!("“{prefix}”"), "“PREFIX”")
+    };
+    shows!(refused(&world));
+    world.does(&["fork", "t1"]);
+    world.does(&["ask", "three plums"]);
+    shows!(refused(&world));
+}
+
+#[test]
+fn a_stale_head_is_refused_and_the_new_one_is_given() {
+    let world = World::talking();
+    world.does(&["rewind", "t2"]);
+    shows!(changes_nothing(
+        &world,
+        &[
+            &["undo", "--head", "0.4"],
+            &["--json", "undo", "--head", "0.4"],
+            &["--json", "rewind", "t1", "--head", "0.4"],
+            &["edit", "t1", "--head", "0.4", "other words"],
+            &["retry", "t1", "--head", "0.4"],
+            &["undo", "--head", "nonsense"],
+            &["undo", "0"],
+            &["undo", "--", "-1"],
+            &["redo", "many"],
+        ]
+    ));
+}
+
+#[test]
+fn a_request_is_done_once_and_its_id_is_for_nothing_else() {
+    let world = World::talking();
+    let id = world.json(&["log"])["entries"][2]["id"].as_str().expect("an id").to_owned();
+    let rewind = ["--json", "rewind", &id, "--request-id", "r1"];
+    let first = world.does(&rewind);
+    world.does(&["ask", "three plums"]);
+    assert_eq!(world.does(&rewind), first);
+    shows!(changes_nothing(
+        &world,
+        &[
+            &["undo", "--request-id", "r1"],
+            &["say", "--request-id", "r1", "hello"],
+            &["undo", "--request-id", ""],
+        ]
+    ));
+}
+
+#[test]
+fn an_edit_is_done_once_though_its_message_is_gone_by_then() {
+    for more in [&["--no-run"][..], &[]] {
+        let world = World::talking();
+        let id = world.json(&["log"])["entries"][2]["id"].as_str().expect("an id").to_owned();
+        let mut edit = vec!["edit", &id, "two plums", "--request-id", "r1"];
+        edit.extend(more);
+        world.does(&edit);
+        let before = world.does(&["--json", "log"]);
+        world.does(&edit);
+        assert_eq!(world.does(&["--json", "log"]), before);
+        assert_eq!(world.texts()[2], "two plums");
+    }
+}
+
+#[test]
+fn a_model_that_is_not_there_leaves_no_conversation() {
+    let world = World::new();
+    let seen = world.transcript(&[
+        &["ask", "--model", "nope/x", "hello"],
+        &["ask", "--model", "antropic/x", "hello"],
+        &["--json", "ask", "--model", "ollama/", "hello"],
+        &["list", "--all"],
+    ]);
+    let piped = world.pipe(&["--model", "nope/x"], "hello");
+    shows!(seen + &world.seen(&["--model", "nope/x"], &piped));
+    assert_eq!(out(&world.run(&["--json", "list", "--all"])).matches("\"id\"").count(), 0);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_named_with_their_line() {
+    let world = World::talking();
+    let before = world.texts();
+    let mut seen = String::new();
+    for text in [
+        "[model]\ndefalt = \"demo\"\n",
+        "[model]\ndefault = \"demo\n",
+        "[demo]\nword_delay_ms = \"fast\"\n",
+        "[endpoint.mine]\nkind = \"openia\"\nbase_url = \"http://127.0.0.1:9/v1\"\n",
+    ] {
+        world.settings(text);
+        seen += &format!("{text}{}", world.transcript(&[&["list"]]));
+    }
+    world.settings("[model]\ndefault = \"demo\"\n");
+    shows!(seen);
+    assert_eq!(world.texts(), before);
+}
+
+#[test]
+fn a_key_file_that_others_can_read_is_not_used() {
+    let world = World::new();
+    let file = world.home().join("key");
+    std::fs::write(&file, "sk-secret-in-a-file\n").expect("written");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("mode");
+    let file = file.display();
+    world.settings(&format!(
+        "[local]\nfind = false\n[endpoint.mine]\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_file = \"{file}\"\n"
+    ));
+    let seen = world.transcript(&[&["ask", "--model", "mine/x", "hello"], &["models"]]);
+    assert!(!seen.contains("sk-secret"), "{seen}");
+    shows!(seen);
+}

@@ -1,0 +1,121 @@
+//! Control characters and escape sequences in what people and models say: shown, never acted on, by no verb; and kept exactly.
+
+use super::world::{World, error, out};
+use crate::term::pty::Pty;
+
+/// Sets the title, clears the screen, writes the clipboard, colours by a C1 code, goes back over the line, rings, reorders.
+const EVIL: &str = "word \u{1b}]0;pwned\u{7} \u{1b}[2J \u{1b}]52;c;aGk=\u{7} \u{9b}31m \u{90}q\u{9c} over\rwritten \u{8}\u{7f} \u{202e}desrever end";
+
+/// What of a text a terminal would act on, besides the colours that we give.
+fn acts(text: &str) -> Option<char> {
+    let mut rest = text.to_owned();
+    while let Some(at) = rest.find("\u{1b}[") {
+        let end = rest[at + 2..].find(|c: char| !c.is_ascii_digit() && c != ';');
+        match end.map(|end| at + 2 + end).filter(|end| rest[*end..].starts_with('m')) {
+            Some(end) => rest.replace_range(at..=end, ""),
+            None => return Some('\u{1b}'),
+        }
+    }
+    rest.chars().find(|c| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c))
+}
+
+#[test]
+fn the_test_sees_what_acts() {
+    assert_eq!(acts("\u{1b}[1;31mred\u{1b}[0m\n"), None);
+    assert_eq!(acts("\u{1b}[2J"), Some('\u{1b}'));
+    assert_eq!(acts("\u{1b}]0;x\u{7}"), Some('\u{1b}'));
+    assert_eq!(acts("a\rb"), Some('\r'));
+    assert_eq!(acts("\u{202e}"), Some('\u{202e}'));
+}
+
+/// A conversation in which everything that can hold a text holds a hostile one.
+fn hostile() -> World {
+    let world = World::new();
+    world.does(&["ask", EVIL]);
+    world.does(&["say", "--author", EVIL, "hello"]);
+    world.does(&["say", "--role", "tool", EVIL]);
+    world.does(&["title", EVIL]);
+    world.does(&["label", "t1", EVIL]);
+    world.does(&["exclude", "t2"]);
+    world.does(&["fold", "--summary", EVIL, "--from", "t1", "--to", "t1"]);
+    world.does(&["retry", "t1"]);
+    world.does(&["fork"]);
+    world
+}
+
+#[test]
+fn no_verb_lets_one_through() {
+    let world = hostile();
+    let head = world.json(&["log"])["head"].as_str().expect("a head").to_owned();
+    let verbs: [&[&str]; 24] = [
+        &["list"],
+        &["list", "--all"],
+        &["log"],
+        &["log", "--as", "prompt"],
+        &["log", "--as", "export"],
+        &["log", "--as", "scheduling"],
+        &["log", "--at", &head],
+        &["targets"],
+        &["plan", "rewind", "t1"],
+        &["tree"],
+        &["ops"],
+        &["search", "word"],
+        &["search", "--include", "rewound", "--include", "hidden", "word"],
+        &["choose", "@"],
+        &["ask", EVIL],
+        &["retry"],
+        &["rewind", "t1"],
+        &["undo"],
+        &["redo"],
+        &["undo"],
+        &["rewind", EVIL],
+        &["log", "--conversation", EVIL],
+        &["ask", "--model", EVIL, "hello"],
+        &["config", "get", EVIL],
+    ];
+    for verb in verbs {
+        let mut coloured = vec!["--color", "always"];
+        coloured.extend(verb);
+        let output = world.run(&coloured);
+        let shown = out(&output) + &error(&output);
+        assert_eq!(acts(&shown), None, "{verb:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn what_was_said_is_kept_exactly() {
+    let world = hostile();
+    assert_eq!(world.texts()[0], EVIL);
+    let raw = world.does(&["--json", "log"]);
+    assert_eq!(acts(&raw), None, "JSON escapes them");
+    let list = world.json(&["list"]);
+    let titles: Vec<_> =
+        list["conversations"].as_array().expect("a list").iter().map(|it| &it["title"]).collect();
+    assert!(titles.contains(&&serde_json::Value::from(EVIL)), "{titles:?}");
+}
+
+#[test]
+fn the_conversation_in_the_terminal_shows_them_too() {
+    let world = hostile();
+    let config = world.config().display().to_string();
+    let data = world.data().display().to_string();
+    let variables = [("RETAKE_DATA_DIR", data.as_str()), ("RETAKE_CONFIG", config.as_str()), ("PAGER", "")];
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_retake"));
+    let id = world.json(&["list", "--all"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    let pty = Pty::run(program, &["-r", &id], &variables);
+    pty.shows("␛]0;pwned␇");
+    for command in ["/log", "/ops", "/search word", "/tree", "/rewind"] {
+        pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+        pty.reads_keys();
+        pty.send(format!("{command}\r"));
+        pty.shows(command);
+        if command == "/rewind" {
+            pty.shows("Esc cancel");
+            pty.send("\x1b");
+        }
+    }
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    for sequence in ["\u{1b}]0;pwned", "\u{1b}]52;", "\u{9b}31m", "\u{202e}"] {
+        assert!(!pty.ever_printed(sequence), "{sequence:?}");
+    }
+}

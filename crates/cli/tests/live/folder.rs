@@ -1,0 +1,275 @@
+//! Data directories that can't be used: read-only, full, somebody else's, held, from the future, no store, damaged. Each is said, and
+//! nothing in them is touched.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use rusqlite::Connection;
+
+use super::world::{World, error, out, shows};
+use crate::term::pty::now;
+
+/// A user who owns nothing.
+const NOBODY: u32 = 65534;
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("mode");
+}
+
+/// Every file with its content.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.map(|path| (path.clone(), fs::read(path).expect("a file"))).collect()
+}
+
+/// Runs as somebody who may not write everywhere, whoever runs the tests.
+fn unprivileged(world: &World, arguments: &[&str]) -> Output {
+    let mut command = world.command(arguments);
+    if rustix::process::geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.output().expect("it starts")
+}
+
+/// All in one file, with nothing beside it.
+fn settle(world: &World) -> PathBuf {
+    let file = world.data().join("retake.db");
+    let db = Connection::open(&file).expect("a store");
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("settled");
+    file
+}
+
+#[test]
+fn a_folder_that_can_not_be_written() {
+    let world = World::talking();
+    settle(&world);
+    mode(world.home(), 0o755);
+    mode(world.data(), 0o555);
+    for (path, _) in files(world.data()) {
+        mode(&path, 0o444);
+    }
+    let before = files(world.data());
+    let seen: String = [&["log"][..], &["ask", "hello"], &["--json", "list"]]
+        .into_iter()
+        .map(|arguments| world.seen(arguments, &unprivileged(&world, arguments)))
+        .collect();
+    shows!(seen);
+    assert_eq!(files(world.data()), before);
+    mode(world.data(), 0o700);
+    for (path, _) in files(world.data()) {
+        mode(&path, 0o600);
+    }
+    assert_eq!(world.texts().len(), 4);
+}
+
+#[test]
+fn a_folder_that_can_not_be_made_or_is_somebody_elses() {
+    let world = World::new();
+    mode(world.home(), 0o555);
+    let made = world.seen(&["ask", "hello"], &unprivileged(&world, &["ask", "hello"]));
+    mode(world.home(), 0o755);
+    world.does(&["ask", "one apple"]);
+    mode(world.data(), 0o000);
+    let foreign = world.seen(&["log"], &unprivileged(&world, &["log"]));
+    mode(world.data(), 0o700);
+    shows!(made + &foreign);
+    assert_eq!(world.texts().len(), 2);
+}
+
+/// A small file system of its own; unmounted at the end, also of a test that fails.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(at: PathBuf) -> Self {
+        fs::create_dir(&at).expect("a folder");
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "retake-test"]).arg(&at).output();
+        let mount = mount.expect("there is a mount command");
+        assert!(
+            mount.status.success(),
+            "a full disk can only be tested where tmpfs may be mounted: {mount:?}"
+        );
+        Self(at)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.0).status();
+        assert!(unmounted.is_ok_and(|status| status.success()) || std::thread::panicking(), "not unmounted");
+    }
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let world = World::new();
+    let small = Small::mount(world.home().join("small"));
+    let world = world.with_data(&small.0.join("data"));
+    world.does(&["ask", "one apple"]);
+    let filler = small.0.join("filler");
+    // As much as fits: the write that does not is no failure here.
+    let written = fs::write(&filler, vec![0; 2 << 20]);
+    assert!(written.is_err(), "it is full");
+    let mut seen = world.transcript(&[&["say", "two pears"]]);
+    // Room to look and for small things, not for a long message.
+    let file = fs::File::options().write(true).open(&filler).expect("the filler");
+    file.set_len(file.metadata().expect("its size").len() - 128 * 1024).expect("cut");
+    assert_eq!(world.texts().len(), 2);
+    let long = "pears ".repeat(50_000);
+    for arguments in [["say", "-"], ["ask", "-"]] {
+        seen += &world.seen(&arguments, &world.pipe(&arguments, &long));
+    }
+    assert_eq!(world.texts().len(), 2);
+    fs::remove_file(&filler).expect("removed");
+    assert_eq!(world.texts().len(), 2, "what was there is there, and nothing half");
+    world.does(&["ask", "two pears"]);
+    assert_eq!(world.texts().len(), 4);
+    shows!(seen);
+}
+
+#[test]
+fn a_folder_that_another_process_holds() {
+    let world = World::new();
+    world.settings("[model]\ndefault = \"demo\"\n[demo]\nword_delay_ms = 200\n");
+    let mut holder = world.command(&["ask", "one apple"]).spawn().expect("it starts");
+    let mut first = [0];
+    holder.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("the first of the answer");
+    let began = now();
+    let refused = world.run(&["say", "hello"]);
+    let waited = now() - began;
+    holder.kill().expect("killed");
+    holder.wait().expect("ended");
+    assert!(error(&refused).contains(&format!("process {} (retake", holder.id())), "{refused:?}");
+    assert!(waited.as_millis() >= 200, "it waits for the holder to leave: {waited:?}");
+    shows!(world.seen(&["say", "hello"], &refused));
+    // A dead holder holds nothing.
+    world.does(&["say", "hello"]);
+}
+
+#[test]
+fn a_slow_pipe_holds_nothing() {
+    let world = World::new();
+    let mut slow = world.command(&["ask", "-"]);
+    let mut slow = slow.stdin(std::process::Stdio::piped()).spawn().expect("it starts");
+    world.does(&["ask", "one apple"]);
+    drop(slow.stdin.take());
+    let output = slow.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(2), "nothing came: {output:?}");
+}
+
+#[test]
+fn a_store_from_the_future_is_not_touched() {
+    let world = World::talking();
+    let file = settle(&world);
+    let db = Connection::open(&file).expect("a store");
+    let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version");
+    db.pragma_update(None, "user_version", 999).expect("raised");
+    drop(db);
+    settle(&world);
+    let before = fs::read(&file).expect("a file");
+    shows!(
+        world.transcript(&[&["log"], &["ask", "hello"]]).replace(&format!("format {version}"), "format NOW")
+    );
+    assert_eq!(fs::read(&file).expect("a file"), before);
+    Connection::open(&file).expect("a store").pragma_update(None, "user_version", version).expect("lowered");
+    assert_eq!(world.texts().len(), 4);
+}
+
+#[test]
+fn a_file_that_is_no_store_is_not_touched() {
+    let world = World::new();
+    fs::create_dir(world.data()).expect("a folder");
+    let file = world.data().join("retake.db");
+    for text in ["my recipes", ""] {
+        fs::write(&file, text).expect("written");
+        let seen = world.transcript(&[&["ask", "hello"]]);
+        assert_eq!(fs::read_to_string(&file).expect("a file"), text);
+        shows!(seen);
+    }
+    let other = Connection::open(world.home().join("other.db")).expect("a database");
+    other.execute_batch("CREATE TABLE recipe (name)").expect("a table");
+    drop(other);
+    fs::copy(world.home().join("other.db"), &file).expect("copied");
+    let before = fs::read(&file).expect("a file");
+    shows!(world.transcript(&[&["ask", "hello"]]));
+    assert_eq!(fs::read(&file).expect("a file"), before);
+}
+
+/// Overwrites a page of the store's file.
+fn ruin(file: &Path, page: usize) {
+    const PAGE: usize = 4096;
+    let mut bytes = fs::read(file).expect("a file");
+    bytes[(page - 1) * PAGE..page * PAGE].fill(0xaa);
+    fs::write(file, bytes).expect("written");
+}
+
+/// The page that a table begins on.
+fn root_page(file: &Path, table: &str) -> usize {
+    let db = Connection::open(file).expect("a store");
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
+    let root: u32 = db.query_row(sql, [table], |row| row.get(0)).expect("a table");
+    usize::try_from(root).expect("a page")
+}
+
+#[test]
+fn a_file_that_was_cut_is_said_to_be_broken() {
+    let world = World::talking();
+    let file = settle(&world);
+    let whole = fs::read(&file).expect("a file");
+    fs::write(&file, &whole[..whole.len() / 2]).expect("cut");
+    let seen = world.transcript(&[&["log"], &["ask", "hello"], &["doctor"]]);
+    assert_eq!(fs::read(&file).expect("a file"), whole[..whole.len() / 2]);
+    shows!(seen);
+}
+
+#[test]
+fn damage_in_the_middle_is_named_and_the_rest_stays_readable() {
+    let world = World::talking();
+    // A message that is a page of its own, and more.
+    world.pipe(&["say", "-"], &"plums ".repeat(2000));
+    world.does(&["say", "four figs"]);
+    let file = settle(&world);
+    let needle = b"plums plums plums plums";
+    let bytes = fs::read(&file).expect("a file");
+    let at: Vec<usize> = (0..bytes.len() / 4096)
+        .filter(|page| {
+            bytes[page * 4096 + 100..][..needle.len() * 2].windows(needle.len()).any(|it| it == needle)
+        })
+        .collect();
+    ruin(&file, at.last().expect("a page of it") + 1);
+    let texts = world.texts();
+    assert_eq!(texts.len(), 6);
+    assert_eq!((texts[0].as_str(), texts[5].as_str()), ("one apple", "four figs"));
+    assert!(texts[4].starts_with("[damaged: "), "{}", texts[4]);
+    shows!(world.transcript(&[&["list"], &["search", "figs"], &["doctor"], &["say", "five"]]));
+}
+
+#[test]
+fn one_damaged_conversation_does_not_hide_the_others() {
+    let world = World::talking();
+    world.does(&["ask", "--new", "three plums"]);
+    let file = settle(&world);
+    let db = Connection::open(&file).expect("a store");
+    db.execute("DELETE FROM entry WHERE key >> 32 = 1", []).expect("ruined");
+    drop(db);
+    shows!(world.transcript(&[&["list"], &["doctor"]]));
+    assert_eq!(world.texts()[0], "three plums");
+}
+
+#[test]
+fn a_damaged_index_is_made_anew_with_a_notice() {
+    let world = World::talking();
+    for table in ["search_config", "search_data", "search_idx"] {
+        let file = settle(&world);
+        ruin(&file, root_page(&file, table));
+        let output = world.run(&["search", "pears"]);
+        assert!(out(&output).contains("two *pears*"), "{table}: {output:?}");
+        assert!(error(&output).contains("the full-text index was damaged"), "{table}: {output:?}");
+        assert!(world.does(&["doctor"]).contains("healthy"), "{table}");
+    }
+}

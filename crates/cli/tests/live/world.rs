@@ -1,0 +1,160 @@
+//! A home of its own for the real program: a data directory, settings that find no model but the demo, and what was printed. Must
+//! never reach a network or the data of the person who runs it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// No waiting for words, nor for servers that are not there.
+const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n";
+
+/// Keys of the person who runs the tests are not the tests' business.
+const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+
+pub(super) struct World {
+    home: TempDir,
+    data: PathBuf,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        let data = home.path().join("data");
+        let world = Self { home, data, variables: Vec::new() };
+        world.settings(SETTINGS);
+        world
+    }
+
+    /// With the data somewhere else.
+    pub(super) fn with_data(self, data: &Path) -> Self {
+        Self { data: data.to_owned(), ..self }
+    }
+
+    /// With a variable in the environment.
+    pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
+    /// Where two things were said and answered.
+    pub(super) fn talking() -> Self {
+        let world = Self::new();
+        world.does(&["ask", "one apple"]);
+        world.does(&["ask", "two pears"]);
+        world
+    }
+
+    pub(super) fn settings(&self, text: &str) {
+        std::fs::write(self.config(), text).expect("written");
+    }
+
+    pub(super) fn config(&self) -> PathBuf {
+        self.home().join("config.toml")
+    }
+
+    pub(super) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    pub(super) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retake"));
+        for key in KEYS {
+            command.env_remove(key);
+        }
+        command
+            .args(arguments)
+            .current_dir(self.home())
+            .env("HOME", self.home())
+            .env("USER", "ada")
+            .env("RETAKE_DATA_DIR", &self.data)
+            .env("RETAKE_CONFIG", self.config())
+            .env("RETAKE_WAIT_MS", "200")
+            .env("RUST_BACKTRACE", "0")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(super) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("it starts")
+    }
+
+    /// With this on standard input.
+    pub(super) fn pipe(&self, arguments: &[&str], input: &str) -> Output {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().expect("it starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(input.as_bytes()).expect("written");
+        drop(stdin);
+        child.wait_with_output().expect("it ends")
+    }
+
+    /// Does something that succeeds; what it printed comes back.
+    pub(super) fn does(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        out(&output)
+    }
+
+    pub(super) fn json(&self, arguments: &[&str]) -> Value {
+        let mut all = vec!["--json"];
+        all.extend(arguments);
+        let text = self.does(&all);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// The texts of the conversation, as they are kept.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let log = self.json(&["log"]);
+        let entries = log["entries"].as_array().expect("entries");
+        let text = |entry: &Value| entry["parts"][0]["text"].as_str().unwrap_or("?").to_owned();
+        entries.iter().map(text).collect()
+    }
+
+    /// Commands with all that they print and their exit codes, without what differs each time.
+    pub(super) fn transcript(&self, commands: &[&[&str]]) -> String {
+        commands.iter().map(|arguments| self.seen(arguments, &self.run(arguments))).collect()
+    }
+
+    /// One of them.
+    pub(super) fn seen(&self, arguments: &[&str], output: &Output) -> String {
+        let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
+        let text = format!("$ retake {}\n{}{}[{code}]\n", arguments.join(" "), out(output), error(output));
+        let home = self.home().display().to_string();
+        text.replace(&self.data.display().to_string(), "DATA").replace(&home, "HOME")
+    }
+}
+
+pub(super) fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+pub(super) fn error(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// Compares with a snapshot, in which ids and times have names.
+macro_rules! shows {
+    ($text:expr) => {
+        insta::with_settings!({
+            omit_expression => true,
+            filters => vec![
+                (r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
+                (r"\b0[0-9a-f]{7}-[0-9a-f]{1,4}(-[0-9a-f]+)*", "SHORT"),
+                (r#""(time|created|changed)_ms":\d+"#, r#""${1}_ms":TIME"#),
+                (r"process \d+ \(.*?\)", "process PID (SINCE)"),
+                (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+            ],
+        }, { insta::assert_snapshot!($text) })
+    };
+}
+pub(super) use shows;
