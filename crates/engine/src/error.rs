@@ -127,6 +127,9 @@ impl From<StoreError> for EngineError {
                 (Kind::Storage, "storage", "check the data directory: space, permissions, the disk")
             }
             StoreError::NotDurable(_) => (Kind::Storage, "not_durable", "nothing was changed; repeat it"),
+            StoreError::NotScrubbed(_) => {
+                (Kind::Storage, "not_scrubbed", "start Retake again: it overwrites them first")
+            }
             StoreError::Closed => (Kind::Storage, "closed", "start Retake again"),
         };
         let cause = error.source().map(|cause| chain(cause).into());

@@ -92,6 +92,9 @@ pub enum StoreError {
     /// The commit that this request was a part of failed as a whole.
     #[error("the change could not be made durable: {0}")]
     NotDurable(String),
+    /// Content was erased, but old copies of its bytes are still in the store's files. The next start tries again.
+    #[error("the content is erased, but old copies of its bytes are still in the store's files: {0}")]
+    NotScrubbed(String),
     /// The store's writer has ended.
     #[error("the store is closed")]
     Closed,

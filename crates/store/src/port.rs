@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use retake_core::{ConversationId, Entry, EntryId, Flags, Head, Operation, Part, Revision, Role, Time, Usage};
+use retake_core::{
+    ConversationId, Entry, EntryId, Flags, Head, Operation, Part, Revision, Role, Time, Usage,
+};
 
 use crate::error::Result;
 use crate::reading::Shown;

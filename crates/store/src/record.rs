@@ -23,9 +23,7 @@ pub use export::{
 pub(crate) use full::encode_full;
 pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};
 pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
-pub(crate) use place::{
-    decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request,
-};
+pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
 

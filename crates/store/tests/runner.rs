@@ -1,3 +1,4 @@
 //! The store's tests, one binary.
 
 mod backends;
+mod files;

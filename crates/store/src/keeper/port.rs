@@ -122,11 +122,7 @@ fn part_bytes(part: &Part) -> usize {
 }
 
 /// Writes a copy.
-pub(super) fn copied<R: Upkeep>(
-    rows: &R,
-    to: Option<&FilePath>,
-    now: retake_core::Time,
-) -> Result<Copied> {
+pub(super) fn copied<R: Upkeep>(rows: &R, to: Option<&FilePath>, now: retake_core::Time) -> Result<Copied> {
     let path = rows.copy_to(to, now)?;
     let bytes = std::fs::metadata(&path).map_err(crate::lock::io("look at", &path))?.len();
     Ok(Copied { path, bytes })
@@ -156,6 +152,10 @@ pub(super) fn look_through<R: Upkeep>(rows: &R) -> Result<Checked> {
 /// What was found, and is no longer there after the mending.
 pub(super) fn mended(found: Checked, after: Checked) -> Checked {
     let gone = found.problems.iter().any(|problem| !after.problems.contains(problem));
-    let mended = if gone { vec!["the full-text index was made anew from the messages".to_owned()] } else { Vec::new() };
+    let mended = if gone {
+        vec!["the full-text index was made anew from the messages".to_owned()]
+    } else {
+        Vec::new()
+    };
     Checked { mended, ..after }
 }

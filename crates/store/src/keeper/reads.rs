@@ -230,8 +230,10 @@ where
     }
 
     async fn export_full(&self, conversation: ConversationId, cursor: Option<String>) -> Result<FullPiece> {
-        self.with(conversation, move |rows, loaded| port::full_piece(rows, loaded.row.root, cursor.as_deref()))
-            .await
+        self.with(conversation, move |rows, loaded| {
+            port::full_piece(rows, loaded.row.root, cursor.as_deref())
+        })
+        .await
     }
 
     async fn import(&self, import: Import) -> Result<Receipt> {

@@ -184,10 +184,9 @@ pub fn encode_exported(exported: &Exported) -> String {
         parts: entry.parts.iter().map(part_record).collect(),
         usage: entry.usage.map(tokens_record),
         platform_id: entry.platform_id.clone(),
-        alternatives: shown.alternative.map(|(chosen, _)| AlternativesRecord {
-            chosen,
-            others: others(alternatives, entry.meta.id),
-        }),
+        alternatives: shown
+            .alternative
+            .map(|(chosen, _)| AlternativesRecord { chosen, others: others(alternatives, entry.meta.id) }),
     })
 }
 

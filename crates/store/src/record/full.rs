@@ -155,9 +155,7 @@ pub(crate) fn encode_full(line: &FullLine) -> String {
             conversations: *conversations,
         }),
         FullLine::Conversation(row) => to_json(&LineRecord::Conversation(conversation_record(row))),
-        FullLine::Entry(of, entry, made_by) => {
-            to_json(&LineRecord::Entry(entry_record(*of, entry, made_by)))
-        }
+        FullLine::Entry(of, entry, made_by) => to_json(&LineRecord::Entry(entry_record(*of, entry, made_by))),
         FullLine::Operation(of, op, made_by) => {
             to_json(&LineRecord::Operation(operation_record(*of, op, made_by)))
         }

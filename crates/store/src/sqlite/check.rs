@@ -38,10 +38,8 @@ impl SqliteRows {
             let to = last.min(from + CHUNK - 1);
             for (seq, entry) in (from..).zip(entry::many(&self.db, home.log, from, to)?) {
                 match entry {
-                    Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong.push(format!(
-                        "entry {seq} of conversation {} follows an entry behind it",
-                        home.id
-                    )),
+                    Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong
+                        .push(format!("entry {seq} of conversation {} follows an entry behind it", home.id)),
                     Ok(_) => {}
                     Err(error) => wrong.push(error.to_string()),
                 }
@@ -66,11 +64,9 @@ impl SqliteRows {
     /// Makes the full-text index anew.
     pub fn rebuild_search(&mut self) -> Result<()> {
         let attempt = || StoreError::database("make the full-text index anew");
-        self.db
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(attempt())?;
-        let done = search::rebuild(&self.db)
-            .and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
+        self.db.execute_batch("BEGIN IMMEDIATE").map_err(attempt())?;
+        let done =
+            search::rebuild(&self.db).and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
         if done.is_err() {
             // The error is what went wrong; that there is nothing to roll back any more would hide it.
             let _ = self.db.execute_batch("ROLLBACK");
@@ -121,17 +117,8 @@ fn pages(db: &Connection) -> Result<Vec<String>> {
 }
 
 fn logs(db: &Connection) -> Result<Vec<LogNo>> {
-    let sql = (
-        "list conversations",
-        "SELECT log FROM conversation ORDER BY log",
-    );
-    all(
-        db,
-        sql,
-        [],
-        || "a conversation".into(),
-        |cells| Ok(LogNo(cells.next()?)),
-    )
+    let sql = ("list conversations", "SELECT log FROM conversation ORDER BY log");
+    all(db, sql, [], || "a conversation".into(), |cells| Ok(LogNo(cells.next()?)))
 }
 
 fn follows(after: Option<Pos>, pos: Pos) -> bool {

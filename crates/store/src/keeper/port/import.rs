@@ -2,7 +2,8 @@
 //! the writer, so that a crash leaves all of it or nothing.
 
 use retake_core::{
-    By, Commit, Entry, LabelTarget, MarkRequest, OpNo, Pos, Reason, Records, Role, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
+    By, Commit, Entry, LabelTarget, MarkRequest, OpNo, Pos, Reason, Records, Role, Say, Seen, Targets,
+    Totals, Tree, count_calls, opens_turn,
 };
 
 use crate::error::{Result, StoreError};
@@ -256,7 +257,9 @@ fn sound<R: Rows>(rows: &R, loaded: &Loaded) -> Result<()> {
     for op in rows.ops(loaded.row.log, OpNo(1), loaded.row.now.head.op)? {
         if !op.tip.is_none_or(|tip| loaded.conversation.tree.knows(tip)) {
             let (id, no) = (loaded.row.id, op.no);
-            return Err(StoreError::BadExport(format!("conversation {id}, operation {no}: its tip is not there")));
+            return Err(StoreError::BadExport(format!(
+                "conversation {id}, operation {no}: its tip is not there"
+            )));
         }
     }
     Ok(())
