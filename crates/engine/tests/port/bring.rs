@@ -123,7 +123,7 @@ async fn ten_thousand_messages_come_in_and_go_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let desk = Desk::in_folder(folder.path(), 1).await;
     let line = |number: u64| {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
         format!("{{\"role\":\"{role}\",\"content\":\"number {number} of many\"}}\n")
     };
     let id = desk.import(&(0..10_000).map(line).collect::<String>()).await.expect("imported");
