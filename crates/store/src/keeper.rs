@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use retake_core::ConversationId;
 use tokio::sync::oneshot;
@@ -29,6 +30,9 @@ pub(crate) use load::Loaded;
 
 /// The most requests that one transaction takes.
 const BATCH_MAX: usize = 256;
+
+/// How long the writer waits for one who wrote the last time, too: less than most disks take for a sync.
+const GATHER: Duration = Duration::from_micros(200);
 
 /// The most conversations kept in memory; then all are dropped and loaded again as needed.
 const CACHE_MAX: usize = 4096;
@@ -201,11 +205,26 @@ fn text_of(error: &StoreError) -> String {
     text
 }
 
+/// What one transaction takes: whatever is queued. Where several wrote together the last time they all have just
+/// got their answers and are about to write again, so that the first of them waits for the others: else it alone
+/// would get every other sync.
+fn gather<J>(first: J, queue: &Receiver<J>, together: usize) -> Vec<J> {
+    let mut jobs = vec![first];
+    jobs.extend(queue.try_iter().take(BATCH_MAX - 1));
+    while jobs.len() < together
+        && let Ok(next) = queue.recv_timeout(GATHER)
+    {
+        jobs.push(next);
+    }
+    jobs
+}
+
 /// The one writer, until every sender is gone.
 fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn Job<T>>>) {
+    let mut together = 1;
     while let Ok(first) = queue.recv() {
-        let mut jobs = vec![first];
-        jobs.extend(queue.try_iter().take(BATCH_MAX - 1));
+        let jobs = gather(first, queue, together);
+        together = jobs.len();
         if let Err(error) = context.rows.begin() {
             jobs.into_iter().for_each(|job| job.fail(shared(&error)));
             continue;

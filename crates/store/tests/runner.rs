@@ -1,4 +1,7 @@
 //! The store's tests, one binary.
 
 mod backends;
+mod crash;
 mod files;
+mod kit;
+mod model;

@@ -178,7 +178,7 @@ where
     async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
         self.with(conversation, |rows, loaded| {
             let tip = loaded.conversation.state.tip;
-            let turn = tip.map(|tip| loaded.records(rows).meta(tip)).transpose()?.and_then(|meta| meta.turn);
+            let turn = loaded.conversation.turn_of(&loaded.records(rows), tip)?;
             Ok(Answering { turn, tip })
         })
         .await

@@ -254,7 +254,7 @@ pub(super) fn like(db: &Connection, root: LogNo, prefix: &str, limit: usize) -> 
     )
 }
 
-const REQUESTS: Sql = (
+const REQUESTS_IN: Sql = (
     "read requests",
     "SELECT key, request, fingerprint FROM entry WHERE key BETWEEN ?1 AND ?2 AND request IS NOT NULL",
 );
@@ -268,7 +268,7 @@ pub(super) fn requests_in(
 ) -> Result<Vec<(u64, RequestId, Fingerprint)>> {
     let (from, to) = range(log, from, to);
     let name = || format!("a request of conversation {}", log.0);
-    all(db, REQUESTS, params![from, to], name, |cells| {
+    all(db, REQUESTS_IN, params![from, to], name, |cells| {
         let seq = unpack(cells.next()?).seq;
         let request = decode_request(cells.next()?)?.ok_or("its request is missing")?;
         Ok((seq, request, cells.next()?))
@@ -352,6 +352,7 @@ pub(super) const READS: &[Sql] = &[
     BY_ID,
     LIKE,
     BY_REQUEST,
+    REQUESTS_IN,
     BY_PLATFORM,
     RUNS,
     FACTS,
