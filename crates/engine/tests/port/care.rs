@@ -82,3 +82,17 @@ async fn a_damaged_message_is_named_and_the_rest_stays() {
     let text = desk.export(new, ExportFormat::Text).await;
     assert!(text.contains("[excluded]") && text.contains("was damaged before"), "{text}");
 }
+
+#[tokio::test]
+async fn a_damaged_conversation_is_told_of_and_the_others_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let desk = Desk::in_folder(folder.path(), 1).await;
+    let (good, _) = rich(&desk).await;
+    desk.create().await;
+    drop(desk);
+    behind_its_back(folder.path(), "UPDATE conversation SET head_seq = -1 WHERE log = 3");
+    let desk = Desk::in_folder(folder.path(), 2).await;
+    let checked = desk.engine.doctor(Care::Mend).await.expect("checked");
+    assert!(!checked.problems.is_empty() && checked.mended.is_empty(), "{checked:?}");
+    assert!(desk.export(good, ExportFormat::Text).await.contains("Noted."));
+}

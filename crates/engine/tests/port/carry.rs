@@ -28,6 +28,19 @@ async fn the_formats_are_pinned() {
 }
 
 #[tokio::test]
+async fn an_export_of_this_version_will_always_be_read() {
+    let pinned = include_str!("../golden/export_full.snap");
+    let text = pinned.splitn(3, "---\n").last().expect("a snapshot has a head").trim_end();
+    let desk = Desk::new(9).await;
+    let id = desk.import(text).await.expect("imported");
+    assert_eq!(desk.export(id, ExportFormat::Full).await.trim_end(), text);
+    let pinned = include_str!("../golden/export_jsonl.snap");
+    let text = pinned.splitn(3, "---\n").last().expect("a snapshot has a head").trim_end();
+    let id = desk.import(text).await.expect("imported");
+    assert_eq!(comparable(&desk.export(id, ExportFormat::Jsonl).await), comparable(text));
+}
+
+#[tokio::test]
 async fn nothing_hidden_or_rewound_is_in_an_export_for_others() {
     let desk = Desk::new(1).await;
     let (id, _) = rich(&desk).await;
