@@ -16,6 +16,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod transaction;
+#[cfg(feature = "conformance")]
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
