@@ -160,4 +160,20 @@ mod tests {
         assert_eq!(places(&set).data_dir, Path::new("/data/retake"));
         assert_eq!(places(&set).config_file, usual.config_file);
     }
+
+    #[test]
+    fn settings_are_read_changed_and_explained() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("new/config.toml");
+        let key = || "model.default".to_owned();
+        let said = |what: Setting| change(&file, &what).map_err(|error| Box::new(explain(&error)));
+        assert!(said(Setting::List).expect("a list").contains("[model]"));
+        said(Setting::Set(key(), "demo".to_owned())).expect("set");
+        assert_eq!(said(Setting::Get(key())).expect("a value"), "demo");
+        said(Setting::Unset(key())).expect("unset");
+        assert_eq!(said(Setting::Get(key())).expect("no value"), "");
+        let unknown = said(Setting::Get("nope".to_owned())).expect_err("unknown");
+        assert_eq!(unknown.kind, ProblemKind::Usage);
+        assert!(unknown.hint.is_some());
+    }
 }

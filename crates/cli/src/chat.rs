@@ -115,6 +115,25 @@ struct Chat<'a> {
     leaving: bool,
 }
 
+/// Whether an action goes somewhere else in the tree.
+fn is_move(action: &Action) -> bool {
+    match action {
+        Action::Rewind { .. }
+        | Action::Undo { .. }
+        | Action::Redo { .. }
+        | Action::Restore { .. }
+        | Action::Checkout { .. }
+        | Action::Choose { .. }
+        | Action::Edit { .. } => true,
+        Action::Mark { .. }
+        | Action::Fold { .. }
+        | Action::Unfold { .. }
+        | Action::Label { .. }
+        | Action::Title { .. }
+        | Action::Erase { .. } => false,
+    }
+}
+
 /// An edit that is not submitted yet.
 struct Editing {
     entry: String,
@@ -217,11 +236,21 @@ impl<'a> Chat<'a> {
 
     /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head.
     async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Receipt> {
-        let done = receipt::done(&action);
-        let apply = Apply { conversation: self.here()?, action, head, since: false, request_id: None };
+        let apply = Apply {
+            conversation: self.here()?,
+            action: action.clone(),
+            head,
+            since: false,
+            request_id: None,
+        };
         let given = self.cx.receipt(Request::Apply(apply)).await?;
-        let text = receipt::in_line(&self.cx.ui.look(), done, &given);
+        let text = receipt::in_line(&self.cx.ui.look(), &action, &given);
         self.print(&text)?;
+        if is_move(&action) {
+            // What waited for the next message belonged to where the conversation was.
+            self.editing = None;
+            self.attached.clear();
+        }
         if let Some(composer) = &given.composer {
             self.take_up(composer);
         }

@@ -20,7 +20,7 @@ pub(crate) mod words;
 /// Any reply as a text.
 pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
     match reply {
-        Reply::Receipt(it) => receipt::receipt(look, "done", it),
+        Reply::Receipt(it) => format!("{}\n", it.head),
         Reply::Done => "done\n".to_owned(),
         Reply::Plan(it) => plan::plan(look, it),
         Reply::Conversations(it) => lists::conversations(look, it),

@@ -1,7 +1,9 @@
 //! The whole program in a real pseudo-terminal, with its own store and the model that is built in. Must never reach a network or the
 //! data of the person who runs it.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -39,12 +41,29 @@ impl Home {
     /// Says something in a new conversation, and waits for the answer.
     fn talking(&self) -> Pty {
         let pty = self.start(&[]);
-        pty.shows("/help lists the commands");
-        pty.reads_keys();
+        prompt(&pty);
         say(&pty, "one apple", 1);
         say(&pty, "two pears", 2);
         pty
     }
+}
+
+/// A script: no terminal, this on standard input.
+fn script(home: &Home, arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retake"))
+        .args(arguments)
+        .current_dir(home.0.path())
+        .env("RETAKE_DATA_DIR", home.0.path())
+        .env("RETAKE_CONFIG", home.0.path().join("config.toml"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("written");
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
 }
 
 /// Says something and waits until the demo has answered it in this turn.
@@ -125,8 +144,7 @@ fn an_edit_is_said_in_the_place_of_the_old_words() {
 fn ctrl_c_stops_an_answer_and_the_conversation_goes_on() {
     let home = Home::new();
     let pty = home.start(&[]);
-    pty.shows("/help lists the commands");
-    pty.reads_keys();
+    prompt(&pty);
     pty.send("hello\r");
     pty.shows("I am the demo");
     pty.send(CTRL_C);
@@ -147,4 +165,39 @@ fn a_conversation_goes_on_where_it_was_left() {
     say(&pty, "three plums", 3);
     pty.send("/undo\r");
     pty.until("the words", |screen| screen.trim_end().ends_with("\n> three plums"));
+}
+
+#[test]
+fn a_script_asks_looks_rewinds_and_undoes() {
+    let home = Home::new();
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let asked = script(&home, &["--model", "demo"], "one apple\n");
+    assert!(text(&asked).contains("You said \"one apple\""), "{asked:?}");
+    let rewound = script(&home, &["rewind", "t1"], "");
+    let expected = "rewound: 2 messages (1 turn) taken back\nto edit: “one apple”\n";
+    assert_eq!(text(&rewound), expected);
+    let undone = script(&home, &["undo"], "");
+    assert_eq!(text(&undone), "undone: 2 messages (1 turn) brought back\n");
+    let stale = script(&home, &["--json", "undo", "--head", "0.1"], "");
+    assert_eq!(stale.status.code(), Some(5));
+    assert!(text(&stale).starts_with("{\"code\":\"stale_head\""), "{stale:?}");
+    let missing = script(&home, &["rewind", "t7"], "");
+    assert_eq!(missing.status.code(), Some(3));
+    assert_eq!(text(&missing), "");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let home = Home::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retake"))
+        .args(["completions", "zsh"])
+        .current_dir(home.0.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::content::{Part, Role, Usage};
 use crate::entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
-use crate::fold::{Folds, Normal};
+use crate::fold::Folds;
 use crate::id::{ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, Seq, Time};
 use crate::line::{Line, Step};
 use crate::mark::{Mark, Marks};
@@ -34,7 +34,7 @@ pub struct By {
 pub enum Seen {
     /// Exactly this head; anything newer refuses the request.
     Exactly(Head),
-    /// This head, and take back also what arrived since.
+    /// This head, and take back also what was said since. An operation made since refuses the request all the same.
     Since(Head),
     /// Whatever is there.
     #[default]
@@ -177,9 +177,9 @@ impl Conversation {
         let visible: Vec<_> = pieces.filter(|(_, mark)| mark.is_visible()).collect();
         let base = Path::from_spans(visible.iter().map(|(span, _)| *span));
         let marks = Marks::from_ranges(visible.into_iter().filter(|(_, mark)| *mark != Mark::Normal));
-        let normal = Normal::of(&base, &marks);
-        let folds =
-            self.state.folds.all().iter().filter(|fold| normal.holds(&fold.covers)).cloned().collect();
+        // A fold over what stays out can never be in force here; any other one may be again.
+        let stays = |covers: &Path| covers.without(base.spans().iter().copied()).is_empty();
+        let folds = self.state.folds.all().iter().filter(|fold| stays(&fold.covers)).cloned().collect();
         let mut labels = (*self.state.labels).clone();
         labels.retain(|target, _| matches!(target, LabelTarget::Entry(pos) if base.contains(*pos)));
         let state = State {
@@ -203,7 +203,7 @@ impl Conversation {
     pub fn expect(&self, seen: Seen) -> Result<(), Refusal> {
         let fits = match seen {
             Seen::Exactly(head) => head == self.head,
-            Seen::Since(head) => head.op <= self.head.op && head.seq <= self.head.seq,
+            Seen::Since(head) => head.op == self.head.op && head.seq <= self.head.seq,
             Seen::Anything => true,
         };
         match seen {
@@ -296,9 +296,10 @@ impl Conversation {
             && answering.tip.is_none_or(|tip| self.is_on_path(tip))
     }
 
-    /// The turn that an entry said after `after` belongs to.
-    fn turn_of<R: Records>(&self, records: &R, after: Option<Pos>) -> Result<Option<Pos>, R::Error> {
-        after.map_or(Ok(None), |after| Ok(records.meta(after)?.turn))
+    /// The turn that an entry said after `after` belongs to. A fork does not know one whose opener was hidden.
+    pub fn turn_of<R: Records>(&self, records: &R, after: Option<Pos>) -> Result<Option<Pos>, R::Error> {
+        let turn = after.map(|after| records.meta(after)).transpose()?.and_then(|meta| meta.turn);
+        Ok(turn.filter(|turn| self.tree.knows(*turn)))
     }
 
     /// Running totals up to an entry, marks aside.

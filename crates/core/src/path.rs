@@ -117,11 +117,11 @@ impl Path {
         self.spans.get(self.seek(pos)).is_some_and(|span| span.contains(pos))
     }
 
-    /// The position just before `pos`, which must be on the path; `None` before the first.
+    /// The last position before `pos`, which need not be on the path; `None` before the first.
     pub fn before(&self, pos: Pos) -> Option<Pos> {
         let at = self.seek(pos);
         match self.spans.get(at) {
-            Some(span) if span.from < pos.seq => Some(Pos::new(pos.depth, pos.seq - 1)),
+            Some(span) if span.first() < pos => Some(Pos::new(pos.depth, pos.seq - 1)),
             _ => at.checked_sub(1).map(|previous| self.spans[previous].last()),
         }
     }
@@ -243,6 +243,8 @@ mod tests {
         assert_eq!(p.before(Pos::new(0, 8)), Some(Pos::new(0, 5)));
         assert_eq!(p.before(Pos::new(1, 1)), Some(Pos::new(0, 9)));
         assert_eq!(p.before(Pos::new(0, 1)), None);
+        assert_eq!(p.before(Pos::new(0, 7)), Some(Pos::new(0, 5)));
+        assert_eq!(path(&[(1, 1, 9)]).before(Pos::new(0, 7)), None);
         assert!(p.contains(Pos::new(0, 5)) && !p.contains(Pos::new(0, 6)) && !p.contains(Pos::new(2, 1)));
     }
 

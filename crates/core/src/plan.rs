@@ -51,7 +51,7 @@ impl Conversation {
     /// The entry whose text a commit returns to the composer: the first one taken off the path by a rewind, an
     /// edit or an undo, when a person said it and it can be seen.
     pub fn composer<R: Records>(&self, records: &R, commit: &Commit) -> Result<Option<Pos>, R::Error> {
-        let Some(op) = commit.ops.last() else {
+        let Some((op, earlier)) = commit.ops.split_last() else {
             return Ok(None);
         };
         let returns =
@@ -59,14 +59,16 @@ impl Conversation {
         let (true, Change::Move { before, after }) = (returns, &op.change) else {
             return Ok(None);
         };
-        let taken_back = self.tree.path(*before).behind(*after);
         let came_from_there = after.is_none_or(|after| self.tree.is_on_path(after, *before));
-        let first = taken_back.first().filter(|_| came_from_there);
-        match first {
-            Some(pos) if self.mark(pos).is_visible() && records.meta(pos)?.role == Role::User => {
-                Ok(Some(pos))
-            }
-            _ => Ok(None),
-        }
+        let taken_back = self.tree.path(*before).behind(*after);
+        let Some(first) = taken_back.first().filter(|_| came_from_there) else {
+            return Ok(None);
+        };
+        // Of several steps the last one counts: the ones before it may have shown or hidden the text.
+        let mut state = self.state.clone();
+        earlier.iter().for_each(|op| state.apply(&op.change));
+        let meta = records.meta(first)?;
+        let said = meta.role == Role::User && !meta.flags.synthetic;
+        Ok((said && state.marks.get(first).is_visible()).then_some(first))
     }
 }

@@ -161,24 +161,37 @@ impl Tree {
         None
     }
 
-    /// Entries that were said right after `after`, oldest first: a turn's continuation and its siblings.
-    pub fn children(&self, after: Option<Pos>) -> Vec<Pos> {
-        let mut children = Vec::new();
-        let inherited = match after {
-            Some(pos) => self.base.behind(Some(pos)).first().filter(|_| self.base.contains(pos)),
+    /// The entry that follows `after` without starting a run: the next one of the base or of its run.
+    fn continuation(&self, after: Option<Pos>) -> Option<Pos> {
+        match after {
             None => self.base.first(),
-        };
-        children.extend(inherited);
-        if let Some(pos) = after.filter(|pos| pos.depth == self.depth) {
-            let next = pos.seq + 1;
-            if next <= self.last && self.runs[self.run_of(next)].start != next {
-                children.push(Pos::new(self.depth, next));
+            Some(pos) if pos.depth < self.depth => {
+                self.base.behind(after).first().filter(|_| self.base.contains(pos))
+            }
+            Some(pos) => {
+                let next = pos.seq + 1;
+                let goes_on = next <= self.last && self.runs[self.run_of(next)].start != next;
+                goes_on.then_some(Pos::new(self.depth, next))
             }
         }
-        children.extend(
-            self.runs.iter().filter(|run| run.after == after).map(|run| Pos::new(self.depth, run.start)),
-        );
-        children
+    }
+
+    /// Entries that were said right after `after`, oldest first: a turn's continuation and its siblings.
+    pub fn children(&self, after: Option<Pos>) -> Vec<Pos> {
+        let others = self.runs.iter().filter(|run| run.after == after);
+        let others = others.map(|run| Pos::new(self.depth, run.start));
+        self.continuation(after).into_iter().chain(others).collect()
+    }
+
+    /// Entries with siblings, each with them, oldest first. O(runs log runs).
+    pub fn siblings(&self) -> Vec<Vec<Pos>> {
+        let mut groups: BTreeMap<Option<Pos>, Vec<Pos>> = BTreeMap::new();
+        for run in self.runs.iter() {
+            let group =
+                groups.entry(run.after).or_insert_with(|| Vec::from_iter(self.continuation(run.after)));
+            group.push(Pos::new(self.depth, run.start));
+        }
+        groups.into_values().filter(|group| group.len() > 1).collect()
     }
 
     /// The leaf said last among `pos` and all that was said after it. O(runs).
@@ -235,7 +248,8 @@ impl Tree {
         loop {
             let after = self.runs[index].after?;
             if after.depth < self.depth {
-                return (Some(after) != self.base.last()).then_some(after);
+                let continues = Some(after) == self.base.last() && first_child[&Some(after)] == index;
+                return (!continues).then_some(after);
             }
             let parent = self.run_of(after.seq);
             let continues = self.run_end(parent) == after.seq && first_child[&Some(after)] == index;

@@ -34,12 +34,13 @@ pub struct Parts {
 pub struct Engine {
     parts: Parts,
     running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
+    pub(crate) importing: crate::port::Staging,
 }
 
 impl Engine {
     /// An engine on these parts; streams that a crash left are stored as interrupted answers first.
     pub async fn start(parts: Parts) -> Result<Arc<Self>> {
-        let engine = Arc::new(Self { parts, running: Mutex::default() });
+        let engine = Arc::new(Self { parts, running: Mutex::default(), importing: Default::default() });
         engine.recover().await?;
         Ok(engine)
     }
@@ -68,7 +69,7 @@ impl Engine {
         EntryId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
     }
 
-    fn new_conversation_id(&self) -> ConversationId {
+    pub(crate) fn new_conversation_id(&self) -> ConversationId {
         ConversationId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
     }
 

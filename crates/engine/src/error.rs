@@ -101,6 +101,13 @@ impl From<StoreError> for EngineError {
             StoreError::Damaged { .. } | StoreError::MissingOperation(_) => {
                 (Kind::Storage, "damaged", "`retake doctor` says what is damaged; the rest stays readable")
             }
+            StoreError::ConversationExists(_) => {
+                (Kind::Refused, "conversation_exists", "open that one, or import into another --data-dir")
+            }
+            StoreError::BadExport(_) => {
+                (Kind::Usage, "bad_export", "nothing was imported; export it again where it comes from")
+            }
+            StoreError::FileExists { .. } => (Kind::Refused, "file_exists", "name another file"),
             StoreError::TakenOver => {
                 (Kind::Storage, "taken_over", "close this one, or close the other one and start again")
             }
@@ -120,6 +127,9 @@ impl From<StoreError> for EngineError {
                 (Kind::Storage, "storage", "check the data directory: space, permissions, the disk")
             }
             StoreError::NotDurable(_) => (Kind::Storage, "not_durable", "nothing was changed; repeat it"),
+            StoreError::NotScrubbed(_) => {
+                (Kind::Storage, "not_scrubbed", "start Retake again: it overwrites them first")
+            }
             StoreError::Closed => (Kind::Storage, "closed", "start Retake again"),
         };
         let cause = error.source().map(|cause| chain(cause).into());

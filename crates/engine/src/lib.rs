@@ -10,6 +10,7 @@ pub mod ids;
 pub mod model;
 mod names;
 mod open;
+mod port;
 mod run;
 pub mod secret;
 pub mod settings;
@@ -17,6 +18,7 @@ pub mod settings;
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use open::OpenRequest;
+pub use port::{ExportChunk, ExportFormat};
 pub use run::{Ended, Outcome, RunEvent, RunRequest, Start};
 
 /// What the engine's verbs take and give, as the store has it.

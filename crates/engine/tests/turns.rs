@@ -1,174 +1,13 @@
 //! Turns with a model that the test speaks for: what is stored when it answers, is stopped, fails, or dies.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::StreamExt;
-use futures::channel::mpsc;
-use futures::stream::BoxStream;
-use retake_core::{ConversationId, Part, Projection, Role, Seen, Usage, joined_text};
-use retake_engine::clock::ManualClock;
-use retake_engine::ids::SeededRandom;
-use retake_engine::model::{
-    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt,
-};
-use retake_engine::store::{Action, Apply, Keeper, Memory, PageRequest, Reading, Store};
-use retake_engine::{Ended, Engine, Outcome, Parts, RunEvent, RunRequest, Start};
-use tokio::sync::Semaphore;
-
-type Said = Result<Chunk, ModelError>;
-
-/// A model whose every chunk the test sends, and whose every prompt it sees.
-struct Puppet {
-    /// One permit a call.
-    called: Semaphore,
-    calls: Mutex<Vec<(Prompt, mpsc::UnboundedSender<Said>)>>,
-}
-
-impl Puppet {
-    /// The newest call.
-    fn call(&self) -> (Prompt, mpsc::UnboundedSender<Said>) {
-        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.last().cloned().expect("the model was called")
-    }
-}
-
-impl Model for Puppet {
-    fn name(&self) -> &str {
-        "test/puppet"
-    }
-
-    fn info(&self) -> ModelInfo {
-        ModelInfo::default()
-    }
-
-    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Said> {
-        let (sender, receiver) = mpsc::unbounded();
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push((prompt, sender));
-        self.called.add_permits(1);
-        receiver.boxed()
-    }
-}
-
-struct Only(Arc<Puppet>);
-
-#[async_trait]
-impl Catalogue for Only {
-    async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
-    }
-
-    async fn list(&self) -> Vec<Offer> {
-        Vec::new()
-    }
-}
-
-/// An engine on a store in memory, with one conversation.
-struct Table {
-    engine: Arc<Engine>,
-    store: Arc<dyn Store>,
-    puppet: Arc<Puppet>,
-    clock: ManualClock,
-    id: ConversationId,
-}
-
-impl Table {
-    async fn new() -> Self {
-        let memory = Memory::new();
-        let rows = memory.writer();
-        let store: Arc<dyn Store> = Arc::new(Keeper::start(memory, rows).expect("started"));
-        let clock = ManualClock::new(1_700_000_000_000);
-        let puppet = Arc::new(Puppet { called: Semaphore::new(0), calls: Mutex::default() });
-        let engine = start(&store, &clock, &puppet, 1).await;
-        let id = engine.create(None, None, None).await.expect("created").conversation;
-        Self { engine, store, puppet, clock, id }
-    }
-
-    async fn run(&self, start: Start) -> BoxStream<'static, RunEvent> {
-        let request = RunRequest { start, model: None, seen: Seen::Anything, request: None };
-        self.engine.run(self.id, request).await.expect("started")
-    }
-
-    /// Runs a turn to its end; what the model says is given.
-    async fn turn(&self, start: Start, says: Vec<Said>) -> Ended {
-        let mut events = self.run(start).await;
-        self.until_called(&mut events).await;
-        let (_, model) = self.puppet.call();
-        says.into_iter().for_each(|said| model.unbounded_send(said).expect("somebody listens"));
-        drop(model);
-        ended(events).await
-    }
-
-    /// Waits until the model is called for this run.
-    async fn until_called(&self, events: &mut BoxStream<'static, RunEvent>) {
-        assert!(matches!(events.next().await, Some(RunEvent::Started(..))));
-        let called = tokio::time::timeout(Duration::from_secs(10), self.puppet.called.acquire()).await;
-        called.expect("the model is called").expect("never closed").forget();
-    }
-
-    fn calls(&self) -> usize {
-        self.puppet.calls.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
-    async fn shows(&self) -> String {
-        let reading = Reading { projection: Projection::Timeline, at: None };
-        let page = PageRequest { limit: 99, ..PageRequest::default() };
-        let page = self.store.page(self.id, reading, page).await.expect("a page");
-        let entries = page.entries.iter().map(|shown| {
-            let entry = shown.entry.as_ref().expect("sound");
-            let cut = if entry.meta.flags.interrupted { "…" } else { "" };
-            format!("{}{cut}", joined_text(&entry.parts))
-        });
-        entries.collect::<Vec<_>>().join(" | ")
-    }
-
-    async fn newest(&self) -> retake_core::EntryId {
-        self.engine.entry(self.id, "@").await.expect("there is a last entry")
-    }
-
-    async fn undo(&self) {
-        let undo = Apply { action: Action::Undo(1), seen: Seen::Anything, by: self.engine.by(None) };
-        self.engine.apply(self.id, undo).await.expect("undone");
-    }
-}
-
-async fn start(store: &Arc<dyn Store>, clock: &ManualClock, puppet: &Arc<Puppet>, seed: u64) -> Arc<Engine> {
-    let parts = Parts {
-        store: Arc::clone(store),
-        clock: Arc::new(clock.clone()),
-        random: Arc::new(SeededRandom::new(seed)),
-        models: Arc::new(Only(Arc::clone(puppet))),
-        system_prompt: Some("be kind".into()),
-        user: "ann".into(),
-    };
-    Engine::start(parts).await.expect("started")
-}
-
-async fn ended(mut events: BoxStream<'static, RunEvent>) -> Ended {
-    while let Some(event) = events.next().await {
-        if let RunEvent::Ended(ended) = event {
-            return ended;
-        }
-    }
-    panic!("a run's last event is its end")
-}
-
-fn ask(text: &str) -> Start {
-    Start::Say(vec![Part::text(text)], None)
-}
-
-fn text(text: &str) -> Said {
-    Ok(Chunk::Text(text.into()))
-}
-
-fn done() -> Said {
-    Ok(Chunk::End(EndReason::Stop))
-}
-
-fn failure() -> Said {
-    Err(ModelError::new(ModelErrorKind::Overloaded, "test/puppet"))
-}
+use retake_core::{Part, Role, Seen, Usage};
+use retake_engine::model::Chunk;
+use retake_engine::store::{Action, Apply};
+use retake_engine::{Outcome, RunEvent, RunRequest, Start};
+use retake_testkit::{Table, ask, done, ended, failure, start, text};
 
 #[tokio::test]
 async fn an_answer_is_stored_whole_with_its_usage() {
@@ -326,7 +165,7 @@ async fn the_same_request_asks_the_model_once() {
     ended(events).await;
     let again = ended(table.engine.run(table.id, request("hi")).await.expect("started")).await;
     assert_eq!(again.outcome, Outcome::Succeeded);
-    assert_eq!((table.calls(), table.shows().await.as_str()), (1, "hi | once"));
+    assert_eq!((table.puppet.calls(), table.shows().await.as_str()), (1, "hi | once"));
     let reused = table.engine.run(table.id, request("other")).await;
     assert!(reused.is_err_and(|error| error.code == "request_reused"));
 }

@@ -16,14 +16,15 @@ use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
 
 pub use open::{Options, open};
 
-/// The owner in this very process, as a face sees it.
+/// The owner in this very process, as a face sees it. Cheap to clone.
+#[derive(Clone)]
 pub(crate) struct InProcess {
     pub(crate) engine: Arc<Engine>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
 }
 
 #[async_trait]
-impl Client for Arc<InProcess> {
+impl Client for InProcess {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
         self.dispatch(request).await
     }

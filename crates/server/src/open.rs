@@ -43,6 +43,5 @@ pub async fn open(options: Options) -> Result<Arc<dyn Client>, Problem> {
         user: options.user,
     };
     let engine = Engine::open(request).await.map_err(problem)?;
-    let server: Arc<InProcess> = Arc::new(InProcess { engine, settings });
-    Ok(Arc::new(server))
+    Ok(Arc::new(InProcess { engine, settings: Arc::new(settings) }))
 }

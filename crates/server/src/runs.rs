@@ -1,7 +1,5 @@
 //! A run's events, as `wire` has them.
 
-use std::sync::Arc;
-
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Projection};
@@ -13,16 +11,13 @@ use crate::convert::problem;
 use crate::dispatch::store_problem;
 
 impl InProcess {
-    pub(crate) async fn start_run(
-        self: &Arc<Self>,
-        run: Run,
-    ) -> Result<BoxStream<'static, RunEvent>, Problem> {
+    pub(crate) async fn start_run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let (conversation, request) = self.run_request(run).await?;
         let events = self.engine.run(conversation, request).await.map_err(problem)?;
-        let server = Arc::clone(self);
+        let server = self.clone();
         Ok(events
             .then(move |event| {
-                let server = Arc::clone(&server);
+                let server = server.clone();
                 async move { server.event(conversation, event).await }
             })
             .boxed())

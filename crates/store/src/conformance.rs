@@ -55,6 +55,7 @@ macro_rules! conformance {
             a_step_compensated_under_a_later_one_is_passed_over
             a_late_answer_is_detached
             restore_needs_a_real_head
+            what_arrived_since_goes_along_only_when_asked
             earlier_heads_can_be_read
             erased_words_are_gone_from_every_reading
             search_speaks_words

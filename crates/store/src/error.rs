@@ -92,9 +92,24 @@ pub enum StoreError {
     /// The commit that this request was a part of failed as a whole.
     #[error("the change could not be made durable: {0}")]
     NotDurable(String),
+    /// Content was erased, but old copies of its bytes are still in the store's files. The next start tries again.
+    #[error("the content is erased, but old copies of its bytes are still in the store's files: {0}")]
+    NotScrubbed(String),
     /// The store's writer has ended.
     #[error("the store is closed")]
     Closed,
+    /// What is to be restored is here already.
+    #[error("conversation {0} is here already")]
+    ConversationExists(ConversationId),
+    /// An export that does not hold together: nothing of it was taken.
+    #[error("the export can't be imported: {0}")]
+    BadExport(String),
+    /// Nothing is written over a file that is there.
+    #[error("{} is there already", path.display())]
+    FileExists {
+        /// The file.
+        path: PathBuf,
+    },
     /// An operation number that is not there: the log has a gap.
     #[error("operation {0} is missing")]
     MissingOperation(OpNo),

@@ -9,6 +9,7 @@ mod changes;
 mod decide;
 mod erase;
 mod load;
+mod port;
 mod read;
 mod reads;
 mod search;
@@ -108,7 +109,15 @@ trait Job<T>: Send {
 
 /// A reply held back until the commit is durable.
 trait Reply {
-    fn send(self: Box<Self>, commit: &std::result::Result<(), StoreError>);
+    fn send(self: Box<Self>, fate: &Fate);
+}
+
+/// What became of a transaction.
+struct Fate {
+    /// Whether it is durable.
+    commit: Result<()>,
+    /// Whether the bytes of what it erased are gone, where it erased something.
+    scrub: Result<()>,
 }
 
 struct Write<F, V> {
@@ -118,14 +127,17 @@ struct Write<F, V> {
 
 struct Done<V> {
     result: Result<V>,
+    /// Whether the request erased something.
+    erased: bool,
     reply: oneshot::Sender<Result<V>>,
 }
 
 impl<V> Reply for Done<V> {
-    fn send(self: Box<Self>, commit: &std::result::Result<(), StoreError>) {
-        let result = match (self.result, commit) {
-            (Ok(_), Err(error)) => Err(shared(error)),
-            (result, _) => result,
+    fn send(self: Box<Self>, fate: &Fate) {
+        let result = match (self.result, &fate.commit, &fate.scrub) {
+            (Ok(_), Err(error), _) => Err(shared(error)),
+            (Ok(_), Ok(()), Err(error)) if self.erased => Err(StoreError::NotScrubbed(text_of(error))),
+            (result, _, _) => result,
         };
         // Who asked may have gone away; what is durable stays so.
         drop(self.reply.send(result));
@@ -140,8 +152,11 @@ where
 {
     fn run(self: Box<Self>, context: &mut Context<T>) -> Box<dyn Reply> {
         let Self { work, reply } = *self;
+        let before = std::mem::take(&mut context.scrub);
         let result = within_savepoint(context, work);
-        Box::new(Done { result, reply })
+        let erased = context.scrub && result.is_ok();
+        context.scrub = before || erased;
+        Box::new(Done { result, erased, reply })
     }
 
     fn fail(self: Box<Self>, error: StoreError) {
@@ -171,16 +186,19 @@ fn within_savepoint<T: Transactions, V>(
 fn shared(error: &StoreError) -> StoreError {
     match error {
         StoreError::TakenOver => StoreError::TakenOver,
-        other => {
-            let mut text = other.to_string();
-            let mut cause = std::error::Error::source(other);
-            while let Some(source) = cause {
-                text = format!("{text}: {source}");
-                cause = source.source();
-            }
-            StoreError::NotDurable(text)
-        }
+        other => StoreError::NotDurable(text_of(other)),
     }
+}
+
+/// An error and its causes in one line.
+fn text_of(error: &StoreError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        text = format!("{text}: {source}");
+        cause = source.source();
+    }
+    text
 }
 
 /// The one writer, until every sender is gone.
@@ -193,18 +211,18 @@ fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn J
             continue;
         }
         let replies: Vec<Box<dyn Reply>> = jobs.into_iter().map(|job| job.run(&mut context)).collect();
-        let mut outcome = context.rows.commit();
-        match &outcome {
+        let commit = context.rows.commit();
+        match &commit {
             Ok(()) => context.cache.publish(&mut context.staged),
             Err(_) => {
                 context.rows.abandon();
                 context.staged.clear();
             }
         }
-        if std::mem::take(&mut context.scrub) && outcome.is_ok() {
-            outcome = context.rows.scrub();
-        }
-        replies.into_iter().for_each(|reply| reply.send(&outcome));
+        let erased = std::mem::take(&mut context.scrub) && commit.is_ok();
+        let scrub = if erased { context.rows.scrub() } else { Ok(()) };
+        let fate = Fate { commit, scrub };
+        replies.into_iter().for_each(|reply| reply.send(&fate));
     }
 }
 

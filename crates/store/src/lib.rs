@@ -9,6 +9,7 @@ mod error;
 mod keeper;
 mod lock;
 mod memory;
+mod port;
 pub mod query;
 mod reading;
 mod record;
@@ -20,9 +21,17 @@ mod store;
 pub use error::{Result, StoreError};
 pub use keeper::Keeper;
 pub use memory::{Memory, MemoryRows};
+pub use port::{
+    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, FullConversation, FullImport, FullPiece,
+    Import, ImportEntry, Said, Upkeep,
+};
 pub use reading::{
     Alternative, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned,
     Reading, Shown, Snapshot, Summary, TargetLine,
+};
+pub use record::{
+    EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,
+    decode_exported, decode_full, encode_export_header, encode_exported,
 };
 pub use request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort,

@@ -41,10 +41,7 @@ impl OwnerLock {
         let mut tries = wait.as_millis() / POLL.as_millis();
         while !is_free(&file, &path)? {
             if tries == 0 {
-                return Err(StoreError::Held {
-                    dir: dir.to_owned(),
-                    holder: holder(&mut file),
-                });
+                return Err(StoreError::Held { dir: dir.to_owned(), holder: holder(&mut file) });
             }
             tries -= 1;
             std::thread::sleep(POLL);
@@ -100,11 +97,7 @@ fn holder(file: &mut File) -> String {
 /// Wraps a file's error with what was tried.
 pub(crate) fn io(attempt: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
     let path: PathBuf = path.to_owned();
-    move |source| StoreError::Io {
-        attempt,
-        path,
-        source,
-    }
+    move |source| StoreError::Io { attempt, path, source }
 }
 
 /// A time for people: `2026-11-21 22:42:07`.
@@ -121,19 +114,12 @@ fn date(days: i64) -> (i64, i64, i64) {
     const DAYS_TO_1970: i64 = 719_468;
     const PER_400_YEARS: i64 = 146_097;
     let days = days + DAYS_TO_1970;
-    let (cycle, day) = (
-        days.div_euclid(PER_400_YEARS),
-        days.rem_euclid(PER_400_YEARS),
-    );
+    let (cycle, day) = (days.div_euclid(PER_400_YEARS), days.rem_euclid(PER_400_YEARS));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     (cycle * 400 + year + next, month, day)
 }
 
@@ -162,10 +148,7 @@ mod tests {
         let take = || OwnerLock::take(dir.path(), Time(0), Duration::ZERO);
         let first = take().unwrap();
         let refused = take().unwrap_err().to_string();
-        assert!(
-            refused.contains(&format!("process {}", std::process::id())),
-            "{refused}"
-        );
+        assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
         drop(first);
         let _second = take().unwrap();
     }
@@ -175,9 +158,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let first = OwnerLock::take(dir.path(), Time(0), Duration::ZERO).unwrap();
         let path = dir.path().to_owned();
-        let waiting = std::thread::spawn(move || {
-            OwnerLock::take(&path, Time(0), Duration::from_secs(30)).map(drop)
-        });
+        let waiting =
+            std::thread::spawn(move || OwnerLock::take(&path, Time(0), Duration::from_secs(30)).map(drop));
         drop(first);
         waiting.join().unwrap().unwrap();
     }

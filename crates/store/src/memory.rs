@@ -6,9 +6,13 @@
 mod data;
 mod rows;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use retake_core::Time;
+
 use crate::error::{Result, StoreError};
+use crate::port::Upkeep;
 use crate::rows::{Backend, Transactions};
 use data::Data;
 
@@ -114,6 +118,22 @@ impl Transactions for MemoryRows {
 
     fn scrub(&mut self) -> Result<()> {
         Ok(())
+    }
+}
+
+impl Upkeep for MemoryRows {
+    fn problems(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn mend_search(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn copy_to(&self, to: Option<&Path>, _now: Time) -> Result<PathBuf> {
+        let path = to.map_or_else(PathBuf::new, Path::to_owned);
+        let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "the store is only in memory");
+        Err(StoreError::Io { attempt: "write a backup to", path, source })
     }
 }
 

@@ -6,6 +6,8 @@
 //! their own; the file's (`PRAGMA user_version`) is theirs. Golden files in `tests/golden` pin them.
 
 mod content;
+mod export;
+mod full;
 #[cfg(test)]
 mod golden;
 mod op;
@@ -14,10 +16,14 @@ mod state;
 mod stream;
 
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
-pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
-pub(crate) use place::{
-    decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request,
+pub use export::{
+    EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, decode_export_header, decode_exported, encode_export_header,
+    encode_exported,
 };
+pub(crate) use full::encode_full;
+pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};
+pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
+pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
 

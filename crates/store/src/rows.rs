@@ -120,6 +120,8 @@ pub trait Rows: Send {
     fn entries_like(&self, root: LogNo, prefix: &str, limit: usize) -> Result<Vec<(EntryId, Key)>>;
     /// The entry that a request made.
     fn entry_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(Key, Fingerprint)>>;
+    /// The requests that made entries of a range, both ends included, by `seq`.
+    fn requests_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, RequestId, Fingerprint)>>;
     /// Entries with this id on their platform.
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>>;
     /// The runs of a log.
@@ -178,7 +180,7 @@ pub trait Backend: Send + Sync + 'static {
 }
 
 /// What the one writer does besides writing rows.
-pub trait Transactions: Rows {
+pub trait Transactions: crate::port::Upkeep {
     /// Opens a transaction; refused when another owner has taken over.
     fn begin(&mut self) -> Result<()>;
     /// Sets a point to return to.

@@ -86,15 +86,9 @@ fn ids_like(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
     let fits = prefix.len() <= DIGITS && prefix.bytes().all(|byte| byte.is_ascii_hexdigit());
     let end = |filler: &str| {
         let text = format!("{prefix}{}", filler.repeat(DIGITS - prefix.len()));
-        uuid::Uuid::try_parse(&text)
-            .ok()
-            .map(uuid::Uuid::into_bytes)
+        uuid::Uuid::try_parse(&text).ok().map(uuid::Uuid::into_bytes)
     };
-    if fits {
-        Some((end("0")?, end("f")?))
-    } else {
-        None
-    }
+    if fits { Some((end("0")?, end("f")?)) } else { None }
 }
 
 impl SqliteRows {

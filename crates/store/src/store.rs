@@ -1,9 +1,12 @@
 //! The store as everybody above sees it.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
-use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Revision};
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Revision, Time};
 
 use crate::error::Result;
+use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::{
     Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
     Summary, TargetLine,
@@ -91,4 +94,18 @@ pub trait Store: Send + Sync {
     async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()>;
     /// Streams that a crash left.
     async fn streams(&self) -> Result<Vec<StreamRow>>;
+
+    /// A piece of an export, from where the last one ended; the first one fixes the state for all.
+    async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt>;
+    /// A piece of a full export of the whole tree of forks, from the cursor of the last one.
+    async fn export_full(&self, conversation: ConversationId, cursor: Option<String>) -> Result<FullPiece>;
+    /// Makes a conversation of what was said elsewhere, as one step. Asked again, the receipt tells how it is now.
+    async fn import(&self, import: Import) -> Result<Receipt>;
+    /// Restores a tree of forks exactly, as one step; the receipt is the root's.
+    async fn restore_full(&self, import: FullImport) -> Result<Receipt>;
+    /// Writes a consistent copy of the whole store while it is in use: to a file that is not there yet, or
+    /// without a name to a dated one beside the store.
+    async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied>;
+    /// Looks the whole store through.
+    async fn check(&self, care: Care) -> Result<Checked>;
 }

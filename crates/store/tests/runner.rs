@@ -1,3 +1,6 @@
 //! The store's tests, one binary.
 
 mod backends;
+mod files;
+mod kit;
+mod model;

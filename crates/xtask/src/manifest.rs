@@ -52,6 +52,12 @@ impl Manifest {
         targets.into_iter().flatten().filter_map(|target| target.get("name")?.as_str()).collect()
     }
 
+    /// Paths of the `[[bin]]` targets that name one, inside the crate.
+    pub(crate) fn bin_paths(&self) -> Vec<&str> {
+        let targets = self.table.get("bin").and_then(Value::as_array);
+        targets.into_iter().flatten().filter_map(|target| target.get("path")?.as_str()).collect()
+    }
+
     fn tables(&self) -> Vec<&Table> {
         let targets = self.table.get("target").and_then(Value::as_table);
         let per_target = targets.into_iter().flatten().filter_map(|(_, t)| t.as_table());

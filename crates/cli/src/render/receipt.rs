@@ -8,21 +8,18 @@ use crate::term::style::Style;
 use crate::ui::Look;
 
 /// The action in one word of the past.
-pub(crate) fn done(action: &Action) -> &'static str {
+fn done(action: &Action) -> &'static str {
     match action {
-        Action::Rewind { .. } => "rewound",
+        Action::Rewind { .. } | Action::Edit { .. } => "rewound",
         Action::Undo { .. } => "undone",
         Action::Redo { .. } => "redone",
         Action::Restore { .. } => "restored",
         Action::Checkout { .. } => "switched",
         Action::Choose { .. } => "chosen",
-        Action::Edit { .. } => "rewound",
-        Action::Mark { verb, .. } => match verb {
-            MarkVerb::Hide => "hidden",
-            MarkVerb::Show => "shown",
-            MarkVerb::Exclude => "excluded",
-            MarkVerb::Include => "included",
-        },
+        Action::Mark { verb: MarkVerb::Hide, .. } => "hidden",
+        Action::Mark { verb: MarkVerb::Show, .. } => "shown",
+        Action::Mark { verb: MarkVerb::Exclude, .. } => "excluded",
+        Action::Mark { verb: MarkVerb::Include, .. } => "included",
         Action::Fold { .. } => "folded",
         Action::Unfold { .. } => "unfolded",
         Action::Label { name: Some(_), .. } => "labelled",
@@ -34,21 +31,26 @@ pub(crate) fn done(action: &Action) -> &'static str {
 }
 
 /// What was done, in a few lines.
-pub(crate) fn receipt(look: &Look, done: &str, receipt: &Receipt) -> String {
+pub(crate) fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
     if receipt.unchanged {
         return "nothing changed: it was so already\n".to_owned();
     }
+    // Messages that are hidden or shown are not taken back or brought back, though they go and come.
+    let (back, forth) = match action {
+        Action::Mark { .. } => ("", ""),
+        _ => (" taken back", " brought back"),
+    };
     let mut pieces = Vec::new();
-    for (counts, what) in [(receipt.taken_back, "taken back"), (receipt.brought_back, "brought back")] {
+    for (counts, what) in [(receipt.taken_back, back), (receipt.brought_back, forth)] {
         if counts != Counts::default() {
-            pieces.push(format!("{} {what}", words::counts(counts)));
+            pieces.push(format!("{}{what}", words::counts(counts)));
         }
     }
     let lifted = receipt.lifted.len();
     if lifted > 0 {
         pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
     }
-    let done = look.palette.paint(Style::Good, done);
+    let done = look.palette.paint(Style::Good, done(action));
     let mut text =
         if pieces.is_empty() { format!("{done}\n") } else { format!("{done}: {}\n", pieces.join(", ")) };
     if let Some(composer) = &receipt.composer {
@@ -58,10 +60,10 @@ pub(crate) fn receipt(look: &Look, done: &str, receipt: &Receipt) -> String {
 }
 
 /// The same for the conversation in the terminal, where the text is in the line already.
-pub(crate) fn in_line(look: &Look, done: &str, given: &Receipt) -> String {
+pub(crate) fn in_line(look: &Look, action: &Action, given: &Receipt) -> String {
     let attached = given.composer.as_ref().and_then(|composer| content::attached(&composer.parts));
     let without = Receipt { composer: None, ..given.clone() };
-    let mut text = receipt(look, done, &without);
+    let mut text = receipt(look, action, &without);
     if let Some(attached) = attached {
         text.push_str(&format!("{attached} goes with your next message\n"));
     }

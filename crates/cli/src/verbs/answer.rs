@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::term::safe;
 
-/// Runs the model and prints its answer. The first Ctrl-C asks it to stop.
+/// Runs the model and prints its answer. The first Ctrl-C asks it to stop, the second leaves at once.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
     let of = Of { conversation: run.conversation.clone() };
     cx.ui.listen()?;
@@ -23,6 +23,8 @@ pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
             event = events.next() => Some(event),
         };
         match event {
+            // Who presses it again does not want to wait until the model has stopped.
+            None if stopped => return Err(Failure::Said(INTERRUPTED)),
             None => {
                 stopped = true;
                 cx.call(Request::Cancel(of.clone())).await?;

@@ -45,11 +45,15 @@ pub(crate) struct Preview<A: Args> {
 /// Does an action, and shows its receipt.
 pub(crate) async fn apply(cx: &mut Context<'_>, changing: Changing, action: Action, since: bool) -> Result {
     let conversation = cx.conversation(changing.place.conversation).await?;
-    let done = receipt::done(&action);
-    let apply =
-        Apply { conversation, action, head: changing.head, since, request_id: changing.repeat.request_id };
+    let apply = Apply {
+        conversation,
+        action: action.clone(),
+        head: changing.head,
+        since,
+        request_id: changing.repeat.request_id,
+    };
     let given = cx.receipt(Request::Apply(apply)).await?;
-    let text = receipt::receipt(&cx.ui.look(), done, &given);
+    let text = receipt::receipt(&cx.ui.look(), &action, &given);
     cx.acknowledge(&given, &text)
 }
 

@@ -1,5 +1,6 @@
 //! `retake import`: a conversation from a file. Must never send lines that are not JSON, and names the line that is wrong.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -45,7 +46,11 @@ impl Import {
         let mut first = 0;
         for batch in batches(&lines) {
             progress.set(first);
-            let sent = ImportLines { conversation: conversation.clone(), first, lines: batch.to_vec() };
+            let sent = ImportLines {
+                conversation: conversation.clone(),
+                first,
+                lines: batch.iter().map(ToString::to_string).collect(),
+            };
             first += batch.len() as u64;
             match cx.call(Request::ImportLines(sent)).await? {
                 Reply::Done => {}
@@ -69,7 +74,7 @@ impl Import {
 }
 
 /// The lines to send: those of the text, or the elements of a JSON array.
-fn lines(text: &str, input: &Path) -> Result<Vec<String>> {
+fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<Cow<'a, str>>> {
     let name = input.display();
     let text = text.trim_start_matches('\u{feff}').trim_end();
     if text.is_empty() {
@@ -82,13 +87,20 @@ fn lines(text: &str, input: &Path) -> Result<Vec<String>> {
         // An element may be written over several lines.
         let list: Vec<serde_json::Value> = serde_json::from_str(text)
             .map_err(|error| wrong(format!("{name} is not a JSON array: {error}")))?;
-        return Ok(list.iter().map(ToString::to_string).collect());
+        return Ok(list.iter().map(|element| Cow::Owned(element.to_string())).collect());
     }
     for (number, line) in text.lines().enumerate() {
         serde_json::from_str::<serde::de::IgnoredAny>(line)
-            .map_err(|error| wrong(format!("line {} of {name} is not JSON: {error}", number + 1)))?;
+            .map_err(|error| wrong(not_json(&error, number + 1, input)))?;
     }
-    Ok(text.lines().map(str::to_owned).collect())
+    Ok(text.lines().map(Cow::Borrowed).collect())
+}
+
+/// What is wrong with a line. The parser counts lines too, but only ever saw this one.
+fn not_json(error: &serde_json::Error, number: usize, input: &Path) -> String {
+    let said = error.to_string();
+    let (what, _) = said.rsplit_once(" at line ").unwrap_or((&said, ""));
+    format!("line {number}, column {} of {} is not JSON: {what}", error.column(), input.display())
 }
 
 fn wrong(message: String) -> Failure {
@@ -96,7 +108,7 @@ fn wrong(message: String) -> Failure {
 }
 
 /// Batches of lines that are neither too many nor too large.
-fn batches(lines: &[String]) -> Vec<&[String]> {
+fn batches<'b, 'a>(lines: &'b [Cow<'a, str>]) -> Vec<&'b [Cow<'a, str>]> {
     let mut batches = Vec::new();
     let mut from = 0;
     let mut bytes = 0;
@@ -124,10 +136,10 @@ mod tests {
 
     #[test]
     fn batches_keep_every_line() {
-        let many = vec!["x".to_owned(); 2 * LINES + 1];
-        let sizes: Vec<usize> = batches(&many).into_iter().map(<[_]>::len).collect();
+        let many = vec![Cow::Borrowed("x"); 2 * LINES + 1];
+        let sizes: Vec<usize> = batches(&many).into_iter().map(|batch| batch.len()).collect();
         assert_eq!(sizes, [LINES, LINES, 1]);
-        let large = vec!["x".repeat(BYTES); 3];
+        let large = vec![Cow::Owned("x".repeat(BYTES)); 3];
         assert_eq!(batches(&large).len(), 3);
     }
 }

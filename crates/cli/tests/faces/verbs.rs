@@ -114,10 +114,10 @@ fn asking() {
 
 #[test]
 fn asking_where_there_is_nothing_yet() {
-    let none = || Ok(Reply::Conversations(Conversations { conversations: Vec::new(), more: false }));
-    let ask = Case::script("").reply("list", none()).see(&["ask", "hello"]);
-    let undo = Case::script("").reply("list", none()).see(&["undo"]);
-    let go_on = Case::script("hello").reply("list", none()).see(&["-c"]);
+    let none = || Reply::Conversations(Conversations { conversations: Vec::new(), more: false });
+    let ask = Case::script("").reply("list", Ok(none())).see(&["ask", "hello"]);
+    let undo = Case::script("").reply("list", Ok(none())).see(&["undo"]);
+    let go_on = Case::script("hello").reply("list", Ok(none())).see(&["-c"]);
     assert_snapshot!([ask, undo, go_on].join("\n"));
 }
 

@@ -16,6 +16,12 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// How often modes are looked at, which change without a word.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The time, for deadlines.
+#[expect(clippy::disallowed_methods, reason = "the program under test runs in real time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
 pub(crate) struct Pty {
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -133,14 +139,14 @@ impl Pty {
 
     #[track_caller]
     fn until_screen(&self, what: &str, expected: impl Fn(&vt100::Screen) -> bool) -> String {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = now() + DEADLINE;
         let mut parser = self.screen.0.lock().expect("the screen");
         loop {
             let contents = parser.screen().contents();
             if expected(parser.screen()) {
                 return contents;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(now());
             assert!(!left.is_zero(), "waited for {what}; the screen is\n{contents}\n");
             parser = self.screen.1.wait_timeout(parser, left.min(LOOK)).expect("the screen").0;
         }
@@ -171,12 +177,12 @@ impl Pty {
     /// Waits until the program has ended.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> bool {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = now() + DEADLINE;
         loop {
             if let Some(status) = self.child.try_wait().expect("the child") {
                 return status.success();
             }
-            assert!(Instant::now() < deadline, "it does not end; the screen is\n{}", self.screen());
+            assert!(now() < deadline, "it does not end; the screen is\n{}", self.screen());
             std::thread::yield_now();
         }
     }

@@ -150,6 +150,9 @@ impl Conversation {
             },
         };
         let back = back.ok_or(Refusal::Overtaken)?;
+        if !self.moved_last(records, step)? {
+            return Err(Refusal::Overtaken.into());
+        }
         let mut op = self.operation(by, Reason::Compensate(step), Change::Move { before: tip, after: back });
         op.line_after = if self.line.done == Some(step) {
             let before = self.line_before(records, step)?;
@@ -160,5 +163,29 @@ impl Conversation {
             line
         };
         Ok(Self::one(op))
+    }
+
+    /// Whether a step is done and nothing that was done after it moved the tip: an equal tip alone may be another
+    /// step's work.
+    fn moved_last<R: Records>(&self, records: &R, step: Step) -> Result<bool, R::Error> {
+        let mut next = self.line.done;
+        while let Some(done) = next {
+            let void = self.line.void.contains(&done);
+            if done == step {
+                return Ok(!void);
+            }
+            if !void && self.is_move(records, done)? {
+                return Ok(false);
+            }
+            next = self.line_before(records, done)?.done;
+        }
+        Ok(false)
+    }
+
+    fn is_move<R: Records>(&self, records: &R, step: Step) -> Result<bool, R::Error> {
+        match step {
+            Step::Turn(_) => Ok(true),
+            Step::Op(no) => Ok(matches!(records.op(no)?.change, Change::Move { .. })),
+        }
     }
 }

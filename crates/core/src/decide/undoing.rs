@@ -1,6 +1,8 @@
 //! Undo and redo: one step back or forward on the undo line, each an operation of its own.
 
+use crate::content::Part;
 use crate::conversation::{By, Commit, Conversation, Seen};
+use crate::entry::Meta;
 use crate::id::{OpNo, Pos};
 use crate::line::{Line, Step};
 use crate::op::{Change, Operation, Reason};
@@ -9,7 +11,39 @@ use crate::records::Records;
 use crate::refusal::Refusal;
 
 /// One step back or forward, if there is one.
-type StepOne<R> = fn(&Conversation, &R, &By) -> Result<Option<Operation>, <R as Records>::Error>;
+type StepOne<R> = fn(&Conversation, &Pending<'_, R>, &By) -> Result<Option<Operation>, <R as Records>::Error>;
+
+/// The rows, with the operations that the same commit will add.
+struct Pending<'a, R> {
+    records: &'a R,
+    ops: &'a [Operation],
+}
+
+impl<R: Records> Records for Pending<'_, R> {
+    type Error = R::Error;
+
+    fn meta(&self, pos: Pos) -> Result<Meta, R::Error> {
+        self.records.meta(pos)
+    }
+
+    fn parts(&self, pos: Pos) -> Result<Vec<Part>, R::Error> {
+        self.records.parts(pos)
+    }
+
+    fn op(&self, no: OpNo) -> Result<Operation, R::Error> {
+        let first = self.ops.first().map_or(no.next(), |op| op.no);
+        let pending = no.0.checked_sub(first.0).and_then(|at| self.ops.get(usize::try_from(at).ok()?));
+        pending.map_or_else(|| self.records.op(no), |op| Ok(op.clone()))
+    }
+
+    fn last_opener(&self, span: Span) -> Result<Option<Pos>, R::Error> {
+        self.records.last_opener(span)
+    }
+
+    fn atoms(&self, span: Span) -> Result<Vec<(Pos, Pos)>, R::Error> {
+        self.records.atoms(span)
+    }
+}
 
 impl Conversation {
     /// Takes back the last `count` things done, at least one, clamped to the beginning.
@@ -20,7 +54,8 @@ impl Conversation {
         seen: Seen,
         count: usize,
     ) -> Result<Commit, R::Error> {
-        self.repeat(records, by, seen, count, Self::undo_one)?.ok_or_else(|| Refusal::NothingToUndo.into())
+        let one: StepOne<R> = |now, records, by| now.undo_one(records, by);
+        self.repeat(records, by, seen, count, one)?.ok_or_else(|| Refusal::NothingToUndo.into())
     }
 
     /// Brings back the last `count` things undone, at least one, clamped to the last.
@@ -31,7 +66,8 @@ impl Conversation {
         seen: Seen,
         count: usize,
     ) -> Result<Commit, R::Error> {
-        self.repeat(records, by, seen, count, Self::redo_one)?.ok_or_else(|| Refusal::NothingToRedo.into())
+        let one: StepOne<R> = |now, records, by| now.redo_one(records, by);
+        self.repeat(records, by, seen, count, one)?.ok_or_else(|| Refusal::NothingToRedo.into())
     }
 
     /// Up to `count` steps in one commit; `None` when there is not even one.
@@ -49,7 +85,7 @@ impl Conversation {
         let mut now = self.clone();
         let mut by = by.clone();
         while commit.ops.len() < count.max(1)
-            && let Some(op) = one(&now, records, &by)?
+            && let Some(op) = one(&now, &Pending { records, ops: &commit.ops }, &by)?
         {
             let op = Operation { revision: self.revision.next(), ..op };
             now = now.after(records, &Self::one(op.clone()))?;
@@ -60,15 +96,7 @@ impl Conversation {
     }
 
     fn undo_one<R: Records>(&self, records: &R, by: &By) -> Result<Option<Operation>, R::Error> {
-        let mut void = self.line.void.clone();
-        let mut next = self.line.done;
-        while let Some(step) = next
-            && let Some(at) = void.iter().position(|other| *other == step)
-        {
-            void.remove(at);
-            next = self.line_before(records, step)?.done;
-        }
-        let Some(step) = next else { return Ok(None) };
+        let Some(step) = self.next_undo(records)? else { return Ok(None) };
         let tip = self.state.tip;
         let change = match step {
             Step::Turn(opener) => Some(Change::Move { before: tip, after: self.tree.after(opener) }),
@@ -79,8 +107,20 @@ impl Conversation {
         };
         let mut op = self.operation(by, Reason::Undo(step), change);
         let done = self.line_before(records, step)?.done;
-        op.line_after = Line { done, undone: Some(op.no), void };
+        // What is passed over stays void: a redo puts this step upon it again.
+        op.line_after = Line { done, undone: Some(op.no), void: self.line.void.clone() };
         Ok(Some(op))
+    }
+
+    /// The step that undo takes back next: the last one done that was not compensated.
+    pub fn next_undo<R: Records>(&self, records: &R) -> Result<Option<Step>, R::Error> {
+        let mut next = self.line.done;
+        while let Some(step) = next
+            && self.line.void.contains(&step)
+        {
+            next = self.line_before(records, step)?.done;
+        }
+        Ok(next)
     }
 
     fn redo_one<R: Records>(&self, records: &R, by: &By) -> Result<Option<Operation>, R::Error> {

@@ -327,3 +327,18 @@ pub async fn restore_needs_a_real_head(store: Arc<dyn Store>) {
     let error = stage.store.apply(stage.id, seen).await.expect_err("stale");
     assert_eq!(code(&error), "stale_head");
 }
+
+/// What was said since may be taken back along, where the author says so; an operation made since refuses it.
+pub async fn what_arrived_since_goes_along_only_when_asked(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
+    let seen = stage.head().await;
+    stage.turn("T3").await;
+    let rewind = |seen| Apply { action: Action::Rewind(stage.named("T2")), seen, by: by() };
+    let error = stage.store.apply(stage.id, rewind(Seen::Exactly(seen))).await.expect_err("stale");
+    assert_eq!(code(&error), "stale_head");
+    stage.store.apply(stage.id, rewind(Seen::Since(seen))).await.expect("rewound");
+    assert_eq!(stage.shows().await, "T1");
+    stage.undo().await;
+    let error = stage.store.apply(stage.id, rewind(Seen::Since(seen))).await.expect_err("stale");
+    assert_eq!(code(&error), "stale_head");
+}

@@ -19,7 +19,8 @@ pub(super) fn changes<R: Rows>(rows: &R, now: &Loaded, since: Revision) -> Resul
         gone.push(rows.meta(now.key(pos)?)?.id);
     }
     let both = now.conversation.scheduling().without(between.came.spans().iter().copied());
-    let changed = both_parts(&both, &touched(rows, now, &then, head)?);
+    let touched = union(touched(rows, now, &then, head)?);
+    let changed = common(&both, &union([touched.spans().to_vec(), regrouped(now, head, &touched)].concat()));
     Ok(Changes {
         head: now.conversation.head,
         revision: now.conversation.revision,
@@ -29,13 +30,31 @@ pub(super) fn changes<R: Rows>(rows: &R, now: &Loaded, since: Revision) -> Resul
     })
 }
 
-/// The parts of a path that lie in any of these spans.
-fn both_parts(path: &Path, spans: &[Span]) -> Path {
-    let mut positions: Vec<Pos> =
-        spans.iter().flat_map(|span| path.within(*span).positions().collect::<Vec<_>>()).collect();
-    positions.sort_unstable();
-    positions.dedup();
-    Path::from_spans(positions.into_iter().map(Span::one))
+/// All entries of these spans, each once.
+fn union(mut spans: Vec<Span>) -> Path {
+    spans.sort_unstable();
+    let mut merged: Vec<Span> = Vec::new();
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if last.depth == span.depth && span.from <= last.to => last.to = last.to.max(span.to),
+            _ => merged.push(span),
+        }
+    }
+    Path::from_spans(merged)
+}
+
+/// The entries that both have.
+fn common(path: &Path, part: &Path) -> Path {
+    Path::from_spans(part.spans().iter().flat_map(|span| path.within(*span).spans().to_vec()))
+}
+
+/// Alternatives that are counted anew: another one was said since `head`, or one was touched.
+fn regrouped(now: &Loaded, head: Head, touched: &Path) -> Vec<Span> {
+    let tree = &now.conversation.tree;
+    let is_new = |pos: &Pos| pos.depth == tree.depth() && pos.seq > head.seq.0;
+    let groups = tree.siblings().into_iter();
+    let counted_anew = groups.filter(|group| group.iter().any(|pos| is_new(pos) || touched.contains(*pos)));
+    counted_anew.flatten().map(Span::one).collect()
 }
 
 /// Spans that an operation since `head` made look different: marks, folds, labels, erasures.

@@ -39,7 +39,8 @@ impl<T: Transactions> Context<T> {
             }
         }
         let erasure = self.affected(&family, &keys, matching)?;
-        if erasure.entries.is_empty() && erasure.ops.is_empty() {
+        let streams = matching.map_or(Ok(0), |text| self.erase_streams(&family, text))?;
+        if erasure.entries.is_empty() && erasure.ops.is_empty() && streams == 0 {
             let plan =
                 loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
             return Ok(receipt_of(loaded, retake_core::Commit::default(), &plan, None));
@@ -51,6 +52,21 @@ impl<T: Transactions> Context<T> {
             self.forget(member.row.id);
         }
         Ok(receipt)
+    }
+
+    /// Drops streams in progress that contain a text; how many there were.
+    fn erase_streams(&mut self, family: &[Loaded], text: &str) -> Result<usize> {
+        let mut dropped = 0;
+        for stream in self.rows.streams()? {
+            let member = family.iter().find(|member| member.row.id == stream.conversation);
+            if let Some(member) = member
+                && stream.parts.iter().any(|part| part_contains(part, text))
+            {
+                self.rows.set_stream(member.row.log, None)?;
+                dropped += 1;
+            }
+        }
+        Ok(dropped)
     }
 
     /// Every conversation of the tree of forks.

@@ -175,7 +175,11 @@ pub(super) fn targets<R: Rows>(
     before: Option<EntryId>,
     limit: usize,
 ) -> Result<Vec<TargetLine>> {
-    let before = before.map(|id| locate(rows, loaded, id)).transpose()?;
+    let cursor = |id| {
+        let pos = locate(rows, loaded, id)?;
+        if shows(loaded, Projection::Timeline, pos) { Ok(pos) } else { Err(StoreError::BadCursor(id)) }
+    };
+    let before = before.map(cursor).transpose()?;
     let targets = loaded.conversation.targets(&loaded.records(rows), before, limit)?;
     let lines = targets.into_iter().map(|target| {
         let preview = line(rows, loaded, target.meta.pos)?.preview;
@@ -260,15 +264,16 @@ pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>
 
 /// Operations, newest first.
 pub(super) fn ops<R: Rows>(rows: &R, loaded: &Loaded, range: OpRange) -> Result<OpPage> {
-    let line = &loaded.conversation.line;
+    let undone = loaded.conversation.line.undone;
+    let next = loaded.conversation.next_undo(&loaded.records(rows))?;
     let last = range.before.map_or(loaded.conversation.head.op, |before| OpNo(before.0.saturating_sub(1)));
     let first = OpNo((last.0 + 1).saturating_sub(range.limit as u64).max(1));
     let mut ops = rows.ops(loaded.row.log, first, last)?;
     ops.reverse();
     let ops = ops.into_iter().map(|op| OpLine {
         before: Head { op: OpNo(op.no.0 - 1), seq: op.at },
-        undo_next: line.done == Some(retake_core::Step::Op(op.no)),
-        redo_next: line.undone == Some(op.no),
+        undo_next: next == Some(retake_core::Step::Op(op.no)),
+        redo_next: undone == Some(op.no),
         op,
     });
     Ok(OpPage { ops: ops.collect(), more: first.0 > 1 })
@@ -301,7 +306,7 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         tip,
         counts: conversation.counters(&records)?,
         rewinds: row.now.rewinds,
-        undo: conversation.line.done.map(step).transpose()?,
+        undo: conversation.next_undo(&records)?.map(step).transpose()?,
         redo: redo.map(step).transpose()?,
         read_only: conversation.writable().err().map(|refusal| refusal.to_string()),
     })

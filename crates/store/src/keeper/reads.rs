@@ -1,11 +1,14 @@
 //! The [`Store`] trait on a [`Keeper`]: each call to the writer or to a reader, nothing else.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
-use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision};
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision, Time};
 
 use super::load::{Loaded, load, load_at};
-use super::{Keeper, changes, read, search};
+use super::{Keeper, changes, port, read, search};
 use crate::error::{Result, StoreError};
+use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::{
     Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
     Summary, TargetLine,
@@ -175,7 +178,7 @@ where
     async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
         self.with(conversation, |rows, loaded| {
             let tip = loaded.conversation.state.tip;
-            let turn = tip.map(|tip| loaded.records(rows).meta(tip)).transpose()?.and_then(|meta| meta.turn);
+            let turn = loaded.conversation.turn_of(&loaded.records(rows), tip)?;
             Ok(Answering { turn, tip })
         })
         .await
@@ -217,5 +220,41 @@ where
 
     async fn streams(&self) -> Result<Vec<StreamRow>> {
         self.read(Rows::streams).await
+    }
+
+    async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt> {
+        self.with_at(conversation, from.map(|from| from.head), move |rows, loaded| {
+            port::excerpt(rows, loaded, from.map_or(0, |from| from.done))
+        })
+        .await
+    }
+
+    async fn export_full(&self, conversation: ConversationId, cursor: Option<String>) -> Result<FullPiece> {
+        self.with(conversation, move |rows, loaded| {
+            port::full_piece(rows, loaded.row.root, cursor.as_deref())
+        })
+        .await
+    }
+
+    async fn import(&self, import: Import) -> Result<Receipt> {
+        self.write(|context| context.import(import)).await
+    }
+
+    async fn restore_full(&self, import: FullImport) -> Result<Receipt> {
+        self.write(|context| context.restore_full(import)).await
+    }
+
+    async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {
+        self.read(move |rows| port::copied(rows, to.as_deref(), now)).await
+    }
+
+    async fn check(&self, care: Care) -> Result<Checked> {
+        let found = self.read(port::look_through).await?;
+        if care == Care::Look || found.problems.is_empty() {
+            return Ok(found);
+        }
+        self.write(|context| context.rows.mend_search()).await?;
+        let after = self.read(port::look_through).await?;
+        Ok(port::mended(found, after))
     }
 }

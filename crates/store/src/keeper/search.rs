@@ -159,7 +159,7 @@ fn hit<R: Rows>(
             conversation.visible(&branch)
         }
     };
-    let before = reading.before(pos).filter(|before| *before < pos);
+    let before = reading.before(pos);
     let after = reading.behind(Some(pos)).first();
     let context = |pos: Option<Pos>| pos.map(|pos| line(rows, &loaded, pos)).transpose();
     let meta = retake_core::Meta { pos, ..entry.meta };

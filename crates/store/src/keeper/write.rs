@@ -19,7 +19,7 @@ const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
 const STATE_EVERY: u64 = 16 * 1024;
 
 /// A digest of a request's arguments: whatever tells it from another request, and nothing else.
-fn fingerprint(arguments: &impl std::fmt::Debug) -> Fingerprint {
+pub(super) fn fingerprint(arguments: &impl std::fmt::Debug) -> Fingerprint {
     let digest = blake3::hash(format!("{arguments:?}").as_bytes());
     let mut print = [0; 16];
     print.copy_from_slice(&digest.as_bytes()[..16]);
@@ -75,7 +75,7 @@ impl<T: Transactions> Context<T> {
         self.begin_conversation(row, fork.title, &fork.by)
     }
 
-    fn begin_conversation(
+    pub(super) fn begin_conversation(
         &mut self,
         row: ConversationRow,
         title: Option<String>,
@@ -99,7 +99,7 @@ impl<T: Transactions> Context<T> {
     }
 
     /// The receipt of a conversation that the same request made.
-    fn created_before(&mut self, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
+    pub(super) fn created_before(&mut self, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
         };
@@ -296,13 +296,14 @@ fn estimated_bytes(state: &retake_core::State) -> u64 {
 /// Refuses a request id that was used with other arguments.
 fn same_arguments(request: &RequestId, recorded: Option<Fingerprint>, print: Fingerprint) -> Result<()> {
     match recorded {
-        Some(recorded) if recorded == print => Ok(()),
+        // An erasure leaves nothing of the arguments, not even their digest: then the id alone counts.
+        Some(recorded) if recorded == print || recorded == Fingerprint::default() => Ok(()),
         _ => Err(StoreError::RequestReused(request.clone())),
     }
 }
 
 /// A time that its author gave, or now, when it is nonsense.
-fn sane(time: Option<Time>, now: Time) -> Time {
+pub(super) fn sane(time: Option<Time>, now: Time) -> Time {
     time.filter(|time| (0..=now.0.saturating_add(FAR_FUTURE)).contains(&time.0)).unwrap_or(now)
 }
 

@@ -156,6 +156,12 @@ impl Rows for MemoryRows {
         Ok(self.data.log(log)?.said.get(request).copied())
     }
 
+    fn requests_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, RequestId, Fingerprint)>> {
+        let said = self.data.log(log)?.said.iter().map(|(request, (key, print))| (key.seq, request, *print));
+        let inside = said.filter(|(seq, ..)| (from..=to).contains(seq));
+        Ok(inside.map(|(seq, request, print)| (seq, request.clone(), print)).collect())
+    }
+
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>> {
         let keys = self.data.platform.get(&(root, platform_id.to_owned()));
         Ok(keys.cloned().unwrap_or_default())

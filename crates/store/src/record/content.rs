@@ -75,33 +75,16 @@ pub(crate) fn decode_parts(json: &str) -> Decoded<Vec<Part>> {
 pub(super) fn part_record(part: &Part) -> PartRecord {
     match part {
         Part::Text(text) => PartRecord::Text(text.clone()),
-        Part::Image { media_type, source } => PartRecord::Image {
-            media: media_type.clone(),
-            source: source_record(source),
-        },
-        Part::File {
-            name,
-            media_type,
-            source,
-        } => PartRecord::File {
-            name: name.clone(),
-            media: media_type.clone(),
-            source: source_record(source),
-        },
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-        } => PartRecord::Call {
-            id: id.clone(),
-            name: name.clone(),
-            args: arguments.clone(),
-        },
-        Part::ToolResult {
-            call,
-            content,
-            outcome,
-        } => PartRecord::Result {
+        Part::Image { media_type, source } => {
+            PartRecord::Image { media: media_type.clone(), source: source_record(source) }
+        }
+        Part::File { name, media_type, source } => {
+            PartRecord::File { name: name.clone(), media: media_type.clone(), source: source_record(source) }
+        }
+        Part::ToolCall { id, name, arguments } => {
+            PartRecord::Call { id: id.clone(), name: name.clone(), args: arguments.clone() }
+        }
+        Part::ToolResult { call, content, outcome } => PartRecord::Result {
             call: call.clone(),
             content: content.clone(),
             outcome: match outcome {
@@ -109,10 +92,9 @@ pub(super) fn part_record(part: &Part) -> PartRecord {
                 ToolOutcome::Failed => OutcomeRecord::Failed,
             },
         },
-        Part::Reasoning { text, signature } => PartRecord::Reasoning {
-            text: text.clone(),
-            signature: signature.clone(),
-        },
+        Part::Reasoning { text, signature } => {
+            PartRecord::Reasoning { text: text.clone(), signature: signature.clone() }
+        }
         Part::Erased => PartRecord::Erased,
     }
 }
@@ -121,32 +103,12 @@ pub(super) fn part_record(part: &Part) -> PartRecord {
 pub(super) fn part(record: PartRecord) -> Decoded<Part> {
     Ok(match record {
         PartRecord::Text(text) => Part::Text(text),
-        PartRecord::Image {
-            media,
-            source: from,
-        } => Part::Image {
-            media_type: media,
-            source: source(from)?,
-        },
-        PartRecord::File {
-            name,
-            media,
-            source: from,
-        } => Part::File {
-            name,
-            media_type: media,
-            source: source(from)?,
-        },
-        PartRecord::Call { id, name, args } => Part::ToolCall {
-            id,
-            name,
-            arguments: args,
-        },
-        PartRecord::Result {
-            call,
-            content,
-            outcome,
-        } => Part::ToolResult {
+        PartRecord::Image { media, source: from } => Part::Image { media_type: media, source: source(from)? },
+        PartRecord::File { name, media, source: from } => {
+            Part::File { name, media_type: media, source: source(from)? }
+        }
+        PartRecord::Call { id, name, args } => Part::ToolCall { id, name, arguments: args },
+        PartRecord::Result { call, content, outcome } => Part::ToolResult {
             call,
             content,
             outcome: match outcome {
@@ -169,34 +131,31 @@ fn source_record(source: &Source) -> SourceRecord {
 fn source(record: SourceRecord) -> Decoded<Source> {
     Ok(match record {
         SourceRecord::Base64(text) => Source::Inline(
-            BASE64
-                .decode(text)
-                .map_err(|error| format!("its content can't be read: {error}"))?,
+            BASE64.decode(text).map_err(|error| format!("its content can't be read: {error}"))?,
         ),
         SourceRecord::Link(link) => Source::Link(link),
     })
 }
 
 /// Input tokens, cached ones of them, output tokens; unknown is `null`.
-type UsageRecord = (Option<u64>, Option<u64>, Option<u64>);
+pub(super) type UsageRecord = (Option<u64>, Option<u64>, Option<u64>);
 
 /// What a model call used.
 pub(crate) fn encode_usage(usage: Usage) -> String {
-    let Usage {
-        input_tokens,
-        cached_input_tokens,
-        output_tokens,
-    } = usage;
-    let record: UsageRecord = (input_tokens, cached_input_tokens, output_tokens);
-    to_json(&record)
+    to_json(&usage_record(usage))
+}
+
+/// Usage as it is written.
+pub(super) fn usage_record(usage: Usage) -> UsageRecord {
+    (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens)
 }
 
 /// The usage of that record.
 pub(crate) fn decode_usage(json: &str) -> Decoded<Usage> {
-    let (input_tokens, cached_input_tokens, output_tokens): UsageRecord = from_json("usage", json)?;
-    Ok(Usage {
-        input_tokens,
-        cached_input_tokens,
-        output_tokens,
-    })
+    from_json("usage", json).map(usage)
+}
+
+/// The usage of that record.
+pub(super) fn usage((input_tokens, cached_input_tokens, output_tokens): UsageRecord) -> Usage {
+    Usage { input_tokens, cached_input_tokens, output_tokens }
 }

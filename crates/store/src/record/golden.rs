@@ -10,8 +10,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use retake_core::{
     Answering, Change, ConversationId, EntryId, Fold, FoldId, Folds, Head, LabelTarget, Line, Mark,
-    MarkChange, Marks, OpNo, Operation, Part, Path, Pos, Reason, Revision, Seq, Source, Span,
-    State, Step, Time, ToolOutcome, Usage,
+    MarkChange, Marks, OpNo, Operation, Part, Path, Pos, Reason, Revision, Seq, Source, Span, State, Step,
+    Time, ToolOutcome, Usage,
 };
 use uuid::Uuid;
 
@@ -81,10 +81,7 @@ fn golden(name: &str, text: &str) {
 
 fn covers_all<T>(list: &[&str], name: fn(&T) -> &'static str, samples: &[T]) {
     for variant in list {
-        assert!(
-            samples.iter().any(|sample| name(sample) == *variant),
-            "no sample of {variant}"
-        );
+        assert!(samples.iter().any(|sample| name(sample) == *variant), "no sample of {variant}");
     }
 }
 
@@ -92,10 +89,7 @@ fn parts() -> Vec<Part> {
     let text = |text: &str| text.to_owned();
     vec![
         Part::text("Grüße, “you”\n"),
-        Part::Image {
-            media_type: text("image/png"),
-            source: Source::Inline(vec![0, 255, 62]),
-        },
+        Part::Image { media_type: text("image/png"), source: Source::Inline(vec![0, 255, 62]) },
         Part::File {
             name: text("a.txt"),
             media_type: None,
@@ -106,29 +100,11 @@ fn parts() -> Vec<Part> {
             media_type: Some(text("text/plain")),
             source: Source::Inline(Vec::new()),
         },
-        Part::ToolCall {
-            id: text("c1"),
-            name: text("read"),
-            arguments: text("{\"path\": \"a\"}"),
-        },
-        Part::ToolResult {
-            call: text("c1"),
-            content: text("done"),
-            outcome: ToolOutcome::Ok,
-        },
-        Part::ToolResult {
-            call: text("c2"),
-            content: text("no such file"),
-            outcome: ToolOutcome::Failed,
-        },
-        Part::Reasoning {
-            text: text("hm"),
-            signature: Some(text("c2ln")),
-        },
-        Part::Reasoning {
-            text: String::new(),
-            signature: None,
-        },
+        Part::ToolCall { id: text("c1"), name: text("read"), arguments: text("{\"path\": \"a\"}") },
+        Part::ToolResult { call: text("c1"), content: text("done"), outcome: ToolOutcome::Ok },
+        Part::ToolResult { call: text("c2"), content: text("no such file"), outcome: ToolOutcome::Failed },
+        Part::Reasoning { text: text("hm"), signature: Some(text("c2ln")) },
+        Part::Reasoning { text: String::new(), signature: None },
         Part::Erased,
     ]
 }
@@ -144,9 +120,7 @@ fn content() {
         writeln!(text, "{json}").unwrap();
     };
     pin(&[]);
-    parts
-        .iter()
-        .for_each(|part| pin(std::slice::from_ref(part)));
+    parts.iter().for_each(|part| pin(std::slice::from_ref(part)));
     pin(&parts[..2]);
     golden("content", &text);
 }
@@ -155,66 +129,41 @@ fn content() {
 fn usage() {
     let rows = [
         Usage::default(),
-        Usage {
-            input_tokens: Some(10),
-            cached_input_tokens: Some(0),
-            output_tokens: Some(3),
-        },
+        Usage { input_tokens: Some(10), cached_input_tokens: Some(0), output_tokens: Some(3) },
     ];
     let pin = |usage: &Usage| {
         let json = encode_usage(*usage);
         assert_eq!(decode_usage(&json), Ok(*usage));
         json
     };
-    golden(
-        "usage",
-        &rows.iter().map(pin).collect::<Vec<_>>().join("\n"),
-    );
+    golden("usage", &rows.iter().map(pin).collect::<Vec<_>>().join("\n"));
 }
 
 fn fold() -> Fold {
     Fold {
-        id: FoldId {
-            depth: 1,
-            op: OpNo(4),
-        },
+        id: FoldId { depth: 1, op: OpNo(4) },
         covers: Path::from_spans([Span::new(0, 1, 3), Span::new(1, 2, 2)]),
     }
 }
 
 fn changes() -> Vec<Change> {
-    let hide = |from, to, before, after| MarkChange {
-        span: Span::new(0, from, to),
-        before,
-        after,
-    };
+    let hide = |from, to, before, after| MarkChange { span: Span::new(0, from, to), before, after };
     let label = |target, before: Option<&str>, after: Option<&str>| Change::Label {
         target,
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
     };
     vec![
-        Change::Move {
-            before: Some(Pos::new(0, 9)),
-            after: Some(Pos::new(0, 3)),
-        },
-        Change::Move {
-            before: None,
-            after: None,
-        },
+        Change::Move { before: Some(Pos::new(0, 9)), after: Some(Pos::new(0, 3)) },
+        Change::Move { before: None, after: None },
         Change::Mark(vec![hide(12345, 12345, Mark::Normal, Mark::Hidden)]),
-        Change::Mark(vec![
-            hide(1, 3, Mark::Excluded, Mark::Normal),
-            hide(5, 5, Mark::Normal, Mark::Dropped),
-        ]),
+        Change::Mark(vec![hide(1, 3, Mark::Excluded, Mark::Normal), hide(5, 5, Mark::Normal, Mark::Dropped)]),
         Change::Fold(fold()),
         Change::Unfold(fold()),
         label(LabelTarget::Title, None, Some("Title")),
         label(LabelTarget::Entry(Pos::new(1, 2)), Some("a"), None),
         Change::Erase(vec![Pos::new(0, 7), Pos::new(1, 1)]),
-        Change::Unknown {
-            kind: "teleport".into(),
-        },
+        Change::Unknown { kind: "teleport".into() },
     ]
 }
 
@@ -232,18 +181,12 @@ fn reasons() -> Vec<Reason> {
 }
 
 fn plain_reason(verb: &str) -> Option<Reason> {
-    super::op::PLAIN_REASONS
-        .into_iter()
-        .find(|reason| reason_name(reason) == verb)
+    super::op::PLAIN_REASONS.into_iter().find(|reason| reason_name(reason) == verb)
 }
 
 fn operation(reason: Reason, change: Change) -> Operation {
     let no = OpNo(8);
-    let line_before = Line {
-        done: Some(Step::Op(OpNo(7))),
-        undone: None,
-        void: Vec::new(),
-    };
+    let line_before = Line { done: Some(Step::Op(OpNo(7))), undone: None, void: Vec::new() };
     Operation {
         no,
         at: Seq(9),
@@ -255,11 +198,7 @@ fn operation(reason: Reason, change: Change) -> Operation {
         },
         change,
         summary: None,
-        line_after: if reason.is_step() {
-            line_before.did(Step::Op(no))
-        } else {
-            line_before.clone()
-        },
+        line_after: if reason.is_step() { line_before.did(Step::Op(no)) } else { line_before.clone() },
         line_before,
         author: "mia".into(),
         time: Time(1_795_300_000_000),
@@ -293,11 +232,8 @@ fn operations() {
     }
     let mut undo = operation(Reason::Undo(Step::Op(OpNo(7))), Change::Fold(fold()));
     undo.summary = Some("in short".into());
-    undo.line_after = Line {
-        done: None,
-        undone: Some(OpNo(8)),
-        void: vec![Step::Op(OpNo(3)), Step::Turn(Pos::new(0, 2))],
-    };
+    undo.line_after =
+        Line { done: None, undone: Some(OpNo(8)), void: vec![Step::Op(OpNo(3)), Step::Turn(Pos::new(0, 2))] };
     writeln!(text, "{}", pin_op(&undo)).unwrap();
     let mut first = operation(Reason::Label, Change::Mark(Vec::new()));
     first.line_before = Line::default();
@@ -315,10 +251,7 @@ fn what_a_newer_version_invents_is_unknown_not_damage() {
         delta: "{\"far\":1}".into(),
         ..known.clone()
     };
-    let verb = OpRecord {
-        reason: "beam".into(),
-        ..known
-    };
+    let verb = OpRecord { reason: "beam".into(), ..known };
     for (record, word) in [(kind, "teleport"), (verb, "beam")] {
         let op = decode_op(record, None).unwrap();
         assert_eq!(op.change, Change::Unknown { kind: word.into() });
@@ -359,19 +292,13 @@ fn streams() {
     let stream = StreamRow {
         conversation: id,
         entry: EntryId::new(Uuid::from_u128(2)),
-        answering: Answering {
-            turn: Some(Pos::new(0, 1)),
-            tip: Some(Pos::new(0, 2)),
-        },
+        answering: Answering { turn: Some(Pos::new(0, 1)), tip: Some(Pos::new(0, 2)) },
         step: Some(Step::Op(OpNo(3))),
         author: "demo/demo".into(),
         parts: vec![Part::text("so f")],
     };
     let least = StreamRow {
-        answering: Answering {
-            turn: None,
-            tip: None,
-        },
+        answering: Answering { turn: None, tip: None },
         step: None,
         parts: Vec::new(),
         ..stream.clone()
@@ -418,26 +345,11 @@ fn what_is_not_as_written_is_an_error() {
     }
     let good = encode_op(&operation(Reason::Hide, Change::Mark(Vec::new())));
     let bad = [
-        OpRecord {
-            delta: "[[1]]".into(),
-            ..good.clone()
-        },
-        OpRecord {
-            reason: "undo".into(),
-            ..good.clone()
-        },
-        OpRecord {
-            reason: "hide o1".into(),
-            ..good.clone()
-        },
-        OpRecord {
-            tip: Some(0),
-            ..good.clone()
-        },
-        OpRecord {
-            before: Some("{\"d\":\"x1\"}".into()),
-            ..good
-        },
+        OpRecord { delta: "[[1]]".into(), ..good.clone() },
+        OpRecord { reason: "undo".into(), ..good.clone() },
+        OpRecord { reason: "hide o1".into(), ..good.clone() },
+        OpRecord { tip: Some(0), ..good.clone() },
+        OpRecord { before: Some("{\"d\":\"x1\"}".into()), ..good },
     ];
     for record in bad {
         assert!(decode_op(record.clone(), None).is_err(), "{record:?}");
@@ -449,23 +361,15 @@ fn any_mark() -> impl Strategy<Value = Mark> {
 }
 
 fn any_part() -> impl Strategy<Value = Part> {
-    let source = prop_oneof![
-        any::<Vec<u8>>().prop_map(Source::Inline),
-        any::<String>().prop_map(Source::Link),
-    ];
+    let source =
+        prop_oneof![any::<Vec<u8>>().prop_map(Source::Inline), any::<String>().prop_map(Source::Link),];
     prop_oneof![
         any::<String>().prop_map(Part::Text),
-        (any::<String>(), source)
-            .prop_map(|(media_type, source)| Part::Image { media_type, source }),
+        (any::<String>(), source).prop_map(|(media_type, source)| Part::Image { media_type, source }),
         (any::<String>(), any::<Option<String>>())
             .prop_map(|(text, signature)| Part::Reasoning { text, signature }),
-        (any::<String>(), any::<String>(), any::<String>()).prop_map(|(id, name, arguments)| {
-            Part::ToolCall {
-                id,
-                name,
-                arguments,
-            }
-        }),
+        (any::<String>(), any::<String>(), any::<String>())
+            .prop_map(|(id, name, arguments)| { Part::ToolCall { id, name, arguments } }),
         Just(Part::Erased),
     ]
 }

@@ -3,8 +3,7 @@
 use std::str::FromStr;
 
 use retake_core::{
-    Change, Head, Line, MarkChange, OpNo, Operation, Pos, Reason, RequestId, Revision, Seq, Step,
-    Time,
+    Change, Head, Line, MarkChange, OpNo, Operation, Pos, Reason, RequestId, Revision, Seq, Step, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -110,11 +109,7 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
 
 /// The line after most operations: a step is done, anything else leaves it.
 fn line_after(reason: Reason, no: OpNo, before: &Line) -> Line {
-    if reason.is_step() {
-        before.did(Step::Op(no))
-    } else {
-        before.clone()
-    }
+    if reason.is_step() { before.did(Step::Op(no)) } else { before.clone() }
 }
 
 /// The kinds of change that this version can read.
@@ -124,21 +119,14 @@ fn encode_change(change: &Change) -> String {
     match change {
         Change::Move { before, after: _ } => to_json::<MoveRecord>(&(before.map(encode_pos),)),
         Change::Mark(changes) => {
-            let record = |change: &MarkChange| {
-                (
-                    change.span.into(),
-                    change.before.into(),
-                    change.after.into(),
-                )
-            };
+            let record =
+                |change: &MarkChange| (change.span.into(), change.before.into(), change.after.into());
             to_json::<MarkRecord>(&changes.iter().map(record).collect())
         }
         Change::Fold(fold) | Change::Unfold(fold) => to_json(&FoldRecord::from(fold)),
-        Change::Label {
-            target,
-            before,
-            after,
-        } => to_json::<LabelRecord>(&(encode_target(*target), before.clone(), after.clone())),
+        Change::Label { target, before, after } => {
+            to_json::<LabelRecord>(&(encode_target(*target), before.clone(), after.clone()))
+        }
         Change::Erase(entries) => {
             let entries: Vec<i64> = entries.iter().copied().map(encode_pos).collect();
             to_json(&entries)
@@ -151,19 +139,12 @@ fn decode_change(kind: &str, delta: &str, tip: Option<Pos>) -> Decoded<Change> {
     Ok(match kind {
         "move" => {
             let (before,): MoveRecord = from_json("delta", delta)?;
-            Change::Move {
-                before: before.map(decode_pos).transpose()?,
-                after: tip,
-            }
+            Change::Move { before: before.map(decode_pos).transpose()?, after: tip }
         }
         "mark" => {
             let record: MarkRecord = from_json("delta", delta)?;
             let change = |(span, before, after): (SpanRecord, MarkName, MarkName)| {
-                Ok(MarkChange {
-                    span: span.span()?,
-                    before: before.into(),
-                    after: after.into(),
-                })
+                Ok(MarkChange { span: span.span()?, before: before.into(), after: after.into() })
             };
             Change::Mark(record.into_iter().map(change).collect::<Decoded<_>>()?)
         }
@@ -171,20 +152,11 @@ fn decode_change(kind: &str, delta: &str, tip: Option<Pos>) -> Decoded<Change> {
         "unfold" => Change::Unfold(from_json::<FoldRecord>("delta", delta)?.fold()?),
         "label" => {
             let (target, before, after): LabelRecord = from_json("delta", delta)?;
-            Change::Label {
-                target: decode_target(target)?,
-                before,
-                after,
-            }
+            Change::Label { target: decode_target(target)?, before, after }
         }
         "erase" => {
             let entries: Vec<i64> = from_json("delta", delta)?;
-            Change::Erase(
-                entries
-                    .into_iter()
-                    .map(decode_pos)
-                    .collect::<Decoded<_>>()?,
-            )
+            Change::Erase(entries.into_iter().map(decode_pos).collect::<Decoded<_>>()?)
         }
         other => return Err(format!("its kind “{other}” is not known")),
     })
@@ -197,11 +169,7 @@ pub(crate) fn erased_delta(kind: &str, delta: &str) -> Decoded<Option<String>> {
     }
     let (target, before, after): LabelRecord = from_json("delta", delta)?;
     let erased = |text: Option<String>| text.map(|_| String::new());
-    Ok(Some(to_json::<LabelRecord>(&(
-        target,
-        erased(before),
-        erased(after),
-    ))))
+    Ok(Some(to_json::<LabelRecord>(&(target, erased(before), erased(after)))))
 }
 
 /// A step of the undo line: `t5` is the turn that entry 5 opened, `o7` operation 7.
@@ -285,9 +253,7 @@ fn decode_reason(text: &str) -> Decoded<Option<Reason>> {
         "compensate" => Reason::Compensate(decode_step(of)?),
         "restore" => Reason::Restore(Head::from_str(of).map_err(|error| error.to_string())?),
         _ => {
-            let reason = PLAIN_REASONS
-                .into_iter()
-                .find(|reason| reason.name() == verb);
+            let reason = PLAIN_REASONS.into_iter().find(|reason| reason.name() == verb);
             if reason.is_some() && verb != text {
                 return Err(format!("its reason “{text}” can't be read"));
             }

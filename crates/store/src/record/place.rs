@@ -29,35 +29,14 @@ pub(crate) fn decode_pos(packed: i64) -> Decoded<Pos> {
     Ok(Pos::new(depth, seq))
 }
 
-/// The bit for entries whose content was erased.
-pub(crate) const ERASED_BIT: i64 = 16;
-/// The bit for entries that opened a turn; the schema's index of them names it.
-pub(crate) const OPENS_BIT: i64 = 32;
-/// The bit for entries that start a run; the schema's index of them names it.
-pub(crate) const RUN_BIT: i64 = 64;
+/// The bit for entries that start a run, the highest. Statements of the schema and of erasing name bits too.
+const RUN_BIT: i64 = 64;
 
 /// Flags as bits, with the two that are there for indexes.
 pub(crate) fn encode_flags(flags: Flags, opens: bool, run: bool) -> i64 {
-    let Flags {
-        synthetic,
-        observed,
-        interrupted,
-        detached,
-        erased,
-    } = flags;
-    let bits = [
-        synthetic,
-        observed,
-        interrupted,
-        detached,
-        erased,
-        opens,
-        run,
-    ];
-    bits.into_iter()
-        .enumerate()
-        .map(|(bit, set)| i64::from(set) << bit)
-        .sum()
+    let Flags { synthetic, observed, interrupted, detached, erased } = flags;
+    let bits = [synthetic, observed, interrupted, detached, erased, opens, run];
+    bits.into_iter().enumerate().map(|(bit, set)| i64::from(set) << bit).sum()
 }
 
 /// The flags of these bits.
@@ -66,13 +45,7 @@ pub(crate) fn decode_flags(bits: i64) -> Decoded<Flags> {
         return Err(format!("{bits} are no flags"));
     }
     let has = |bit: u32| bits & (1 << bit) != 0;
-    Ok(Flags {
-        synthetic: has(0),
-        observed: has(1),
-        interrupted: has(2),
-        detached: has(3),
-        erased: has(4),
-    })
+    Ok(Flags { synthetic: has(0), observed: has(1), interrupted: has(2), detached: has(3), erased: has(4) })
 }
 
 /// A request id: its bytes when it is a UUID as programs write them, which most are; its text otherwise.
@@ -93,23 +66,19 @@ pub(crate) fn decode_request(value: Value) -> Decoded<Option<RequestId>> {
             .to_string(),
         Value::Integer(_) | Value::Real(_) => return Err("its request id is a number".to_owned()),
     };
-    text.parse()
-        .map(Some)
-        .map_err(|error| format!("its request id can't be read: {error}"))
+    text.parse().map(Some).map_err(|error| format!("its request id can't be read: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ERASED_BIT: i64 = 16;
+    const OPENS_BIT: i64 = 32;
+
     #[test]
     fn positions_keep_their_order() {
-        let rows = [
-            Pos::new(0, 1),
-            Pos::new(0, (1 << 40) - 1),
-            Pos::new(1, 1),
-            Pos::new((1 << 23) - 1, 7),
-        ];
+        let rows = [Pos::new(0, 1), Pos::new(0, (1 << 40) - 1), Pos::new(1, 1), Pos::new((1 << 23) - 1, 7)];
         for pair in rows.windows(2) {
             assert!(encode_pos(pair[0]) < encode_pos(pair[1]));
         }

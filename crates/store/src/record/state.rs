@@ -84,9 +84,7 @@ impl SpanRecord {
 }
 
 fn span(first: Pos, len: u64) -> Decoded<Span> {
-    let to = len
-        .checked_sub(1)
-        .and_then(|more| first.seq.checked_add(more));
+    let to = len.checked_sub(1).and_then(|more| first.seq.checked_add(more));
     match to {
         Some(to) => Ok(Span::new(first.depth, first.seq, to)),
         None => Err(format!("a span of {len} entries is none")),
@@ -96,11 +94,7 @@ fn span(first: Pos, len: u64) -> Decoded<Span> {
 impl From<&Fold> for FoldRecord {
     fn from(fold: &Fold) -> Self {
         let covers = fold.covers.spans();
-        Self(
-            fold.id.depth,
-            fold.id.op.0,
-            covers.iter().map(|span| SpanRecord::from(*span)).collect(),
-        )
+        Self(fold.id.depth, fold.id.op.0, covers.iter().map(|span| SpanRecord::from(*span)).collect())
     }
 }
 
@@ -114,13 +108,7 @@ impl FoldRecord {
             }
             covers.push(span);
         }
-        Ok(Fold {
-            id: FoldId {
-                depth: self.0,
-                op: OpNo(self.1),
-            },
-            covers,
-        })
+        Ok(Fold { id: FoldId { depth: self.0, op: OpNo(self.1) }, covers })
     }
 }
 
@@ -145,11 +133,7 @@ pub(crate) fn encode_state(state: &State) -> String {
         tip: state.tip.map(encode_pos),
         marks: encode_marks(&state.marks),
         folds: state.folds.all().iter().map(FoldRecord::from).collect(),
-        labels: state
-            .labels
-            .iter()
-            .map(|(target, name)| (encode_target(*target), name.clone()))
-            .collect(),
+        labels: state.labels.iter().map(|(target, name)| (encode_target(*target), name.clone())).collect(),
     })
 }
 

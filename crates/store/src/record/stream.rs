@@ -37,10 +37,7 @@ pub(crate) fn encode_stream(stream: &StreamRow) -> String {
 /// The stream of that record.
 pub(crate) fn decode_stream(conversation: ConversationId, json: &str) -> Decoded<StreamRow> {
     let record: StreamRecord = from_json("stream", json)?;
-    let entry: EntryId = record
-        .entry
-        .parse()
-        .map_err(|error| format!("its entry can't be read: {error}"))?;
+    let entry: EntryId = record.entry.parse().map_err(|error| format!("its entry can't be read: {error}"))?;
     Ok(StreamRow {
         conversation,
         entry,

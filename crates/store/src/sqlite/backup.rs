@@ -13,6 +13,8 @@ use crate::lock::io;
 
 /// Folder of the copies that the store makes by itself.
 const FOLDER: &str = "backups";
+/// What the names of those copies begin with.
+const NAME: &str = "retake-v";
 /// What a copy's name ends with until it is whole.
 const UNFINISHED: &str = "unfinished";
 /// Pages copied at a time; between two steps the writer goes on.
@@ -31,9 +33,7 @@ pub(super) fn copy(db: &Connection, to: &Path) -> Result<()> {
         .and_then(|backup| backup.run_to_completion(PAGES, Duration::ZERO, None))
         .map_err(attempt())?;
     // The copy is one file that needs no log beside it.
-    target
-        .pragma_update(None, "journal_mode", "DELETE")
-        .map_err(attempt())?;
+    target.pragma_update(None, "journal_mode", "DELETE").map_err(attempt())?;
     drop(target);
     publish(&unfinished, to)
 }
@@ -52,15 +52,11 @@ pub(super) fn create_private(path: &Path) -> Result<()> {
 
 /// Gives a whole file its name, durably.
 pub(super) fn publish(unfinished: &Path, to: &Path) -> Result<()> {
-    File::open(unfinished)
-        .and_then(|file| file.sync_all())
-        .map_err(io("write", unfinished))?;
+    File::open(unfinished).and_then(|file| file.sync_all()).map_err(io("write", unfinished))?;
     fs::rename(unfinished, to).map_err(io("write", to))?;
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(io("write", folder))
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("write", folder))
 }
 
 /// Where a backup of a format goes before it is left, at a time such as `2026-11-21 22:42:07`.
@@ -68,20 +64,16 @@ pub(super) fn place(dir: &Path, format: i64, time: &str) -> Result<PathBuf> {
     let folder = dir.join(FOLDER);
     private_folder(&folder)?;
     let time = time.replace(' ', "T").replace(':', "");
-    Ok(folder.join(format!("retake-v{format}-{time}.db")))
+    Ok(folder.join(format!("{NAME}{format}-{time}.db")))
 }
 
 /// A folder that only its owner reads; one that is there stays as it is.
 pub(super) fn private_folder(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(io("create the folder", path))
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("create the folder", path))
 }
 
-/// The backups in the data directory, unfinished ones included.
+/// The backups that the store made, unfinished ones included. What else lies there is somebody's.
 pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     let folder = dir.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
@@ -91,7 +83,10 @@ pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     };
     let mut files = Vec::new();
     for entry in entries {
-        files.push(entry.map_err(io("read", &folder))?.path());
+        let entry = entry.map_err(io("read", &folder))?;
+        if entry.file_name().to_string_lossy().starts_with(NAME) {
+            files.push(entry.path());
+        }
     }
     files.sort();
     Ok(files)

@@ -6,6 +6,9 @@ use rusqlite::{Connection, Params, Row};
 use crate::error::{Result, StoreError};
 use crate::record::Decoded;
 
+/// What is attempted, and its statement.
+pub(super) type Sql = (&'static str, &'static str);
+
 /// The cells of a row, from left to right.
 pub(super) struct Cells<'a> {
     row: &'a Row<'a>,
@@ -21,12 +24,10 @@ impl<'a> Cells<'a> {
     pub(super) fn next<T: FromSql>(&mut self) -> Decoded<T> {
         let at = self.at;
         self.at += 1;
-        self.row
-            .get(at)
-            .map_err(|error| match self.row.as_ref().column_name(at) {
-                Ok(name) => format!("its {name} can't be read: {error}"),
-                Err(_) => error.to_string(),
-            })
+        self.row.get(at).map_err(|error| match self.row.as_ref().column_name(at) {
+            Ok(name) => format!("its {name} can't be read: {error}"),
+            Err(_) => error.to_string(),
+        })
     }
 
     /// The next cell, a number that is not negative.
@@ -52,17 +53,13 @@ pub(super) fn int(number: u64) -> i64 {
 /// The rows of a statement, each read by `read`; what can't be read is damaged, and `name` names it.
 pub(super) fn all<T>(
     db: &Connection,
-    (attempt, sql): (&'static str, &str),
+    (attempt, sql): Sql,
     params: impl Params,
     name: impl Fn() -> String,
     mut read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Vec<T>> {
-    let mut statement = db
-        .prepare_cached(sql)
-        .map_err(StoreError::database(attempt))?;
-    let mut rows = statement
-        .query(params)
-        .map_err(StoreError::database(attempt))?;
+    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
+    let mut rows = statement.query(params).map_err(StoreError::database(attempt))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(StoreError::database(attempt))? {
         found.push(read(&mut Cells::new(row)).map_err(|why| damaged(&name, why))?);
@@ -73,37 +70,23 @@ pub(super) fn all<T>(
 /// The first row of a statement.
 pub(super) fn first<T>(
     db: &Connection,
-    (attempt, sql): (&'static str, &str),
+    (attempt, sql): Sql,
     params: impl Params,
     name: impl Fn() -> String,
     read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Option<T>> {
-    let mut statement = db
-        .prepare_cached(sql)
-        .map_err(StoreError::database(attempt))?;
-    let mut rows = statement
-        .query(params)
-        .map_err(StoreError::database(attempt))?;
+    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
+    let mut rows = statement.query(params).map_err(StoreError::database(attempt))?;
     let Some(row) = rows.next().map_err(StoreError::database(attempt))? else {
         return Ok(None);
     };
-    read(&mut Cells::new(row))
-        .map(Some)
-        .map_err(|why| damaged(&name, why))
+    read(&mut Cells::new(row)).map(Some).map_err(|why| damaged(&name, why))
 }
 
 /// Runs a statement without rows; the number of rows that it changed comes back.
-pub(super) fn run(
-    db: &Connection,
-    (attempt, sql): (&'static str, &str),
-    params: impl Params,
-) -> Result<usize> {
-    let mut statement = db
-        .prepare_cached(sql)
-        .map_err(StoreError::database(attempt))?;
-    statement
-        .execute(params)
-        .map_err(StoreError::database(attempt))
+pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> Result<usize> {
+    let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
+    statement.execute(params).map_err(StoreError::database(attempt))
 }
 
 fn damaged(name: impl Fn() -> String, why: String) -> StoreError {

@@ -2,15 +2,17 @@
 //!
 //! The one thing that is made anew is the full-text index, which holds nothing that the entries don't.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use retake_core::{OpNo, Pos};
+use retake_core::{OpNo, Pos, Time};
 use rusqlite::Connection;
 
 use super::cells::all;
 use super::rows::SqliteRows;
-use super::{backup, entry, operation, search};
+use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
+use crate::lock::{io, utc};
+use crate::port::Upkeep;
 use crate::rows::{ConversationRow, LogNo, Rows as _};
 
 /// Entries and operations that are read at a time.
@@ -36,10 +38,8 @@ impl SqliteRows {
             let to = last.min(from + CHUNK - 1);
             for (seq, entry) in (from..).zip(entry::many(&self.db, home.log, from, to)?) {
                 match entry {
-                    Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong.push(format!(
-                        "entry {seq} of conversation {} follows an entry behind it",
-                        home.id
-                    )),
+                    Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong
+                        .push(format!("entry {seq} of conversation {} follows an entry behind it", home.id)),
                     Ok(_) => {}
                     Err(error) => wrong.push(error.to_string()),
                 }
@@ -64,11 +64,9 @@ impl SqliteRows {
     /// Makes the full-text index anew.
     pub fn rebuild_search(&mut self) -> Result<()> {
         let attempt = || StoreError::database("make the full-text index anew");
-        self.db
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(attempt())?;
-        let done = search::rebuild(&self.db)
-            .and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
+        self.db.execute_batch("BEGIN IMMEDIATE").map_err(attempt())?;
+        let done =
+            search::rebuild(&self.db).and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
         if done.is_err() {
             // The error is what went wrong; that there is nothing to roll back any more would hide it.
             let _ = self.db.execute_batch("ROLLBACK");
@@ -87,6 +85,29 @@ impl SqliteRows {
     }
 }
 
+impl Upkeep for SqliteRows {
+    fn problems(&self) -> Result<Vec<String>> {
+        self.check()
+    }
+
+    fn mend_search(&mut self) -> Result<()> {
+        search::rebuild(&self.db)
+    }
+
+    fn copy_to(&self, to: Option<&Path>, now: Time) -> Result<PathBuf> {
+        let path = match (to, self.file.parent()) {
+            (Some(path), _) => path.to_owned(),
+            (None, Some(dir)) => backup::place(dir, schema::VERSION, &utc(now))?,
+            (None, None) => return Err(StoreError::NotAStore { file: self.file.clone() }),
+        };
+        if std::fs::exists(&path).map_err(io("look for", &path))? {
+            return Err(StoreError::FileExists { path });
+        }
+        backup::copy(&self.db, &path)?;
+        Ok(path)
+    }
+}
+
 /// What SQLite finds wrong with pages and indexes, the full-text index included.
 fn pages(db: &Connection) -> Result<Vec<String>> {
     let sql = ("check the file", "PRAGMA integrity_check");
@@ -96,17 +117,8 @@ fn pages(db: &Connection) -> Result<Vec<String>> {
 }
 
 fn logs(db: &Connection) -> Result<Vec<LogNo>> {
-    let sql = (
-        "list conversations",
-        "SELECT log FROM conversation ORDER BY log",
-    );
-    all(
-        db,
-        sql,
-        [],
-        || "a conversation".into(),
-        |cells| Ok(LogNo(cells.next()?)),
-    )
+    let sql = ("list conversations", "SELECT log FROM conversation ORDER BY log");
+    all(db, sql, [], || "a conversation".into(), |cells| Ok(LogNo(cells.next()?)))
 }
 
 fn follows(after: Option<Pos>, pos: Pos) -> bool {

@@ -25,22 +25,12 @@ macro_rules! select {
 }
 
 pub(super) fn insert(db: &Connection, row: &ConversationRow) -> Result<LogNo> {
-    let next = (
-        "number a conversation",
-        "SELECT coalesce(max(log), 0) + 1 FROM conversation",
-    );
-    let log: i64 = first(
-        db,
-        next,
-        [],
-        || "the list of conversations".into(),
-        |cells| cells.next(),
-    )?
-    .expect("BUG: an aggregate always has a row");
+    let next = ("number a conversation", "SELECT coalesce(max(log), 0) + 1 FROM conversation");
+    let log: i64 = first(db, next, [], || "the list of conversations".into(), |cells| cells.next())?
+        .expect("BUG: an aggregate always has a row");
     let root = row.parent.map_or(log, |_| row.root.0);
-    let (request, fingerprint) = row.request.as_ref().map_or((Value::Null, None), |made| {
-        (encode_request(&made.0), Some(made.1))
-    });
+    let (request, fingerprint) =
+        row.request.as_ref().map_or((Value::Null, None), |made| (encode_request(&made.0), Some(made.1)));
     let now = row.now;
     run(
         db,
@@ -79,11 +69,9 @@ fn read(cells: &mut Cells<'_>) -> Decoded<ConversationRow> {
     let tip = cells.decoded(decode_pos)?;
     let parent = match (parent_log, op.map(u64::try_from), seq.map(u64::try_from)) {
         (None, None, None) => None,
-        (Some(log), Some(Ok(op)), Some(Ok(seq))) => Some(ParentRow {
-            log: LogNo(log),
-            head: Head::new(op, seq),
-            tip,
-        }),
+        (Some(log), Some(Ok(op)), Some(Ok(seq))) => {
+            Some(ParentRow { log: LogNo(log), head: Head::new(op, seq), tip })
+        }
         _ => return Err("its parent can't be read".to_owned()),
     };
     Ok(ConversationRow {
@@ -97,10 +85,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<ConversationRow> {
         now: NowRow {
             changed: Time(cells.next()?),
             revision: Revision(cells.count()?),
-            head: Head {
-                op: OpNo(cells.count()?),
-                seq: Seq(cells.count()?),
-            },
+            head: Head { op: OpNo(cells.count()?), seq: Seq(cells.count()?) },
             rewinds: cells.count()?,
             delta_bytes: cells.count()?,
         },
@@ -122,13 +107,7 @@ const LIST: fn() -> String = || "a conversation in the list".to_owned();
 
 pub(super) fn by_id(db: &Connection, id: ConversationId) -> Result<Option<ConversationRow>> {
     let sql = ("read a conversation", select!("WHERE id = ?"));
-    first(
-        db,
-        sql,
-        [id.uuid().into_bytes()],
-        || format!("conversation {id}"),
-        read,
-    )
+    first(db, sql, [id.uuid().into_bytes()], || format!("conversation {id}"), read)
 }
 
 pub(super) fn by_log(db: &Connection, log: LogNo) -> Result<ConversationRow> {
@@ -181,10 +160,7 @@ pub(super) fn like(db: &Connection, prefix: &str, limit: usize) -> Result<Vec<Co
     let Some((from, to)) = super::ids_like(prefix) else {
         return Ok(Vec::new());
     };
-    let sql = (
-        "look an id up",
-        "SELECT id FROM conversation WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
-    );
+    let sql = ("look an id up", "SELECT id FROM conversation WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?");
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     all(db, sql, params![from, to, limit], LIST, |cells| {
         Ok(ConversationId::new(Uuid::from_bytes(cells.next()?)))
@@ -192,10 +168,7 @@ pub(super) fn like(db: &Connection, prefix: &str, limit: usize) -> Result<Vec<Co
 }
 
 pub(super) fn tree_of(db: &Connection, root: LogNo) -> Result<Vec<ConversationRow>> {
-    let sql = (
-        "list a tree of forks",
-        select!("WHERE root = ? ORDER BY log"),
-    );
+    let sql = ("list a tree of forks", select!("WHERE root = ? ORDER BY log"));
     all(db, sql, [root.0], LIST, read)
 }
 
@@ -216,10 +189,8 @@ pub(super) fn set_stream(db: &Connection, log: LogNo, stream: Option<&StreamRow>
 }
 
 pub(super) fn streams(db: &Connection) -> Result<Vec<StreamRow>> {
-    let sql = (
-        "read the streams",
-        "SELECT id, stream FROM stream JOIN conversation USING (log) ORDER BY log",
-    );
+    let sql =
+        ("read the streams", "SELECT id, stream FROM stream JOIN conversation USING (log) ORDER BY log");
     all(
         db,
         sql,

@@ -27,10 +27,7 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
     }
     for log in &what.states {
         // A full state can be had from the operations again.
-        let sql = (
-            "erase a state",
-            "DELETE FROM state WHERE root = ? AND log = ?",
-        );
+        let sql = ("erase a state", "DELETE FROM state WHERE root = ? AND log = ?");
         run(db, sql, [root.0, log.0])?;
     }
     let sql = ("note an erasure", "REPLACE INTO meta VALUES ('scrub', 1)");
@@ -41,9 +38,7 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
     let name = || entry::name(key);
     let sql = ("read an entry", "SELECT content FROM entry WHERE key = ?");
     let packed = entry::pack(key);
-    let parts = first(db, sql, [packed], name, |cells| {
-        decode_parts(&cells.next::<String>()?)
-    })?;
+    let parts = first(db, sql, [packed], name, |cells| decode_parts(&cells.next::<String>()?))?;
     let parts = parts.ok_or_else(|| missing(name))?;
     if let Some(text) = search::text_of(&parts) {
         search::remove(db, packed, &text)?;
@@ -59,10 +54,8 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
 
 fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
     let place = params![root.0, log.0, super::cells::int(no.0)];
-    let sql = (
-        "read an operation",
-        "SELECT kind, delta FROM operation WHERE root = ? AND log = ? AND no = ?",
-    );
+    let sql =
+        ("read an operation", "SELECT kind, delta FROM operation WHERE root = ? AND log = ? AND no = ?");
     let name = || operation::name(log, no);
     let delta = first(db, sql, place, name, |cells| {
         erased_delta(&cells.next::<String>()?, &cells.next::<String>()?)
@@ -80,10 +73,7 @@ fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
 
 /// Whether an erasure's bytes may still be in the files.
 pub(super) fn is_pending(db: &Connection) -> Result<bool> {
-    let sql = (
-        "look for erasures",
-        "SELECT 1 FROM meta WHERE name = 'scrub'",
-    );
+    let sql = ("look for erasures", "SELECT 1 FROM meta WHERE name = 'scrub'");
     let found = first(db, sql, [], || "the table meta".into(), |_| Ok(()))?;
     Ok(found.is_some())
 }
@@ -103,10 +93,7 @@ pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
             copy.display()
         ));
     }
-    let sql = (
-        "note an erasure's end",
-        "DELETE FROM meta WHERE name = 'scrub'",
-    );
+    let sql = ("note an erasure's end", "DELETE FROM meta WHERE name = 'scrub'");
     run(db, sql, [])?;
     Ok(notices)
 }
@@ -114,11 +101,9 @@ pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
 /// Writes the whole file anew, so that no page and no log keeps what is no longer in a row.
 fn rewrite(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("overwrite what was erased");
-    db.execute_batch("INSERT INTO search (search) VALUES ('optimize'); VACUUM;")
-        .map_err(attempt())?;
-    let busy: bool = db
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-        .map_err(attempt())?;
+    db.execute_batch("INSERT INTO search (search) VALUES ('optimize'); VACUUM;").map_err(attempt())?;
+    let busy: bool =
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(attempt())?;
     if busy {
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
         let why = Some("a reader still needs the old pages".to_owned());
@@ -136,15 +121,10 @@ fn forget(store: &Path, copy: &Path) -> Result<bool> {
     if format != Ok(schema::VERSION) {
         return Ok(false);
     }
-    run(
-        &db,
-        ("open the store", "ATTACH ? AS store"),
-        [store.to_string_lossy()],
-    )?;
+    run(&db, ("open the store", "ATTACH ? AS store"), [store.to_string_lossy()])?;
     db.execute_batch(FORGET).map_err(attempt())?;
     search::rebuild(&db)?;
-    db.execute_batch("COMMIT; DETACH store; VACUUM;")
-        .map_err(attempt())?;
+    db.execute_batch("COMMIT; DETACH store; VACUUM;").map_err(attempt())?;
     Ok(true)
 }
 

@@ -42,9 +42,7 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     let mut notices = Vec::new();
     notices.extend(prepare(&db, dir, &file, now)?);
     let epoch = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
-    let epoch = db
-        .query_row(epoch, [], |row| row.get(0))
-        .map_err(damage(&file, "start an epoch"))?;
+    let epoch = db.query_row(epoch, [], |row| row.get(0)).map_err(damage(&file, "start an epoch"))?;
     let mut writer = SqliteRows {
         db,
         file: file.clone(),
@@ -60,25 +58,24 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         notices.push("the full-text index was damaged and has been made anew".to_owned());
     }
     if erase::is_pending(&writer.db)? {
-        notices.extend(erase::scrub(&writer.db, &file)?);
+        notices.extend(scrub(&writer, &file));
     }
-    let readers = Sqlite {
-        file,
-        idle: Mutex::default(),
-        lock,
-    };
-    Ok(Opened {
-        writer,
-        readers,
-        notices,
+    let readers = Sqlite { file, idle: Mutex::default(), lock };
+    Ok(Opened { writer, readers, notices })
+}
+
+/// Finishes an erasure that a crash cut short. That it can't is no reason to keep everything else from being read.
+fn scrub(writer: &SqliteRows, file: &Path) -> Vec<String> {
+    erase::scrub(&writer.db, file).unwrap_or_else(|error| {
+        let text = "what was erased may still be in the store's files, the next start tries again";
+        vec![format!("{text}: {error}")]
     })
 }
 
 /// A connection that can't write.
 pub(super) fn reader(file: &Path, lock: Arc<OwnerLock>) -> Result<SqliteRows> {
     let db = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    db.pragma_update(None, "query_only", true)
-        .map_err(StoreError::database("open the store for reading"))?;
+    db.pragma_update(None, "query_only", true).map_err(StoreError::database("open the store for reading"))?;
     Ok(SqliteRows {
         db,
         file: file.to_owned(),
@@ -116,9 +113,7 @@ fn check_header(file: &Path) -> Result<()> {
     }
     let (application, format) = (number(&header, 68), i64::from(number(&header, 60)));
     if !header.starts_with(MAGIC) || application != APPLICATION {
-        return Err(StoreError::NotAStore {
-            file: file.to_owned(),
-        });
+        return Err(StoreError::NotAStore { file: file.to_owned() });
     }
     check_format(file, format)
 }
@@ -127,11 +122,7 @@ fn check_format(file: &Path, found: i64) -> Result<()> {
     if found <= VERSION {
         return Ok(());
     }
-    Err(StoreError::Newer {
-        file: file.to_owned(),
-        found,
-        known: VERSION,
-    })
+    Err(StoreError::Newer { file: file.to_owned(), found, known: VERSION })
 }
 
 /// Makes an empty store. It has its name only when it is whole, so that a crash leaves none that is half made.
@@ -156,9 +147,7 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
     // not write.
     let no_write = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     db.set_db_config(no_write, true).map_err(attempt())?;
-    let format: i64 = db
-        .query_row("PRAGMA user_version", [], |row| row.get(0))
-        .map_err(attempt())?;
+    let format: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(attempt())?;
     check_format(file, format)?;
     db.set_db_config(no_write, false).map_err(attempt())?;
     db.pragma_update(None, "journal_mode", "WAL")
@@ -182,10 +171,9 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
 /// Wraps a database's error; one that says that the file is broken names the file.
 fn damage(file: &Path, attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
-            row: format!("the file {}", file.display()),
-            why: error.to_string(),
-        },
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            StoreError::Damaged { row: format!("the file {}", file.display()), why: error.to_string() }
+        }
         _ => StoreError::database(attempt)(error),
     }
 }

@@ -5,11 +5,10 @@ use rusqlite::{Connection, params};
 
 use retake_core::{OpNo, Operation, RequestId, State};
 
-use super::cells::{Cells, all, first, int, run};
+use super::cells::{Cells, Sql, all, first, int, run};
 use crate::error::{Result, StoreError};
 use crate::record::{
-    Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request,
-    encode_state,
+    Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request, encode_state,
 };
 use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy};
 
@@ -89,23 +88,22 @@ fn read(cells: &mut Cells<'_>) -> Decoded<Operation> {
     decode_op(record, request)
 }
 
+const ONE: Sql = ("read an operation", select!("no = ?2"));
+
 pub(super) fn one(db: &Connection, log: LogNo, no: OpNo) -> Result<Operation> {
-    let sql = ("read an operation", select!("no = ?2"));
     let values = [log.0, int(no.0)];
-    first(db, sql, values, || name(log, no), read)?.ok_or(StoreError::MissingOperation(no))
+    first(db, ONE, values, || name(log, no), read)?.ok_or(StoreError::MissingOperation(no))
 }
 
 /// Operations in a range. A gap is an error: what is behind it would be carried out on a wrong state.
+const MANY: Sql = ("read operations", select!("no BETWEEN ?2 AND ?3 ORDER BY no"));
+
 pub(super) fn many(db: &Connection, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>> {
-    let sql = (
-        "read operations",
-        select!("no BETWEEN ?2 AND ?3 ORDER BY no"),
-    );
     let values = [log.0, at_most(from), at_most(to)];
     let mut next = from;
     let ops = all(
         db,
-        sql,
+        MANY,
         values,
         || name(log, from),
         |cells| read(cells).map_err(|why| format!("one of those up to {to}: {why}")),
@@ -123,33 +121,25 @@ fn at_most(no: OpNo) -> i64 {
     i64::try_from(no.0).unwrap_or(i64::MAX)
 }
 
+const BY_REQUEST: Sql = (
+    "look a request up",
+    "SELECT no, fingerprint FROM operation INDEXED BY operation_request
+         WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND request = ?2
+         AND fingerprint IS NOT NULL",
+);
+
 pub(super) fn by_request(
     db: &Connection,
     log: LogNo,
     request: &RequestId,
 ) -> Result<Option<(OpNo, Fingerprint)>> {
-    let sql = (
-        "look a request up",
-        "SELECT no, fingerprint FROM operation INDEXED BY operation_request
-         WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND request = ?2
-         AND fingerprint IS NOT NULL",
-    );
     let name = || format!("the operation made by request {request}");
-    first(
-        db,
-        sql,
-        params![log.0, encode_request(request)],
-        name,
-        |cells| Ok((OpNo(cells.count()?), cells.next()?)),
-    )
+    first(db, BY_REQUEST, params![log.0, encode_request(request)], name, |cells| {
+        Ok((OpNo(cells.count()?), cells.next()?))
+    })
 }
 
-pub(super) fn insert_state(
-    db: &Connection,
-    home: &ConversationRow,
-    op: OpNo,
-    state: &State,
-) -> Result<u64> {
+pub(super) fn insert_state(db: &Connection, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64> {
     let state = encode_state(state);
     let bytes = state.len() as u64;
     let sql = ("keep a state", "REPLACE INTO state VALUES (?, ?, ?, ?)");
@@ -157,21 +147,21 @@ pub(super) fn insert_state(
     Ok(bytes)
 }
 
-pub(super) fn state(db: &Connection, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>> {
-    let sql = (
-        "read a state",
-        "SELECT op, state FROM state
+const STATE: Sql = (
+    "read a state",
+    "SELECT op, state FROM state
          WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op <= ?2
          ORDER BY op DESC LIMIT 1",
-    );
-    let name = || {
-        format!(
-            "the state at operation {op} of conversation number {}",
-            log.0
-        )
-    };
-    first(db, sql, [log.0, at_most(op)], name, |cells| {
+);
+
+pub(super) fn state(db: &Connection, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>> {
+    let name = || format!("the state at operation {op} of conversation number {}", log.0);
+    first(db, STATE, [log.0, at_most(op)], name, |cells| {
         let op = OpNo(cells.count()?);
         Ok((op, decode_state(&cells.next::<String>()?)?))
     })
 }
+
+/// Every statement that reads operations and states, for the test that none of them scans.
+#[cfg(test)]
+pub(super) const READS: &[Sql] = &[ONE, MANY, BY_REQUEST, STATE];

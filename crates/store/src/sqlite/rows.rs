@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State,
-};
+use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State};
 use rusqlite::Connection;
 
 use super::{conversation, entry, erase, operation, search};
@@ -75,8 +73,7 @@ impl Rows for SqliteRows {
         made_by: &MadeBy,
     ) -> Result<()> {
         let key = entry::insert(&self.db, home, entry, run, made_by)?;
-        self.texts
-            .extend(search::text_of(&entry.parts).map(|text| (key, text)));
+        self.texts.extend(search::text_of(&entry.parts).map(|text| (key, text)));
         Ok(())
     }
 
@@ -112,12 +109,12 @@ impl Rows for SqliteRows {
         entry::like(&self.db, root, prefix, limit)
     }
 
-    fn entry_by_request(
-        &self,
-        log: LogNo,
-        request: &RequestId,
-    ) -> Result<Option<(Key, Fingerprint)>> {
+    fn entry_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(Key, Fingerprint)>> {
         entry::by_request(&self.db, log, request)
+    }
+
+    fn requests_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, RequestId, Fingerprint)>> {
+        entry::requests_in(&self.db, log, from, to)
     }
 
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>> {
@@ -128,12 +125,7 @@ impl Rows for SqliteRows {
         entry::runs(&self.db, log)
     }
 
-    fn insert_op(
-        &mut self,
-        home: &ConversationRow,
-        op: &Operation,
-        made_by: &MadeBy,
-    ) -> Result<u64> {
+    fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64> {
         operation::insert(&self.db, home, op, made_by)
     }
 
@@ -145,11 +137,7 @@ impl Rows for SqliteRows {
         operation::many(&self.db, log, from, to)
     }
 
-    fn op_by_request(
-        &self,
-        log: LogNo,
-        request: &RequestId,
-    ) -> Result<Option<(OpNo, Fingerprint)>> {
+    fn op_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(OpNo, Fingerprint)>> {
         operation::by_request(&self.db, log, request)
     }
 

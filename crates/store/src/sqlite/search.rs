@@ -23,19 +23,14 @@ pub(super) fn text_of(parts: &[Part]) -> Option<String> {
 }
 
 pub(super) fn insert(db: &Connection, key: i64, text: &str) -> Result<()> {
-    let sql = (
-        "add to the full-text index",
-        "INSERT INTO search (rowid, text) VALUES (?, ?)",
-    );
+    let sql = ("add to the full-text index", "INSERT INTO search (rowid, text) VALUES (?, ?)");
     run(db, sql, params![key, text]).map(drop)
 }
 
 /// Takes an entry out. The index keeps no text, so it has to be told what it knew.
 pub(super) fn remove(db: &Connection, key: i64, text: &str) -> Result<()> {
-    let sql = (
-        "take from the full-text index",
-        "INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)",
-    );
+    let sql =
+        ("take from the full-text index", "INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)");
     run(db, sql, params![key, text]).map(drop)
 }
 
@@ -46,9 +41,7 @@ pub(super) fn rebuild(db: &Connection) -> Result<()> {
     db.execute_batch("DROP TABLE IF EXISTS search")
         .and_then(|()| db.execute_batch(SEARCH))
         .map_err(attempt())?;
-    let mut statement = db
-        .prepare("SELECT key, content FROM entry ORDER BY key")
-        .map_err(attempt())?;
+    let mut statement = db.prepare("SELECT key, content FROM entry ORDER BY key").map_err(attempt())?;
     let mut rows = statement.query([]).map_err(attempt())?;
     while let Some(row) = rows.next().map_err(attempt())? {
         let content = row.get::<_, String>(1).ok();
@@ -118,28 +111,18 @@ pub(super) fn search(
     let ranges = within.key_ranges();
     let keys = match (request.sort, ranges.as_slice()) {
         (Sort::Newest, [range]) if within.0.is_some() => {
-            let newest =
-                "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3
-                          ORDER BY rowid DESC";
-            return stream(db, newest, &text, *range, &mut |key| {
-                hit(db, request, &within, key, visit)
-            });
+            return stream(db, NEWEST, &text, *range, &mut |key| hit(db, request, &within, key, visit));
         }
         (Sort::Oldest, [range]) if within.0.is_some() => {
-            let oldest =
-                "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3
-                          ORDER BY rowid";
-            return stream(db, oldest, &text, *range, &mut |key| {
-                hit(db, request, &within, key, visit)
-            });
+            return stream(db, OLDEST, &text, *range, &mut |key| hit(db, request, &within, key, visit));
         }
         (Sort::Rank, _) => by_rank(db, &text, &ranges, &within)?,
+        (Sort::Oldest, _) => by_time(db, &text, &ranges, &within)?,
         (Sort::Newest, _) => {
             let mut keys = by_time(db, &text, &ranges, &within)?;
             keys.reverse();
             keys
         }
-        (Sort::Oldest, _) => by_time(db, &text, &ranges, &within)?,
     };
     for key in keys {
         if !hit(db, request, &within, key, visit)? {
@@ -149,6 +132,11 @@ pub(super) fn search(
     Ok(())
 }
 
+const NEWEST: &str =
+    "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC";
+const OLDEST: &str =
+    "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid";
+
 /// Shows a hit that passes; whether to go on.
 fn hit(
     db: &Connection,
@@ -157,22 +145,12 @@ fn hit(
     key: Key,
     visit: &mut dyn FnMut(Key) -> Result<bool>,
 ) -> Result<bool> {
-    if within.holds(key) && passes(db, request, key)? {
-        visit(key)
-    } else {
-        Ok(true)
-    }
+    if within.holds(key) && passes(db, request, key)? { visit(key) } else { Ok(true) }
 }
 
 /// The filters of a request; an entry is read only if there is one.
 fn passes(db: &Connection, request: &SearchRequest, key: Key) -> Result<bool> {
-    let SearchRequest {
-        role,
-        source,
-        from,
-        to,
-        ..
-    } = request;
+    let SearchRequest { role, source, from, to, .. } = request;
     if role.is_none() && source.is_none() && from.is_none() && to.is_none() {
         return Ok(true);
     }
@@ -193,9 +171,7 @@ fn stream(
 ) -> Result<()> {
     let attempt = || StoreError::database("search");
     let mut statement = db.prepare_cached(sql).map_err(attempt())?;
-    let mut rows = statement
-        .query(params![text, from, to])
-        .map_err(attempt())?;
+    let mut rows = statement.query(params![text, from, to]).map_err(attempt())?;
     while let Some(row) = rows.next().map_err(attempt())? {
         if !visit(unpack(row.get(0).map_err(attempt())?))? {
             break;
@@ -205,20 +181,12 @@ fn stream(
 }
 
 /// Best first; of equally good ones the newest.
-fn by_rank(
-    db: &Connection,
-    text: &str,
-    ranges: &[(i64, i64)],
-    within: &Within,
-) -> Result<Vec<Key>> {
-    let sql = (
-        "search",
-        "SELECT rowid, rank FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?",
-    );
+fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
+    let sql = ("search", "SELECT rank, rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?");
     let mut hits: Vec<(f64, i64)> = Vec::new();
     for (from, to) in ranges {
         hits.extend(all(db, sql, params![text, from, to], index, |cells| {
-            Ok((cells.next()?, cells.next()?)).map(|(key, rank)| (rank, key))
+            Ok((cells.next()?, cells.next()?))
         })?);
     }
     hits.retain(|(_, key)| within.holds(unpack(*key)));
@@ -227,29 +195,21 @@ fn by_rank(
 }
 
 /// Oldest first, across logs.
-fn by_time(
-    db: &Connection,
-    text: &str,
-    ranges: &[(i64, i64)],
-    within: &Within,
-) -> Result<Vec<Key>> {
+fn by_time(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
     let sql = (
         "search",
-        "SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?",
+        "SELECT time, key FROM search CROSS JOIN entry ON key = search.rowid
+         WHERE search MATCH ? AND search.rowid BETWEEN ? AND ?",
     );
-    let mut hits = Vec::new();
+    let mut hits: Vec<(i64, i64)> = Vec::new();
     for (from, to) in ranges {
-        let found: Vec<i64> = all(db, sql, params![text, from, to], index, |cells| {
-            cells.next()
-        })?;
-        for key in found.into_iter().map(unpack) {
-            if within.holds(key) {
-                hits.push((facts(db, key)?.time, key));
-            }
-        }
+        hits.extend(all(db, sql, params![text, from, to], index, |cells| {
+            Ok((cells.next()?, cells.next()?))
+        })?);
     }
+    hits.retain(|(_, key)| within.holds(unpack(*key)));
     hits.sort_unstable();
-    Ok(hits.into_iter().map(|(_, key)| key).collect())
+    Ok(hits.into_iter().map(|(_, key)| unpack(key)).collect())
 }
 
 fn index() -> String {

@@ -21,23 +21,16 @@ impl SqliteRows {
         self.saved = (0, 0);
     }
 
-    fn command(&self, attempt: &'static str, sql: &str) -> Result<()> {
+    fn command(&self, attempt: &'static str, sql: &'static str) -> Result<()> {
         super::cells::run(&self.db, (attempt, sql), []).map(drop)
     }
 
     /// Refuses when another process has opened the store since: this one was paused, and its lock is lost.
     fn check_epoch(&self) -> Result<()> {
-        let sql = (
-            "read the epoch",
-            "SELECT value FROM meta WHERE name = 'epoch'",
-        );
+        let sql = ("read the epoch", "SELECT value FROM meta WHERE name = 'epoch'");
         let name = || "the epoch".to_owned();
         let epoch: Option<i64> = first(&self.db, sql, [], name, |cells| cells.next())?;
-        if epoch == Some(self.epoch) {
-            Ok(())
-        } else {
-            Err(StoreError::TakenOver)
-        }
+        if epoch == Some(self.epoch) { Ok(()) } else { Err(StoreError::TakenOver) }
     }
 }
 
@@ -64,9 +57,7 @@ impl Transactions for SqliteRows {
     }
 
     fn commit(&mut self) -> Result<()> {
-        let done = self
-            .index_texts()
-            .and_then(|()| self.command("make a change durable", "COMMIT"));
+        let done = self.index_texts().and_then(|()| self.command("make a change durable", "COMMIT"));
         match done {
             Ok(()) => self.forget_texts(),
             Err(_) => self.abandon(),

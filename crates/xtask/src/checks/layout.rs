@@ -15,7 +15,7 @@ pub(crate) fn check(manifest: &Manifest, sources: &[Source]) -> Vec<Finding> {
     let folder = format!("crates/{}/", manifest.krate());
     let own: Vec<&Source> = sources.iter().filter(|s| s.path().starts_with(&folder)).collect();
     let mut found = one_binary(manifest, &folder, &own);
-    let reached = reached(&folder, &own);
+    let reached = reached(&folder, &manifest.bin_paths(), &own);
     for source in own {
         if !reached.contains(source.path()) {
             let what = "no `mod` line leads here, so it is never built; name it or delete it";
@@ -44,8 +44,9 @@ fn is_root(inside: &str) -> bool {
     target || ["src/lib.rs", "src/main.rs", "build.rs", RUNNER].contains(&inside)
 }
 
-fn reached<'a>(folder: &str, own: &[&'a Source]) -> BTreeSet<&'a str> {
+fn reached<'a>(folder: &str, bins: &[&str], own: &[&'a Source]) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
+    let is_root = |inside: &str| is_root(inside) || bins.contains(&inside);
     let mut open: Vec<&Source> =
         own.iter().copied().filter(|source| is_root(&source.path()[folder.len()..])).collect();
     while let Some(source) = open.pop() {

@@ -66,7 +66,7 @@ impl Tap {
                 seen.blocked = text("/promptFeedback/blockReason").map(str::to_owned).or(seen.blocked.take());
             }
             EndpointKind::OpenAi => {
-                seen.refusal.push_str(text("/choices/0/delta/refusal").unwrap_or_default())
+                seen.refusal.push_str(text("/choices/0/delta/refusal").unwrap_or_default());
             }
             EndpointKind::Ollama => seen.error = frame.get("error").cloned().or(seen.error.take()),
             EndpointKind::Anthropic => {}

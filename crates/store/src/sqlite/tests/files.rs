@@ -13,9 +13,7 @@ use retake_core::{
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::kit::{
-    Kit, NOW, commit, conversation, found, open, operation, request, said, say, word,
-};
+use super::kit::{Kit, NOW, commit, conversation, found, open, operation, request, said, say, word};
 use crate::error::StoreError;
 use crate::rows::{Erasure, Key, LogNo, Rows, Transactions};
 use crate::sqlite::Sqlite;
@@ -67,13 +65,7 @@ fn the_schema() {
     let mut statement = db.prepare(sql).unwrap();
     let rows = statement.query_map([], |row| row.get(0)).unwrap();
     let rows: Vec<String> = rows.map(Result::unwrap).collect();
-    let pragmas = [
-        "application_id",
-        "user_version",
-        "journal_mode",
-        "synchronous",
-    ]
-    .map(|name| {
+    let pragmas = ["application_id", "user_version", "journal_mode", "synchronous"].map(|name| {
         let value = |row: &rusqlite::Row<'_>| row.get::<_, rusqlite::types::Value>(0);
         let value = db.query_row(&format!("PRAGMA {name}"), [], value);
         format!("{name}: {:?}", value.unwrap())
@@ -98,8 +90,7 @@ fn first_format() -> TempDir {
     let old = dir.path().join("old.db");
     let db = Connection::open(&old).unwrap();
     schema::first_format(&db).unwrap();
-    db.execute("ATTACH ? AS new", [new.to_str().unwrap()])
-        .unwrap();
+    db.execute("ATTACH ? AS new", [new.to_str().unwrap()]).unwrap();
     db.execute_batch(
         "INSERT INTO conversation SELECT * FROM new.conversation;
          INSERT INTO entry SELECT * FROM new.entry;
@@ -171,8 +162,7 @@ fn a_file_whose_future_is_only_in_its_log_is_refused_too() {
     // Whoever wrote it was killed: the log is there, the file does not have it.
     let copy = tempfile::tempdir().unwrap();
     let db = Connection::open(&file).unwrap();
-    db.execute_batch(&format!("PRAGMA user_version = {}", VERSION + 1))
-        .unwrap();
+    db.execute_batch(&format!("PRAGMA user_version = {}", VERSION + 1)).unwrap();
     for name in ["retake.db", "retake.db-wal"] {
         fs::copy(kit.dir.path().join(name), copy.path().join(name)).unwrap();
     }
@@ -256,7 +246,7 @@ fn hold_what_the_parent_names() {
 }
 
 fn holder(dir: &Path) -> Child {
-    let child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["hold_what_the_parent_names", "--nocapture"])
         .env(HOLD, dir)
         .stdin(Stdio::piped())
@@ -270,7 +260,9 @@ fn holder(dir: &Path) -> Child {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("the child never opened the store");
+    child.kill().unwrap();
+    let ended = child.wait().unwrap();
+    panic!("the child never opened the store: {ended}");
 }
 
 #[test]
@@ -278,12 +270,7 @@ fn another_process_is_named_and_its_end_frees_the_directory() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = holder(dir.path());
     let error = Sqlite::open(dir.path(), NOW, Duration::from_millis(60)).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains(&format!("process {}", child.id())),
-        "{error}"
-    );
+    assert!(error.to_string().contains(&format!("process {}", child.id())), "{error}");
     child.kill().unwrap();
     child.wait().unwrap();
     open(dir.path()).unwrap();
@@ -337,10 +324,7 @@ fn with_secret() -> (Kit, Erasure) {
         2,
         Reason::Fold,
         Change::Fold(Fold {
-            id: FoldId {
-                depth: 0,
-                op: OpNo(2),
-            },
+            id: FoldId { depth: 0, op: OpNo(2) },
             covers: EntryPath::from_spans([retake_core::Span::new(0, 1, 2)]),
         }),
     );
@@ -351,14 +335,10 @@ fn with_secret() -> (Kit, Erasure) {
         let secret = said(2, &format!("{SECRET} {SECRET} and more"));
         let made_by = Some((request("r"), [0xab; 16]));
         rows.insert_entry(&home, &secret, false, &made_by).unwrap();
-        rows.insert_op(&home, &operation(1, Reason::Label, label), &None)
-            .unwrap();
+        rows.insert_op(&home, &operation(1, Reason::Label, label), &None).unwrap();
         rows.insert_op(&home, &fold, &None).unwrap();
         rows.insert_state(&home, OpNo(2), &state).unwrap();
-        let now = crate::rows::NowRow {
-            head: retake_core::Head::new(2, 2),
-            ..home.now
-        };
+        let now = crate::rows::NowRow { head: retake_core::Head::new(2, 2), ..home.now };
         rows.set_now(home.log, now).unwrap();
         home.log
     });
@@ -382,9 +362,7 @@ fn with_secret() -> (Kit, Erasure) {
 fn holding_the_secret(dir: &Path) -> Vec<PathBuf> {
     let holds = |file: &PathBuf| {
         let bytes = fs::read(file).unwrap();
-        bytes
-            .windows(SECRET.len())
-            .any(|window| window == SECRET.as_bytes())
+        bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes())
     };
     files(dir).into_iter().filter(holds).collect()
 }
@@ -399,6 +377,8 @@ fn what_is_erased_is_in_no_file() {
     let older = backups.join("retake-v1-b.db");
     fs::copy(&same, &older).unwrap();
     raw(&older, "PRAGMA user_version = 1");
+    let note = backups.join("note.txt");
+    fs::write(&note, "mine").unwrap();
     // A reader that was there before stays open, and idle.
     let meta = |rows: &crate::sqlite::SqliteRows| rows.meta(what.entries[0]);
     crate::rows::Backend::read(&kit.store.readers, meta).unwrap();
@@ -406,13 +386,11 @@ fn what_is_erased_is_in_no_file() {
 
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
     kit.writer().scrub().unwrap();
-    assert_eq!(holding_the_secret(kit.dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
 
     let notices = kit.writer().take_notices();
-    assert!(
-        notices.len() == 1 && notices[0].contains("retake-v1-b.db"),
-        "{notices:?}"
-    );
+    assert!(note.exists() && !older.exists());
+    assert!(notices.len() == 1 && notices[0].contains("retake-v1-b.db"), "{notices:?}");
     let rows = &kit.store.writer;
     let entry = rows.entry(what.entries[0]).unwrap();
     assert_eq!(entry.parts, [Part::Erased]);
@@ -425,10 +403,7 @@ fn what_is_erased_is_in_no_file() {
     let copy = Connection::open(&same).unwrap();
     let count = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(count("SELECT count(*) FROM entry"), 52);
-    assert_eq!(
-        count("SELECT count(*) FROM search WHERE search MATCH 'words'"),
-        51
-    );
+    assert_eq!(count("SELECT count(*) FROM search WHERE search MATCH 'words'"), 51);
 }
 
 #[test]
@@ -437,7 +412,7 @@ fn an_erasure_that_a_crash_cut_short_is_finished_at_the_next_start() {
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
     assert!(!holding_the_secret(kit.dir.path()).is_empty());
     let kit = kit.reopened();
-    assert_eq!(holding_the_secret(kit.dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(holding_the_secret(kit.dir.path()), Vec::<PathBuf>::new());
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use retake_core::{
-    Change, ConversationId, Entry, EntryId, Flags, Head, Line, Meta, OpNo, Operation, Part, Pos,
-    Reason, RequestId, Revision, Role, Seq, Step, Time, Totals,
+    Change, ConversationId, Entry, EntryId, Flags, Head, Line, Meta, OpNo, Operation, Part, Pos, Reason,
+    RequestId, Revision, Role, Seq, Step, Time, Totals,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -41,10 +41,7 @@ impl Kit {
     pub(super) fn reopened(self) -> Self {
         drop(self.store);
         let store = open(self.dir.path()).unwrap();
-        Self {
-            dir: self.dir,
-            store,
-        }
+        Self { dir: self.dir, store }
     }
 
     /// Runs one transaction.
@@ -89,11 +86,7 @@ pub(super) fn said(seq: u64, text: &str) -> Entry {
             role: Role::User,
             flags: Flags::default(),
             time: Time(NOW.0 + seq as i64),
-            totals: Totals {
-                messages: seq,
-                calls: 0,
-                turns: seq,
-            },
+            totals: Totals { messages: seq, calls: 0, turns: seq },
             revision: Revision(seq),
             calls: 0,
             answers: None,
@@ -112,10 +105,7 @@ pub(super) fn say(rows: &mut SqliteRows, home: &ConversationRow, entries: &[Entr
         rows.insert_entry(home, entry, run, &None).unwrap();
     }
     let seq = entries.last().map_or(0, |entry| entry.meta.pos.seq);
-    let now = NowRow {
-        head: Head::new(0, seq),
-        ..home.now
-    };
+    let now = NowRow { head: Head::new(0, seq), ..home.now };
     rows.set_now(home.log, now).unwrap();
 }
 
@@ -125,11 +115,7 @@ pub(super) fn operation(no: u64, reason: Reason, change: Change) -> Operation {
         _ => Some(Pos::new(0, 9)),
     };
     let line_before = Line::default().did(Step::Op(OpNo(no)));
-    let line_after = if reason.is_step() {
-        line_before.did(Step::Op(OpNo(no)))
-    } else {
-        line_before.clone()
-    };
+    let line_after = if reason.is_step() { line_before.did(Step::Op(OpNo(no))) } else { line_before.clone() };
     Operation {
         no: OpNo(no),
         at: Seq(9),
@@ -151,16 +137,8 @@ pub(super) fn request(text: &str) -> RequestId {
 }
 
 pub(super) fn word(word: &str) -> Query {
-    let term = Term {
-        words: vec![word.to_owned()],
-        prefix: false,
-    };
-    Query {
-        any: vec![Clause {
-            must: vec![term],
-            not: Vec::new(),
-        }],
-    }
+    let term = Term { words: vec![word.to_owned()], prefix: false };
+    Query { any: vec![Clause { must: vec![term], not: Vec::new() }] }
 }
 
 /// The `seq`s that a search finds, in its order.

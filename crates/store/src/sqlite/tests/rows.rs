@@ -1,8 +1,8 @@
 //! What is written is read back equal.
 
 use retake_core::{
-    Answering, Change, EntryId, Flags, Fold, FoldId, Folds, Head, Mark, MarkChange, Marks, OpNo,
-    Part, Path, Pos, Reason, Revision, Role, Run, Span, State, Step, Time, Usage,
+    Answering, Change, EntryId, Flags, Fold, FoldId, Folds, Head, Mark, MarkChange, Marks, OpNo, Part, Path,
+    Pos, Reason, Revision, Role, Run, Span, State, Step, Time, Usage,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -19,11 +19,7 @@ fn a_conversation_and_its_fork() {
         let parent = conversation(rows, 1);
         let mut child = ConversationRow {
             id: "019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b".parse().unwrap(),
-            parent: Some(ParentRow {
-                log: parent.log,
-                head: Head::new(3, 4),
-                tip: Some(Pos::new(0, 4)),
-            }),
+            parent: Some(ParentRow { log: parent.log, head: Head::new(3, 4), tip: Some(Pos::new(0, 4)) }),
             folder: None,
             request: Some((request("fork-1"), [7; 16])),
             ..parent.clone()
@@ -63,10 +59,7 @@ fn pages_of_conversations_newest_change_first() {
     kit.commit(|rows| {
         for id in 1..=5 {
             let row = conversation(rows, id);
-            let now = NowRow {
-                changed: Time([3, 1, 4, 1, 5][id as usize - 1]),
-                ..row.now
-            };
+            let now = NowRow { changed: Time([3, 1, 4, 1, 5][id as usize - 1]), ..row.now };
             rows.set_now(row.log, now).unwrap();
         }
     });
@@ -74,22 +67,12 @@ fn pages_of_conversations_newest_change_first() {
         let page = kit.store.writer.conversations(request).unwrap();
         page.iter().map(|row| row.log.0).collect()
     };
-    let first = ListRequest {
-        limit: 2,
-        ..ListRequest::default()
-    };
+    let first = ListRequest { limit: 2, ..ListRequest::default() };
     assert_eq!(page(&first), [5, 3]);
     let third = kit.store.writer.log(LogNo(3)).unwrap().id;
-    let rest = ListRequest {
-        before: Some(third),
-        limit: 9,
-        folder: Some("/src".into()),
-    };
+    let rest = ListRequest { before: Some(third), limit: 9, folder: Some("/src".into()) };
     assert_eq!(page(&rest), [1, 4, 2]);
-    let elsewhere = ListRequest {
-        folder: Some("/".into()),
-        ..rest
-    };
+    let elsewhere = ListRequest { folder: Some("/".into()), ..rest };
     assert_eq!(page(&elsewhere), [0; 0]);
 }
 
@@ -100,29 +83,19 @@ fn entries() {
     entries[1].meta.role = Role::Assistant;
     entries[1].meta.turn = entries[0].meta.turn;
     entries[1].meta.calls = 2;
-    entries[1].usage = Some(Usage {
-        output_tokens: Some(5),
-        ..Usage::default()
-    });
+    entries[1].usage = Some(Usage { output_tokens: Some(5), ..Usage::default() });
     entries[2].meta.role = Role::Tool;
     entries[2].meta.turn = entries[0].meta.turn;
     entries[2].meta.answers = Some(Pos::new(0, 2));
     entries[3].platform_id = Some("msg-4".into());
     entries[4].meta.after = Some(Pos::new(0, 1));
-    entries[4].meta.flags = Flags {
-        detached: true,
-        ..Flags::default()
-    };
+    entries[4].meta.flags = Flags { detached: true, ..Flags::default() };
     let home = kit.commit(|rows| {
         let home = conversation(rows, 1);
         say(rows, &home, &entries[..4]);
         let made_by = Some((request("r"), [3; 16]));
-        rows.insert_entry(&home, &entries[4], true, &made_by)
-            .unwrap();
-        let now = NowRow {
-            head: Head::new(0, 5),
-            ..home.now
-        };
+        rows.insert_entry(&home, &entries[4], true, &made_by).unwrap();
+        let now = NowRow { head: Head::new(0, 5), ..home.now };
         rows.set_now(home.log, now).unwrap();
         home
     });
@@ -154,21 +127,10 @@ fn entries() {
             assert_eq!(rows.entries_by_platform(home.root, "msg-4")?, [key(4)]);
             let like = rows.entries_like(home.root, "0000000000", 3)?;
             assert_eq!(like.len(), 3);
-            assert_eq!(
-                rows.entry_by_id(home.root, EntryId::new(Uuid::max()))?,
-                None
-            );
+            assert_eq!(rows.entry_by_id(home.root, EntryId::new(Uuid::max()))?, None);
             let runs = [
-                Run {
-                    start: 1,
-                    after: None,
-                    detached: false,
-                },
-                Run {
-                    start: 5,
-                    after: Some(Pos::new(0, 1)),
-                    detached: true,
-                },
+                Run { start: 1, after: None, detached: false },
+                Run { start: 5, after: Some(Pos::new(0, 1)), detached: true },
             ];
             assert_eq!(rows.runs(log)?, runs);
             Ok(())
@@ -180,28 +142,16 @@ fn entries() {
 fn operations_and_states() {
     let mut kit = Kit::new();
     let span = Span::new(0, 2, 3);
-    let hide = MarkChange {
-        span,
-        before: Mark::Normal,
-        after: Mark::Hidden,
-    };
-    let fold = Fold {
-        id: FoldId {
-            depth: 0,
-            op: OpNo(2),
-        },
-        covers: Path::from_spans([span, Span::new(0, 5, 6)]),
-    };
+    let hide = MarkChange { span, before: Mark::Normal, after: Mark::Hidden };
+    let fold =
+        Fold { id: FoldId { depth: 0, op: OpNo(2) }, covers: Path::from_spans([span, Span::new(0, 5, 6)]) };
     let mut ops = vec![
         operation(1, Reason::Hide, Change::Mark(vec![hide])),
         operation(2, Reason::AutoFold, Change::Fold(fold.clone())),
         operation(
             3,
             Reason::Undo(Step::Turn(Pos::new(0, 4))),
-            Change::Move {
-                before: Some(Pos::new(0, 9)),
-                after: None,
-            },
+            Change::Move { before: Some(Pos::new(0, 9)), after: None },
         ),
     ];
     ops[1].summary = Some("in short".into());
@@ -241,10 +191,7 @@ fn streams_come_and_go() {
         let stream = StreamRow {
             conversation: home.id,
             entry: EntryId::new(Uuid::from_u128(4)),
-            answering: Answering {
-                turn: Some(Pos::new(0, 1)),
-                tip: Some(Pos::new(0, 2)),
-            },
+            answering: Answering { turn: Some(Pos::new(0, 1)), tip: Some(Pos::new(0, 2)) },
             step: Some(Step::Op(OpNo(3))),
             author: "demo/demo".into(),
             parts: vec![Part::text("so f")],
@@ -292,17 +239,9 @@ fn what_is_abandoned_was_never_there() {
     say(rows, &home, &[said(1, "gone")]);
     rows.abandon();
     kit.commit(|rows| say(rows, &home, &[said(1, "there")]));
-    let entry = kit.store.writer.entry(Key {
-        log: home.log,
-        seq: 1,
-    });
+    let entry = kit.store.writer.entry(Key { log: home.log, seq: 1 });
     assert_eq!(entry.unwrap().parts, [Part::text("there")]);
-    let gone = super::kit::found(
-        &kit.store.writer,
-        &super::kit::word("gone"),
-        &Default::default(),
-        None,
-    );
+    let gone = super::kit::found(&kit.store.writer, &super::kit::word("gone"), &Default::default(), None);
     assert_eq!(gone, []);
     assert_eq!(home.created, NOW);
 }

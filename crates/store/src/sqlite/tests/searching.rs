@@ -8,10 +8,7 @@ use crate::request::{SearchRequest, Sort};
 use crate::rows::{Key, LogNo};
 
 fn term(words: &[&str], prefix: bool) -> Term {
-    Term {
-        words: words.iter().map(|word| (*word).to_owned()).collect(),
-        prefix,
-    }
+    Term { words: words.iter().map(|word| (*word).to_owned()).collect(), prefix }
 }
 
 fn clause(must: Vec<Term>, not: Vec<Term>) -> Clause {
@@ -23,17 +20,9 @@ fn kit() -> Kit {
     let mut kit = Kit::new();
     kit.commit(|rows| {
         let first = conversation(rows, 1);
-        let texts = [
-            "the red fox",
-            "a fox and a fox; red",
-            "Äpfel und Birnen",
-            "你好世界",
-            "redness (foxes)",
-        ];
-        let entries: Vec<_> = (1..)
-            .zip(texts)
-            .map(|(seq, text)| said(seq, text))
-            .collect();
+        let texts =
+            ["the red fox", "a fox and a fox; red", "Äpfel und Birnen", "你好世界", "redness (foxes)"];
+        let entries: Vec<_> = (1..).zip(texts).map(|(seq, text)| said(seq, text)).collect();
         say(rows, &first, &entries);
         let second = conversation(rows, 2);
         let mut entry = said(1, "a fox elsewhere");
@@ -46,10 +35,7 @@ fn kit() -> Kit {
 }
 
 fn sorted(sort: Sort) -> SearchRequest {
-    SearchRequest {
-        sort,
-        ..SearchRequest::default()
-    }
+    SearchRequest { sort, ..SearchRequest::default() }
 }
 
 fn seqs(keys: &[Key]) -> Vec<(i64, u64)> {
@@ -59,9 +45,7 @@ fn seqs(keys: &[Key]) -> Vec<(i64, u64)> {
 #[test]
 fn words_phrases_prefixes_and_operators() {
     let kit = kit();
-    let one = |must, not| Query {
-        any: vec![clause(must, not)],
-    };
+    let one = |must, not| Query { any: vec![clause(must, not)] };
     let fox = || term(&["fox"], false);
     let rows: Vec<(Query, &[u64])> = vec![
         (one(vec![fox()], vec![]), &[1, 2]),
@@ -87,12 +71,7 @@ fn words_phrases_prefixes_and_operators() {
     ];
     let within = [(LogNo(1), 1, 5)];
     for (query, expected) in rows {
-        let keys = found(
-            &kit.store.writer,
-            &query,
-            &sorted(Sort::Oldest),
-            Some(&within),
-        );
+        let keys = found(&kit.store.writer, &query, &sorted(Sort::Oldest), Some(&within));
         let keys: Vec<u64> = keys.iter().map(|key| key.seq).collect();
         assert_eq!(keys, expected, "{query:?}");
     }
@@ -101,14 +80,8 @@ fn words_phrases_prefixes_and_operators() {
 #[test]
 fn orders() {
     let kit = kit();
-    let find = |sort, within: Option<&[_]>| {
-        seqs(&found(
-            &kit.store.writer,
-            &word("fox"),
-            &sorted(sort),
-            within,
-        ))
-    };
+    let find =
+        |sort, within: Option<&[_]>| seqs(&found(&kit.store.writer, &word("fox"), &sorted(sort), within));
     let one = [(LogNo(1), 1, 5)];
     assert_eq!(find(Sort::Newest, Some(&one)), [(1, 2), (1, 1)]);
     assert_eq!(find(Sort::Newest, None), [(1, 2), (1, 1), (2, 1)]);
@@ -131,26 +104,14 @@ fn only_within_and_only_what_passes() {
     let apart = [(LogNo(2), 1, 1), (LogNo(1), 3, 9), (LogNo(1), 1, 1)];
     assert_eq!(find(&plain, Some(&apart)), [(1, 1), (2, 1)]);
     let filters = [
-        SearchRequest {
-            role: Some(Role::Assistant),
-            ..plain.clone()
-        },
-        SearchRequest {
-            source: Some("demo".into()),
-            ..plain.clone()
-        },
-        SearchRequest {
-            to: Some(Time(NOW.0 + 1)),
-            ..plain.clone()
-        },
+        SearchRequest { role: Some(Role::Assistant), ..plain.clone() },
+        SearchRequest { source: Some("demo".into()), ..plain.clone() },
+        SearchRequest { to: Some(Time(NOW.0 + 1)), ..plain.clone() },
     ];
     for request in filters {
         assert_eq!(find(&request, None), [(2, 1)], "{request:?}");
     }
-    let late = SearchRequest {
-        from: Some(Time(NOW.0 + 2)),
-        ..plain
-    };
+    let late = SearchRequest { from: Some(Time(NOW.0 + 2)), ..plain };
     assert_eq!(find(&late, None), [(1, 2)]);
 }
 
@@ -164,10 +125,7 @@ fn it_stops_when_told_to() {
             seen += 1;
             Ok(false)
         };
-        kit.store
-            .writer
-            .search(&word("fox"), &sorted(sort), None, &mut visit)
-            .unwrap();
+        kit.store.writer.search(&word("fox"), &sorted(sort), None, &mut visit).unwrap();
         assert_eq!(seen, 1);
     }
 }

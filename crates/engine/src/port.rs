@@ -1,0 +1,171 @@
+//! What goes out of the engine and comes into it: exports, imports, backups, and the check of the store.
+//!
+//! An import is kept in memory until its end and then stored as one step, so that a crash or a bad line leaves
+//! nothing of it. Nobody's files are touched here: lines come and go as text.
+
+mod chat;
+mod lines;
+mod people;
+mod staging;
+
+use std::path::PathBuf;
+
+use retake_core::{ConversationId, Head, RequestId};
+use retake_store::{
+    Care, Checked, Copied, ExportPlace, Import, Receipt, encode_export_header, encode_exported,
+};
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+pub(crate) use staging::Staging;
+use staging::{Staged, Start};
+
+/// The formats of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// JSON Lines: a header, then a line per entry.
+    Jsonl,
+    /// For people.
+    Markdown,
+    /// For people.
+    Text,
+    /// Log and operations of the whole tree of forks, lossless both ways.
+    Full,
+}
+
+/// A piece of an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportChunk {
+    /// To be written as it is.
+    pub text: String,
+    /// Where the next one begins; none at the end.
+    pub cursor: Option<String>,
+    /// Entries so far, and in all; in a full export, rows.
+    pub progress: (u64, u64),
+}
+
+impl Engine {
+    /// A piece of an export. All pieces are of the state that the first one found.
+    pub async fn export(
+        &self,
+        conversation: ConversationId,
+        format: ExportFormat,
+        cursor: Option<&str>,
+    ) -> Result<ExportChunk> {
+        if format == ExportFormat::Full {
+            let piece = self.store().export_full(conversation, cursor.map(str::to_owned)).await?;
+            return Ok(ExportChunk { text: piece.text, cursor: piece.cursor, progress: piece.progress });
+        }
+        let from = cursor.map(place).transpose()?;
+        let excerpt = self.store().export(conversation, from).await?;
+        let mut text = String::new();
+        if from.is_none() {
+            text.push_str(&match format {
+                ExportFormat::Markdown => people::markdown_title(&excerpt.about),
+                ExportFormat::Text => people::text_title(&excerpt.about),
+                _ => encode_export_header(&excerpt.about, self.now(), excerpt.total) + "\n",
+            });
+        }
+        for entry in &excerpt.entries {
+            text.push_str(&match format {
+                ExportFormat::Markdown => people::markdown(entry),
+                ExportFormat::Text => people::text(entry),
+                _ => encode_exported(entry) + "\n",
+            });
+        }
+        let ExportPlace { head, done } = excerpt.place;
+        // A piece without entries ends the export, so that no cursor can lead in a circle.
+        let more = done < excerpt.total && !excerpt.entries.is_empty();
+        let cursor = more.then(|| format!("{head}:{done}"));
+        Ok(ExportChunk { text, cursor, progress: (done, excerpt.total) })
+    }
+
+    /// Begins an import; the receipt names it. Nothing is stored yet.
+    pub fn import_start(
+        &self,
+        title: Option<String>,
+        folder: Option<String>,
+        request: Option<RequestId>,
+    ) -> Receipt {
+        let id = self.new_conversation_id();
+        let id = self.importing.begin(id, Start { title, folder, request });
+        Receipt {
+            conversation: id,
+            head: Head::default(),
+            revision: retake_core::Revision(0),
+            ops: Vec::new(),
+            entries: Vec::new(),
+            unchanged: false,
+            taken_back: Default::default(),
+            brought_back: Default::default(),
+            lifted: Vec::new(),
+            composer: None,
+        }
+    }
+
+    /// The next lines of an import; `first` is the number of the first of them, from 0. A bad line ends it.
+    pub fn import_lines(&self, import: ConversationId, first: u64, lines: &[String]) -> Result<()> {
+        self.importing.lines(import, first, lines, || self.new_entry_id())
+    }
+
+    /// Ends an import: the conversation is there, all of it durable. A full export has the ids that it had.
+    pub async fn import_end(&self, import: ConversationId) -> Result<Receipt> {
+        if let Some(receipt) = self.importing.ended(import) {
+            return Ok(receipt);
+        }
+        let user = self.parts().user.clone();
+        let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user)?;
+        let stored = match staged {
+            Staged::Full(full) => {
+                if start.title.is_some() {
+                    let message = "can't give a title to a full export: it is restored exactly as it was";
+                    return Err(
+                        EngineError::usage(message).hint("leave the title out, and set it afterwards")
+                    );
+                }
+                self.store().restore_full(full).await
+            }
+            Staged::Conversation(new) => {
+                let import = Import {
+                    id: import,
+                    title: start.title.or(new.title),
+                    folder: start.folder.or(new.folder),
+                    created: new.created,
+                    entries: new.entries,
+                    by: self.by(start.request),
+                };
+                self.store().import(import).await
+            }
+        };
+        let receipt = stored?;
+        self.importing.remember(import, &receipt);
+        Ok(receipt)
+    }
+
+    /// Copies the whole store while it is in use; never over a file that is there.
+    pub async fn backup(&self, to: Option<PathBuf>) -> Result<Copied> {
+        if let Some(relative) = to.as_ref().filter(|path| path.is_relative()) {
+            let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
+            return Err(EngineError::usage(message).hint("give the whole path, from / on"));
+        }
+        Ok(self.store().backup(to, self.now()).await?)
+    }
+
+    /// Checks the whole store.
+    pub async fn doctor(&self, care: Care) -> Result<Checked> {
+        Ok(self.store().check(care).await?)
+    }
+}
+
+/// A cursor as `export` gives it.
+fn place(cursor: &str) -> Result<ExportPlace> {
+    let read = || {
+        let (head, done) = cursor.split_once(':')?;
+        Some(ExportPlace { head: head.parse().ok()?, done: done.parse().ok()? })
+    };
+    read().ok_or_else(|| {
+        EngineError::new(Kind::Usage, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
+            .hint("take the cursor from the piece before, or begin without one")
+    })
+}

@@ -1,0 +1,290 @@
+//! Plain lists of chat messages, as the OpenAI and the Anthropic interfaces write them.
+//!
+//! Lenient where these differ, strict where something would be lost: a role or a part that is not known here is an
+//! error that names it.
+
+mod parts;
+
+use retake_core::{EntryId, Flags, Part, Role, ToolOutcome};
+use retake_store::{ImportEntry, Said};
+use serde_json::{Map, Value};
+
+/// What one message says: more than one thing, where results of tools are among a person's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    said: Vec<(Role, Vec<Part>)>,
+    name: Option<String>,
+}
+
+/// What is wrong with a message.
+type Read<T> = Result<T, String>;
+
+/// The message of a line.
+pub(super) fn message(line: &str) -> Read<Message> {
+    let value = serde_json::from_str(line).map_err(|error| format!("it is not JSON: {error}"))?;
+    read(&value)
+}
+
+/// The messages of a whole document. An error comes with its line in the text, from 1, where that is known.
+pub(super) fn document(text: &str) -> Result<Vec<Message>, (Option<u64>, String)> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| (Some(error.line().max(1) as u64), format!("it is not JSON: {error}")))?;
+    let mut messages = Vec::new();
+    let list = match &value {
+        Value::Object(object) => {
+            if let Some(system) = object.get("system").filter(|system| !system.is_null()) {
+                let parts = parts::content(Some(system)).map_err(|why| (None, format!("“system”: {why}")))?;
+                messages.push(Message { said: vec![(Role::System, parts.own)], name: None });
+            }
+            object.get("messages")
+        }
+        list => Some(list),
+    };
+    let Some(Value::Array(list)) = list else {
+        return Err((None, "it has no list of messages".into()));
+    };
+    for (number, value) in (1..).zip(list) {
+        let read = read(value).map_err(|why| {
+            let line = line_of(text, number);
+            (line, format!("message {number} of the list: {why}"))
+        })?;
+        messages.push(read);
+    }
+    Ok(messages)
+}
+
+/// The line on which the object number `wanted` of the outermost list of messages begins. Read again, for an error.
+fn line_of(text: &str, wanted: usize) -> Option<u64> {
+    let begin = if text.trim_start().starts_with('[') { 0 } else { text.find("\"messages\"")? };
+    let (mut depth, mut list_at, mut number) = (0_usize, None, 0);
+    let mut line = 1 + text[..begin].matches('\n').count() as u64;
+    let (mut quoted, mut escaped) = (false, false);
+    for c in text[begin..].chars() {
+        match c {
+            '\n' => line += 1,
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '[' | '{' => {
+                if c == '[' && list_at.is_none() {
+                    list_at = Some(depth + 1);
+                } else if list_at == Some(depth) {
+                    number += 1;
+                    if number == wanted {
+                        return Some(line);
+                    }
+                }
+                depth += 1;
+            }
+            ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The entries of these messages. A person without a name is the one who types.
+pub(super) fn entries(
+    messages: Vec<Message>,
+    mut new_id: impl FnMut() -> EntryId,
+    user: &str,
+) -> Vec<ImportEntry> {
+    let mut entries = Vec::new();
+    for Message { said, name } in messages {
+        for (role, parts) in said {
+            let author = match (&name, role) {
+                (Some(name), _) => name.clone(),
+                (None, Role::User) => user.to_owned(),
+                (None, _) => String::new(),
+            };
+            let said = Said {
+                id: new_id(),
+                role,
+                author,
+                parts,
+                flags: Flags::default(),
+                time: None,
+                usage: None,
+                platform_id: None,
+            };
+            entries.push(ImportEntry { said: vec![said], chosen: 0, excluded: false, label: None });
+        }
+    }
+    entries
+}
+
+fn read(value: &Value) -> Read<Message> {
+    let Value::Object(message) = value else {
+        return Err("a message is an object with “role” and “content”".into());
+    };
+    let name = text_of(message, "name")?;
+    let role = text_of(message, "role")?.ok_or("the message has no “role”")?;
+    let content = parts::content(message.get("content"))?;
+    let said = match role.as_str() {
+        "user" => with_results(Role::User, content),
+        "system" | "developer" => vec![(Role::System, content.own)],
+        "assistant" => vec![(Role::Assistant, asked(message, content.own)?)],
+        "tool" | "function" => vec![(Role::Tool, answered(message, name.as_deref(), content)?)],
+        other => {
+            return Err(format!(
+                "the role “{other}” is not known: user, assistant, tool, function, system, developer"
+            ));
+        }
+    };
+    Ok(Message { said, name })
+}
+
+/// Results of tools come before the words that a person adds to them, each as an entry of its own.
+fn with_results(role: Role, content: parts::Content) -> Vec<(Role, Vec<Part>)> {
+    let mut said: Vec<_> = content.results.into_iter().map(|result| (Role::Tool, result)).collect();
+    if said.is_empty() || !content.own.is_empty() {
+        said.push((role, content.own));
+    }
+    said
+}
+
+/// A model's words, with the tools that it asks for.
+fn asked(message: &Map<String, Value>, mut own: Vec<Part>) -> Read<Vec<Part>> {
+    if let Some(reasoning) = text_of(message, "reasoning_content")?.filter(|text| !text.is_empty()) {
+        own.insert(0, Part::Reasoning { text: reasoning, signature: None });
+    }
+    if let Some(refusal) = text_of(message, "refusal")? {
+        own.push(Part::Text(refusal));
+    }
+    match message.get("tool_calls") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(calls)) => {
+            for call in calls {
+                own.push(parts::call(call)?);
+            }
+        }
+        Some(_) => return Err("“tool_calls” is not a list".into()),
+    }
+    // The older way to ask for one tool: it has no id, so its name stands for it.
+    if let Some(call) = message.get("function_call").filter(|call| !call.is_null()) {
+        own.push(parts::function(call, None)?);
+    }
+    Ok(own)
+}
+
+/// What a tool answered, as a message of its own.
+fn answered(message: &Map<String, Value>, name: Option<&str>, content: parts::Content) -> Read<Vec<Part>> {
+    let call = text_of(message, "tool_call_id")?.or_else(|| name.map(str::to_owned));
+    let call = call.ok_or("a tool's message needs the “tool_call_id” that it answers")?;
+    let (mut text, mut others) = (Vec::new(), Vec::new());
+    for part in content.own {
+        match part {
+            Part::Text(own) => text.push(own),
+            other => others.push(other),
+        }
+    }
+    let result = Part::ToolResult { call, content: text.join("\n"), outcome: ToolOutcome::Ok };
+    Ok(std::iter::once(result).chain(others).collect())
+}
+
+/// A text of an object; `null` is none.
+fn text_of(object: &Map<String, Value>, name: &str) -> Read<Option<String>> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("“{name}” is not a text")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(json: &str, said: &[(Role, Vec<Part>)]) {
+        assert_eq!(message(json).map(|message| message.said), Ok(said.to_vec()), "{json}");
+    }
+
+    fn result(call: &str, content: &str, outcome: ToolOutcome) -> Part {
+        Part::ToolResult { call: call.into(), content: content.into(), outcome }
+    }
+
+    fn call(id: &str, arguments: &str) -> Part {
+        Part::ToolCall { id: id.into(), name: "f".into(), arguments: arguments.into() }
+    }
+
+    #[test]
+    fn plain_messages() {
+        check(r#"{"role":"user","content":"a"}"#, &[(Role::User, vec![Part::text("a")])]);
+        check(r#"{"role":"developer","content":"a"}"#, &[(Role::System, vec![Part::text("a")])]);
+        check(r#"{"role":"assistant","content":null}"#, &[(Role::Assistant, vec![])]);
+        check(
+            r#"{"role":"user","content":[{"type":"text","text":"a"},"b"]}"#,
+            &[(Role::User, vec![Part::text("a"), Part::text("b")])],
+        );
+    }
+
+    #[test]
+    fn tools_in_the_style_of_openai() {
+        check(
+            r#"{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+            &[(Role::Assistant, vec![call("1", "{}")])],
+        );
+        check(
+            r#"{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":"x"}]}"#,
+            &[(Role::Tool, vec![result("1", "x", ToolOutcome::Ok)])],
+        );
+        check(
+            r#"{"role":"assistant","content":"a","function_call":{"name":"f","arguments":"{}"}}"#,
+            &[(Role::Assistant, vec![Part::text("a"), call("f", "{}")])],
+        );
+        check(
+            r#"{"role":"function","name":"f","content":"x"}"#,
+            &[(Role::Tool, vec![result("f", "x", ToolOutcome::Ok)])],
+        );
+    }
+
+    #[test]
+    fn tools_in_the_style_of_anthropic() {
+        check(
+            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"tool_use","id":"1","name":"f","input":{"a":1}}]}"#,
+            &[(
+                Role::Assistant,
+                vec![
+                    Part::Reasoning { text: "t".into(), signature: Some("s".into()) },
+                    call("1", r#"{"a":1}"#),
+                ],
+            )],
+        );
+        check(
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"x"}],"is_error":true},{"type":"tool_result","tool_use_id":"2","content":"y"},{"type":"text","text":"go on"}]}"#,
+            &[
+                (Role::Tool, vec![result("1", "x", ToolOutcome::Failed)]),
+                (Role::Tool, vec![result("2", "y", ToolOutcome::Ok)]),
+                (Role::User, vec![Part::text("go on")]),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_would_be_lost_is_an_error() {
+        let rows = [
+            (r#"{"role":"narrator","content":"a"}"#, "narrator"),
+            (r#"{"content":"a"}"#, "role"),
+            (r#"{"role":"user","content":[{"type":"hologram"}]}"#, "hologram"),
+            (r#"{"role":"user","content":7}"#, "content"),
+            (r#"{"role":"tool","content":"a"}"#, "tool_call_id"),
+            (r#"{"role":"user","content":"a""#, "JSON"),
+            ("7", "object"),
+        ];
+        for (json, word) in rows {
+            let why = message(json).expect_err(json);
+            assert!(why.contains(word), "{json}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_document_names_the_line_of_what_is_wrong() {
+        let list = "{\"model\": [\"[\"],\n \"messages\": [\n{\"role\":\"user\",\n\"content\":\"a\"},\n{\"role\":\"x\"}]}";
+        let why = document(list).expect_err("a bad role");
+        assert_eq!(why.0, Some(5), "{}", why.1);
+        assert!(why.1.starts_with("message 2 of the list"), "{}", why.1);
+        assert_eq!(document("[\n7x]").expect_err("no JSON").0, Some(2));
+        assert_eq!(document("{\"a\":1}").expect_err("no list").0, None);
+    }
+}

@@ -1,0 +1,141 @@
+//! Lines from outside: which format they are of, and the mending of JSON text that the world writes badly.
+
+use std::borrow::Cow;
+
+use retake_store::{EXPORT_FORMAT, EXPORT_VERSION, FULL_FORMAT, FULL_VERSION};
+use serde_json::Value;
+
+/// The format of an import, as its first line shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Our export for programs.
+    Export,
+    /// Our full export.
+    Full,
+    /// A chat message on each line.
+    Messages,
+    /// One JSON document over all lines: a list of chat messages, or an object that has one.
+    Document,
+}
+
+/// The format that begins with this line, which is not blank.
+pub(super) fn format_of(line: &str) -> Result<Format, String> {
+    if line.trim_start().starts_with('[') {
+        return Ok(Format::Document);
+    }
+    let value: Value = match serde_json::from_str(line) {
+        Ok(value) => value,
+        Err(error) if error.is_eof() && line.trim_start().starts_with('{') => return Ok(Format::Document),
+        Err(error) => return Err(format!("this is neither an export nor a list of chat messages: {error}")),
+    };
+    let version = value.get("version").and_then(Value::as_u64);
+    match value.get("format").and_then(Value::as_str) {
+        Some(EXPORT_FORMAT) => known(version, EXPORT_VERSION).map(|()| Format::Export),
+        Some(FULL_FORMAT) => known(version, FULL_VERSION).map(|()| Format::Full),
+        Some(other) => Err(format!("“{other}” is no format that can be imported")),
+        None if value.get("messages").is_some() => Ok(Format::Document),
+        None => Ok(Format::Messages),
+    }
+}
+
+fn known(version: Option<u64>, newest: u64) -> Result<(), String> {
+    match version {
+        Some(version) if (1..=newest).contains(&version) => Ok(()),
+        Some(version) => {
+            Err(format!("it has version {version} of its format, this program reads up to {newest}"))
+        }
+        None => Err("its header has no version".to_owned()),
+    }
+}
+
+/// JSON text that a strict reader takes: no byte order mark, no NUL, no half of a surrogate pair.
+pub(super) fn mended(line: &str) -> Cow<'_, str> {
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+    let line = retake_core::clean(line);
+    match lone_surrogates(&line) {
+        lone if lone.is_empty() => line,
+        lone => {
+            let mut text = line.into_owned();
+            for at in lone {
+                text.replace_range(at..at + ESCAPE, "\\ufffd");
+            }
+            Cow::Owned(text)
+        }
+    }
+}
+
+/// The length of `\uXXXX`.
+const ESCAPE: usize = 6;
+
+/// Where escapes stand that are half of a surrogate pair.
+fn lone_surrogates(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut lone = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match (bytes[at], unit(bytes, at)) {
+            (b'\\', Some(0xd800..=0xdbff)) => {
+                if matches!(unit(bytes, at + ESCAPE), Some(0xdc00..=0xdfff)) {
+                    at += ESCAPE;
+                } else {
+                    lone.push(at);
+                }
+                at += ESCAPE;
+            }
+            (b'\\', Some(0xdc00..=0xdfff)) => {
+                lone.push(at);
+                at += ESCAPE;
+            }
+            (b'\\', _) => at += 2,
+            _ => at += 1,
+        }
+    }
+    lone
+}
+
+/// The UTF-16 unit of the escape that stands there.
+fn unit(bytes: &[u8], at: usize) -> Option<u16> {
+    let digits = bytes.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
+    let digits =
+        std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_pair_is_replaced_and_a_whole_one_is_not() {
+        let rows = [
+            (r#""\ud83d\ude00""#, "😀"),
+            (r#""a\ud83db""#, "a\u{fffd}b"),
+            (r#""\ude00""#, "\u{fffd}"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+            (r#""\\ud83d""#, "\\ud83d"),
+            ("\u{feff}\"a\0b\"", "ab"),
+        ];
+        for (json, text) in rows {
+            assert_eq!(serde_json::from_str::<String>(&mended(json)).unwrap(), text, "{json}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_shows_the_format() {
+        let rows = [
+            (r#"{"format":"retake-export","version":1}"#, Ok(Format::Export)),
+            (r#"{"format":"retake-full","version":1}"#, Ok(Format::Full)),
+            (r#"{"role":"user"}"#, Ok(Format::Messages)),
+            (r#"{"messages":[]}"#, Ok(Format::Document)),
+            ("{", Ok(Format::Document)),
+            ("[", Ok(Format::Document)),
+            (r#"{"format":"retake-full","version":2}"#, Err(())),
+            (r#"{"format":"retake-full"}"#, Err(())),
+            (r#"{"format":"other","version":1}"#, Err(())),
+            ("hello", Err(())),
+        ];
+        for (line, format) in rows {
+            assert_eq!(format_of(line).map_err(drop), format, "{line}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Requests that carry conversations out and in, and those that care for the whole store.
+
+use std::path::PathBuf;
+
+use retake_core::ConversationId;
+use retake_engine::ExportFormat;
+use retake_engine::store::Care;
+use retake_wire::{Problem, Reply, reply, request};
+
+use super::request_id;
+use crate::InProcess;
+use crate::convert::{self, problem, usage};
+
+impl InProcess {
+    pub(super) async fn export(&self, export: request::Export) -> Result<Reply, Problem> {
+        let id = self.conversation(&export.conversation).await?;
+        let format = match export.format {
+            request::Format::Jsonl => ExportFormat::Jsonl,
+            request::Format::Markdown => ExportFormat::Markdown,
+            request::Format::Text => ExportFormat::Text,
+            request::Format::Full => ExportFormat::Full,
+        };
+        let chunk = self.engine.export(id, format, export.cursor.as_deref()).await.map_err(problem)?;
+        let retake_engine::ExportChunk { text, cursor, progress } = chunk;
+        Ok(Reply::Chunk(reply::Chunk { text, cursor, progress }))
+    }
+
+    pub(super) async fn import_start(&self, start: request::ImportStart) -> Result<Reply, Problem> {
+        let request = request_id(start.request_id.as_deref())?;
+        let receipt = self.engine.import_start(start.title, start.folder, request);
+        Ok(Reply::Receipt(convert::receipt(&receipt, None)))
+    }
+
+    pub(super) async fn import_lines(&self, lines: request::ImportLines) -> Result<Reply, Problem> {
+        let import = import(&lines.conversation)?;
+        self.engine.import_lines(import, lines.first, &lines.lines).map_err(problem)?;
+        Ok(Reply::Done)
+    }
+
+    pub(super) async fn import_end(&self, name: &str) -> Result<Reply, Problem> {
+        let receipt = self.engine.import_end(import(name)?).await.map_err(problem)?;
+        Ok(Reply::Receipt(convert::receipt(&receipt, None)))
+    }
+
+    pub(super) async fn backup(&self, backup: request::Backup) -> Result<Reply, Problem> {
+        let copied = self.engine.backup(backup.to.map(PathBuf::from)).await.map_err(problem)?;
+        Ok(Reply::Written(reply::Written { path: copied.path.display().to_string(), bytes: copied.bytes }))
+    }
+
+    pub(super) async fn doctor(&self, doctor: request::Doctor) -> Result<Reply, Problem> {
+        let care = if doctor.mend { Care::Mend } else { Care::Look };
+        let checked = self.engine.doctor(care).await.map_err(problem)?;
+        Ok(Reply::Report(reply::Report {
+            conversations: checked.conversations,
+            entries: checked.entries,
+            problems: checked.problems,
+            mended: checked.mended,
+        }))
+    }
+}
+
+/// An import is not yet a conversation: only its whole id names it.
+fn import(name: &str) -> Result<ConversationId, Problem> {
+    name.parse().map_err(|error: retake_core::BadId| usage(error.to_string()))
+}

@@ -1,0 +1,198 @@
+//! What goes out of a store and comes into it: exports, imports, and the care of the whole. Shapes only; the
+//! formats of the lines are `record`'s.
+
+use std::path::{Path, PathBuf};
+
+use retake_core::{
+    ConversationId, Entry, EntryId, Flags, Head, Operation, Part, Revision, Role, Time, Usage,
+};
+
+use crate::error::Result;
+use crate::reading::Shown;
+use crate::request::By;
+use crate::rows::{MadeBy, Rows};
+
+/// How far an export has come, and of which state it is. All its pieces are of that one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExportPlace {
+    /// The head that the first piece found.
+    pub head: Head,
+    /// Entries exported so far.
+    pub done: u64,
+}
+
+/// A piece of the export projection.
+#[derive(Clone, Debug)]
+pub struct Excerpt {
+    /// Which conversation, as of the export's head.
+    pub about: About,
+    /// Where the next piece begins.
+    pub place: ExportPlace,
+    /// Entries in all.
+    pub total: u64,
+    /// The entries.
+    pub entries: Vec<Exported>,
+}
+
+/// A conversation, as an export names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Its id.
+    pub id: ConversationId,
+    /// Its title.
+    pub title: Option<String>,
+    /// When it was made.
+    pub created: Time,
+    /// Its folder.
+    pub folder: Option<String>,
+    /// The head that the export is of.
+    pub head: Head,
+    /// Of a fork: the parent and its head then.
+    pub parent: Option<(ConversationId, Head)>,
+}
+
+/// An entry of an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The entry as the reading shows it.
+    pub shown: Shown,
+    /// Where an answer has alternatives: all of them, itself included, in order.
+    pub alternatives: Vec<Entry>,
+}
+
+/// A piece of a full export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullPiece {
+    /// Whole lines.
+    pub text: String,
+    /// Where the next piece begins; none at the end.
+    pub cursor: Option<String>,
+    /// Entries and operations so far, and in all.
+    pub progress: (u64, u64),
+}
+
+/// A conversation to be made from what was said elsewhere: all of it or nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// Its id.
+    pub id: ConversationId,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its folder.
+    pub folder: Option<String>,
+    /// When it was made; now, without.
+    pub created: Option<Time>,
+    /// What was said, in order.
+    pub entries: Vec<ImportEntry>,
+    /// Who asks.
+    pub by: By,
+}
+
+/// A place on the path of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportEntry {
+    /// What was said there: one thing, or the alternatives of an answer in order.
+    pub said: Vec<Said>,
+    /// Which of them is on the path, from 0.
+    pub chosen: usize,
+    /// Whether the model is not to see it.
+    pub excluded: bool,
+    /// Its label.
+    pub label: Option<String>,
+}
+
+/// Something said elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Its new id.
+    pub id: EntryId,
+    /// Who spoke.
+    pub role: Role,
+    /// The speaker's name.
+    pub author: String,
+    /// What.
+    pub parts: Vec<Part>,
+    /// How it came about.
+    pub flags: Flags,
+    /// When, as far as it is known.
+    pub time: Option<Time>,
+    /// What a model's answer used.
+    pub usage: Option<Usage>,
+    /// Its id on its platform.
+    pub platform_id: Option<String>,
+}
+
+/// A whole tree of forks to be restored exactly, in the order of a full export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FullImport {
+    /// The conversations: the root first, each parent before its forks.
+    pub conversations: Vec<FullConversation>,
+}
+
+/// A conversation of a full export: its row, its log, its operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullConversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// Of a fork: which conversation of the export, its head then, and the entry that the fork begins with.
+    pub parent: Option<(usize, Head, Option<retake_core::Pos>)>,
+    /// Its folder.
+    pub folder: Option<String>,
+    /// When it was made.
+    pub created: Time,
+    /// The request that made it.
+    pub request: MadeBy,
+    /// When it last changed.
+    pub changed: Time,
+    /// Its head: how many operations and entries follow.
+    pub head: Head,
+    /// Its revision.
+    pub revision: Revision,
+    /// How many rewinds it has seen.
+    pub rewinds: u64,
+    /// Its log.
+    pub entries: Vec<(Entry, MadeBy)>,
+    /// Its operations.
+    pub ops: Vec<(Operation, MadeBy)>,
+}
+
+/// What a check may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// Only look.
+    Look,
+    /// Mend what can be mended without losing anything.
+    Mend,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Conversations looked at.
+    pub conversations: u64,
+    /// Entries in them.
+    pub entries: u64,
+    /// What is wrong, a sentence each.
+    pub problems: Vec<String>,
+    /// What was mended, a sentence each.
+    pub mended: Vec<String>,
+}
+
+/// A copy of the whole store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The care that a backend takes of itself.
+pub trait Upkeep: Rows {
+    /// Everything that is wrong with what is kept, a sentence each.
+    fn problems(&self) -> Result<Vec<String>>;
+    /// Makes the full-text index anew, within the caller's transaction.
+    fn mend_search(&mut self) -> Result<()>;
+    /// Writes a consistent copy to a file that is not there yet; without a name, to a dated one of its own.
+    fn copy_to(&self, to: Option<&Path>, now: Time) -> Result<PathBuf>;
+}

@@ -1,0 +1,329 @@
+//! Lines of a full export: a tree of forks with its logs and operations, every row as it is.
+//!
+//! The first line names format and version, then come the conversations, the root first, then for each its
+//! entries and its operations. Conversations are numbered from 0 by their place in the file, never by the store.
+//! Positions are packed as in rows; a delta is what its row has.
+
+use retake_core::{ConversationId, Entry, Meta, Operation, Pos, RequestId, Revision, Role, Time, Totals};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::content::{PartRecord, UsageRecord, part, part_record, usage, usage_record};
+use super::{
+    Decoded, OpRecord, decode_flags, decode_op, decode_pos, encode_flags, encode_op, encode_pos, from_json,
+    to_json,
+};
+use crate::port::FullConversation;
+use crate::rows::MadeBy;
+
+/// The word that the first line of a full export carries.
+pub const FULL_FORMAT: &str = "retake-full";
+/// The version that this program writes, and the newest it reads.
+pub const FULL_VERSION: u64 = 1;
+
+/// A line of a full export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FullLine {
+    /// How many conversations there are.
+    Begin(u64),
+    /// A conversation, without its log and operations.
+    Conversation(Box<FullConversation>),
+    /// An entry of conversation `.0`.
+    Entry(usize, Box<Entry>, MadeBy),
+    /// An operation of conversation `.0`.
+    Operation(usize, Box<Operation>, MadeBy),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum LineRecord {
+    Conversation(ConversationRecord),
+    Entry(EntryRecord),
+    Operation(OperationRecord),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeginRecord {
+    format: String,
+    version: u64,
+    conversations: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConversationRecord {
+    id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<ParentRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+    created_ms: i64,
+    changed_ms: i64,
+    head: String,
+    revision: u64,
+    rewinds: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<RequestRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ParentRecord {
+    conversation: usize,
+    head: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tip: Option<i64>,
+}
+
+/// The request that made a row: its id, and the digest of its arguments in hexadecimal digits.
+#[derive(Serialize, Deserialize)]
+struct RequestRecord(String, String);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryRecord {
+    conversation: usize,
+    seq: u64,
+    id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<i64>,
+    role: String,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    flags: i64,
+    time_ms: i64,
+    /// Messages, calls, turns up to here.
+    totals: (u64, u64, u64),
+    revision: u64,
+    #[serde(default, skip_serializing_if = "is_none_asked")]
+    calls: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answers: Option<i64>,
+    author: String,
+    parts: Vec<PartRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    platform_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<RequestRecord>,
+    depth: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OperationRecord {
+    conversation: usize,
+    no: u64,
+    at: u64,
+    revision: u64,
+    kind: String,
+    reason: String,
+    delta: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tip: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<Value>,
+    author: String,
+    time_ms: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<RequestRecord>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(bits: &i64) -> bool {
+    *bits == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_asked(calls: &u32) -> bool {
+    *calls == 0
+}
+
+/// The line, without a line break.
+pub(crate) fn encode_full(line: &FullLine) -> String {
+    match line {
+        FullLine::Begin(conversations) => to_json(&BeginRecord {
+            format: FULL_FORMAT.into(),
+            version: FULL_VERSION,
+            conversations: *conversations,
+        }),
+        FullLine::Conversation(row) => to_json(&LineRecord::Conversation(conversation_record(row))),
+        FullLine::Entry(of, entry, made_by) => to_json(&LineRecord::Entry(entry_record(*of, entry, made_by))),
+        FullLine::Operation(of, op, made_by) => {
+            to_json(&LineRecord::Operation(operation_record(*of, op, made_by)))
+        }
+    }
+}
+
+/// The line of that text.
+pub fn decode_full(line: &str) -> Decoded<FullLine> {
+    if line.starts_with("{\"format\"") {
+        let begin: BeginRecord = from_json("header", line)?;
+        return Ok(FullLine::Begin(begin.conversations));
+    }
+    match from_json("line", line)? {
+        LineRecord::Conversation(record) => Ok(FullLine::Conversation(Box::new(conversation(record)?))),
+        LineRecord::Entry(record) => {
+            let (of, made_by) = (record.conversation, made_by(record.request.as_ref())?);
+            Ok(FullLine::Entry(of, Box::new(entry(record)?), made_by))
+        }
+        LineRecord::Operation(record) => {
+            let (of, made_by) = (record.conversation, made_by(record.request.as_ref())?);
+            let request = made_by.as_ref().map(|(request, _)| request.clone());
+            Ok(FullLine::Operation(of, Box::new(operation(record, request)?), made_by))
+        }
+    }
+}
+
+fn request_record(made_by: &MadeBy) -> Option<RequestRecord> {
+    made_by.as_ref().map(|(request, print)| {
+        RequestRecord(request.to_string(), format!("{:032x}", u128::from_be_bytes(*print)))
+    })
+}
+
+fn made_by(record: Option<&RequestRecord>) -> Decoded<MadeBy> {
+    let Some(RequestRecord(request, print)) = record else {
+        return Ok(None);
+    };
+    let request: RequestId = request.parse().map_err(|error| format!("its request: {error}"))?;
+    let print = u128::from_str_radix(print, 16).map_err(|_| format!("“{print}” is no digest"))?;
+    Ok(Some((request, print.to_be_bytes())))
+}
+
+fn conversation_record(row: &FullConversation) -> ConversationRecord {
+    ConversationRecord {
+        id: row.id.to_string(),
+        parent: row.parent.map(|(conversation, head, tip)| ParentRecord {
+            conversation,
+            head: head.to_string(),
+            tip: tip.map(encode_pos),
+        }),
+        folder: row.folder.clone(),
+        created_ms: row.created.0,
+        changed_ms: row.changed.0,
+        head: row.head.to_string(),
+        revision: row.revision.0,
+        rewinds: row.rewinds,
+        request: request_record(&row.request),
+    }
+}
+
+fn conversation(record: ConversationRecord) -> Decoded<FullConversation> {
+    let head = |text: &str| text.parse().map_err(|error: retake_core::BadId| error.to_string());
+    let id: ConversationId = record.id.parse().map_err(|error: retake_core::BadId| error.to_string())?;
+    let parent = record.parent.map(|parent| {
+        let tip = parent.tip.map(decode_pos).transpose()?;
+        Ok::<_, String>((parent.conversation, head(&parent.head)?, tip))
+    });
+    Ok(FullConversation {
+        id,
+        parent: parent.transpose()?,
+        folder: record.folder,
+        created: Time(record.created_ms),
+        request: made_by(record.request.as_ref())?,
+        changed: Time(record.changed_ms),
+        head: head(&record.head)?,
+        revision: Revision(record.revision),
+        rewinds: record.rewinds,
+        entries: Vec::new(),
+        ops: Vec::new(),
+    })
+}
+
+fn entry_record(of: usize, entry: &Entry, made_by: &MadeBy) -> EntryRecord {
+    let meta = &entry.meta;
+    EntryRecord {
+        conversation: of,
+        seq: meta.pos.seq,
+        id: meta.id.to_string(),
+        after: meta.after.map(encode_pos),
+        turn: meta.turn.map(encode_pos),
+        role: meta.role.name().to_owned(),
+        flags: encode_flags(meta.flags, false, false),
+        time_ms: meta.time.0,
+        totals: (meta.totals.messages, meta.totals.calls, meta.totals.turns),
+        revision: meta.revision.0,
+        calls: meta.calls,
+        answers: meta.answers.map(encode_pos),
+        author: entry.author.clone(),
+        parts: entry.parts.iter().map(part_record).collect(),
+        usage: entry.usage.map(usage_record),
+        platform_id: entry.platform_id.clone(),
+        request: request_record(made_by),
+        depth: meta.pos.depth,
+    }
+}
+
+fn entry(record: EntryRecord) -> Decoded<Entry> {
+    let (messages, calls, turns) = record.totals;
+    let meta = Meta {
+        id: record.id.parse().map_err(|error: retake_core::BadId| error.to_string())?,
+        pos: Pos::new(record.depth, record.seq),
+        after: record.after.map(decode_pos).transpose()?,
+        turn: record.turn.map(decode_pos).transpose()?,
+        role: Role::from_name(&record.role).ok_or_else(|| format!("“{}” is no role", record.role))?,
+        flags: decode_flags(record.flags)?,
+        time: Time(record.time_ms),
+        totals: Totals { messages, calls, turns },
+        revision: Revision(record.revision),
+        calls: record.calls,
+        answers: record.answers.map(decode_pos).transpose()?,
+    };
+    Ok(Entry {
+        meta,
+        author: record.author,
+        parts: record.parts.into_iter().map(part).collect::<Decoded<_>>()?,
+        usage: record.usage.map(usage),
+        platform_id: record.platform_id,
+    })
+}
+
+/// What a row has as JSON text, as JSON.
+fn value(json: &str) -> Value {
+    serde_json::from_str(json).expect("BUG: records are JSON")
+}
+
+fn operation_record(of: usize, op: &Operation, made_by: &MadeBy) -> OperationRecord {
+    let record = encode_op(op);
+    OperationRecord {
+        conversation: of,
+        no: record.no,
+        at: record.at,
+        revision: record.revision,
+        kind: record.kind,
+        reason: record.reason,
+        delta: value(&record.delta),
+        tip: record.tip,
+        summary: record.summary,
+        before: record.before.as_deref().map(value),
+        after: record.after.as_deref().map(value),
+        author: record.author,
+        time_ms: record.time,
+        request: request_record(made_by),
+    }
+}
+
+fn operation(record: OperationRecord, request: Option<RequestId>) -> Decoded<Operation> {
+    let row = OpRecord {
+        no: record.no,
+        at: record.at,
+        revision: record.revision,
+        kind: record.kind,
+        reason: record.reason,
+        delta: record.delta.to_string(),
+        tip: record.tip,
+        summary: record.summary,
+        before: record.before.map(|line| line.to_string()),
+        after: record.after.map(|line| line.to_string()),
+        author: record.author,
+        time: record.time_ms,
+    };
+    decode_op(row, request)
+}

@@ -1,0 +1,165 @@
+//! What a store of files owes: closing and opening again, damage, newer versions, erased bytes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_core::{Include, Part, Projection, Reason, Role, Seen, Time, ToolOutcome, joined_text};
+use retake_store::conformance::Stage;
+use retake_store::{
+    Action, Apply, By, Keeper, PageRequest, Reading, SearchRequest, Sqlite, Store, StoreError, StreamRow,
+};
+
+fn open(dir: &Path) -> Arc<dyn Store> {
+    let opened = Sqlite::open(dir, Time(1_700_000_000_000), Duration::ZERO).expect("opened");
+    Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"))
+}
+
+/// Closes the stage's store and opens it again.
+fn reopen(stage: &mut Stage, dir: &Path) {
+    // The old owner must be gone before the new one comes.
+    stage.store = Arc::new(
+        Keeper::start(retake_store::Memory::new(), retake_store::Memory::new().writer()).expect("started"),
+    );
+    stage.store = open(dir);
+}
+
+/// Changes the file behind the store's back.
+fn tamper(dir: &Path, sql: &str) {
+    let db = rusqlite::Connection::open(dir.join("retake.db")).expect("the file");
+    assert!(db.execute(sql, []).expect(sql) > 0, "{sql}");
+}
+
+#[tokio::test]
+async fn store_case_24_a_rewind_survives_closing_at_once() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2", "T3"]).await;
+    stage.rewind("T2").await;
+    reopen(&mut stage, dir.path());
+    assert_eq!(stage.shows().await, "T1");
+    stage.undo().await;
+    reopen(&mut stage, dir.path());
+    assert_eq!(stage.shows().await, "T1 T2 T3");
+    stage.act(Action::Undo(2)).await.expect("undone");
+    stage.mark(Reason::Hide, &["T1"]).await.expect("hidden");
+    stage.undo().await;
+    reopen(&mut stage, dir.path());
+    assert_eq!(stage.shows().await, "T1");
+    stage.redo().await;
+    assert_eq!(stage.read(Projection::Timeline).await, "T1!");
+    assert_eq!(stage.refused(Action::Redo(1)).await, "nothing_to_redo");
+}
+
+/// Every file below a directory that holds these bytes.
+fn holding(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).expect("readable") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(holding(&path, bytes));
+        } else if std::fs::read(&path).expect("readable").windows(bytes.len()).any(|window| window == bytes) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn store_case_29_erased_bytes_are_in_no_file() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let secret = "hunter2zebra";
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
+    let text = format!("the password is {secret}, keep it");
+    stage.say(Role::User, &text).await;
+    let arguments = format!("{{\"key\":\"{secret}\"}}");
+    let call = Part::ToolCall { id: "c1".into(), name: "login".into(), arguments };
+    stage.send(stage.saying(Role::Assistant, vec![call])).await.expect("said");
+    let result =
+        Part::ToolResult { call: "c1".into(), content: format!("ok {secret}"), outcome: ToolOutcome::Ok };
+    stage.send(stage.saying(Role::Tool, vec![result])).await.expect("said");
+    stage.fold("T1", &text, &format!("they said {secret}")).await;
+    stage
+        .act(Action::Label(Some(stage.named("T1")), Some(format!("{secret} label"))))
+        .await
+        .expect("labelled");
+    stage.act(Action::Label(None, Some(format!("about {secret}")))).await.expect("titled");
+    let child = stage.fork(None).await;
+    let answering = stage.store.answering(stage.id).await.expect("answering");
+    let stream = StreamRow {
+        conversation: stage.id,
+        entry: stage.named("T1"),
+        answering,
+        step: None,
+        author: "demo".into(),
+        parts: vec![Part::text(format!("your {secret}"))],
+    };
+    stage.store.save_stream(stage.id, Some(stream)).await.expect("saved");
+    stage.undo().await;
+    assert!(!holding(dir.path(), secret.as_bytes()).is_empty());
+    let erase = Action::Erase { entries: Vec::new(), matching: Some(secret.into()) };
+    stage.act(erase).await.expect("erased");
+    assert_eq!(holding(dir.path(), secret.as_bytes()), Vec::<PathBuf>::new());
+    assert_eq!(child.store.summary(child.id).await.expect("a summary").counts.messages, 5);
+    drop(child);
+    reopen(&mut stage, dir.path());
+    assert_eq!(holding(dir.path(), secret.as_bytes()), Vec::<PathBuf>::new());
+    let again = stage.fork(None).await;
+    assert!(!again.read(Projection::Timeline).await.contains(secret));
+}
+
+#[tokio::test]
+async fn a_damaged_row_is_said_in_its_place_and_the_rest_stays_readable() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let stage = Stage::with_turns(open(dir.path()), &["T1", "T2", "T3"]).await;
+    tamper(dir.path(), "UPDATE entry SET content = '{\"broken' WHERE key & 4294967295 = 3");
+    let reading = Reading { projection: Projection::Timeline, at: None };
+    let page = PageRequest { limit: 9, ..PageRequest::default() };
+    let page = stage.store.page(stage.id, reading, page).await.expect("a page");
+    let texts: Vec<String> = page
+        .entries
+        .iter()
+        .map(|shown| shown.entry.as_ref().map_or("damaged".into(), |entry| joined_text(&entry.parts)))
+        .collect();
+    assert_eq!(texts, ["T1", "T1!", "damaged", "T2!", "T3", "T3!"]);
+    assert_eq!(stage.prompt().await, "T1 | T1! | T2! | T3 | T3!");
+    stage.rewind("T3").await;
+    stage.undo().await;
+    let other = Stage::with_turns(Arc::clone(&stage.store), &["fine"]).await;
+    assert_eq!(other.shows().await, "fine");
+}
+
+#[tokio::test]
+async fn an_operation_of_a_newer_version_makes_it_read_only_never_empty() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2", "T3"]).await;
+    stage.rewind("T3").await;
+    stage.mark(Reason::Hide, &["T1"]).await.expect("hidden");
+    tamper(dir.path(), "UPDATE operation SET kind = 'teleport' WHERE no = 2");
+    reopen(&mut stage, dir.path());
+    assert_eq!(stage.shows().await, "T1 T2");
+    assert_eq!(stage.refused(Action::Undo(1)).await, "read_only");
+    let say = stage.saying(Role::User, vec![Part::text("more")]);
+    let error = stage.store.say(stage.id, say).await.expect_err("read-only");
+    assert!(matches!(&error, StoreError::Refused(refusal) if refusal.code() == "read_only"), "{error}");
+    let summary = stage.store.summary(stage.id).await.expect("a summary");
+    assert!(summary.read_only.is_some_and(|why| why.contains("teleport")));
+}
+
+#[tokio::test]
+async fn a_request_is_answered_the_same_after_a_restart() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2"]).await;
+    let by = By { request: Some("rewind-7".parse().expect("a request id")), ..By::default() };
+    let apply = Apply { action: Action::Rewind(stage.named("T2")), seen: Seen::Anything, by };
+    let first = stage.store.apply(stage.id, apply.clone()).await.expect("rewound");
+    stage.turn("T3").await;
+    reopen(&mut stage, dir.path());
+    assert_eq!(stage.store.apply(stage.id, apply).await.expect("again"), first);
+    assert_eq!(stage.shows().await, "T1 T3");
+    let found = SearchRequest { query: "T2".into(), limit: 9, ..SearchRequest::default() };
+    assert!(stage.store.search(found).await.expect("hits").hits.is_empty());
+    assert_eq!(
+        stage.search("T2", Include { rewound: true, hidden: false }).await,
+        "T2(rewound) T2!(rewound)"
+    );
+}

@@ -1,0 +1,30 @@
+//! Ids, authors and refusals for tests. Ids and times count up: no clock, no chance.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use retake_core::Time;
+use retake_store::{By, StoreError};
+
+/// When every test takes place.
+pub(crate) const NOW: Time = Time(1_700_000_000_000);
+
+/// A new id.
+pub(crate) fn new_id() -> uuid::Uuid {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    uuid::Uuid::from_u128(0x0194_0000_0000_7000_8000_0000_0000_0000 + u128::from(next))
+}
+
+/// Who asks.
+pub(crate) fn by() -> By {
+    By { author: "ann".into(), time: NOW, request: None }
+}
+
+/// A refusal's word.
+pub(crate) fn word(error: &StoreError) -> String {
+    match error {
+        StoreError::UnknownEntry { .. } | StoreError::ForeignEntry { .. } => "unknown".into(),
+        StoreError::Refused(refusal) => refusal.code().into(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,72 @@
+//! Design invariant 5: whatever is said, done, undone and forked, every reading equals that of a naive model that
+//! copies lists.
+
+mod checks;
+mod found;
+mod naive;
+mod steps;
+mod tree;
+mod verbs;
+mod world;
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use retake_core::{ConversationId, Revision};
+use retake_store::Memory;
+
+use checks::Memory as Remembered;
+use steps::Do;
+use world::{Home, World};
+
+/// Does the steps in every backend.
+fn run_everywhere(steps: &[(u8, Do)]) {
+    run(Home::Memory(Memory::new()), steps);
+    run(Home::sqlite(), steps);
+}
+
+/// Does the steps, looking at everything after each.
+fn run(home: Home, steps: &[(u8, Do)]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let mut world = World::new(home).await;
+        let mut memories: HashMap<ConversationId, Vec<Remembered>> = HashMap::new();
+        for (number, (talk, step)) in steps.iter().enumerate() {
+            let touched = world.step(*talk, step).await;
+            for talk in &world.talks {
+                let memory = memories.entry(talk.id).or_default();
+                let revision = Revision(talk.revision);
+                if memory.last().is_none_or(|(last, _)| *last != revision) {
+                    memory.push((revision, checks::seen(talk)));
+                }
+                if talk.id == world.talks[touched].id {
+                    checks::now(world.store(), talk).await;
+                    checks::one_of_many(world.store(), talk, memory, number * 7919).await;
+                    checks::everywhere(world.store(), &world.talks, talk, number * 7919).await;
+                } else {
+                    checks::glance(world.store(), talk).await;
+                }
+            }
+        }
+        for talk in &world.talks {
+            let memory = &memories[&talk.id];
+            for chance in 0..memory.len().max(talk.said.len()).max(talk.heads.len()) {
+                checks::one_of_many(world.store(), talk, memory, chance).await;
+            }
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_agrees_with_a_model_that_copies_lists(steps in steps::steps()) {
+        run(Home::Memory(Memory::new()), &steps);
+    }
+
+    #[test]
+    fn sqlite_agrees_with_a_model_that_copies_lists(steps in steps::steps()) {
+        run(Home::sqlite(), &steps);
+    }
+}

@@ -1,0 +1,54 @@
+//! The tree against the naive model: branches and alternatives.
+
+use std::collections::BTreeSet;
+
+use retake_store::Store;
+
+use super::naive::Talk;
+use crate::kit::word;
+
+/// Every leaf is listed, and every entry is one branch's own.
+pub(super) async fn branches(store: &dyn Store, talk: &Talk) {
+    let branches = store.branches(talk.id).await.expect("branches");
+    let path = talk.path();
+    let mut listed = BTreeSet::new();
+    let mut own = Vec::new();
+    for branch in &branches {
+        let leaf = talk.find(branch.last.meta.id).expect("a known entry");
+        let whole = talk.path_to(Some(leaf));
+        listed.insert(leaf);
+        assert_eq!(branch.messages, whole.len() as u64);
+        assert_eq!(branch.current, path.contains(&leaf));
+        if branch.own == 0 {
+            assert_eq!(Some(leaf), talk.now.tip, "only the tip is listed without entries of its own");
+            continue;
+        }
+        let begins = whole.len() - usize::try_from(branch.own).expect("a count");
+        let from = branch.from.as_ref().map(|line| line.meta.id);
+        assert_eq!(from, begins.checked_sub(1).map(|at| talk.said[whole[at]].id));
+        assert_eq!(branch.first.as_ref().map(|line| line.meta.id), Some(talk.said[whole[begins]].id));
+        own.extend_from_slice(&whole[begins..]);
+    }
+    let expected: BTreeSet<usize> = talk.leaves().into_iter().chain(talk.now.tip).collect();
+    assert_eq!(listed, expected);
+    own.sort_unstable();
+    assert_eq!(own, Vec::from_iter(0..talk.said.len()), "every entry is one branch's own");
+}
+
+/// The alternatives of every entry that can be aimed at.
+pub(super) async fn alternatives(store: &dyn Store, talk: &Talk) {
+    for said in &talk.said {
+        let got = store.alternatives(talk.id, said.id).await;
+        match (talk.aim(said.id), got) {
+            (Ok(index), Ok(got)) => {
+                let path = talk.path();
+                let expected = talk.alternatives(index).into_iter();
+                let expected = expected.map(|index| (talk.said[index].id, path.contains(&index)));
+                let got = got.into_iter().map(|other| (other.line.meta.id, other.current));
+                assert_eq!(got.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+            }
+            (Err(expected), Err(error)) => assert_eq!(expected, word(&error)),
+            (expected, got) => panic!("expected {expected:?}, got {got:?}"),
+        }
+    }
+}

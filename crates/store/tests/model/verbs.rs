@@ -1,0 +1,383 @@
+//! What each verb does to the naive model, or the word for why it is refused.
+
+use std::rc::Rc;
+
+use retake_core::{Answering, EntryId, FoldId, Mark, Reason, Role, Step, joined_text, opens_turn};
+use retake_store::{Action, SayRequest};
+
+use super::naive::{Done, Folded, Kind, Said, Talk, Undone};
+
+/// What came of a request: nothing, when there are neither operations nor an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) ops: u64,
+    pub(super) entry: Option<EntryId>,
+    pub(super) composer: Option<EntryId>,
+}
+
+/// A refusal's word; `unknown` where the entry is none of the conversation's.
+pub(super) type Verdict<T> = Result<T, &'static str>;
+
+impl Talk {
+    /// Says something.
+    pub(super) fn say(&mut self, say: &SayRequest) -> Verdict<Outcome> {
+        let again =
+            |index: &usize| say.platform_id.is_some() && self.said[*index].platform == say.platform_id;
+        if let Some(index) = self.path().into_iter().find(again) {
+            return Ok(Outcome { entry: Some(self.said[index].id), ..Outcome::default() });
+        }
+        if let Some(seen) = say.seen {
+            let seen = self.find(seen).ok_or("unknown")?;
+            if !self.is_on_path(seen) {
+                return Err("not_on_path");
+            }
+        }
+        let late = say.answering.filter(|answering| self.is_late(*answering));
+        let parent = match late {
+            Some(late) => late.tip.and_then(|pos| self.find_pos(pos)),
+            None => self.now.tip,
+        };
+        let index = self.said.len();
+        let flags = retake_core::Flags { detached: late.is_some(), ..say.flags };
+        let opens = opens_turn(say.role, flags);
+        let turn = match say.answering {
+            _ if opens => Some(index),
+            Some(answering) => answering.turn.and_then(|pos| self.find_pos(pos)),
+            None => parent.and_then(|parent| self.said[parent].turn),
+        };
+        let call = say.parts.iter().find_map(|part| part.answered_call());
+        let before = parent.map_or(0, |parent| self.said[parent].number);
+        self.said.push(Said {
+            id: say.id,
+            pos: self.next_pos(),
+            parent,
+            role: say.role,
+            flags,
+            word: joined_text(&say.parts),
+            calls: say.parts.iter().filter_map(|part| part.call_id().map(str::to_owned)).collect(),
+            answers: call.and_then(|call| self.call_before(parent, call)),
+            opens,
+            turn,
+            number: before + u64::from(opens),
+            platform: say.platform_id.clone(),
+        });
+        if late.is_none() {
+            if opens {
+                let kind = Kind::Tip { before: self.now.tip, after: Some(index) };
+                self.did("turn", Step::Turn(self.said[index].pos), kind);
+            }
+            self.now.tip = Some(index);
+            self.undone.clear();
+        }
+        self.revision += 1;
+        self.remember();
+        Ok(Outcome { entry: Some(say.id), ..Outcome::default() })
+    }
+
+    /// Whether what a run answers has been taken back.
+    fn is_late(&self, answering: Answering) -> bool {
+        let gone = |pos: Option<_>| {
+            pos.is_some_and(|pos| self.find_pos(pos).is_none_or(|index| !self.is_on_path(index)))
+        };
+        gone(answering.turn) || gone(answering.tip)
+    }
+
+    /// The call that a result answers: sought back through the turn.
+    fn call_before(&self, parent: Option<usize>, call: &str) -> Option<usize> {
+        for index in self.path_to(parent).into_iter().rev() {
+            if self.said[index].calls.iter().any(|id| id == call) {
+                return Some(index);
+            }
+            if self.said[index].opens {
+                break;
+            }
+        }
+        None
+    }
+
+    fn did(&mut self, name: &'static str, step: Step, kind: Kind) {
+        let undone_before = std::mem::take(&mut self.undone);
+        self.done.push(Rc::new(Done { name, step, kind, undone_before }));
+    }
+
+    /// Does something, or says why not; then nothing has changed.
+    pub(super) fn act(&mut self, action: &Action) -> Verdict<Outcome> {
+        let outcome = match action {
+            Action::Rewind(id) => self.back_before(*id, "rewind"),
+            Action::Edit(id) => self.back_before(*id, "edit"),
+            Action::Retry(id) => self.retry(*id),
+            Action::Undo(count) => self.repeat(*count, Self::undo, "nothing_to_undo"),
+            Action::Redo(count) => self.repeat(*count, Self::redo, "nothing_to_redo"),
+            Action::Restore(head) => {
+                let copy = self.heads.iter().find(|(other, _)| other == head);
+                let tip = copy.ok_or("unknown_head")?.1.tip;
+                Ok(self.move_to(tip, "restore"))
+            }
+            Action::Checkout(id) => {
+                let tip = id.map(|id| self.find(id).ok_or("unknown")).transpose()?;
+                Ok(self.move_to(tip, "checkout"))
+            }
+            Action::Choose(id, number) => self.choose(*id, *number),
+            Action::Compensate(step) => self.compensate(*step),
+            Action::Mark { verb, entries, range, seen } => self.mark_all(*verb, entries, *range, *seen),
+            Action::Fold { verb, from, to, summary, .. } => self.fold(*verb, *from, *to, summary),
+            Action::Unfold(fold) => self.unfold(*fold),
+            Action::Label(entry, name) => self.label(*entry, name.as_deref()),
+            Action::Erase { .. } => Err("not in the model"),
+        }?;
+        self.revision += u64::from(outcome.ops > 0);
+        Ok(outcome)
+    }
+
+    /// An entry that can be aimed at.
+    pub(super) fn aim(&self, id: EntryId) -> Verdict<usize> {
+        let index = self.find(id).ok_or("unknown")?;
+        match (self.is_on_path(index), self.mark(index).is_visible()) {
+            (false, _) => Err("not_on_path"),
+            (true, false) => Err("not_visible"),
+            (true, true) => Ok(index),
+        }
+    }
+
+    /// The person's words that come back when the tip moves from `before` back to `after`.
+    fn composer(&self, before: Option<usize>, after: Option<usize>) -> Option<EntryId> {
+        let path = self.path_to(before);
+        let keep = match after {
+            None => 0,
+            Some(after) => path.iter().position(|index| *index == after)? + 1,
+        };
+        let first = *path.get(keep)?;
+        let said = &self.said[first];
+        let person = said.role == Role::User && !said.flags.synthetic;
+        (person && self.mark(first).is_visible()).then_some(said.id)
+    }
+
+    /// One more operation is in the log.
+    fn recorded(&mut self, composer: Option<EntryId>) -> Outcome {
+        self.ops += 1;
+        self.remember();
+        Outcome { ops: 1, entry: None, composer }
+    }
+
+    fn move_to(&mut self, tip: Option<usize>, name: &'static str) -> Outcome {
+        let before = self.now.tip;
+        if before == tip {
+            return Outcome::default();
+        }
+        let composer = self.composer(before, tip).filter(|_| matches!(name, "rewind" | "edit"));
+        self.did(name, Step::Op(self.next_op()), Kind::Tip { before, after: tip });
+        self.now.tip = tip;
+        self.rewinds += u64::from(name == "rewind");
+        self.recorded(composer)
+    }
+
+    fn back_before(&mut self, id: EntryId, name: &'static str) -> Verdict<Outcome> {
+        let index = self.aim(id)?;
+        Ok(self.move_to(self.said[index].parent, name))
+    }
+
+    fn retry(&mut self, id: EntryId) -> Verdict<Outcome> {
+        let path = self.path_to(Some(self.aim(id)?));
+        let prompt = path.into_iter().rev().find(|index| self.said[*index].role == Role::User);
+        Ok(self.move_to(Some(prompt.ok_or("not_an_answer")?), "retry"))
+    }
+
+    fn choose(&mut self, id: EntryId, number: usize) -> Verdict<Outcome> {
+        let alternatives = self.alternatives(self.aim(id)?);
+        if alternatives.is_empty() {
+            return Err("not_an_answer");
+        }
+        let chosen = number.checked_sub(1).and_then(|at| alternatives.get(at).copied());
+        let chosen = chosen.ok_or("no_such_alternative")?;
+        if self.is_on_path(chosen) {
+            return Ok(Outcome::default());
+        }
+        Ok(self.move_to(Some(self.latest_leaf(chosen)), "choose"))
+    }
+
+    fn repeat(
+        &mut self,
+        count: usize,
+        one: fn(&mut Self) -> Option<Outcome>,
+        nothing: &'static str,
+    ) -> Verdict<Outcome> {
+        let mut whole = one(self).ok_or(nothing)?;
+        for _ in 1..count {
+            let Some(next) = one(self) else { break };
+            whole = Outcome { ops: whole.ops + next.ops, ..next };
+        }
+        Ok(whole)
+    }
+
+    fn undo(&mut self) -> Option<Outcome> {
+        let done = self.done.pop()?;
+        let tip = self.now.tip;
+        let mut composer = None;
+        match &done.kind {
+            Kind::Tip { before, .. } => {
+                composer = self.composer(tip, *before);
+                self.now.tip = *before;
+            }
+            Kind::Marks(marks) => marks.iter().for_each(|(index, before, _)| self.set_mark(*index, *before)),
+            Kind::FoldIn(fold) => self.now.folds.retain(|other| other != fold),
+            Kind::FoldOut(fold) => self.now.folds.push(fold.clone()),
+        }
+        self.undone.push(Undone { done, tip });
+        Some(self.recorded(composer))
+    }
+
+    fn redo(&mut self) -> Option<Outcome> {
+        let Undone { done, tip } = self.undone.pop()?;
+        match &done.kind {
+            Kind::Tip { .. } => self.now.tip = tip,
+            Kind::Marks(marks) => marks.iter().for_each(|(index, _, after)| self.set_mark(*index, *after)),
+            Kind::FoldIn(fold) => self.now.folds.push(fold.clone()),
+            Kind::FoldOut(fold) => self.now.folds.retain(|other| other != fold),
+        }
+        self.done.push(done);
+        Some(self.recorded(None))
+    }
+
+    /// Takes back a turn or a Move as if it had never been, unless the tip was moved since.
+    fn compensate(&mut self, step: Step) -> Verdict<Outcome> {
+        let at = self.done.iter().rposition(|done| done.step == step).ok_or("overtaken")?;
+        let later = &self.done[at + 1..];
+        let moved = later.iter().any(|done| matches!(done.kind, Kind::Tip { .. }));
+        let Kind::Tip { before, after } = self.done[at].kind else {
+            return Err("overtaken");
+        };
+        if moved || self.now.tip != after {
+            return Err("overtaken");
+        }
+        let composer = self.composer(self.now.tip, before);
+        let done = self.done.remove(at);
+        if at == self.done.len() {
+            self.undone.clone_from(&done.undone_before);
+        }
+        self.now.tip = before;
+        Ok(self.recorded(composer))
+    }
+
+    fn mark_all(
+        &mut self,
+        verb: Reason,
+        entries: &[EntryId],
+        range: bool,
+        seen: Option<Mark>,
+    ) -> Verdict<Outcome> {
+        let path = self.path();
+        let located = entries.iter().map(|id| self.find(*id).ok_or("unknown"));
+        let located = located.collect::<Verdict<Vec<usize>>>()?;
+        let places =
+            located.iter().map(|index| path.iter().position(|other| other == index).ok_or("not_on_path"));
+        let places = places.collect::<Verdict<Vec<usize>>>()?;
+        let mut targets: Vec<usize> = match (range, places.as_slice()) {
+            (true, [a, b]) => path[*a.min(b)..=*a.max(b)].to_vec(),
+            _ => located,
+        };
+        if seen.is_some_and(|seen| targets.iter().any(|index| self.mark(*index) != seen)) {
+            return Err("stale_mark");
+        }
+        self.widen(&mut targets, &path);
+        let (to, name) = effect(verb);
+        let touches = |mark: Mark| match verb {
+            Reason::Hide | Reason::Drop => mark.is_visible(),
+            Reason::Show => !mark.is_visible(),
+            Reason::Exclude => mark == Mark::Normal,
+            _ => mark == Mark::Excluded,
+        };
+        targets.sort_unstable();
+        targets.dedup();
+        let changes = targets.into_iter().map(|index| (index, self.mark(index), to));
+        let changes: Vec<_> = changes.filter(|(_, before, _)| touches(*before)).collect();
+        if changes.is_empty() {
+            return Ok(Outcome::default());
+        }
+        for (index, _, after) in &changes {
+            self.set_mark(*index, *after);
+        }
+        self.did(name, Step::Op(self.next_op()), Kind::Marks(changes));
+        Ok(self.recorded(None))
+    }
+
+    /// Adds the other half of every call or result, where it is within `among`.
+    fn widen(&self, targets: &mut Vec<usize>, among: &[usize]) {
+        loop {
+            let half = among.iter().copied().find(|index| {
+                let pair = |other: &usize| {
+                    self.said[*index].answers == Some(*other) || self.said[*other].answers == Some(*index)
+                };
+                !targets.contains(index) && targets.iter().any(pair)
+            });
+            match half {
+                Some(half) => targets.push(half),
+                None => return,
+            }
+        }
+    }
+
+    fn fold(&mut self, verb: Reason, from: EntryId, to: EntryId, summary: &str) -> Verdict<Outcome> {
+        let path = self.path();
+        let ends = [from, to].map(|id| self.find(id).ok_or("unknown"));
+        let [from, to] = [ends[0]?, ends[1]?];
+        let place = |index| path.iter().position(|other| *other == index).ok_or("not_on_path");
+        let (from, to) = (place(from)?, place(to)?);
+        let normal = self.normal();
+        let mut covers = path[from.min(to)..=from.max(to)].to_vec();
+        covers.retain(|index| normal.contains(index));
+        self.widen(&mut covers, &normal);
+        covers.sort_unstable_by_key(|index| path.iter().position(|other| other == index));
+        let covers: Vec<EntryId> = covers.into_iter().map(|index| self.said[index].id).collect();
+        self.together(&covers).ok_or("not_foldable")?;
+        let id = FoldId { depth: self.depth, op: self.next_op() };
+        let fold = Folded { id, covers, summary: summary.to_owned() };
+        self.now.folds.push(fold.clone());
+        if verb == Reason::Fold {
+            self.did("fold", Step::Op(self.next_op()), Kind::FoldIn(fold));
+        }
+        Ok(self.recorded(None))
+    }
+
+    fn unfold(&mut self, id: FoldId) -> Verdict<Outcome> {
+        let at = self.now.folds.iter().position(|fold| fold.id == id).ok_or("unknown_fold")?;
+        let fold = self.now.folds.remove(at);
+        self.did("unfold", Step::Op(self.next_op()), Kind::FoldOut(fold));
+        Ok(self.recorded(None))
+    }
+
+    fn label(&mut self, entry: Option<EntryId>, name: Option<&str>) -> Verdict<Outcome> {
+        let name = name.map(str::trim);
+        if let Some(id) = entry {
+            self.find(id).ok_or("unknown")?;
+        }
+        if name == Some("") {
+            return Err("empty_label");
+        }
+        let target = entry.map(|id| self.aim(id)).transpose()?;
+        let taken = |(other, label): (&Option<usize>, &String)| {
+            other.is_some() && *other != target && Some(label.as_str()) == name
+        };
+        if target.is_some() && self.now.labels.iter().any(taken) {
+            return Err("label_taken");
+        }
+        let before = match name {
+            Some(name) => self.now.labels.insert(target, name.to_owned()),
+            None => self.now.labels.remove(&target),
+        };
+        if before.as_deref() == name {
+            return Ok(Outcome::default());
+        }
+        Ok(self.recorded(None))
+    }
+}
+
+/// The mark that a verb gives, and the verb's name.
+fn effect(verb: Reason) -> (Mark, &'static str) {
+    match verb {
+        Reason::Hide => (Mark::Hidden, "hide"),
+        Reason::Drop => (Mark::Dropped, "drop"),
+        Reason::Exclude => (Mark::Excluded, "exclude"),
+        Reason::Show => (Mark::Normal, "show"),
+        _ => (Mark::Normal, "include"),
+    }
+}

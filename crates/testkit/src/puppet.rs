@@ -1,0 +1,102 @@
+//! A model that the test speaks for: it sees every prompt and sends every chunk.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use futures::channel::mpsc;
+use futures::stream::BoxStream;
+use retake_engine::model::{
+    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt,
+};
+use tokio::sync::Semaphore;
+
+/// What a model says next.
+pub type Said = Result<Chunk, ModelError>;
+
+/// A model whose every chunk the test sends, and whose every prompt it sees.
+pub struct Puppet {
+    /// One permit a call that nobody has waited for yet.
+    called: Semaphore,
+    calls: Mutex<Vec<(Prompt, mpsc::UnboundedSender<Said>)>>,
+}
+
+impl Default for Puppet {
+    fn default() -> Self {
+        Self { called: Semaphore::new(0), calls: Mutex::default() }
+    }
+}
+
+impl Puppet {
+    /// The newest call: what it was asked, and where its answer goes.
+    ///
+    /// # Panics
+    ///
+    /// When it was never called.
+    pub fn call(&self) -> (Prompt, mpsc::UnboundedSender<Said>) {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.last().cloned().expect("the model was called")
+    }
+
+    /// How often it was called.
+    pub fn calls(&self) -> usize {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Waits for the next call, at most ten seconds.
+    ///
+    /// # Panics
+    ///
+    /// When none comes.
+    pub async fn until_called(&self) {
+        let called = tokio::time::timeout(Duration::from_secs(10), self.called.acquire()).await;
+        called.expect("the model is called").expect("never closed").forget();
+    }
+}
+
+impl Model for Puppet {
+    fn name(&self) -> &str {
+        "test/puppet"
+    }
+
+    fn info(&self) -> ModelInfo {
+        ModelInfo::default()
+    }
+
+    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Said> {
+        let (sender, receiver) = mpsc::unbounded();
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push((prompt, sender));
+        self.called.add_permits(1);
+        receiver.boxed()
+    }
+}
+
+/// A catalogue of one puppet.
+pub struct Only(pub Arc<Puppet>);
+
+#[async_trait]
+impl Catalogue for Only {
+    async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
+        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
+    }
+
+    async fn list(&self) -> Vec<Offer> {
+        Vec::new()
+    }
+}
+
+/// A piece of text.
+pub fn text(text: &str) -> Said {
+    Ok(Chunk::Text(text.into()))
+}
+
+/// The end of an answer.
+pub fn done() -> Said {
+    Ok(Chunk::End(EndReason::Stop))
+}
+
+/// A provider that is overloaded.
+pub fn failure() -> Said {
+    Err(ModelError::new(ModelErrorKind::Overloaded, "test/puppet"))
+}

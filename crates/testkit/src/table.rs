@@ -1,0 +1,122 @@
+//! An engine in memory with one conversation and a model that the test speaks for.
+//!
+//! Whatever goes wrong here panics: it is a test's set-up.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_core::{ConversationId, Projection, Seen, joined_text};
+use retake_engine::clock::ManualClock;
+use retake_engine::ids::SeededRandom;
+use retake_engine::store::{Action, Apply, Keeper, Memory, PageRequest, Reading, Store};
+use retake_engine::{Ended, Engine, Parts, RunEvent, RunRequest, Start};
+
+use crate::puppet::{Only, Puppet, Said};
+
+/// An engine on a store in memory, with one conversation.
+pub struct Table {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// Its store.
+    pub store: Arc<dyn Store>,
+    /// The only model there is.
+    pub puppet: Arc<Puppet>,
+    /// The clock: it stands until it is moved.
+    pub clock: ManualClock,
+    /// The conversation.
+    pub id: ConversationId,
+}
+
+impl Table {
+    /// Everything new; time stands still.
+    pub async fn new() -> Self {
+        let memory = Memory::new();
+        let rows = memory.writer();
+        let store: Arc<dyn Store> = Arc::new(Keeper::start(memory, rows).expect("started"));
+        let clock = ManualClock::new(1_700_000_000_000);
+        let puppet = Arc::new(Puppet::default());
+        let engine = start(&store, &clock, &puppet, 1).await;
+        let id = engine.create(None, None, None).await.expect("created").conversation;
+        Self { engine, store, puppet, clock, id }
+    }
+
+    /// Starts a run.
+    pub async fn run(&self, start: Start) -> BoxStream<'static, RunEvent> {
+        let request = RunRequest { start, model: None, seen: Seen::Anything, request: None };
+        self.engine.run(self.id, request).await.expect("started")
+    }
+
+    /// Runs a turn to its end; what the model says is given.
+    pub async fn turn(&self, start: Start, says: Vec<Said>) -> Ended {
+        let mut events = self.run(start).await;
+        self.until_called(&mut events).await;
+        let (_, model) = self.puppet.call();
+        says.into_iter().for_each(|said| model.unbounded_send(said).expect("somebody listens"));
+        drop(model);
+        ended(events).await
+    }
+
+    /// Waits until the model is called for this run.
+    pub async fn until_called(&self, events: &mut BoxStream<'static, RunEvent>) {
+        assert!(matches!(events.next().await, Some(RunEvent::Started(..))));
+        self.puppet.until_called().await;
+    }
+
+    /// What people see, `…` behind what was interrupted.
+    pub async fn shows(&self) -> String {
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        let page = PageRequest { limit: 99, ..PageRequest::default() };
+        let page = self.store.page(self.id, reading, page).await.expect("a page");
+        let entries = page.entries.iter().map(|shown| {
+            let entry = shown.entry.as_ref().expect("sound");
+            let cut = if entry.meta.flags.interrupted { "…" } else { "" };
+            format!("{}{cut}", joined_text(&entry.parts))
+        });
+        entries.collect::<Vec<_>>().join(" | ")
+    }
+
+    /// The last entry.
+    pub async fn newest(&self) -> retake_core::EntryId {
+        self.engine.entry(self.id, "@").await.expect("there is a last entry")
+    }
+
+    /// Takes back the last thing done.
+    pub async fn undo(&self) {
+        let undo = Apply { action: Action::Undo(1), seen: Seen::Anything, by: self.engine.by(None) };
+        self.engine.apply(self.id, undo).await.expect("undone");
+    }
+}
+
+/// An engine on a store that may have seen another one end.
+pub async fn start(
+    store: &Arc<dyn Store>,
+    clock: &ManualClock,
+    puppet: &Arc<Puppet>,
+    seed: u64,
+) -> Arc<Engine> {
+    let parts = Parts {
+        store: Arc::clone(store),
+        clock: Arc::new(clock.clone()),
+        random: Arc::new(SeededRandom::new(seed)),
+        models: Arc::new(Only(Arc::clone(puppet))),
+        system_prompt: Some("be kind".into()),
+        user: "ann".into(),
+    };
+    Engine::start(parts).await.expect("started")
+}
+
+/// The end of a run.
+pub async fn ended(mut events: BoxStream<'static, RunEvent>) -> Ended {
+    while let Some(event) = events.next().await {
+        if let RunEvent::Ended(ended) = event {
+            return ended;
+        }
+    }
+    panic!("a run's last event is its end")
+}
+
+/// A prompt of one text.
+pub fn ask(text: &str) -> Start {
+    Start::Say(vec![retake_core::Part::text(text)], None)
+}
