@@ -204,13 +204,14 @@ fn text_of(error: &StoreError) -> String {
 /// The one writer, until every sender is gone.
 fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn Job<T>>>) {
     while let Ok(first) = queue.recv() {
-        let mut jobs = vec![first];
-        jobs.extend(queue.try_iter().take(BATCH_MAX - 1));
         if let Err(error) = context.rows.begin() {
-            jobs.into_iter().for_each(|job| job.fail(shared(&error)));
+            let queued = queue.try_iter().take(BATCH_MAX - 1);
+            std::iter::once(first).chain(queued).for_each(|job| job.fail(shared(&error)));
             continue;
         }
-        let replies: Vec<Box<dyn Reply>> = jobs.into_iter().map(|job| job.run(&mut context)).collect();
+        // What arrives while a job runs is taken along: writers that were woken together come back one by one.
+        let jobs = std::iter::once(first).chain(queue.try_iter()).take(BATCH_MAX);
+        let replies: Vec<Box<dyn Reply>> = jobs.map(|job| job.run(&mut context)).collect();
         let commit = context.rows.commit();
         match &commit {
             Ok(()) => context.cache.publish(&mut context.staged),

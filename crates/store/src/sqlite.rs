@@ -30,6 +30,8 @@ use crate::lock::OwnerLock;
 use crate::rows::Backend;
 
 pub use rows::SqliteRows;
+#[cfg(feature = "conformance")]
+pub use watch::Work;
 
 /// Readers that are kept open for the next one.
 const KEPT_READERS: usize = 8;

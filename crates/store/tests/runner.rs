@@ -4,3 +4,4 @@ mod backends;
 mod files;
 mod kit;
 mod model;
+mod scale;
