@@ -14,6 +14,7 @@ pub(crate) const REQUIRED: &[&str] = &[
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
+    "docs/rewind.svg",
 ];
 
 /// The commands that the README gives a new user, and whether `.ci/run` runs them too.
