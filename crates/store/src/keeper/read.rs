@@ -326,9 +326,39 @@ pub(super) fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String
     Ok(String::new())
 }
 
-/// The conversations of a page, in short.
+/// The conversations of a page, in short. A damaged one says so in its place, and the others are shown.
 pub(super) fn summaries<R: Rows>(rows: &R, page: Vec<ConversationRow>) -> Result<Vec<Summary>> {
-    page.into_iter().map(|row| load(rows, row).and_then(|loaded| summary(rows, &loaded))).collect()
+    let summaries = page.into_iter().map(|row| {
+        let read = load(rows, row.clone()).and_then(|loaded| summary(rows, &loaded));
+        match read {
+            Err(error @ (StoreError::Damaged { .. } | StoreError::MissingOperation(_))) => {
+                Ok(damaged(&row, &error))
+            }
+            read => read,
+        }
+    });
+    summaries.collect()
+}
+
+/// What can be said of a conversation whose rows can't be read.
+fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
+    Summary {
+        id: row.id,
+        title: None,
+        preview: format!("[{error}]"),
+        folder: row.folder.clone(),
+        parent: None,
+        created: row.created,
+        changed: row.now.changed,
+        head: row.now.head,
+        revision: row.now.revision,
+        tip: None,
+        counts: retake_core::Totals::default(),
+        rewinds: row.now.rewinds,
+        undo: None,
+        redo: None,
+        read_only: Some(error.to_string()),
+    }
 }
 
 /// The content of an entry that a reading of this state may show, or that is on another branch.
