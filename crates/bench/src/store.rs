@@ -66,7 +66,8 @@ impl Run {
         let data = folder.path().join("store");
         reads(&stage, entries, &mut report)?;
         drop(stage);
-        report.measure("open_us", median_of(REPETITIONS, |_| Stage::open(&data, entries).map(drop))?);
+        let opens = (0..REPETITIONS).map(|_| Ok(timed(|| Stage::open(&data, entries))?.0));
+        report.measure("open_us", median(opens.collect::<anyhow::Result<_>>()?));
         let plain = folder.path().join("bare");
         fs::create_dir(&plain)?;
         fs::copy(data.join(bare::FILE), plain.join(bare::FILE))?;
@@ -83,7 +84,7 @@ impl Run {
         let stage = &mut self.stage;
         match name {
             // A turn's beginning, so that its text would return to the composer.
-            "rewind" => stage.apply(Action::Rewind(entry_id(self.entries / 2 | 1))),
+            "rewind" => stage.apply(Action::Rewind(entry_id((self.entries / 2) | 1))),
             "undo" => stage.apply(Action::Undo(1)),
             "fork" => stage.fork(),
             _ => {

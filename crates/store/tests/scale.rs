@@ -62,7 +62,7 @@ impl Stage {
     }
 
     async fn run(&mut self, verb: &str, number: u64) {
-        let middle = entry_id(self.entries / 2 | 1);
+        let middle = entry_id((self.entries / 2) | 1);
         match verb {
             "rewind" => self.act(Action::Rewind(middle)).await,
             "undo" => self.act(Action::Undo(1)).await,

@@ -28,7 +28,7 @@ pub(super) fn entry_id(number: u64) -> EntryId {
 
 fn uuid(number: u64, kind: u64) -> Uuid {
     let mut random = [0; 10];
-    fastrand::Rng::with_seed(number << 8 | kind).fill(&mut random);
+    fastrand::Rng::with_seed((number << 8) | kind).fill(&mut random);
     Builder::from_unix_timestamp_millis(BEGIN + number, &random).into_uuid()
 }
 
