@@ -63,6 +63,9 @@ fn line(text: &mut String, line: &str) {
 fn unfold(text: &mut String, value: &Value) {
     match value {
         Value::Object(members) => {
+            // By name, however the JSON library keeps them: what is taken out of an index must be what was put in.
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_unstable_by_key(|(name, _)| *name);
             for (name, value) in members {
                 line(text, name);
                 unfold(text, value);
