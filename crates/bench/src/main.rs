@@ -1,3 +1,73 @@
-//! placeholder
+//! `retake-bench`: measures what users wait for. For development only; must never touch a user's data directory.
 
-fn main() {}
+mod report;
+mod samples;
+mod store;
+mod text;
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Measures what users wait for.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// The store, on a fresh data directory that is removed afterwards.
+    Store(StoreArguments),
+}
+
+/// What `store` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct StoreArguments {
+    /// Entries of the conversation that is measured.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(100..=100_000_000))]
+    entries: u64,
+    /// Writers at once, each waiting for its receipt before the next say.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    writers: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder that the data directory is made in.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+    /// Measures each of these lengths and prints how the first compares with the others.
+    #[arg(long, value_delimiter = ',', num_args = 1.., conflicts_with = "entries")]
+    compare: Vec<u64>,
+}
+
+fn main() -> ExitCode {
+    let Arguments { bench: Bench::Store(arguments) } = Arguments::parse();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing is left to tell anyone when standard error is closed.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &StoreArguments) -> anyhow::Result<()> {
+    let lengths = match arguments.compare.as_slice() {
+        [] => vec![arguments.entries],
+        lengths => lengths.to_vec(),
+    };
+    let reports = store::run(&arguments.dir, &lengths, arguments.writers)?;
+    let text = match (arguments.json, reports.as_slice()) {
+        (true, [report]) => report.json().to_string(),
+        (true, reports) => report::compared(reports).to_string(),
+        (false, reports) => report::table(reports),
+    };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}

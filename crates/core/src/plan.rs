@@ -5,9 +5,9 @@ use crate::conversation::{Commit, Conversation};
 use crate::entry::Totals;
 use crate::fold::FoldId;
 use crate::id::{Head, Pos};
-use crate::op::{Change, Reason};
+use crate::op::{Change, Operation, Reason};
 use crate::path::Path;
-use crate::reading::difference;
+use crate::reading::{difference, marked};
 use crate::records::Records;
 
 /// What a commit would do to the conversation.
@@ -35,7 +35,10 @@ impl Conversation {
     /// What `commit`, decided from this conversation, would do.
     pub fn plan<R: Records>(&self, records: &R, commit: &Commit) -> Result<Plan, R::Error> {
         let after = self.after(records, commit)?;
-        let change = difference(self, &after);
+        let change = match commit.ops.as_slice() {
+            [Operation { change: Change::Mark(changes), .. }] => marked(self, &after, changes),
+            _ => difference(self, &after),
+        };
         Ok(Plan {
             head: self.head,
             taken_back: self.visible_totals(records, &change.gone)?,

@@ -12,14 +12,20 @@ pub struct Message {
     pub role: Role,
     /// What.
     pub parts: Vec<Part>,
-    /// The model that wrote it (`provider/model`): only that provider gets its reasoning back.
+    /// The model that wrote it (`provider/model`), where known. Reasoning goes back only to the provider that made
+    /// it, because its signature means nothing to another; without this it is not sent.
     pub model: Option<String>,
 }
 
 impl Message {
-    /// A message that no model wrote.
+    /// A message of which the writing model does not matter.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self { role, parts, model: None }
+    }
+
+    /// A message of a single text.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self::new(role, vec![Part::text(text)])
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::conversation::Conversation;
 use crate::fold::{FoldId, Normal};
 use crate::id::Pos;
-use crate::mark::Mark;
+use crate::mark::{Mark, MarkChange};
 use crate::path::{Path, Span};
 
 /// The named readings.
@@ -145,6 +145,9 @@ impl Conversation {
 
     /// The folds in force now, oldest place first.
     pub fn folds_in_force(&self) -> Vec<FoldId> {
+        if self.state.folds.all().is_empty() {
+            return Vec::new();
+        }
         let normal = Normal::of(&self.path(), &self.state.marks);
         self.state.folds.in_force(&normal).into_iter().map(|fold| fold.id).collect()
     }
@@ -163,15 +166,36 @@ pub struct Difference {
     pub in_force: Vec<FoldId>,
 }
 
+/// The difference that marks make, on a path that stays as it is: the same as [`difference`] gives, in
+/// O(changes + folds) instead of O(marks), for those who hide one message after the other.
+pub(crate) fn marked(before: &Conversation, after: &Conversation, changes: &[MarkChange]) -> Difference {
+    let path = before.path();
+    let part = |visible: bool| {
+        let turned = |change: &&MarkChange| {
+            change.before.is_visible() == visible && change.after.is_visible() != visible
+        };
+        let mut spans: Vec<Span> = changes.iter().filter(turned).map(|change| change.span).collect();
+        spans.sort_unstable();
+        Path::from_spans(spans.into_iter().flat_map(|span| path.within(span).spans().to_vec()))
+    };
+    fold_changes(before, after, Difference { gone: part(true), came: part(false), ..Difference::default() })
+}
+
+/// The difference with the folds of two states in it.
+fn fold_changes(before: &Conversation, after: &Conversation, difference: Difference) -> Difference {
+    let (old, new) = (before.folds_in_force(), after.folds_in_force());
+    Difference {
+        lifted: old.iter().filter(|fold| !new.contains(fold)).copied().collect(),
+        in_force: new.iter().filter(|fold| !old.contains(fold)).copied().collect(),
+        ..difference
+    }
+}
+
 /// The difference between two states, by what the timeline shows: what was said and taken back between them
 /// is in neither (design, section 3, *Events*).
 pub fn difference(before: &Conversation, after: &Conversation) -> Difference {
     let (old, new) = (before.scheduling(), after.scheduling());
-    let (old_folds, new_folds) = (before.folds_in_force(), after.folds_in_force());
-    Difference {
-        gone: old.without(new.spans().iter().copied()),
-        came: new.without(old.spans().iter().copied()),
-        lifted: old_folds.iter().filter(|fold| !new_folds.contains(fold)).copied().collect(),
-        in_force: new_folds.iter().filter(|fold| !old_folds.contains(fold)).copied().collect(),
-    }
+    let gone = old.without(new.spans().iter().copied());
+    let came = new.without(old.spans().iter().copied());
+    fold_changes(before, after, Difference { gone, came, ..Difference::default() })
 }

@@ -12,37 +12,15 @@ pub mod probe;
 pub mod retry;
 
 use futures::stream::BoxStream;
-use retake_core::{Part, Role, Usage};
+use retake_core::{Part, Usage};
+
+pub use retake_core::Message;
 
 pub use answer::Answer;
 pub use demo::Demo;
 pub use discover::{Catalogue, Choice, Models, Offer};
 pub use error::{ModelError, ModelErrorKind};
 pub use retry::{RetryPolicy, Retrying};
-
-/// One message of a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// Who speaks.
-    pub role: Role,
-    /// What is said.
-    pub parts: Vec<Part>,
-    /// The model that wrote it (`provider/model`), where known. Reasoning goes back only to the provider that made
-    /// it, because its signature means nothing to another; without this it is not sent.
-    pub model: Option<String>,
-}
-
-impl Message {
-    /// A message of which the writing model does not matter.
-    pub fn new(role: Role, parts: Vec<Part>) -> Self {
-        Self { role, parts, model: None }
-    }
-
-    /// A message of a single text.
-    pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self::new(role, vec![Part::text(text)])
-    }
-}
 
 /// What a model is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

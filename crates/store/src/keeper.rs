@@ -218,12 +218,14 @@ fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn J
     let mut together = 1;
     while let Ok(first) = queue.recv() {
         let jobs = gather(first, queue, together);
-        together = jobs.len();
         if let Err(error) = context.rows.begin() {
             jobs.into_iter().for_each(|job| job.fail(shared(&error)));
             continue;
         }
-        let replies: Vec<Box<dyn Reply>> = jobs.into_iter().map(|job| job.run(&mut context)).collect();
+        // What arrives while a job runs is taken along: writers that were woken together come back one by one.
+        let jobs = jobs.into_iter().chain(queue.try_iter()).take(BATCH_MAX);
+        let replies: Vec<Box<dyn Reply>> = jobs.map(|job| job.run(&mut context)).collect();
+        together = replies.len();
         let commit = context.rows.commit();
         match &commit {
             Ok(()) => context.cache.publish(&mut context.staged),

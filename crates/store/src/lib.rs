@@ -38,5 +38,7 @@ pub use request::{
     StreamRow,
 };
 pub use rows::Backend;
+#[cfg(feature = "conformance")]
+pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;

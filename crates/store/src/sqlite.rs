@@ -16,6 +16,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod transaction;
+#[cfg(feature = "conformance")]
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +30,8 @@ use crate::lock::OwnerLock;
 use crate::rows::Backend;
 
 pub use rows::SqliteRows;
+#[cfg(feature = "conformance")]
+pub use watch::Work;
 
 /// Readers that are kept open for the next one.
 const KEPT_READERS: usize = 8;

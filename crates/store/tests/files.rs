@@ -7,7 +7,8 @@ use std::time::Duration;
 use retake_core::{Include, Part, Projection, Reason, Role, Seen, Time, ToolOutcome, joined_text};
 use retake_store::conformance::Stage;
 use retake_store::{
-    Action, Apply, By, Keeper, PageRequest, Reading, SearchRequest, Sqlite, Store, StoreError, StreamRow,
+    Action, Apply, By, Keeper, ListRequest, PageRequest, Reading, SearchRequest, Sqlite, Store, StoreError,
+    StreamRow,
 };
 
 fn open(dir: &Path) -> Arc<dyn Store> {
@@ -126,6 +127,25 @@ async fn a_damaged_row_is_said_in_its_place_and_the_rest_stays_readable() {
     stage.undo().await;
     let other = Stage::with_turns(Arc::clone(&stage.store), &["fine"]).await;
     assert_eq!(other.shows().await, "fine");
+}
+
+#[tokio::test]
+async fn a_damaged_conversation_says_so_in_the_list_and_the_others_are_there() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2"]).await;
+    stage.rewind("T2").await;
+    let fine = Stage::with_turns(Arc::clone(&stage.store), &["fine"]).await;
+    let id = fine.id;
+    drop(fine);
+    tamper(dir.path(), "UPDATE operation SET delta = '{broken' WHERE no = 1");
+    reopen(&mut stage, dir.path());
+    let list = ListRequest { limit: 9, ..ListRequest::default() };
+    let list = stage.store.list(list).await.expect("a list");
+    let previews: Vec<&str> = list.iter().map(|summary| summary.preview.as_str()).collect();
+    assert_eq!(previews[0], "fine");
+    assert!(previews[1].contains("damaged") && list[1].read_only.is_some(), "{previews:?}");
+    assert_eq!(list[0].id, id);
+    assert!(stage.store.summary(stage.id).await.is_err());
 }
 
 #[tokio::test]

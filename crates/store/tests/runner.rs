@@ -5,3 +5,4 @@ mod crash;
 mod files;
 mod kit;
 mod model;
+mod scale;

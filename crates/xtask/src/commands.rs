@@ -7,14 +7,15 @@ use std::process::Command;
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY};
-use crate::{Tree, case_map, report, root, tidy};
+use crate::{Tree, case_map, picture, report, root, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
-  test    get the tools that tests start, build, run all tests
-  tidy    check headers, budgets, the dependency table, documents (also: cargo tidy)
-  cases   print the map from the cases of ../shared/spec to tests
-  deny    check licences, bans and sources of dependencies";
+  test     get the tools that tests start, build, run all tests
+  tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
+  cases    print the map from the cases of ../shared/spec to tests
+  deny     check licences, bans and sources of dependencies
+  picture  run `retake` in a terminal and draw the README's picture of it";
 
 /// Runs one command and says whether all is well.
 ///
@@ -27,6 +28,7 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         ["tidy"] => print_findings(out),
         ["cases"] => print_cases(out),
         ["deny"] => deny(out),
+        ["picture"] => picture::remake(&root(), out).map(|()| true),
         ["help" | "--help" | "-h"] => {
             writeln!(out, "{USAGE}")?;
             Ok(true)

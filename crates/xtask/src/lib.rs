@@ -1,11 +1,13 @@
 //! What keeps the project in order: the tidy checks, the map from spec cases to tests, and the commands of
-//! `cargo xtask`. For development only: no other crate may depend on it, and it must never change a source file.
+//! `cargo xtask`. For development only: no other crate may depend on it, and it must never change a source file; the
+//! one file that it makes is the README's picture.
 
 mod checks;
 mod commands;
 mod finding;
 mod lex;
 mod manifest;
+mod picture;
 mod source;
 mod specs;
 mod tidy;

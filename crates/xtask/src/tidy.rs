@@ -47,7 +47,9 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
         return Ok(missing);
     }
     let crates: Vec<_> = tree.manifests.iter().map(|m| m.krate()).collect();
-    let mut found = documents::architecture(&tree.text("ARCHITECTURE.md")?, &crates);
+    let architecture = tree.text("ARCHITECTURE.md")?;
+    let mut found = documents::architecture(&architecture, &crates);
+    found.extend(documents::tests(&architecture, &tree.sources));
     found.extend(documents::commands(&tree.text("README.md")?, &tree.text(".ci/run")?));
     Ok(found)
 }

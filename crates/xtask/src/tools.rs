@@ -29,11 +29,12 @@ pub(crate) const LLMPOSTER: CargoTool = CargoTool {
 pub(crate) const CARGO_DENY: CargoTool =
     CargoTool { name: "cargo-deny", version: "0.20.2", arguments: &[], why: "it checks what we depend on" };
 
+/// A real terminal.
+const TMUX: (&str, &str) =
+    ("tmux", "the tests and the README's picture type into `retake` in a real terminal");
+
 /// System packages for tests: name of command and package, and what for.
-const PACKAGES: &[(&str, &str)] = &[
-    ("tmux", "the tests type into `retake` in a real terminal"),
-    ("strace", "the tests count what reaches the disk"),
-];
+const PACKAGES: &[(&str, &str)] = &[TMUX, ("strace", "the tests count what reaches the disk")];
 
 /// Everything that the tests start.
 ///
@@ -44,6 +45,14 @@ pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
         ensure_package(name, why, out)?;
     }
     ensure_tool(&LLMPOSTER, out).map(drop)
+}
+
+/// What the README's picture is drawn in.
+///
+/// # Errors
+/// It is missing and cannot be installed, with what to do.
+pub(crate) fn ensure_terminal(out: &mut dyn Write) -> anyhow::Result<()> {
+    ensure_package(TMUX.0, TMUX.1, out)
 }
 
 /// Path of a cargo tool, installed now if it is missing or of another version.

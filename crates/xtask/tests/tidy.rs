@@ -31,6 +31,7 @@ fn an_untidy_tree_is_found() {
         "crates/core/Cargo.toml: core may not depend on tokio",
         "crates/core/src/lib.rs:1: core may not use std::fs",
         "crates/core/src/lib.rs:1: no header",
+        "docs/rewind.svg: missing",
     ];
     assert_eq!(lines.len(), starts.len(), "{lines:#?}");
     for (line, start) in lines.iter().zip(starts) {

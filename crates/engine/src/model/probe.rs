@@ -22,12 +22,16 @@ pub(super) async fn models(endpoint: &Endpoint, key: Option<SecretString>) -> Re
         EndpointKind::Gemini => (format!("{base_url}/models"), "/models", "name"),
     };
     let strange = || format!("what answers at {base_url} is no such server");
+    let silent = || format!("nothing answers at {base_url}");
+    if !listens(&url).await {
+        return Err(silent());
+    }
     let client = http_client(base_url, Duration::from_secs(10)).map_err(|_| strange())?;
     let mut request = client.get(url);
     if let Some(key) = key {
         request = request.bearer_auth(key.expose_secret());
     }
-    let mut response = request.send().await.map_err(|_| format!("nothing answers at {base_url}"))?;
+    let mut response = request.send().await.map_err(|_| silent())?;
     if !response.status().is_success() {
         return Err(format!("{base_url} answers with HTTP {}", response.status().as_u16()));
     }
@@ -42,4 +46,16 @@ pub(super) async fn models(endpoint: &Endpoint, key: Option<SecretString>) -> Re
     let models = body.pointer(list).and_then(Value::as_array).ok_or_else(strange)?;
     let names = models.iter().map(|model| model.get(name).and_then(Value::as_str).map(str::to_owned));
     names.collect::<Option<Vec<String>>>().ok_or_else(strange)
+}
+
+/// Whether anybody listens there. Asked first, because an HTTP client takes longer to make than a prompt to show.
+async fn listens(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else { return false };
+    match (url.host_str(), url.port_or_known_default()) {
+        (Some(host), Some(port)) => {
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            tokio::net::TcpStream::connect((host, port)).await.is_ok()
+        }
+        _ => false,
+    }
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::{Ended, Events, Ground, Outcome, RunEvent, name_of};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
-use crate::model::{Answer, Choice, Chunk, EndReason, Message, ModelError, Prompt};
+use crate::model::{Answer, Choice, Chunk, EndReason, ModelError, Prompt};
 
 /// A stream in progress is saved this often: a crash loses no more.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -74,10 +74,7 @@ impl Engine {
         let siblings = snapshot.conversation().tree.children(ground.answering.tip).len();
         Ok(Prompt {
             system: self.parts().system_prompt.clone(),
-            messages: messages
-                .into_iter()
-                .map(|message| Message { role: message.role, parts: message.parts, model: message.model })
-                .collect(),
+            messages,
             variant: u32::try_from(siblings).unwrap_or(u32::MAX),
         })
     }

@@ -12,7 +12,7 @@ use retake_core::{Entry, Part, Path, Pos, Source, Span};
 
 use super::load::{Loaded, load};
 use super::read::shown;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::port::{About, Checked, Copied, Excerpt, ExportPlace, Exported, Upkeep};
 use crate::request::ListRequest;
 use crate::rows::Rows;
@@ -87,7 +87,7 @@ fn exported<R: Rows>(rows: &R, loaded: &Loaded, mut shown: crate::reading::Shown
         match rows.entry(loaded.key(pos)?) {
             Ok(entry) => alternatives.push((pos, entry)),
             // What can't be read is no answer to choose; the check of the store tells of it.
-            Err(crate::error::StoreError::Damaged { .. }) => {}
+            Err(StoreError::Damaged { .. }) => {}
             Err(other) => return Err(other),
         }
     }
@@ -133,7 +133,15 @@ pub(super) fn look_through<R: Upkeep>(rows: &R) -> Result<Checked> {
     let mut checked = Checked { problems: rows.problems()?, ..Checked::default() };
     let mut request = ListRequest { limit: 256, ..ListRequest::default() };
     loop {
-        let page = rows.conversations(&request)?;
+        let page = match rows.conversations(&request) {
+            Ok(page) => page,
+            // A list that can't be read is what a check is there to tell of.
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Database { .. })) => {
+                checked.problems.push(format!("the list of conversations can't be read on: {error}"));
+                return Ok(checked);
+            }
+            Err(other) => return Err(other),
+        };
         let Some(last) = page.last() else {
             return Ok(checked);
         };

@@ -332,22 +332,27 @@ pub(super) fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String
     Ok(String::new())
 }
 
-/// The conversations of a page, in short.
+/// The conversations of a page, in short. A damaged one says so in its place, and the others are shown.
 pub(super) fn summaries<R: Rows>(rows: &R, page: Vec<ConversationRow>) -> Result<Vec<Summary>> {
-    let one = |row: ConversationRow| match load(rows, row.clone()).and_then(|loaded| summary(rows, &loaded)) {
-        Err(error @ StoreError::Damaged { .. }) => Ok(damaged_summary(row, &error)),
-        other => other,
-    };
-    page.into_iter().map(one).collect()
+    let summaries = page.into_iter().map(|row| {
+        let read = load(rows, row.clone()).and_then(|loaded| summary(rows, &loaded));
+        match read {
+            Err(error @ (StoreError::Damaged { .. } | StoreError::MissingOperation(_))) => {
+                Ok(damaged(&row, &error))
+            }
+            read => read,
+        }
+    });
+    summaries.collect()
 }
 
-/// What is known of a conversation that can't be loaded, so that it does not hide the others.
-fn damaged_summary(row: ConversationRow, error: &StoreError) -> Summary {
+/// What can be said of a conversation whose rows can't be read.
+fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
     Summary {
         id: row.id,
         title: None,
         preview: format!("[{error}]"),
-        folder: row.folder,
+        folder: row.folder.clone(),
         parent: None,
         created: row.created,
         changed: row.now.changed,

@@ -1,7 +1,11 @@
-//! The documents for people: they are there, they name every crate, and the commands they give are those that the
-//! checks run.
+//! The documents for people: they are there, they name every crate and no test that is gone, and the commands they
+//! give are those that the checks run.
+
+use std::collections::BTreeSet;
 
 use crate::finding::Finding;
+use crate::lex;
+use crate::source::{Source, places};
 
 const MOST_LINES: usize = 300;
 
@@ -14,6 +18,7 @@ pub(crate) const REQUIRED: &[&str] = &[
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
+    "docs/rewind.svg",
 ];
 
 /// The commands that the README gives a new user, and whether `.ci/run` runs them too.
@@ -34,6 +39,25 @@ pub(crate) fn architecture(text: &str, crates: &[&str]) -> Vec<Finding> {
     found
 }
 
+/// ARCHITECTURE.md says which tests hold what; each of them is a function somewhere. Names of four words and more are
+/// taken for tests: those of lints are shorter.
+pub(crate) fn tests(text: &str, sources: &[Source]) -> Vec<Finding> {
+    let functions: BTreeSet<&str> = sources.iter().flat_map(functions).collect();
+    let is_test = |name: &str| name.split('_').count() > 3 && name.chars().all(lex::is_word);
+    let named = text.split('`').skip(1).step_by(2).filter(|name| is_test(name));
+    let gone = named.filter(|name| !functions.contains(name)).collect::<BTreeSet<_>>();
+    let finding = |name| Finding::new("ARCHITECTURE.md", 0, format!("there is no test `{name}`"));
+    gone.into_iter().map(finding).collect()
+}
+
+fn functions(source: &Source) -> impl Iterator<Item = &str> {
+    let code = &source.all().code;
+    places(code, "fn").into_iter().filter_map(|at| {
+        let name = code[at + "fn".len()..].trim_start();
+        name.split(|c| !lex::is_word(c)).next()
+    })
+}
+
 /// The README gives the commands, and `.ci/run` proves the one for tests.
 pub(crate) fn commands(readme: &str, ci: &str) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -50,13 +74,22 @@ pub(crate) fn commands(readme: &str, ci: &str) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{architecture, commands};
+    use super::{architecture, commands, tests};
+    use crate::source::Source;
 
     #[test]
     fn architecture_names_every_crate() {
         assert_eq!(architecture("`core` and `store`", &["core", "store"]).len(), 0);
         assert_eq!(architecture("`core` and the store", &["core", "store"]).len(), 1);
         assert_eq!(architecture(&"x\n".repeat(301), &[]).len(), 1);
+    }
+
+    #[test]
+    fn a_test_that_is_named_is_there() {
+        let sources =
+            [Source::new("crates/x/src/a.rs", "async fn it_is_still_there() {} // fn it_is_long_gone()")];
+        assert_eq!(tests("`it_is_still_there`, `too_many_lines` and `a/it_is_no_name`", &sources).len(), 0);
+        assert_eq!(tests("`it_is_still_there` and `it_is_long_gone`, `it_is_long_gone`", &sources).len(), 1);
     }
 
     #[test]

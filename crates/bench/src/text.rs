@@ -1,0 +1,92 @@
+//! Text that reads like nothing but is spread like a language: the same for the same seed, on every machine.
+
+use fastrand::Rng;
+
+/// Made-up words; the most frequent ones first.
+const WORDS: usize = 4000;
+/// Words of an entry: from here …
+const SHORTEST: usize = 50;
+/// … to here.
+const LONGEST: usize = 70;
+
+/// The word of every twentieth entry, in no other one.
+pub(crate) const MARKER: &str = "qmarkerq";
+/// How often the marker comes.
+pub(crate) const MARKER_EVERY: u64 = 20;
+
+/// Makes texts.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    rng: Rng,
+    words: Vec<String>,
+    /// Sums of the words' frequencies, for the choice of one.
+    sums: Vec<f64>,
+}
+
+impl Texts {
+    /// Texts from a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let mut words: Vec<String> = Vec::with_capacity(WORDS);
+        while words.len() < WORDS {
+            // Frequent words are short, as in a language.
+            let syllables = 1 + rng.usize(..2) + usize::from(words.len() > 200);
+            let word: String = (0..syllables).map(|_| syllable(&mut rng)).collect();
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let mut sum = 0.0;
+        let sums = (1..=WORDS).map(|rank| {
+            sum += 1.0 / rank as f64;
+            sum
+        });
+        Self { rng, words, sums: sums.collect() }
+    }
+
+    /// What is said in entry `number`: sentences, about sixty words.
+    pub(crate) fn entry(&mut self, number: u64) -> String {
+        let length = self.rng.usize(SHORTEST..=LONGEST);
+        let mut text = String::with_capacity(length * 8);
+        for at in 0..length {
+            if at > 0 {
+                text.push_str(if at % 12 == 0 { ". " } else { " " });
+            }
+            let marked = at == length / 2 && number.is_multiple_of(MARKER_EVERY);
+            let word = if marked { MARKER } else { self.word() };
+            text.push_str(word);
+        }
+        text.push('.');
+        text
+    }
+
+    fn word(&mut self) -> &str {
+        let total = self.sums[WORDS - 1];
+        let wanted = self.rng.f64() * total;
+        &self.words[self.sums.partition_point(|sum| *sum < wanted).min(WORDS - 1)]
+    }
+}
+
+fn syllable(rng: &mut Rng) -> String {
+    const BEGINNINGS: [&str; 16] =
+        ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr"];
+    const ENDS: [&str; 12] = ["a", "e", "i", "o", "u", "an", "er", "in", "on", "ul", "es", "at"];
+    let (beginning, end) = (rng.usize(..BEGINNINGS.len()), rng.usize(..ENDS.len()));
+    format!("{}{}", BEGINNINGS[beginning], ENDS[end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MARKER, Texts};
+
+    #[test]
+    fn one_in_twenty_has_the_marker_and_the_length_is_about_sixty_words() {
+        let mut texts = Texts::new(1);
+        let all: Vec<String> = (1..=2000).map(|number| texts.entry(number)).collect();
+        assert_eq!(all.iter().filter(|text| text.contains(MARKER)).count(), 100);
+        let words: usize = all.iter().map(|text| text.split(' ').count()).sum();
+        assert!((58 * 2000..62 * 2000).contains(&words), "{words}");
+        let mut again = Texts::new(1);
+        assert!(all.iter().zip(1..).all(|(text, number)| *text == again.entry(number)));
+    }
+}

@@ -1,0 +1,182 @@
+//! Exports, imports, backups and the check, through the engine, on both stores.
+
+mod bring;
+mod care;
+mod carry;
+mod random;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_core::{
+    ConversationId, EntryId, Flags, Part, Reason, RequestId, Role, Seen, Source, Time, ToolOutcome, Usage,
+};
+use retake_engine::clock::ManualClock;
+use retake_engine::store::{
+    Action, Apply, By, Keeper, ListRequest, Memory, SayRequest, Sqlite, Store, Summary,
+};
+use retake_engine::{Engine, EngineError, ExportFormat};
+use retake_testkit::{Puppet, start};
+
+const NOW: i64 = 1_795_300_000_000;
+
+/// An engine to carry conversations out of and into.
+struct Desk {
+    engine: Arc<Engine>,
+    store: Arc<dyn Store>,
+    clock: ManualClock,
+}
+
+impl Desk {
+    async fn new(seed: u64) -> Self {
+        let memory = Memory::new();
+        let rows = memory.writer();
+        Self::on(Arc::new(Keeper::start(memory, rows).expect("started")), seed).await
+    }
+
+    /// On a file in that folder.
+    async fn in_folder(dir: &Path, seed: u64) -> Self {
+        let opened = Sqlite::open(dir, Time(NOW), Duration::ZERO).expect("opened");
+        Self::on(Arc::new(Keeper::start(opened.readers, opened.writer).expect("started")), seed).await
+    }
+
+    async fn on(store: Arc<dyn Store>, seed: u64) -> Self {
+        let clock = ManualClock::new(NOW);
+        let engine = start(&store, &clock, &Arc::new(Puppet::default()), seed).await;
+        Self { engine, store, clock }
+    }
+
+    async fn create(&self) -> ConversationId {
+        self.engine.create(None, None, None).await.expect("created").conversation
+    }
+
+    async fn list(&self) -> Vec<Summary> {
+        let all = ListRequest { limit: 1000, ..ListRequest::default() };
+        self.store.list(all).await.expect("a list")
+    }
+
+    /// Says something a second later than the last thing.
+    async fn say(&self, id: ConversationId, role: Role, parts: Vec<Part>) -> EntryId {
+        self.say_with(id, role, parts, |_| {}).await
+    }
+
+    async fn say_with(
+        &self,
+        id: ConversationId,
+        role: Role,
+        parts: Vec<Part>,
+        change: impl FnOnce(&mut SayRequest),
+    ) -> EntryId {
+        self.clock.advance(Duration::from_secs(1));
+        let mut say = SayRequest {
+            id: self.engine.new_entry_id(),
+            role,
+            parts,
+            flags: Flags::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: None,
+            by: By { author: String::new(), ..self.engine.by(None) },
+        };
+        change(&mut say);
+        self.store.say(id, say).await.expect("said").entries[0]
+    }
+
+    async fn words(&self, id: ConversationId, role: Role, text: &str) -> EntryId {
+        self.say(id, role, vec![Part::text(text)]).await
+    }
+
+    async fn apply(&self, id: ConversationId, action: Action) {
+        let by = self.engine.by(None);
+        self.store.apply(id, Apply { action, seen: Seen::Anything, by }).await.expect("applied");
+    }
+
+    async fn mark(&self, id: ConversationId, verb: Reason, entry: EntryId) {
+        self.apply(id, Action::Mark { verb, entries: vec![entry], range: false, seen: None }).await;
+    }
+
+    /// The whole export, and in how many pieces it came.
+    async fn export_in(&self, id: ConversationId, format: ExportFormat) -> (String, usize) {
+        let (mut text, mut cursor, mut pieces) = (String::new(), None::<String>, 0);
+        loop {
+            let chunk = self.engine.export(id, format, cursor.as_deref()).await.expect("exported");
+            text.push_str(&chunk.text);
+            pieces += 1;
+            match chunk.cursor {
+                Some(next) => cursor = Some(next),
+                None => {
+                    assert_eq!(chunk.progress.0, chunk.progress.1, "the end is the end");
+                    return (text, pieces);
+                }
+            }
+        }
+    }
+
+    async fn export(&self, id: ConversationId, format: ExportFormat) -> String {
+        self.export_in(id, format).await.0
+    }
+
+    /// Imports a text, a few lines at a time.
+    async fn import(&self, text: &str) -> Result<ConversationId, EngineError> {
+        let id = self.engine.import_start(None, None, None).conversation;
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (number, chunk) in lines.chunks(7).enumerate() {
+            self.engine.import_lines(id, number as u64 * 7, chunk)?;
+        }
+        Ok(self.engine.import_end(id).await?.conversation)
+    }
+}
+
+fn request(name: &str) -> Option<RequestId> {
+    Some(name.parse().expect("an id"))
+}
+
+/// A conversation with something of everything, and a fork of it.
+async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
+    let created = desk.engine.create(Some("Tea & “cake”".into()), Some("/home/ann".into()), request("new"));
+    let id = created.await.expect("created").conversation;
+    let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![0, 1, 255]) };
+    let first = vec![Part::text("What is in this?\n```\ncode\n```"), image];
+    desk.say_with(id, Role::User, first, |say| {
+        say.by = By { author: "ann".into(), request: request("first"), ..say.by.clone() };
+        say.platform_id = Some("p-1".into());
+    })
+    .await;
+    let bad = desk.words(id, Role::Assistant, "A dog.").await;
+    desk.apply(id, Action::Retry(bad)).await;
+    let call = Part::ToolCall { id: "c1".into(), name: "look".into(), arguments: "{\"at\": 1}".into() };
+    let hm = Part::Reasoning { text: "hm".into(), signature: Some("c2ln".into()) };
+    let good = desk
+        .say_with(id, Role::Assistant, vec![hm, call], |say| {
+            say.usage =
+                Some(Usage { input_tokens: Some(9), cached_input_tokens: None, output_tokens: Some(2) });
+            say.by.author = "test/puppet".into();
+        })
+        .await;
+    let result =
+        Part::ToolResult { call: "c1".into(), content: "a cat".into(), outcome: ToolOutcome::Failed };
+    desk.say(id, Role::Tool, vec![result]).await;
+    let cat = desk.words(id, Role::Assistant, "A \u{1b}[2Jcat.").await;
+    desk.apply(id, Action::Label(Some(cat), Some("cat".into()))).await;
+    let hidden = desk.words(id, Role::User, "a secret wish").await;
+    desk.words(id, Role::Assistant, "Noted.").await;
+    desk.mark(id, Reason::Hide, hidden).await;
+    let excluded = desk.words(id, Role::User, "only for people").await;
+    desk.mark(id, Reason::Exclude, excluded).await;
+    let fork = desk.engine.fork(id, Some(cat), None, request("fork")).await.expect("forked").conversation;
+    desk.words(fork, Role::User, "said in the fork").await;
+    desk.mark(fork, Reason::Hide, good).await;
+    let gone = desk.words(id, Role::User, "a password").await;
+    desk.apply(id, Action::Erase { entries: vec![gone], matching: None }).await;
+    let fold =
+        Action::Fold { verb: Reason::Fold, from: gone, to: gone, summary: "nothing".into(), covers: None };
+    desk.apply(id, fold).await;
+    let back = desk.words(id, Role::User, "never mind").await;
+    desk.apply(id, Action::Rewind(back)).await;
+    desk.say_with(id, Role::Assistant, vec![Part::text("half an ans")], |say| say.flags.interrupted = true)
+        .await;
+    (id, fork)
+}

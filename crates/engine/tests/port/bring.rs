@@ -1,0 +1,138 @@
+//! Lists of chat messages, lines that are bad, doubled or missing, and an import that is never ended.
+
+use retake_core::{Projection, joined_text};
+use retake_engine::store::{PageRequest, Reading};
+
+use super::{Desk, NOW, request};
+
+/// What people see of the newest conversation: who says what.
+async fn shows(desk: &Desk) -> Vec<String> {
+    let reading = Reading { projection: Projection::Timeline, at: None };
+    let all = PageRequest { limit: usize::MAX, ..PageRequest::default() };
+    let id = desk.list().await[0].id;
+    let page = desk.store.page(id, reading, all).await.expect("a page");
+    let entries = page.entries.into_iter().map(|shown| shown.entry.expect("sound"));
+    entries
+        .map(|entry| {
+            let (role, parts) = (entry.meta.role.name(), entry.parts.len());
+            format!("{role} {} {parts} {}", entry.author, joined_text(&entry.parts))
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_list_of_messages_in_every_shape() {
+    let messages = [
+        r#"{"role": "system", "content": "be brief"}"#,
+        r#"{"role": "user", "content": "hi \ud83d", "name": "bob"}"#,
+        r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}"#,
+        r#"{"role": "tool", "tool_call_id": "1", "content": "3"}"#,
+        r#"{"role": "user", "content": [{"type": "text", "text": "and\u0000 now?"}]}"#,
+    ];
+    let expected =
+        ["system  1 be brief", "user bob 1 hi \u{fffd}", "assistant  1 ", "tool  1 ", "user ann 1 and now?"];
+    let list = messages.join(",");
+    let shapes = [
+        messages.join("\n"),
+        format!("\u{feff}{}\r\n\n", messages.join("\r\n\n")),
+        format!("[{list}]"),
+        format!("[\n  {}\n]\n", messages.join(",\n  ")),
+        format!("{{\"model\": \"x\", \"messages\": [{list}]}}"),
+        format!("{{\n\"system\": \"be brief\",\n\"messages\": [{}]}}", messages[1..].join(",\n")),
+    ];
+    for shape in shapes {
+        let desk = Desk::new(1).await;
+        desk.import(&shape).await.expect(&shape);
+        assert_eq!(shows(&desk).await, expected, "{shape}");
+        assert_eq!(desk.list().await[0].counts.turns, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_bad_line_is_named_and_leaves_nothing() {
+    let good = "{\"role\":\"user\",\"content\":\"a\"}\n";
+    let header = r#"{"format":"retake-export","version":1,"exported_ms":0,"entries":2,"conversation":{"id":"","title":null,"created_ms":0,"folder":null,"head":"0.0","parent":null}}"#;
+    let rows = [
+        (format!("{good}\n{good}{{\"role\":\"x\",\"content\":\"\"}}"), "line 4: the role “x”"),
+        (format!("{}[1]", good.repeat(9)), "line 10: a message is an object"),
+        (format!("{good}{{\"role\":\"user\",\"content\":"), "line 2: it is not JSON"),
+        ("hello".into(), "line 1: this is neither"),
+        (r#"{"format":"retake-export","version":9}"#.into(), "line 1: it has version 9"),
+        (String::new(), "there is nothing in it"),
+        (format!("{header}\n{{}}"), "line 2: its line can't be read"),
+        (header.into(), "it has 0 of 2 messages"),
+        ("[\n{\"role\":\"user\"},\n{\"role\":\"y\"}]".into(), "line 3: message 2 of the list: the role “y”"),
+        ("[\n1,\n2".into(), "line 3: it is not JSON"),
+    ];
+    for (text, message) in rows {
+        let desk = Desk::new(1).await;
+        let error = desk.import(&text).await.expect_err(&text);
+        assert!(error.to_string().contains(message), "{error}");
+        assert!(error.hint.is_some_and(|hint| hint.contains("nothing was imported")));
+        assert!(desk.list().await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_is_never_ended_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let desk = Desk::in_folder(folder.path(), 1).await;
+    let id = desk.engine.import_start(Some("half".into()), None, None).conversation;
+    let line = r#"{"role":"user","content":"a"}"#.to_owned();
+    desk.engine.import_lines(id, 0, &[line]).expect("taken");
+    assert!(desk.list().await.is_empty(), "nothing is seen before the end");
+    drop(desk);
+    let desk = Desk::in_folder(folder.path(), 2).await;
+    assert!(desk.list().await.is_empty());
+    assert_eq!(desk.engine.import_end(id).await.expect_err("it is gone").code, "unknown_import");
+}
+
+#[tokio::test]
+async fn lines_sent_twice_are_taken_once_and_missing_ones_are_missed() {
+    let desk = Desk::new(1).await;
+    let line = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}");
+    let id = desk.engine.import_start(None, None, None).conversation;
+    let lines = [line("a"), line("b"), line("c")];
+    desk.engine.import_lines(id, 0, &lines[..2]).expect("taken");
+    desk.engine.import_lines(id, 0, &lines[..2]).expect("passed over");
+    let error = desk.engine.import_lines(id, 5, &lines[..1]).expect_err("lines are missing");
+    assert!(error.to_string().contains("line 3 has not come"), "{error}");
+    desk.engine.import_lines(id, 1, &lines[1..]).expect("the new one is taken");
+    let first = desk.engine.import_end(id).await.expect("ended");
+    assert_eq!(desk.engine.import_end(id).await.expect("the same again"), first);
+    assert_eq!(shows(&desk).await, ["user ann 1 a", "user ann 1 b", "user ann 1 c"]);
+}
+
+#[tokio::test]
+async fn the_same_request_makes_one_conversation_also_after_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut made = Vec::new();
+    for seed in 1..=2 {
+        let desk = Desk::in_folder(folder.path(), seed).await;
+        let id = desk.engine.import_start(Some("t".into()), None, request("import")).conversation;
+        assert_eq!(desk.engine.import_start(Some("t".into()), None, request("import")).conversation, id);
+        desk.engine.import_lines(id, 0, &[r#"{"role":"user","content":"a"}"#.into()]).expect("taken");
+        made.push(desk.engine.import_end(id).await.expect("ended"));
+        assert_eq!(desk.list().await.len(), 1);
+    }
+    assert_eq!(made[0], made[1]);
+}
+
+#[tokio::test]
+async fn ten_thousand_messages_come_in_and_go_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let desk = Desk::in_folder(folder.path(), 1).await;
+    let line = |number: u64| {
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
+        format!("{{\"role\":\"{role}\",\"content\":\"number {number} of many\"}}\n")
+    };
+    let id = desk.import(&(0..10_000).map(line).collect::<String>()).await.expect("imported");
+    let counts = desk.store.summary(id).await.expect("a summary").counts;
+    assert_eq!((counts.messages, counts.turns), (10_000, 5_000));
+    let (text, pieces) = desk.export_in(id, retake_engine::ExportFormat::Jsonl).await;
+    assert_eq!(text.lines().count(), 10_001);
+    assert!(pieces > 10, "{pieces}");
+    let first: serde_json::Value =
+        serde_json::from_str(text.lines().next().expect("a header")).expect("JSON");
+    assert_eq!(first["exported_ms"], NOW);
+}

@@ -1,0 +1,138 @@
+//! The README's picture: `retake` itself in a terminal of tmux, asked two things and then to go back, drawn as it
+//! stands on the screen. It must never show a path, a host or a time of the machine that draws it, and never touch
+//! the data of the person who runs it.
+
+mod svg;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::tools;
+
+/// Where it is, from the root of the checkout.
+const PICTURE: &str = "docs/rewind.svg";
+
+/// The terminal's size: the picker's rows fit, and the last answer is still above them.
+const COLUMNS: usize = 90;
+const ROWS: usize = 22;
+
+/// What is typed, line by line; each waits for its answer.
+const STORY: [&str; 2] = ["Tell me a story about a fox", "And what is 17 * 3?"];
+
+/// How often the screen is looked at, and for how long until it must show what is waited for.
+const LOOK: Duration = Duration::from_millis(50);
+const LOOKS: usize = 600;
+
+/// Builds `retake`, runs it and draws it.
+///
+/// # Errors
+/// The build, the terminal or the program failed, or the screen does not become as expected.
+pub(crate) fn remake(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
+    tools::ensure_terminal(out)?;
+    let mut build = tools::cargo();
+    build.args(["build", "--quiet", "--package", "retake-cli", "--bin", "retake"]).current_dir(root);
+    ensure!(build.status().context("starting cargo")?.success(), "`retake` could not be built");
+    let own = std::env::current_exe().context("finding the folder of what cargo built")?;
+    let screen = rewinding(&own.with_file_name("retake"))?;
+    let path = root.join(PICTURE);
+    std::fs::create_dir_all(path.parent().unwrap_or(root))
+        .and_then(|()| std::fs::write(&path, svg::draw(&screen, COLUMNS)?.as_bytes()))
+        .with_context(|| format!("writing {PICTURE}"))?;
+    writeln!(out, "{PICTURE} is drawn")?;
+    Ok(())
+}
+
+/// The screen, with its escape sequences, where the picker shows what going back to the first turn takes back.
+fn rewinding(program: &Path) -> anyhow::Result<String> {
+    let home = tempfile::tempdir().context("making a folder for the conversation")?;
+    let terminal = Terminal::start(program, home.path())?;
+    terminal.wait("an empty line", waits_for_words)?;
+    for words in STORY {
+        terminal.submit(words)?;
+        terminal.wait("the answer", |screen| {
+            waits_for_words(screen) && screen.contains(&format!("You said \"{words}\""))
+        })?;
+    }
+    terminal.submit("/rewind")?;
+    terminal
+        .wait("the plan of the last turn", |screen| screen.contains("│ takes back 2 messages (1 turn)"))?;
+    terminal.tmux(&["send-keys", "Down"])?;
+    terminal.wait("the plan of the first turn", |screen| {
+        screen.contains("│ takes back 4 messages (2 turns)") && screen.contains("Esc cancel")
+    })?;
+    terminal.tmux(&["capture-pane", "-e", "-p"])
+}
+
+fn waits_for_words(screen: &str) -> bool {
+    screen.trim_end().ends_with("\n>")
+}
+
+/// A server of tmux of its own with one window; it ends with this value.
+struct Terminal {
+    socket: PathBuf,
+}
+
+impl Terminal {
+    fn start(program: &Path, home: &Path) -> anyhow::Result<Self> {
+        let terminal = Self { socket: home.join("terminal") };
+        let size = [COLUMNS, ROWS].map(|cells| cells.to_string());
+        let mut start = terminal.command();
+        start.args(["-f", "/dev/null", "new-session", "-d", "-x", &size[0], "-y", &size[1]]);
+        start.arg(program).args(["--model", "demo"]);
+        start.env("HOME", home).env("RETAKE_DATA_DIR", home.join("data"));
+        start.env("RETAKE_CONFIG", home.join("config.toml")).env_remove("NO_COLOR").current_dir(home);
+        output(start)?;
+        Ok(terminal)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("tmux");
+        command.arg("-u").arg("-S").arg(&self.socket).env_remove("TMUX");
+        command
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let mut command = self.command();
+        command.args(arguments);
+        output(command)
+    }
+
+    /// Types a line.
+    fn submit(&self, line: &str) -> anyhow::Result<()> {
+        self.tmux(&["send-keys", "-l", line])?;
+        // Only a line that is there in full is submitted.
+        self.wait("the typed line", |screen| screen.trim_end().ends_with(&format!("> {line}")))?;
+        self.tmux(&["send-keys", "Enter"]).map(drop)
+    }
+
+    fn wait(&self, what: &str, is_there: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+        let mut screen = String::new();
+        for _ in 0..LOOKS {
+            screen = self.tmux(&["capture-pane", "-p"])?;
+            if is_there(&screen) {
+                return Ok(());
+            }
+            thread::sleep(LOOK);
+        }
+        bail!("waited for {what}, and the screen is\n{screen}")
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // The program may have ended by itself, and the server with it.
+        let _ = self.command().arg("kill-server").output();
+    }
+}
+
+fn output(mut command: Command) -> anyhow::Result<String> {
+    let output = command.output().with_context(|| format!("starting {command:?}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed: {}", said.trim());
+    String::from_utf8(output.stdout).context("reading the screen")
+}
