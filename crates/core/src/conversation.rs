@@ -27,6 +27,9 @@ pub struct By {
     pub time: Time,
     /// The request.
     pub request: Option<RequestId>,
+    /// A digest of the request as its author worded it. A name in it (`tN`, `@`, a label) may mean another entry
+    /// when the request is repeated; its wording is the same.
+    pub wording: Option<[u8; 16]>,
 }
 
 /// What a Move's author saw.

@@ -75,7 +75,7 @@ impl Engine {
 
     /// The person who types, now, by this request.
     pub fn by(&self, request: Option<RequestId>) -> By {
-        By { author: self.parts.user.clone(), time: self.now(), request }
+        By { author: self.parts.user.clone(), time: self.now(), request, wording: None }
     }
 
     /// Makes a conversation.

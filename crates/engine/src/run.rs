@@ -187,12 +187,12 @@ impl Engine {
         entry: EntryId,
         parts: Vec<Part>,
         seen: Seen,
-        request: Option<RequestId>,
+        by: By,
     ) -> Result<Receipt> {
         if self.is_running(conversation) {
             return Err(EngineError::running());
         }
-        Ok(self.reword(conversation, entry, parts, seen, self.by(request)).await?.1)
+        Ok(self.reword(conversation, entry, parts, seen, by).await?.1)
     }
 
     /// The step back, and what is said there. The request is that of the words.

@@ -27,6 +27,7 @@ use tokio::sync::oneshot;
 use crate::error::{Result, StoreError};
 use crate::rows::{Backend, Transactions};
 pub(crate) use load::Loaded;
+pub use write::digest;
 
 /// The most requests that one transaction takes.
 const BATCH_MAX: usize = 256;

@@ -19,7 +19,7 @@ mod sqlite;
 mod store;
 
 pub use error::{Result, StoreError};
-pub use keeper::Keeper;
+pub use keeper::{Keeper, digest};
 pub use memory::{Memory, MemoryRows};
 pub use port::{
     About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, FullConversation, FullImport, FullPiece,

@@ -12,7 +12,7 @@ use crate::reading::{
     Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
 };
 
 /// Conversations, kept. Every backend runs the same conformance suite.
@@ -37,6 +37,9 @@ pub trait Store: Send + Sync {
         apply: Apply,
         say: SayRequest,
     ) -> Result<(Receipt, Receipt)>;
+    /// The receipt of an earlier request of that id and wording in this conversation, if there was one. It is asked
+    /// for before the names in a request are looked up: they may mean something else by now.
+    async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>>;
     /// Changes the state.
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
     /// Says what `apply` would do.

@@ -17,7 +17,7 @@ pub(crate) fn new_id() -> uuid::Uuid {
 
 /// Who asks.
 pub(crate) fn by() -> By {
-    By { author: "ann".into(), time: NOW, request: None }
+    By { author: "ann".into(), time: NOW, ..By::default() }
 }
 
 /// A refusal's word.

@@ -37,6 +37,7 @@ fn by(number: u64, kind: u64) -> anyhow::Result<By> {
         author: "ada".to_owned(),
         time: Time(i64::try_from(BEGIN + number)?),
         request: Some(uuid(number, kind).to_string().parse::<RequestId>()?),
+        ..By::default()
     })
 }
 

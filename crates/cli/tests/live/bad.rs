@@ -90,6 +90,24 @@ fn a_request_is_done_once_and_its_id_is_for_nothing_else() {
 }
 
 #[test]
+fn a_request_is_done_once_whatever_its_names_mean_by_then() {
+    let world = World::talking();
+    let rewind = ["--json", "rewind", "t2", "--request-id", "r1"];
+    let first = world.does(&rewind);
+    assert_eq!(world.does(&rewind), first, "there is no turn 2 any more");
+    world.does(&["ask", "something else"]);
+    let before = world.does(&["--json", "log"]);
+    assert_eq!(world.does(&rewind), first, "turn 2 is another one now");
+    let hide = ["--json", "hide", "@", "--request-id", "r2"];
+    let hidden = world.does(&hide);
+    assert_ne!(world.does(&["--json", "log"]), before);
+    let say = ["--json", "say", "--request-id", "r3", "--seen", "t1", "noted"];
+    let said = world.does(&say);
+    assert_eq!(world.does(&hide), hidden, "the last message is another one now");
+    assert_eq!(world.does(&say), said);
+}
+
+#[test]
 fn an_edit_is_done_once_though_its_message_is_gone_by_then() {
     for more in [&["--no-run"][..], &[]] {
         let world = World::talking();

@@ -115,7 +115,7 @@ impl Engine {
             platform_id: None,
             seen: None,
             answering: Some(ground.answering),
-            by: By { author: model, time: self.now(), request: None },
+            by: By { author: model, ..self.by(None) },
         };
         match self.store().say(conversation, say).await {
             Ok(receipt) => {

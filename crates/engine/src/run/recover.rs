@@ -37,7 +37,7 @@ impl Engine {
             platform_id: None,
             seen: None,
             answering: Some(stream.answering),
-            by: By { author: stream.author, time: self.now(), request: None },
+            by: By { author: stream.author, ..self.by(None) },
         };
         self.store().say(conversation, say).await?;
         Ok(())

@@ -27,9 +27,14 @@ impl InProcess {
 
     pub(super) async fn say(&self, say: request::Say) -> Result<Reply, Problem> {
         let conversation = self.conversation(&say.conversation).await?;
+        let by = self.by(
+            say.request_id.as_deref(),
+            &request::Say { request_id: None, conversation: String::new(), ..say.clone() },
+        )?;
+        if let Some(receipt) = self.recorded(conversation, &by).await? {
+            return self.receipt(receipt).await;
+        }
         let seen = self.entry_if(conversation, say.seen.as_deref()).await?;
-        let request = request_id(say.request_id.as_deref())?;
-        let by = self.engine.by(request);
         let author = match (say.author.is_empty(), say.role) {
             (false, _) => say.author,
             (true, retake_wire::Role::User) => by.author.clone(),
@@ -54,11 +59,17 @@ impl InProcess {
 
     pub(super) async fn edit(&self, edit: request::Edit) -> Result<Reply, Problem> {
         let conversation = self.conversation(&edit.conversation).await?;
+        let by = self.by(
+            edit.request_id.as_deref(),
+            &request::Edit { request_id: None, conversation: String::new(), ..edit.clone() },
+        )?;
+        if let Some(receipt) = self.recorded(conversation, &by).await? {
+            return self.receipt(receipt).await;
+        }
         let entry = self.entry(conversation, &edit.entry).await?;
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
-        let request = request_id(edit.request_id.as_deref())?;
-        let receipt = self.engine.edit(conversation, entry, parts, seen, request).await;
+        let receipt = self.engine.edit(conversation, entry, parts, seen, by).await;
         self.receipt(receipt.map_err(problem)?).await
     }
 
@@ -89,7 +100,11 @@ impl InProcess {
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
         let conversation = self.conversation(&apply.conversation).await?;
         let seen = seen(apply.head.as_deref(), apply.since)?;
-        let by = self.engine.by(request_id(apply.request_id.as_deref())?);
+        let worded = (&apply.action, &apply.head, apply.since);
+        let by = self.by(apply.request_id.as_deref(), &worded)?;
+        if let Some(receipt) = self.recorded(conversation, &by).await? {
+            return self.receipt(receipt).await;
+        }
         let action = self.action(conversation, apply.action).await?;
         let receipt = self.engine.apply(conversation, Apply { action, seen, by }).await;
         self.receipt(receipt.map_err(problem)?).await
@@ -105,6 +120,20 @@ impl InProcess {
             retake_engine::EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
                 .hint("there is nothing to stop"),
         ))
+    }
+
+    /// Who asks, by which request, in these words.
+    fn by(&self, request: Option<&str>, worded: &impl std::fmt::Debug) -> Result<By, Problem> {
+        let wording = Some(retake_engine::store::digest(&format!("{worded:?}")));
+        Ok(By { wording, ..self.engine.by(request_id(request)?) })
+    }
+
+    /// The receipt of the same request, when it comes again: before the names in it are looked up.
+    async fn recorded(&self, of: ConversationId, by: &By) -> Result<Option<Receipt>, Problem> {
+        match by.request {
+            Some(_) => self.engine.store().receipt(of, by.clone()).await.map_err(store_problem),
+            None => Ok(None),
+        }
     }
 
     /// A receipt with the words for the composer of the one who asked, read afresh.

@@ -31,7 +31,7 @@ pub(super) fn by() -> By {
     By {
         author: "ann".into(),
         time: Time(1_700_000_000_000 + i64::try_from(next()).unwrap_or(0)),
-        request: None,
+        ..By::default()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::reading::{
     Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
 };
 use crate::rows::{Backend, Rows, Transactions};
 use crate::store::Store;
@@ -79,6 +79,10 @@ where
             Ok(all.unwrap_or_else(|| super::write::said(&loaded, None)))
         })
         .await
+    }
+
+    async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>> {
+        self.write(move |context| context.receipt(conversation, &by)).await
     }
 
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {

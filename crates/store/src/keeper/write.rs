@@ -26,10 +26,20 @@ pub(super) fn fingerprint(arguments: &impl std::fmt::Debug) -> Fingerprint {
     print
 }
 
+/// A digest of a request as it was worded.
+pub fn digest(wording: &str) -> Fingerprint {
+    fingerprint(&wording)
+}
+
+/// The digest that tells a request from another: of its wording, where that is known.
+fn print_of(by: &By, arguments: &impl std::fmt::Debug) -> Fingerprint {
+    by.wording.unwrap_or_else(|| fingerprint(arguments))
+}
+
 impl<T: Transactions> Context<T> {
     /// A new conversation.
     pub(crate) fn create(&mut self, new: NewConversation) -> Result<Receipt> {
-        let print = fingerprint(&(&new.folder, &new.title));
+        let print = print_of(&new.by, &(&new.folder, &new.title));
         if let Some(receipt) = self.created_before(&new.by, print)? {
             return Ok(receipt);
         }
@@ -48,7 +58,7 @@ impl<T: Transactions> Context<T> {
 
     /// A fork of a conversation as it is now.
     pub(crate) fn fork(&mut self, fork: NewFork) -> Result<Receipt> {
-        let print = fingerprint(&(fork.parent, fork.entry, &fork.title));
+        let print = print_of(&fork.by, &(fork.parent, fork.entry, &fork.title));
         if let Some(receipt) = self.created_before(&fork.by, print)? {
             return Ok(receipt);
         }
@@ -121,16 +131,9 @@ impl<T: Transactions> Context<T> {
     /// Stores what somebody said.
     pub(crate) fn say(&mut self, id: ConversationId, say: SayRequest) -> Result<Receipt> {
         let loaded = self.load(id)?;
-        let print = fingerprint(&(
-            "say",
-            say.role,
-            &say.parts,
-            say.flags,
-            say.time,
-            &say.platform_id,
-            say.seen,
-            &say.by.author,
-        ));
+        let arguments =
+            ("say", say.role, &say.parts, say.flags, say.time, &say.platform_id, say.seen, &say.by.author);
+        let print = print_of(&say.by, &arguments);
         if let Some(receipt) = self.recorded(&loaded, &say.by, print)? {
             return Ok(receipt);
         }
@@ -202,7 +205,7 @@ impl<T: Transactions> Context<T> {
     /// Changes the state.
     pub(crate) fn apply(&mut self, id: ConversationId, apply: Apply) -> Result<Receipt> {
         let loaded = self.load(id)?;
-        let print = fingerprint(&(&apply.action, apply.seen));
+        let print = print_of(&apply.by, &(&apply.action, apply.seen));
         if let Some(receipt) = self.recorded(&loaded, &apply.by, print)? {
             return Ok(receipt);
         }
@@ -221,6 +224,12 @@ impl<T: Transactions> Context<T> {
         let receipt = receipt_of(&after, commit, &plan, composer);
         self.stage(after);
         Ok(receipt)
+    }
+
+    /// The receipt of what the same request made, before anything else of it is looked at.
+    pub(crate) fn receipt(&mut self, id: ConversationId, by: &By) -> Result<Option<Receipt>> {
+        let loaded = self.load(id)?;
+        self.recorded(&loaded, by, by.wording.unwrap_or_default())
     }
 
     /// The receipt of an entry or operation that the same request made.
