@@ -1,0 +1,174 @@
+//! A name below the root of a workspace. Bytes are bytes: a name need not be UTF-8. One that leaves the root, or
+//! reaches into git's own folder, can't be made.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+/// A path below a workspace's root: components parted by `/`, at least one, none of them empty, `.`, `..` or `.git`
+/// in any case (spec `rewind.md`, *Capture*, case 29). Ordered by components, so that a folder comes right before what
+/// is in it. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct FilePath(Arc<[u8]>);
+
+/// A name that is no path below a root.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("“{path}” can't be a path below the root: {why}")]
+pub struct BadFilePath {
+    path: String,
+    why: &'static str,
+}
+
+/// The longest path that the system takes, in bytes.
+const LONGEST: usize = 4095;
+
+impl FilePath {
+    /// A path of these bytes; `./a`, `a//b` and `a/` are the same as `a`, `a/b` and `a`.
+    pub fn new(bytes: &[u8]) -> Result<Self, BadFilePath> {
+        let bad = |why| BadFilePath { path: String::from_utf8_lossy(bytes).into_owned(), why };
+        if bytes.first() == Some(&b'/') {
+            return Err(bad("it is absolute"));
+        }
+        if bytes.len() > LONGEST {
+            return Err(bad("it is too long"));
+        }
+        let mut clean = Vec::with_capacity(bytes.len());
+        for component in bytes.split(|byte| *byte == b'/') {
+            match component {
+                b"" | b"." => continue,
+                b".." => return Err(bad("it leaves the root")),
+                _ if component.contains(&0) => return Err(bad("it holds a zero byte")),
+                _ if is_git(component) => return Err(bad("what git keeps for itself is never touched")),
+                _ => {}
+            }
+            if !clean.is_empty() {
+                clean.push(b'/');
+            }
+            clean.extend_from_slice(component);
+        }
+        if clean.is_empty() { Err(bad("it names nothing")) } else { Ok(Self(clean.into())) }
+    }
+
+    /// The bytes, without a leading or a trailing `/`.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Its components, outermost first.
+    pub fn components(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        self.0.split(|byte| *byte == b'/')
+    }
+
+    /// The last component.
+    pub fn name(&self) -> &[u8] {
+        self.0.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+    }
+
+    /// The folder that it is in; `None` is the root.
+    pub fn parent(&self) -> Option<Self> {
+        let cut = self.0.iter().rposition(|byte| *byte == b'/')?;
+        Some(Self(self.0[..cut].into()))
+    }
+
+    /// The path of something in this folder.
+    pub fn join(&self, name: &[u8]) -> Result<Self, BadFilePath> {
+        Self::new(&[&self.0, b"/".as_slice(), name].concat())
+    }
+
+    /// Whether this is `folder` or something below it.
+    pub fn is_within(&self, folder: &Self) -> bool {
+        self.0.strip_prefix(&*folder.0).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    }
+}
+
+/// Whether git keeps its own things under that name, also on file systems that take `.GIT` for the same.
+fn is_git(component: &[u8]) -> bool {
+    component.eq_ignore_ascii_case(b".git")
+}
+
+impl Ord for FilePath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
+        self.0.iter().map(key).cmp(other.0.iter().map(key))
+    }
+}
+
+impl PartialOrd for FilePath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What is no UTF-8, and what could act on a terminal, is shown as an escape.
+        for chunk in self.0.utf8_chunks() {
+            for letter in chunk.valid().chars() {
+                match letter.is_control() {
+                    true => write!(f, "{}", letter.escape_default())?,
+                    false => write!(f, "{letter}")?,
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FilePath({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> FilePath {
+        FilePath::new(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn forms_of_one_path_are_one() {
+        for form in ["a/b.txt", "./a/b.txt", "a//b.txt", "a/./b.txt", "a/b.txt/"] {
+            assert_eq!(path(form).as_bytes(), b"a/b.txt", "{form}");
+        }
+    }
+
+    #[test]
+    fn rewind_case_29_a_path_that_leaves_the_root_can_not_be_made() {
+        for bad in
+            ["", ".", "/", "/etc/passwd", "..", "../a", "a/../../b", "a/..", ".git", "a/.GIT/hooks", "a\0b"]
+        {
+            assert!(FilePath::new(bad.as_bytes()).is_err(), "{bad:?}");
+        }
+        assert!(FilePath::new(&[b'a'; 5000]).is_err());
+        assert!(FilePath::new(b".gitignore").is_ok());
+    }
+
+    #[test]
+    fn a_folder_comes_right_before_what_is_in_it() {
+        let mut paths = ["a.txt", "a/b", "a", "a-b", "a/b/c", "b"].map(path);
+        paths.sort();
+        assert_eq!(paths.map(|path| path.to_string()), ["a", "a/b", "a/b/c", "a-b", "a.txt", "b"]);
+    }
+
+    #[test]
+    fn parents_and_what_is_within() {
+        assert_eq!(path("a/b/c").parent(), Some(path("a/b")));
+        assert_eq!(path("a").parent(), None);
+        assert!(path("a/b").is_within(&path("a")) && path("a").is_within(&path("a")));
+        assert!(!path("ab").is_within(&path("a")));
+        assert_eq!(path("a").join(b"b").unwrap(), path("a/b"));
+        assert!(path("a").join(b"..").is_err());
+    }
+
+    #[test]
+    fn a_name_can_not_act_on_a_terminal() {
+        let hostile = FilePath::new(b"a\x1b[2J\xff\n").unwrap();
+        assert_eq!(hostile.to_string(), "a\\u{1b}[2J\\xff\\n");
+    }
+}

@@ -1,0 +1,39 @@
+//! What can go wrong with files: what was attempted, on what; the cause is the source.
+
+use std::io;
+use std::path::PathBuf;
+
+use retake_core::ContentHash;
+
+/// Short for a result of this crate.
+pub type Result<T, E = WorktreeError> = std::result::Result<T, E>;
+
+/// Why something with files didn't work.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorktreeError {
+    /// The system refused.
+    #[error("can't {attempt} {}", path.display())]
+    Io {
+        /// What was attempted, as in "can't … PATH".
+        attempt: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The object store does not have what a record names.
+    #[error("the object {0} is not in the object store")]
+    Missing(ContentHash),
+    /// An object's bytes are not what its name says. They are never handed out.
+    #[error("the object {0} is damaged in the object store")]
+    Damaged(ContentHash),
+}
+
+impl WorktreeError {
+    /// An error of the system.
+    pub(crate) fn io(attempt: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { attempt, path, source }
+    }
+}

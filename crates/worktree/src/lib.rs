@@ -1,0 +1,8 @@
+//! The user's files: seen by captures, kept aside in an object store, put back by plans. The only crate that may write
+//! to a workspace, and only below the root that it was given; it follows no link, starts no process, knows no net.
+
+mod error;
+mod objects;
+
+pub use error::{Result, WorktreeError};
+pub use objects::{MemoryObjects, Objects, hash};
