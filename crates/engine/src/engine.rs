@@ -79,13 +79,8 @@ impl Engine {
     }
 
     /// Makes a conversation.
-    pub async fn create(
-        &self,
-        title: Option<String>,
-        folder: Option<String>,
-        request: Option<RequestId>,
-    ) -> Result<Receipt> {
-        let new = NewConversation { id: self.new_conversation_id(), folder, title, by: self.by(request) };
+    pub async fn create(&self, title: Option<String>, folder: Option<String>, by: By) -> Result<Receipt> {
+        let new = NewConversation { id: self.new_conversation_id(), folder, title, by };
         Ok(self.store().create(new).await?)
     }
 
@@ -95,9 +90,9 @@ impl Engine {
         parent: ConversationId,
         entry: Option<EntryId>,
         title: Option<String>,
-        request: Option<RequestId>,
+        by: By,
     ) -> Result<Receipt> {
-        let fork = NewFork { parent, id: self.new_conversation_id(), entry, title, by: self.by(request) };
+        let fork = NewFork { parent, id: self.new_conversation_id(), entry, title, by };
         Ok(self.store().fork(fork).await?)
     }
 

@@ -3,13 +3,14 @@
 //! What came before a stop or a cut is kept, marked interrupted; when nothing came, a stopped turn is taken back
 //! as if it had never been. A stream in progress is saved each second outside the log.
 
+mod again;
 mod drive;
 mod recover;
 
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{Answering, ConversationId, EntryId, Flags, Part, Pos, RequestId, Role, Seen, Step};
+use retake_core::{Answering, ConversationId, EntryId, Flags, Part, Pos, Role, Seen, Step};
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
 use tokio::sync::mpsc;
 
@@ -39,8 +40,17 @@ pub struct RunRequest {
     pub model: Option<String>,
     /// The head that the author saw.
     pub seen: Seen,
-    /// The request.
-    pub request: Option<RequestId>,
+    /// Who asks, by which request.
+    pub by: By,
+}
+
+impl RunRequest {
+    /// The same, with what tells it from another request: its wording, or else what it asks for.
+    fn worded(mut self) -> Self {
+        let asks = || retake_store::digest(&format!("{:?}", (&self.start, &self.model, self.seen)));
+        self.by.wording = self.by.wording.or_else(|| self.by.request.is_some().then(asks));
+        self
+    }
 }
 
 /// What a run says while it goes on.
@@ -94,21 +104,29 @@ struct Ground {
     stopped: Vec<Step>,
     /// What to take back when the model fails before any output.
     failed: Option<Step>,
-    /// Whether the same request has run before: then its answer is there.
-    answered: bool,
+    /// The request that the answer carries, when nothing else of the run does.
+    by: Option<By>,
 }
 
 impl Engine {
     /// Starts a run. A refusal comes back before anything is stored; afterwards everything is an event. The run
-    /// goes on when nobody listens.
+    /// goes on when nobody listens. The same request again gets what came of the first, and is not run twice.
     pub async fn run(
         self: &Arc<Self>,
         conversation: ConversationId,
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
-        let claim = self.claim(conversation)?;
-        let choice = self.choice(&request).await?;
-        self.start_on(claim, choice, request).await
+        let request = request.worded();
+        let claim = self.claim(conversation);
+        if request.by.request.is_some()
+            && let Some(receipt) = self.store().receipt(conversation, request.by.clone()).await?
+        {
+            return self.again(conversation, claim, receipt, request.model.as_deref()).await;
+        }
+        let claim = claim?;
+        let choice = self.choice(request.model.as_deref()).await?;
+        let ground = self.ground(conversation, request).await?;
+        Ok(self.start_on(claim, choice, ground))
     }
 
     /// Starts a run in a new conversation of this folder, which is made only when there is a model to answer.
@@ -117,65 +135,65 @@ impl Engine {
         folder: Option<String>,
         request: RunRequest,
     ) -> Result<(ConversationId, BoxStream<'static, RunEvent>)> {
-        if let Start::Say(parts, _) = &request.start {
-            not_blank(parts)?;
-        }
-        let choice = self.choice(&request).await?;
-        // The same request must find the conversation that it began.
-        let own = request.request.as_ref().map(|id| format!("{id}/new").parse()).transpose();
-        let own = own.map_err(|error: retake_core::BadId| EngineError::usage(error.to_string()))?;
-        let conversation = self.create(None, folder, own).await?.conversation;
-        let claim = self.claim(conversation)?;
-        Ok((conversation, self.start_on(claim, choice, request).await?))
+        let request = request.worded();
+        let made = match request.by.request {
+            Some(_) => self.store().created(request.by.clone()).await?,
+            None => None,
+        };
+        let conversation = match made {
+            Some(made) => made.conversation,
+            None => {
+                if let Start::Say(parts, _) = &request.start {
+                    not_blank(parts)?;
+                }
+                self.choice(request.model.as_deref()).await?;
+                self.create(None, folder, request.by.clone()).await?.conversation
+            }
+        };
+        Ok((conversation, self.run(conversation, request).await?))
     }
 
-    async fn choice(&self, request: &RunRequest) -> Result<Choice> {
-        let choice = self.models().choose(request.model.as_deref()).await;
+    async fn choice(&self, model: Option<&str>) -> Result<Choice> {
+        let choice = self.models().choose(model).await;
         choice.map_err(|error| EngineError::no_model(&error))
     }
 
-    async fn start_on(
+    fn start_on(
         self: &Arc<Self>,
         claim: Claim,
         choice: Choice,
-        request: RunRequest,
-    ) -> Result<BoxStream<'static, RunEvent>> {
-        let ground = self.ground(&claim, &request).await?;
+        ground: Ground,
+    ) -> BoxStream<'static, RunEvent> {
         let (events, receiver) = mpsc::channel(64);
         let engine = Arc::clone(self);
         tokio::spawn(async move { engine.drive(claim, choice, ground, events).await });
-        Ok(Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
+        Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
             receiver.recv().await.map(|event| (event, receiver))
-        })))
+        }))
     }
 
     /// Stores what the run begins with.
-    async fn ground(&self, claim: &Claim, request: &RunRequest) -> Result<Ground> {
-        let conversation = claim.conversation();
-        let by = self.by(request.request.clone());
-        match &request.start {
+    async fn ground(&self, conversation: ConversationId, request: RunRequest) -> Result<Ground> {
+        let RunRequest { start, seen, by, .. } = request;
+        match start {
             Start::Say(parts, seen) => {
-                let say = SayRequest { seen: *seen, ..self.prompt(parts.clone(), by) };
+                let say = SayRequest { seen, ..self.prompt(parts, by) };
                 let receipt = self.say(conversation, say).await?;
                 self.on_prompt(conversation, receipt, None).await
             }
             Start::Edit(entry, parts) => {
-                let (moved, said) =
-                    self.reword(conversation, *entry, parts.clone(), request.seen, by).await?;
+                let (moved, said) = self.reword(conversation, entry, parts, seen, by).await?;
                 self.on_prompt(conversation, said, moved.ops.last().map(|no| Step::Op(*no))).await
             }
             Start::Retry(entry) => {
-                let retry = Apply { action: Action::Retry(*entry), seen: request.seen, by };
+                let retry = Apply { action: Action::Retry(entry), seen, by };
                 let receipt = self.store().apply(conversation, retry).await?;
-                let moved = receipt.ops.last().map(|no| Step::Op(*no));
-                let answering = self.store().answering(conversation).await?;
-                let stopped = moved.into_iter().collect();
-                let answered = request.request.is_some() && self.moved_on(conversation, &receipt).await?;
-                Ok(Ground { receipt: Some(receipt), answering, stopped, failed: moved, answered })
+                self.on_retry(conversation, receipt).await
             }
             Start::Answer => {
                 let answering = self.store().answering(conversation).await?;
-                Ok(Ground { receipt: None, answering, stopped: Vec::new(), failed: None, answered: false })
+                // Nothing is stored before the answer, so that the answer carries the request.
+                Ok(Ground { receipt: None, answering, stopped: Vec::new(), failed: None, by: Some(by) })
             }
         }
     }
@@ -218,16 +236,9 @@ impl Engine {
     ) -> Result<Ground> {
         let snapshot = self.store().snapshot(conversation).await?;
         let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
-        let answered = snapshot.conversation().state.tip != Some(prompt);
         let stopped = std::iter::once(Step::Turn(prompt)).chain(moved).collect();
         let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
-        Ok(Ground { receipt: Some(receipt), answering, stopped, failed: None, answered })
-    }
-
-    /// Whether anything came after a recorded step back for another answer.
-    async fn moved_on(&self, conversation: ConversationId, receipt: &Receipt) -> Result<bool> {
-        let snapshot = self.store().snapshot(conversation).await?;
-        Ok(snapshot.conversation().head != receipt.head)
+        Ok(Ground { receipt: Some(receipt), answering, stopped, failed: None, by: None })
     }
 
     /// A prompt to be stored.

@@ -48,7 +48,7 @@ impl Desk {
     }
 
     async fn create(&self) -> ConversationId {
-        self.engine.create(None, None, None).await.expect("created").conversation
+        self.engine.create(None, None, self.engine.by(None)).await.expect("created").conversation
     }
 
     async fn list(&self) -> Vec<Summary> {
@@ -136,7 +136,11 @@ fn request(name: &str) -> Option<RequestId> {
 
 /// A conversation with something of everything, and a fork of it.
 async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
-    let created = desk.engine.create(Some("Tea & “cake”".into()), Some("/home/ann".into()), request("new"));
+    let created = desk.engine.create(
+        Some("Tea & “cake”".into()),
+        Some("/home/ann".into()),
+        desk.engine.by(request("new")),
+    );
     let id = created.await.expect("created").conversation;
     let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![0, 1, 255]) };
     let first = vec![Part::text("What is in this?\n```\ncode\n```"), image];
@@ -166,7 +170,12 @@ async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
     desk.mark(id, Reason::Hide, hidden).await;
     let excluded = desk.words(id, Role::User, "only for people").await;
     desk.mark(id, Reason::Exclude, excluded).await;
-    let fork = desk.engine.fork(id, Some(cat), None, request("fork")).await.expect("forked").conversation;
+    let fork = desk
+        .engine
+        .fork(id, Some(cat), None, desk.engine.by(request("fork")))
+        .await
+        .expect("forked")
+        .conversation;
     desk.words(fork, Role::User, "said in the fork").await;
     desk.mark(fork, Reason::Hide, good).await;
     let gone = desk.words(id, Role::User, "a password").await;

@@ -1,5 +1,6 @@
 //! The integration tests of the engine, as one program.
 
+mod again;
 mod port;
 mod poster;
 mod providers;

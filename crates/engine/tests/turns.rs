@@ -123,7 +123,8 @@ async fn while_a_model_answers_nothing_goes_back() {
     let undo = Apply { action: Action::Undo(1), seen: Seen::Anything, by: table.engine.by(None) };
     let refused = table.engine.apply(table.id, undo).await.expect_err("refused");
     assert_eq!(refused.code, "run_active");
-    let request = RunRequest { start: ask("too"), model: None, seen: Seen::Anything, request: None };
+    let request =
+        RunRequest { start: ask("too"), model: None, seen: Seen::Anything, by: table.engine.by(None) };
     assert!(table.engine.run(table.id, request).await.is_err_and(|error| error.code == "run_active"));
     assert_eq!(table.shows().await, "hi");
     table.engine.cancel(table.id);
@@ -149,31 +150,10 @@ async fn a_crash_in_mid_stream_loses_no_more_than_a_second() {
 }
 
 #[tokio::test]
-async fn the_same_request_asks_the_model_once() {
-    let table = Table::new().await;
-    let request = |text: &str| RunRequest {
-        start: ask(text),
-        model: None,
-        seen: Seen::Anything,
-        request: Some("r-1".parse().expect("a request id")),
-    };
-    let mut events = table.engine.run(table.id, request("hi")).await.expect("started");
-    table.until_called(&mut events).await;
-    let (_, model) = table.puppet.call();
-    model.unbounded_send(text("once")).expect("somebody listens");
-    model.unbounded_send(done()).expect("somebody listens");
-    ended(events).await;
-    let again = ended(table.engine.run(table.id, request("hi")).await.expect("started")).await;
-    assert_eq!(again.outcome, Outcome::Succeeded);
-    assert_eq!((table.puppet.calls(), table.shows().await.as_str()), (1, "hi | once"));
-    let reused = table.engine.run(table.id, request("other")).await;
-    assert!(reused.is_err_and(|error| error.code == "request_reused"));
-}
-
-#[tokio::test]
 async fn an_empty_message_is_refused_before_anything_is_stored() {
     let table = Table::new().await;
-    let request = RunRequest { start: ask("  \n"), model: None, seen: Seen::Anything, request: None };
+    let request =
+        RunRequest { start: ask("  \n"), model: None, seen: Seen::Anything, by: table.engine.by(None) };
     assert!(table.engine.run(table.id, request).await.is_err_and(|error| error.code == "usage"));
     assert_eq!(table.shows().await, "");
     let names = table.engine.entry(table.id, "nothing").await.expect_err("unknown");

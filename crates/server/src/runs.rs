@@ -2,8 +2,7 @@
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, Projection};
-use retake_engine::store::{PageRequest, Reading, Shown};
+use retake_core::ConversationId;
 use retake_wire::{Ended, Outcome, Problem, Run, RunEvent};
 
 use crate::InProcess;
@@ -51,9 +50,10 @@ impl InProcess {
         }
         let mut entry = None;
         if let Some(id) = ended.entry {
-            match self.shown(conversation, id).await {
+            // Nothing is shown of a late answer to what was taken back.
+            match self.engine.store().shown(conversation, id).await {
                 Ok(shown) => entry = shown.map(|shown| self.wire_entry(shown)),
-                Err(error) => trouble = trouble.or(Some(error)),
+                Err(error) => trouble = trouble.or(Some(store_problem(error))),
             }
         }
         let outcome = match ended.outcome {
@@ -63,14 +63,5 @@ impl InProcess {
             retake_engine::Outcome::Failed => Outcome::Failed,
         };
         Ended { outcome, receipt, entry, problem: trouble }
-    }
-
-    /// The entry as the timeline shows it; nothing, when it does not (a late answer to what was taken back).
-    async fn shown(&self, conversation: ConversationId, id: EntryId) -> Result<Option<Shown>, Problem> {
-        let reading = Reading { projection: Projection::Timeline, at: None };
-        let page = PageRequest { limit: 16, ..PageRequest::default() };
-        let page = self.engine.store().page(conversation, reading, page).await.map_err(store_problem)?;
-        let is_it = |shown: &Shown| shown.entry.as_ref().is_ok_and(|entry| entry.meta.id == id);
-        Ok(page.entries.into_iter().rev().find(is_it))
     }
 }

@@ -26,8 +26,8 @@ pub use port::{
     Import, ImportEntry, Said, Upkeep,
 };
 pub use reading::{
-    Alternative, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned,
-    Reading, Shown, Snapshot, Summary, TargetLine,
+    Alternative, Answered, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest,
+    Planned, Reading, Shown, Snapshot, Summary, TargetLine,
 };
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,

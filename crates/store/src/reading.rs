@@ -7,6 +7,8 @@ use retake_core::{
     Plan, Pos, Projection, Revision, Standing, Target, Time, Totals,
 };
 
+use crate::request::Receipt;
+
 /// A conversation at a head, for reading. Cheap to clone; it does not change.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -93,6 +95,24 @@ pub struct Shown {
     pub label: Option<String>,
     /// Which alternative it is, from 1, and of how many, where there are several.
     pub alternative: Option<(usize, usize)>,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// It was answered.
+    By {
+        /// What stored the answer.
+        receipt: Box<Receipt>,
+        /// The model, as the answer's author.
+        author: String,
+        /// Whether it was stopped or cut.
+        interrupted: bool,
+    },
+    /// No answer is there, and the conversation still waits for one.
+    Waiting,
+    /// Nothing came of it, and the conversation is elsewhere now.
+    Nothing,
 }
 
 /// An entry in one line.

@@ -8,8 +8,8 @@ use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, 
 use crate::error::Result;
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::{
-    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
-    Summary, TargetLine,
+    Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
+    Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
@@ -40,6 +40,10 @@ pub trait Store: Send + Sync {
     /// The receipt of an earlier request of that id and wording in this conversation, if there was one. It is asked
     /// for before the names in a request are looked up: they may mean something else by now.
     async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>>;
+    /// The receipt of the conversation that an earlier request of that id and wording made, if there was one.
+    async fn created(&self, by: By) -> Result<Option<Receipt>>;
+    /// What became of the run that an earlier request began; `receipt` is that request's.
+    async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<Answered>;
     /// Changes the state.
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
     /// Says what `apply` would do.
@@ -57,6 +61,8 @@ pub trait Store: Send + Sync {
     async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>>;
     /// A page of a reading.
     async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page>;
+    /// An entry as the timeline shows it; nothing, when it does not.
+    async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<Shown>>;
     /// The prompt, repaired, now or at an earlier head.
     async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>>;
     /// Turns to go back to, newest first.

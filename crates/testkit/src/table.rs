@@ -37,13 +37,13 @@ impl Table {
         let clock = ManualClock::new(1_700_000_000_000);
         let puppet = Arc::new(Puppet::default());
         let engine = start(&store, &clock, &puppet, 1).await;
-        let id = engine.create(None, None, None).await.expect("created").conversation;
+        let id = engine.create(None, None, engine.by(None)).await.expect("created").conversation;
         Self { engine, store, puppet, clock, id }
     }
 
     /// Starts a run.
     pub async fn run(&self, start: Start) -> BoxStream<'static, RunEvent> {
-        let request = RunRequest { start, model: None, seen: Seen::Anything, request: None };
+        let request = RunRequest { start, model: None, seen: Seen::Anything, by: self.engine.by(None) };
         self.engine.run(self.id, request).await.expect("started")
     }
 

@@ -107,18 +107,80 @@ fn a_request_is_done_once_whatever_its_names_mean_by_then() {
     assert_eq!(world.does(&say), said);
 }
 
+/// Whatever makes something, by names that mean something else or nothing afterwards.
+const BY_NAMES: &[&[&str]] = &[
+    &["edit", "t2", "two plums"],
+    &["edit", "t2", "two plums", "--no-run"],
+    &["retry", "t2"],
+    &["ask", "--seen", "@", "and more"],
+    &["fork", "@"],
+    &["fork", "t2", "--title", "aside"],
+    &["ask", "--new", "something new"],
+    &["new", "--title", "empty"],
+];
+
+/// The receipts in what a verb printed as JSON lines.
+fn receipts(printed: &str) -> Vec<serde_json::Value> {
+    let lines = printed.lines().map(|line| serde_json::from_str(line).expect("a JSON document"));
+    let receipt =
+        |line: serde_json::Value| if line["event"].is_null() { line } else { line["receipt"].clone() };
+    let receipts: Vec<_> = lines.map(receipt).filter(|receipt| !receipt.is_null()).collect();
+    assert!(!receipts.is_empty(), "{printed}");
+    receipts
+}
+
 #[test]
-fn an_edit_is_done_once_though_its_message_is_gone_by_then() {
-    for more in [&["--no-run"][..], &[]] {
+fn store_case_22_whatever_makes_something_makes_it_once() {
+    for request in BY_NAMES {
         let world = World::talking();
-        let id = world.json(&["log"])["entries"][2]["id"].as_str().expect("an id").to_owned();
-        let mut edit = vec!["edit", &id, "two plums", "--request-id", "r1"];
-        edit.extend(more);
-        world.does(&edit);
-        let before = world.does(&["--json", "log"]);
-        world.does(&edit);
-        assert_eq!(world.does(&["--json", "log"]), before);
-        assert_eq!(world.texts()[2], "two plums");
+        let here = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
+        let apart = request.contains(&"--new") || request[0] == "new";
+        let place = ["--conversation", &here];
+        let mut sent = [&["--json"], *request, &["--request-id", "r1"]].concat();
+        sent.extend(place.iter().filter(|_| !apart));
+        let all = || {
+            world.does(&["--json", "list", "--all"]) + &world.does(&[&["--json", "log"], &place[..]].concat())
+        };
+        let first = world.does(&sent);
+        assert_eq!(world.does(&sent).lines().last(), first.lines().last(), "{request:?}: the answer, too");
+        if !apart {
+            world.does(&[&["rewind", "t1"], &place[..]].concat());
+        }
+        let before = all();
+        assert_eq!(receipts(&world.does(&sent)), receipts(&first), "{request:?}");
+        assert_eq!(all(), before, "{request:?}");
+    }
+}
+
+#[test]
+fn an_answer_asked_for_again_is_printed_again() {
+    let world = World::talking();
+    let ask = ["ask", "--request-id", "r1", "three plums"];
+    assert_eq!(world.does(&ask), world.does(&ask));
+}
+
+#[test]
+fn a_request_id_is_for_one_message_and_for_one_wording() {
+    let world = World::talking();
+    let ids = world.json(&["log"]);
+    let id = |at: usize| ids["entries"][at]["id"].as_str().expect("an id").to_owned();
+    let here = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    let place = ["--conversation", here.as_str()];
+    world.does(&["edit", &id(2), "same words", "--request-id", "r1"]);
+    world.does(&["fork", "t1", "--request-id", "f1"]);
+    for other in [
+        &["edit", &id(0), "same words", "--request-id", "r1"][..],
+        &["edit", &id(2), "other words", "--request-id", "r1"],
+        &["edit", &id(2), "same words", "--request-id", "r1", "--no-run"],
+        &["retry", &id(2), "--request-id", "r1"],
+        &["fork", "t2", "--request-id", "f1"],
+        &["new", "--request-id", "f1"],
+        &["ask", "--new", "same words", "--request-id", "f1"],
+    ] {
+        let apart = other.contains(&"--new") || other[0] == "new";
+        let place = if apart { &[][..] } else { &place[..] };
+        let refused = world.run(&[&["--json"], other, place].concat());
+        assert!(out(&refused).contains("\"request_reused\""), "{other:?}: {refused:?}");
     }
 }
 

@@ -39,13 +39,6 @@ impl Engine {
         let events = Events(events);
         let model = name_of(&choice);
         events.send(RunEvent::Started(ground.receipt.clone(), model.clone())).await;
-        if ground.answered {
-            drop(claim);
-            let (receipt, entry, error) = (ground.receipt, None, None);
-            return events
-                .send(RunEvent::Ended(Ended { outcome: Outcome::Succeeded, receipt, entry, error }))
-                .await;
-        }
         let mut answer = Answer::default();
         let close = match self.prompt_of(claim.conversation(), &ground).await {
             Ok(prompt) => {
@@ -104,6 +97,7 @@ impl Engine {
             Close::Stopped => (Outcome::Interrupted, None),
             Close::Failed(error) => (Outcome::Interrupted, Some(error)),
         };
+        let by = ground.by.clone().unwrap_or_else(|| self.by(None));
         let flags = Flags { interrupted: outcome == Outcome::Interrupted, ..Flags::default() };
         let say = SayRequest {
             id: self.new_entry_id(),
@@ -115,7 +109,7 @@ impl Engine {
             platform_id: None,
             seen: None,
             answering: Some(ground.answering),
-            by: By { author: model, ..self.by(None) },
+            by: By { author: model, time: self.now(), ..by },
         };
         match self.store().say(conversation, say).await {
             Ok(receipt) => {

@@ -78,7 +78,7 @@ async fn what_is_restored_goes_on_as_before() {
     other.import(&desk.export(id, ExportFormat::Full).await).await.expect("imported");
     for desk in [&desk, &other] {
         desk.apply(id, Action::Undo(2)).await;
-        let retried = desk.engine.create(None, None, super::request("new")).await;
+        let retried = desk.engine.create(None, None, desk.engine.by(super::request("new"))).await;
         assert_eq!(retried.expect_err("other arguments").code, "request_reused");
     }
     let page = PageRequest { limit: 99, ..PageRequest::default() };
@@ -202,7 +202,7 @@ async fn all_pieces_are_of_one_state() {
         desk.mark(id, Reason::Hide, said[58]).await;
         desk.apply(id, Action::Edit(said[50])).await;
         desk.words(id, Role::Assistant, "another answer").await;
-        desk.engine.fork(id, None, None, None).await.expect("forked");
+        desk.engine.fork(id, None, None, desk.engine.by(None)).await.expect("forked");
         let (mut text, mut cursor) = (first.text, first.cursor);
         while let Some(next) = cursor {
             let chunk = desk.engine.export(id, format, Some(&next)).await.expect("a piece");

@@ -37,7 +37,7 @@ async fn step(desk: &Desk, rng: &mut Rng, all: &mut Vec<ConversationId>, number:
             return;
         }
         (7, entry) => {
-            if let Ok(made) = desk.engine.fork(id, entry, None, None).await {
+            if let Ok(made) = desk.engine.fork(id, entry, None, desk.engine.by(None)).await {
                 all.push(made.conversation);
             }
             return;

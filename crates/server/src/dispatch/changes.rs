@@ -12,16 +12,23 @@ use crate::convert::{self, problem, usage};
 
 impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
-        let request = request_id(create.request_id.as_deref())?;
-        let receipt = self.engine.create(create.title, create.folder, request).await;
+        let by =
+            self.by(create.request_id.as_deref(), &request::Create { request_id: None, ..create.clone() })?;
+        let receipt = self.engine.create(create.title, create.folder, by).await;
         self.receipt(receipt.map_err(problem)?).await
     }
 
     pub(super) async fn fork(&self, fork: request::Fork) -> Result<Reply, Problem> {
         let parent = self.conversation(&fork.conversation).await?;
+        let worded = request::Fork { request_id: None, conversation: parent.to_string(), ..fork.clone() };
+        let by = self.by(fork.request_id.as_deref(), &worded)?;
+        if by.request.is_some()
+            && let Some(receipt) = self.engine.store().created(by.clone()).await.map_err(store_problem)?
+        {
+            return self.receipt(receipt).await;
+        }
         let entry = self.entry_if(parent, fork.entry.as_deref()).await?;
-        let request = request_id(fork.request_id.as_deref())?;
-        let receipt = self.engine.fork(parent, entry, fork.title, request).await;
+        let receipt = self.engine.fork(parent, entry, fork.title, by).await;
         self.receipt(receipt.map_err(problem)?).await
     }
 
@@ -158,20 +165,26 @@ impl InProcess {
         run: retake_wire::Run,
     ) -> Result<(ConversationId, BoxStream<'static, RunEvent>), Problem> {
         let seen = seen(run.head.as_deref(), false)?;
-        let request = request_id(run.request_id.as_deref())?;
-        let request = |start| RunRequest { start, model: run.model, seen, request };
-        match run.start {
-            RunStart::Say { parts, .. } if run.conversation.is_empty() => {
+        let worded = retake_wire::Run { request_id: None, conversation: String::new(), ..run.clone() };
+        let by = self.by(run.request_id.as_deref(), &worded)?;
+        let retake_wire::Run { conversation, folder, start, model, .. } = run;
+        let start = match start {
+            RunStart::Say { parts, .. } if conversation.is_empty() => {
                 let start = Start::Say(convert::parts_in(parts)?, None);
-                self.engine.begin(run.folder, request(start)).await.map_err(problem)
+                let begun = self.engine.begin(folder, RunRequest { start, model, seen, by }).await;
+                return begun.map_err(problem);
             }
-            start => {
-                let conversation = self.conversation(&run.conversation).await?;
+            start => start,
+        };
+        let conversation = self.conversation(&conversation).await?;
+        let events = match self.recorded(conversation, &by).await? {
+            Some(receipt) => self.engine.run_again(conversation, receipt, model.as_deref()).await,
+            None => {
                 let start = self.start(conversation, start).await?;
-                let events = self.engine.run(conversation, request(start)).await;
-                Ok((conversation, events.map_err(problem)?))
+                self.engine.run(conversation, RunRequest { start, model, seen, by }).await
             }
-        }
+        };
+        Ok((conversation, events.map_err(problem)?))
     }
 
     async fn start(&self, of: ConversationId, start: RunStart) -> Result<Start, Problem> {

@@ -134,6 +134,16 @@ pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<V
     Ok(shown)
 }
 
+/// One entry as the timeline shows it.
+pub(super) fn shown_entry<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Option<Shown>> {
+    let pos = locate(rows, loaded, id)?;
+    if !shows(loaded, Projection::Timeline, pos) {
+        return Ok(None);
+    }
+    let only = Path::from_spans([Span::new(pos.depth, pos.seq, pos.seq)]);
+    Ok(shown(rows, loaded, &only)?.pop())
+}
+
 /// Which alternative a visible answer is, and of how many. Reads rows only where there are siblings.
 fn alternative<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Option<(usize, usize)>> {
     let conversation = &loaded.conversation;

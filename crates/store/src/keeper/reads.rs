@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision, Time};
 
+use super::answered::answered;
 use super::load::{Loaded, load, load_at};
 use super::{Keeper, changes, port, read, search};
 use crate::error::{Result, StoreError};
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::{
-    Alternative, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading, Snapshot,
-    Summary, TargetLine,
+    Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
+    Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
@@ -85,6 +86,14 @@ where
         self.write(move |context| context.receipt(conversation, &by)).await
     }
 
+    async fn created(&self, by: By) -> Result<Option<Receipt>> {
+        self.write(move |context| context.created_before(&by, by.wording.unwrap_or_default())).await
+    }
+
+    async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<Answered> {
+        self.with(conversation, move |rows, loaded| answered(rows, loaded, &receipt)).await
+    }
+
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
         self.write(move |context| context.apply(conversation, apply)).await
     }
@@ -136,6 +145,10 @@ where
     async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page> {
         let Reading { projection, at } = reading;
         self.with_at(conversation, at, move |rows, loaded| read::page(rows, loaded, projection, &page)).await
+    }
+
+    async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<Shown>> {
+        self.with(conversation, move |rows, loaded| read::shown_entry(rows, loaded, entry)).await
     }
 
     async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {

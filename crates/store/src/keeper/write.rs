@@ -1,8 +1,8 @@
 //! Writing: new conversations, says, and operations; receipts, and the same receipt again for the same request.
 
 use retake_core::{
-    By, Change, Commit, ConversationId, EntryId, Head, LabelTarget, OpNo, Operation, Plan, Reason, RequestId,
-    Revision, Say, Seq, Time, Totals,
+    By, Change, Commit, ConversationId, EntryId, Head, LabelTarget, Meta, OpNo, Operation, Plan, Reason,
+    RequestId, Revision, Say, Seq, Time, Totals,
 };
 
 use super::Context;
@@ -240,11 +240,7 @@ impl<T: Transactions> Context<T> {
         let log = loaded.row.log;
         if let Some((key, recorded)) = self.rows.entry_by_request(log, request)? {
             same_arguments(request, Some(recorded), print)?;
-            let meta = self.rows.meta(key)?;
-            let records = loaded.records(&self.rows);
-            let op = loaded.conversation.last_op_at(&records, key.seq - 1)?.map_or(OpNo(0), |op| op.no);
-            let head = Head { op, seq: Seq(key.seq) };
-            return Ok(Some(Receipt { head, revision: meta.revision, ..said(loaded, Some(meta.id)) }));
+            return said_before(&self.rows, loaded, &self.rows.meta(key)?).map(Some);
         }
         let Some((no, recorded)) = self.rows.op_by_request(log, request)? else {
             return Ok(None);
@@ -323,6 +319,13 @@ pub(super) fn said(after: &Loaded, entry: Option<EntryId>) -> Receipt {
         unchanged: false,
         ..receipt_of(after, Commit::default(), &empty_plan(after), None)
     }
+}
+
+/// The receipt of a say that was stored before, in the own log.
+pub(super) fn said_before<R: Rows>(rows: &R, loaded: &Loaded, meta: &Meta) -> Result<Receipt> {
+    let last = loaded.conversation.last_op_at(&loaded.records(rows), meta.pos.seq - 1)?;
+    let head = Head { op: last.map_or(OpNo(0), |op| op.no), seq: Seq(meta.pos.seq) };
+    Ok(Receipt { head, revision: meta.revision, ..said(loaded, Some(meta.id)) })
 }
 
 /// A plan that changes nothing.

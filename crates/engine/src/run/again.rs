@@ -1,0 +1,102 @@
+//! The same request again, of a run: its receipts, and what came of it; the model is asked only when it was not.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_core::{Answering, ConversationId, Reason, Step, joined_text};
+use retake_store::{Answered, OpRange, Receipt, Shown};
+
+use super::{Ended, Ground, Outcome, RunEvent};
+use crate::engine::{Claim, Engine};
+use crate::error::{EngineError, Kind, Result};
+
+impl Engine {
+    /// Goes on with the run that an earlier request began, whose receipt this is. Nothing in the request is looked at:
+    /// its names may mean something else by now.
+    pub async fn run_again(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        receipt: Receipt,
+        model: Option<&str>,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        let claim = self.claim(conversation);
+        self.again(conversation, claim, receipt, model).await
+    }
+
+    /// The same, where somebody has tried to claim the conversation.
+    pub(super) async fn again(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        claim: Result<Claim>,
+        receipt: Receipt,
+        model: Option<&str>,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        match self.store().answered(conversation, receipt.clone()).await? {
+            Answered::By { receipt: answer, author, interrupted } => {
+                let outcome = if interrupted { Outcome::Interrupted } else { Outcome::Succeeded };
+                let entry = answer.entries.first().copied();
+                let ended = Ended { outcome, receipt: Some(*answer), entry, error: None };
+                // A run that only answers begins with no receipt of its own.
+                let began = Some(receipt).filter(|receipt| receipt.entries.first().copied() != entry);
+                let text = match entry {
+                    Some(entry) => self.store().shown(conversation, entry).await?.and_then(words),
+                    None => None,
+                };
+                Ok(told(began, author, text, ended))
+            }
+            Answered::Nothing => {
+                let what = "nothing came of this request: it was stopped, or the model failed";
+                let error = EngineError::new(Kind::Refused, "no_answer", what);
+                let error = error.hint("ask again, with a new request id");
+                let ended =
+                    Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) };
+                Ok(told(Some(receipt), String::new(), None, ended))
+            }
+            Answered::Waiting => {
+                let claim = claim?;
+                let choice = self.choice(model).await?;
+                let ground = self.ground_again(conversation, receipt).await?;
+                Ok(self.start_on(claim, choice, ground))
+            }
+        }
+    }
+
+    /// The ground of a run that was interrupted before any answer.
+    async fn ground_again(&self, conversation: ConversationId, receipt: Receipt) -> Result<Ground> {
+        if receipt.entries.is_empty() {
+            return self.on_retry(conversation, receipt).await;
+        }
+        // An edit was a step back, too.
+        let range = OpRange { before: Some(receipt.head.op.next()), limit: 1 };
+        let last = self.store().ops(conversation, range).await?.ops.into_iter().next();
+        let back =
+            last.filter(|line| line.op.reason == Reason::Edit && line.op.at.0 + 1 == receipt.head.seq.0);
+        self.on_prompt(conversation, receipt, back.map(|line| Step::Op(line.op.no))).await
+    }
+
+    /// A run that gives another answer, after its step back.
+    pub(super) async fn on_retry(&self, conversation: ConversationId, receipt: Receipt) -> Result<Ground> {
+        let moved = receipt.ops.last().map(|no| Step::Op(*no));
+        let answering: Answering = self.store().answering(conversation).await?;
+        let stopped = moved.into_iter().collect();
+        Ok(Ground { receipt: Some(receipt), answering, stopped, failed: moved, by: None })
+    }
+}
+
+/// The events of a run that is over.
+fn told(
+    began: Option<Receipt>,
+    model: String,
+    text: Option<String>,
+    ended: Ended,
+) -> BoxStream<'static, RunEvent> {
+    let text = text.map(RunEvent::Text);
+    let events = std::iter::once(RunEvent::Started(began, model)).chain(text);
+    futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed()
+}
+
+/// The words of an answer, while it is shown.
+fn words(shown: Shown) -> Option<String> {
+    shown.entry.ok().map(|entry| joined_text(&entry.parts))
+}
