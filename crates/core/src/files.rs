@@ -1,9 +1,17 @@
-//! Files of a workspace as data: names, records, changes. Nothing here touches a disk.
+//! Files of a workspace as data: names, records, changes, what deltas have done to a path, and how it is rebuilt. Nothing
+//! here touches a disk.
 
 mod change;
 mod file_path;
+mod merge;
+mod plan;
 mod record;
+mod stack;
+mod tree;
 
 pub use change::{FileChange, Grade};
 pub use file_path::{BadFilePath, FilePath};
+pub use merge::{Clash, MergeBytes, Merged, merge};
+pub use plan::{Choice, Chosen, FilePlan, Look, Now, PathMove, PathPlan, Verdict, Want, Wish};
 pub use record::{ContentHash, Record};
+pub use stack::{DeltaNo, Layer, Rebuilt, Stack};

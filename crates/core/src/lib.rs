@@ -29,7 +29,10 @@ pub use content::{Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
 pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
 pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
-pub use files::{BadFilePath, ContentHash, FileChange, FilePath, Grade, Record};
+pub use files::{
+    BadFilePath, Choice, Chosen, Clash, ContentHash, DeltaNo, FileChange, FilePath, FilePlan, Grade, Layer,
+    Look, MergeBytes, Merged, Now, PathMove, PathPlan, Rebuilt, Record, Stack, Verdict, Want, Wish, merge,
+};
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use id::{BadId, ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, Seq, Time};
 pub use line::{Line, Step};

@@ -1,0 +1,177 @@
+//! Three versions of a path become one: kind, mode and bytes apart (spec `rewind.md`, *Plan*).
+
+use super::record::{ContentHash, Record};
+
+/// Merges the bytes of files. Core knows their hashes only.
+pub trait MergeBytes {
+    /// The bytes that hold what `ours` and `theirs` each changed in `base`; `None` when both changed the same place, or when
+    /// they are no texts.
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)>;
+}
+
+/// Why two versions don't go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Clash {
+    /// Both changed the same place of the bytes (case 17).
+    Bytes,
+    /// Both changed the permission bits.
+    Mode,
+    /// One is a file, the other a link or a folder.
+    Kind,
+    /// Somebody removed it (case 18).
+    Removed,
+    /// Somebody made something there (case 18).
+    Made,
+    /// The folder that it belongs in is none any more.
+    Parent,
+}
+
+/// A version that holds both sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// It; `None`: there is to be nothing.
+    pub record: Option<Record>,
+    /// Whether both sides had changed something.
+    pub mixed: bool,
+}
+
+impl Merged {
+    fn one_side(record: Option<&Record>) -> Self {
+        Self { record: record.cloned(), mixed: false }
+    }
+}
+
+/// Merges: what leads from `base` to `theirs` is done to `ours`.
+pub fn merge(
+    base: Option<&Record>,
+    ours: Option<&Record>,
+    theirs: Option<&Record>,
+    bytes: &mut dyn MergeBytes,
+) -> Result<Merged, Clash> {
+    if ours == base || ours == theirs {
+        return Ok(Merged::one_side(theirs));
+    }
+    if theirs == base {
+        return Ok(Merged::one_side(ours));
+    }
+    match (base, ours, theirs) {
+        (
+            Some(Record::File { hash: base, mode: base_mode, .. }),
+            Some(Record::File { hash: ours, len: our_len, mode: our_mode }),
+            Some(Record::File { hash: theirs, len: their_len, mode: their_mode }),
+        ) => {
+            let mode = pick(base_mode, our_mode, their_mode).ok_or(Clash::Mode)?;
+            let (hash, len) = match pick(base, ours, theirs) {
+                Some(hash) => (hash, if hash == *ours { *our_len } else { *their_len }),
+                None => bytes.merge(*base, *ours, *theirs).ok_or(Clash::Bytes)?,
+            };
+            Ok(Merged { record: Some(Record::File { hash, len, mode }), mixed: true })
+        }
+        (_, None, Some(_)) => Err(Clash::Removed),
+        (None, Some(_), _) => Err(Clash::Made),
+        (Some(Record::Folder { .. }), Some(Record::Folder { .. }), Some(Record::Folder { .. })) => {
+            Err(Clash::Mode)
+        }
+        (Some(_), Some(ours), theirs) => match theirs {
+            Some(theirs) if kind(ours) != kind(theirs) => Err(Clash::Kind),
+            _ => Err(Clash::Bytes),
+        },
+        (_, None, None) => Ok(Merged::one_side(theirs)),
+    }
+}
+
+/// What one side changed; `None` when both did, differently.
+fn pick<T: PartialEq + Copy>(base: &T, ours: &T, theirs: &T) -> Option<T> {
+    if ours == base || ours == theirs {
+        Some(*theirs)
+    } else if theirs == base {
+        Some(*ours)
+    } else {
+        None
+    }
+}
+
+fn kind(record: &Record) -> std::mem::Discriminant<Record> {
+    std::mem::discriminant(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// Bytes that never merge.
+    struct Never;
+
+    impl MergeBytes for Never {
+        fn merge(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+            None
+        }
+    }
+
+    /// Bytes that always merge, to nines.
+    struct Nines;
+
+    impl MergeBytes for Nines {
+        fn merge(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+            Some((ContentHash([9; 32]), 99))
+        }
+    }
+
+    fn file(byte: u8, mode: u16) -> Record {
+        Record::File { hash: ContentHash([byte; 32]), len: byte.into(), mode }
+    }
+
+    #[test]
+    fn one_side_alone_is_taken_as_it_is() {
+        let (a, b) = (file(1, 0o644), file(2, 0o600));
+        for (base, ours, theirs, expected) in [
+            (Some(&a), Some(&a), Some(&b), Some(&b)),
+            (Some(&a), Some(&b), Some(&a), Some(&b)),
+            (Some(&a), Some(&b), Some(&b), Some(&b)),
+            (Some(&a), None, None, None),
+            (Some(&a), None, Some(&a), None),
+            (None, None, Some(&a), Some(&a)),
+            (None, Some(&a), Some(&a), Some(&a)),
+            (Some(&a), Some(&a), None, None),
+        ] {
+            let merged = merge(base, ours, theirs, &mut Never).unwrap();
+            assert_eq!((merged.record.as_ref(), merged.mixed), (expected, false));
+        }
+    }
+
+    #[test]
+    fn mode_and_bytes_merge_apart() {
+        let merged = merge(Some(&file(1, 0o644)), Some(&file(2, 0o644)), Some(&file(1, 0o755)), &mut Never);
+        assert_eq!(merged.unwrap(), Merged { record: Some(file(2, 0o755)), mixed: true });
+        let merged = merge(Some(&file(1, 0o644)), Some(&file(2, 0o644)), Some(&file(3, 0o755)), &mut Nines);
+        let both = Record::File { hash: ContentHash([9; 32]), len: 99, mode: 0o755 };
+        assert_eq!(merged.unwrap(), Merged { record: Some(both), mixed: true });
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_named() {
+        let (a, b, c) = (file(1, 0o644), file(2, 0o644), file(3, 0o644));
+        let link = Record::Link { target: Arc::from(b"x".as_slice()) };
+        for (base, ours, theirs, clash) in [
+            (Some(&a), Some(&b), Some(&c), Clash::Bytes),
+            (Some(&a), Some(&file(1, 0o600)), Some(&file(1, 0o755)), Clash::Mode),
+            (Some(&a), None, Some(&b), Clash::Removed),
+            (None, Some(&a), Some(&b), Clash::Made),
+            (None, Some(&a), None, Clash::Made),
+            (Some(&a), Some(&link), Some(&b), Clash::Kind),
+            (Some(&a), Some(&b), None, Clash::Bytes),
+        ] {
+            let refused = merge(base, ours, theirs, &mut Never);
+            // Nothing leads from nothing to nothing.
+            let expected = if base.is_none() && theirs.is_none() { None } else { Some(clash) };
+            assert_eq!(refused.err(), expected, "{base:?} {ours:?} {theirs:?}");
+        }
+    }
+}

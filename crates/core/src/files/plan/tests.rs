@@ -1,0 +1,223 @@
+//! Plans over a small tree in memory: each verdict, each choice, renames and folders.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::*;
+use crate::files::ContentHash;
+
+/// A tree: what is at each path. The content of a file is one letter; two letters merge when one of them is a digit,
+/// which stands for a change elsewhere in the file.
+#[derive(Default)]
+struct Tree(BTreeMap<FilePath, Record>);
+
+impl MergeBytes for Tree {
+    fn merge(
+        &mut self,
+        _: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        let mut hash = ours.0;
+        hash[1] = theirs.0[0];
+        ours.0[0].is_ascii_digit().then_some((ContentHash(hash), 1))
+    }
+}
+
+impl Look for Tree {
+    fn now(&mut self, path: &FilePath) -> Now {
+        match self.0.get(path) {
+            Some(Record::Link { .. }) => Now::NotCovered("a link of the test".into()),
+            record => Now::Covered(record.cloned()),
+        }
+    }
+
+    fn children(&mut self, folder: &FilePath) -> Vec<FilePath> {
+        self.0.keys().filter(|path| path.parent().as_ref() == Some(folder)).cloned().collect()
+    }
+
+    fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
+        None
+    }
+}
+
+fn path(text: &str) -> FilePath {
+    FilePath::new(text.as_bytes()).unwrap()
+}
+
+/// `a` is a file with that letter in it, `/` a folder, `@` what is not covered, and a blank nothing.
+fn record(what: char) -> Option<Record> {
+    match what {
+        ' ' => None,
+        '/' => Some(Record::Folder { mode: 0o755 }),
+        '@' => Some(Record::Link { target: std::sync::Arc::from([b'x'].as_slice()) }),
+        letter => {
+            let mut hash = [0; 32];
+            hash[0] = u8::try_from(letter).unwrap();
+            Some(Record::File { hash: ContentHash(hash), len: 1, mode: 0o644 })
+        }
+    }
+}
+
+/// The letters of a record, the other way round.
+fn letters(record: Option<&Record>) -> String {
+    match record {
+        None => "nothing".into(),
+        Some(Record::Folder { .. }) => "/".into(),
+        Some(Record::Link { .. }) => "@".into(),
+        Some(Record::File { hash, .. }) => {
+            hash.0.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte)).collect()
+        }
+    }
+}
+
+/// Plans taking everything back. A row: path, what the agent's deltas left there one after the other, what is there.
+fn back(
+    rows: &[(&str, &str, char)],
+    others: &[(&str, char)],
+    chosen: &[(&str, Choice)],
+    grade: Grade,
+) -> String {
+    let mut tree = Tree::default();
+    let at = rows.iter().map(|(name, _, now)| (*name, *now)).chain(others.iter().copied());
+    tree.0.extend(at.filter_map(|(name, now)| Some((path(name), record(now)?))));
+    let wishes = rows.iter().map(|(name, versions, _)| {
+        let versions: Vec<_> = versions.chars().map(record).collect();
+        let layers = versions.windows(2).zip(1..).map(|(pair, no)| Layer {
+            delta: DeltaNo(no),
+            grade,
+            before: pair[0].clone(),
+            after: pair[1].clone(),
+        });
+        let stack = Stack::new(layers.collect());
+        Wish { path: path(name), stack, want: Want::Layers(Vec::new()) }
+    });
+    let paths = chosen.iter().map(|(name, choice)| (path(name), *choice)).collect();
+    let plan = FilePlan::new(wishes.collect(), &Chosen { paths, others: None }, &mut tree);
+    let mut shown = String::new();
+    for planned in &plan.paths {
+        let change = &planned.step.change;
+        let (before, after) = (letters(change.before.as_ref()), letters(change.after.as_ref()));
+        let left = planned.step.stack_after.layers().len();
+        writeln!(shown, "{} {:?} {before} -> {after}, {left} left", planned.path, planned.verdict).unwrap();
+    }
+    shown
+}
+
+/// The plan of one path.
+#[track_caller]
+fn check(versions: &str, now: char, expected: &str) {
+    let shown = back(&[("f", versions, now)], &[], &[], Grade::Seen);
+    assert_eq!(shown.trim_end(), format!("f {expected}"));
+}
+
+#[test]
+fn each_verdict() {
+    check("ab", 'b', "Revert b -> a, 0 left");
+    check("abc", 'c', "Revert c -> a, 0 left");
+    check(" b", 'b', "Delete b -> nothing, 0 left");
+    check("b ", ' ', "Recreate nothing -> b, 0 left");
+    check("ab", '1', "Merge 1 -> 1a, 0 left");
+    check("ab", 'x', "Conflict(Bytes) x -> x, 1 left");
+    check("ab", ' ', "Conflict(Removed) nothing -> nothing, 1 left");
+    check("b ", 'x', "Conflict(Made) x -> x, 1 left");
+    check("ab", '/', "Conflict(Kind) / -> /, 1 left");
+    check("ab", 'a', "Unchanged a -> a, 0 left");
+    check("aba", 'a', "Unchanged a -> a, 0 left");
+    check("ab", '@', "NotCovered(\"a link of the test\") nothing -> nothing, 1 left");
+}
+
+#[test]
+fn each_choice() {
+    for (choice, expected) in [
+        (Choice::Checkpoint, "f Revert x -> a, 0 left"),
+        (Choice::Disk, "f Unchanged x -> x, 0 left"),
+        (Choice::Skip, "f Unchanged x -> x, 1 left"),
+        (Choice::Merge, "f Conflict(Bytes) x -> x, 1 left"),
+        (Choice::Yours, "f Conflict(Bytes) x -> x, 1 left"),
+    ] {
+        let shown = back(&[("f", "ab", 'x')], &[], &[("f", choice)], Grade::Written);
+        assert_eq!(shown.trim_end(), expected, "{choice:?}");
+    }
+}
+
+#[test]
+fn what_is_ambiguous_stays_unless_it_is_chosen() {
+    let rows = [("f", "ab", 'b')];
+    assert_eq!(back(&rows, &[], &[], Grade::Ambiguous), "f Kept b -> b, 1 left\n");
+    let chosen = back(&rows, &[], &[("f", Choice::Checkpoint)], Grade::Ambiguous);
+    assert_eq!(chosen, "f Revert b -> a, 0 left\n");
+}
+
+#[test]
+fn a_folder_goes_only_when_it_is_empty() {
+    let rows = [("d", " /", '/'), ("d/a", " a", 'a')];
+    assert_eq!(
+        back(&rows, &[], &[], Grade::Seen),
+        "d Delete / -> nothing, 0 left\nd/a Delete a -> nothing, 0 left\n"
+    );
+    assert_eq!(
+        back(&rows, &[("d/mine", 'm')], &[], Grade::Seen),
+        "d NotEmpty / -> /, 0 left\nd/a Delete a -> nothing, 0 left\n"
+    );
+}
+
+#[test]
+fn what_comes_back_gets_its_folder_or_is_a_conflict() {
+    let rows = [("d/e/a", "a ", ' ')];
+    assert_eq!(
+        back(&rows, &[], &[], Grade::Seen),
+        "d Recreate nothing -> /, 0 left\nd/e Recreate nothing -> /, 0 left\nd/e/a Recreate nothing -> a, 0 left\n"
+    );
+    assert_eq!(
+        back(&rows, &[("d", 'x')], &[], Grade::Seen),
+        "d/e/a Conflict(Parent) nothing -> nothing, 1 left\n"
+    );
+}
+
+#[test]
+fn a_folder_that_made_way_for_a_file_comes_back_with_what_was_in_it() {
+    let rows = [("d", "/f", 'f'), ("d/a", "a ", ' ')];
+    assert_eq!(
+        back(&rows, &[], &[], Grade::Seen),
+        "d Revert f -> /, 0 left\nd/a Recreate nothing -> a, 0 left\n"
+    );
+    let rows = [("d", "f/", '/'), ("d/a", " a", 'a')];
+    assert_eq!(
+        back(&rows, &[("d/mine", 'm')], &[], Grade::Seen),
+        "d Conflict(Kind) / -> /, 1 left\nd/a Delete a -> nothing, 0 left\n"
+    );
+}
+
+#[test]
+fn a_rename_carries_what_was_written_since_along() {
+    let rows = [("new", " a", 'x'), ("old", "a ", ' ')];
+    assert_eq!(
+        back(&rows, &[], &[], Grade::Seen),
+        "new Delete x -> nothing, 0 left\nold Merge nothing -> x, 0 left\n"
+    );
+    // Two files with these bytes: nobody knows which of them it was.
+    let rows = [("new", " a", 'x'), ("old", "a ", ' '), ("older", "a ", ' ')];
+    assert!(back(&rows, &[], &[], Grade::Seen).starts_with("new Conflict(Bytes)"));
+}
+
+#[test]
+fn reversing_what_an_operation_did_is_exact_also_over_what_others_wrote_before_it() {
+    // Rewound over somebody's change: `1` became `1a` by a merge. Reversed, it is `1` again.
+    let stack = Stack::new(vec![Layer {
+        delta: DeltaNo(1),
+        grade: Grade::Written,
+        before: record('a'),
+        after: record('b'),
+    }]);
+    let mut tree = Tree::default();
+    tree.0.extend(record('1').map(|record| (path("f"), record)));
+    let wish = Wish { path: path("f"), stack, want: Want::Layers(Vec::new()) };
+    let there = FilePlan::new(vec![wish], &Chosen::default(), &mut tree);
+    let step = there.paths[0].step.clone();
+    tree.0.extend(step.change.after.clone().map(|record| (path("f"), record)));
+    let wish = Wish { path: path("f"), stack: step.stack_after.clone(), want: Want::Reverse(step.clone()) };
+    let back = FilePlan::new(vec![wish], &Chosen::default(), &mut tree);
+    assert_eq!(back.paths[0].step.change, step.change.inverse());
+    assert_eq!(back.paths[0].step.stack_after, step.stack_before);
+}

@@ -1,0 +1,150 @@
+//! What the agent's deltas have done to one path, in the order of application; and how the path becomes another
+//! selection of them (design, section 2: `applied` and `rebuild`).
+
+use super::change::Grade;
+use super::merge::{Clash, MergeBytes, merge};
+use super::record::Record;
+
+/// The number of a delta in its conversation: 1, 2, 3 …
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeltaNo(pub u64);
+
+/// What one delta did to the path. A delta between whose changes somebody else wrote has several layers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Layer {
+    /// Whose it is.
+    pub delta: DeltaNo,
+    /// How sure that is.
+    pub grade: Grade,
+    /// What was there.
+    pub before: Option<Record>,
+    /// What it left.
+    pub after: Option<Record>,
+}
+
+/// The layers that are in a path now, lowest first. What others wrote is not among them: it is the difference between
+/// what a layer left and what the next one found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Stack(Vec<Layer>);
+
+/// A path as another selection of layers makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// What is to be there.
+    pub record: Option<Record>,
+    /// The layers that are in it then.
+    pub stack: Stack,
+    /// Whether something that others wrote was merged with it.
+    pub mixed: bool,
+}
+
+impl Stack {
+    /// A stack of these layers.
+    pub fn new(layers: Vec<Layer>) -> Self {
+        Self(layers)
+    }
+
+    /// The layers, lowest first.
+    pub fn layers(&self) -> &[Layer] {
+        &self.0
+    }
+
+    /// Puts the next layer on it.
+    pub fn push(&mut self, layer: Layer) {
+        match self.0.last_mut() {
+            // What one delta did in several steps, with nothing in between, is one layer.
+            Some(last) if last.delta == layer.delta && last.after == layer.before => {
+                last.after = layer.after;
+                last.grade = last.grade.max(layer.grade);
+            }
+            _ => self.0.push(layer),
+        }
+    }
+
+    /// How many of the lowest layers stay when exactly `wanted` (in path order) are to be in the path.
+    fn kept(&self, wanted: &[Layer]) -> usize {
+        let same = |(have, want): &(&Layer, &Layer)| have.delta == want.delta;
+        self.0.iter().zip(wanted).take_while(same).count()
+    }
+
+    /// The deltas that `wanted` takes out of the path, highest first, and those that it puts in, lowest first.
+    pub fn difference(&self, wanted: &[Layer]) -> (Vec<DeltaNo>, Vec<DeltaNo>) {
+        let names = |layers: &[Layer]| layers.iter().map(|layer| layer.delta).collect::<Vec<_>>();
+        let (have, want) = (names(&self.0), names(wanted));
+        let mut out: Vec<_> = have.iter().rev().copied().filter(|no| !want.contains(no)).collect();
+        let mut into: Vec<_> = want.into_iter().filter(|no| !have.contains(no)).collect();
+        out.dedup();
+        into.dedup();
+        (out, into)
+    }
+
+    /// The layers without those of these deltas.
+    #[must_use]
+    pub fn without(&self, deltas: &[DeltaNo]) -> Self {
+        Self(self.0.iter().filter(|layer| !deltas.contains(&layer.delta)).cloned().collect())
+    }
+
+    /// The path with exactly `wanted` in it: what is not wanted is taken back in reverse order of application, then what
+    /// is wanted above it is put forward again, each merged over what others wrote.
+    pub fn rebuild(
+        &self,
+        disk: Option<&Record>,
+        wanted: &[Layer],
+        bytes: &mut dyn MergeBytes,
+    ) -> Result<Rebuilt, Clash> {
+        let kept = self.kept(wanted);
+        let mut now = disk.cloned();
+        let mut mixed = false;
+        let mut rest = &self.0[kept..];
+        while let Some(last) = rest.last() {
+            // A chain without anybody else's change in it goes back in one step.
+            let mut first = rest.len() - 1;
+            while first > 0 && rest[first - 1].after == rest[first].before {
+                first -= 1;
+            }
+            let merged = merge(last.after.as_ref(), now.as_ref(), rest[first].before.as_ref(), bytes)?;
+            mixed |= merged.mixed;
+            now = merged.record;
+            rest = &rest[..first];
+        }
+        let mut stack = self.0[..kept].to_vec();
+        for layer in &wanted[kept..] {
+            let merged = merge(layer.before.as_ref(), now.as_ref(), layer.after.as_ref(), bytes)?;
+            mixed |= merged.mixed;
+            stack.push(Layer { before: now, after: merged.record.clone(), ..layer.clone() });
+            now = merged.record;
+        }
+        Ok(Rebuilt { record: now, stack: Self(stack), mixed })
+    }
+
+    /// The path exactly as the deltas left it when `wanted` were the ones in it, whatever others wrote.
+    pub fn checkpoint(&self, wanted: &[Layer]) -> Option<Record> {
+        let kept = self.kept(wanted);
+        match (wanted[kept..].last(), self.0.get(kept)) {
+            (Some(put), _) => put.after.clone(),
+            (None, Some(taken)) => taken.before.clone(),
+            (None, None) => self.0.last().and_then(|layer| layer.after.clone()),
+        }
+    }
+
+    /// The layers when what is on the disk is kept although only `wanted` should be in it: what was to be taken back counts
+    /// as somebody else's from now on. A layer above it then begins where that one did, so that what was dropped does
+    /// not come back with it (case 36).
+    #[must_use]
+    pub fn settled(&self, wanted: &[Layer]) -> Self {
+        let mut stack = Vec::new();
+        let mut below: Option<&Layer> = None;
+        for layer in &self.0 {
+            if !wanted.iter().any(|want| want.delta == layer.delta) {
+                below = below.or(Some(layer));
+                continue;
+            }
+            let before = below.take().map_or(&layer.before, |dropped| &dropped.before);
+            stack.push(Layer { before: before.clone(), ..layer.clone() });
+        }
+        Self(stack)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Stacks against a naive model: a file is a row of slots, and a slot holds what was written there last.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::files::ContentHash;
+
+const SLOTS: usize = 4;
+
+/// A file's content in the model, told by its hash: what is in each slot, who cares about bytes.
+type Slots = [u8; SLOTS];
+
+fn record(slots: Slots) -> Record {
+    let mut hash = [0; 32];
+    hash[..SLOTS].copy_from_slice(&slots);
+    Record::File { hash: ContentHash(hash), len: SLOTS as u64, mode: 0o644 }
+}
+
+fn slots(record: &Record) -> Slots {
+    let hash = record.hash().expect("a file").0;
+    std::array::from_fn(|at| hash[at])
+}
+
+/// Merges slot by slot.
+struct BySlot;
+
+impl MergeBytes for BySlot {
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        let mut hash = [0; 32];
+        for at in 0..SLOTS {
+            let (base, ours, theirs) = (base.0[at], ours.0[at], theirs.0[at]);
+            hash[at] = match () {
+                () if ours == base || ours == theirs => theirs,
+                () if theirs == base => ours,
+                () => return None,
+            };
+        }
+        Some((ContentHash(hash), SLOTS as u64))
+    }
+}
+
+/// A write of the agent (with its delta) or of somebody else.
+#[derive(Clone, Debug)]
+struct Write {
+    agent: bool,
+    slot: usize,
+    value: u8,
+}
+
+fn writes() -> impl Strategy<Value = Vec<Write>> {
+    // The agent writes to the lower slots, others to the upper ones: nothing clashes.
+    let write = (any::<bool>(), 0..SLOTS / 2, 1u8..200).prop_map(|(agent, slot, value)| {
+        let slot = if agent { slot } else { slot + SLOTS / 2 };
+        Write { agent, slot, value }
+    });
+    prop::collection::vec(write, 1..12)
+}
+
+/// The file after these writes, with only the agent's deltas that are wanted.
+fn model(writes: &[Write], wanted: &[bool]) -> Slots {
+    let mut file = [0; SLOTS];
+    for (write, wanted) in writes.iter().zip(wanted) {
+        if !write.agent || *wanted {
+            file[write.slot] = write.value;
+        }
+    }
+    file
+}
+
+/// The stack that observing these writes makes, and what is on the disk then.
+fn observed(writes: &[Write]) -> (Stack, Slots) {
+    let (mut stack, mut disk) = (Stack::default(), [0; SLOTS]);
+    for (no, write) in writes.iter().enumerate() {
+        let before = Some(record(disk));
+        disk[write.slot] = write.value;
+        if write.agent {
+            let (delta, after) = (DeltaNo(no as u64), Some(record(disk)));
+            stack.push(Layer { delta, grade: Grade::Seen, before, after });
+        }
+    }
+    (stack, disk)
+}
+
+/// The layers of the deltas that are wanted.
+fn wanted_of(stack: &Stack, wanted: &[bool]) -> Vec<Layer> {
+    let is_wanted = |layer: &&Layer| wanted[usize::try_from(layer.delta.0).unwrap()];
+    stack.layers().iter().filter(is_wanted).cloned().collect()
+}
+
+proptest! {
+    #[test]
+    fn any_selection_is_what_the_model_says_and_all_of_them_comes_back(
+        writes in writes(),
+        choices in prop::collection::vec(prop::collection::vec(any::<bool>(), 12), 1..5),
+    ) {
+        let (all, disk) = observed(&writes);
+        let every = wanted_of(&all, &[true; 12]);
+        let (mut stack, mut now) = (all.clone(), Some(record(disk)));
+        for wanted in choices {
+            let layers = wanted_of(&all, &wanted);
+            // A slot that the agent wrote over in several deltas has no telling what a lower one alone would have left.
+            let Ok(rebuilt) = stack.rebuild(now.as_ref(), &layers, &mut BySlot) else { continue };
+            let twice = |slot| writes.iter().filter(|write| write.agent && write.slot == slot).count() > 1;
+            let expected = model(&writes, &wanted);
+            let found = slots(rebuilt.record.as_ref().expect("a file"));
+            for slot in 0..SLOTS {
+                prop_assert!(found[slot] == expected[slot] || twice(slot), "{found:?} {expected:?}");
+            }
+            let names: Vec<_> = rebuilt.stack.layers().iter().map(|layer| layer.delta).collect();
+            prop_assert_eq!(names, layers.iter().map(|layer| layer.delta).collect::<Vec<_>>());
+            (stack, now) = (rebuilt.stack, rebuilt.record);
+        }
+        if let Ok(back) = stack.rebuild(now.as_ref(), &every, &mut BySlot) {
+            prop_assert_eq!(back.record, Some(record(disk)));
+        }
+    }
+
+    #[test]
+    fn going_back_to_any_depth_is_exact(writes in writes(), depth in 0usize..12) {
+        let (stack, disk) = observed(&writes);
+        let wanted: Vec<_> = (0..12).map(|no| no < depth).collect();
+        let layers = wanted_of(&stack, &wanted);
+        let rebuilt = stack.rebuild(Some(&record(disk)), &layers, &mut BySlot).expect("nothing clashes");
+        prop_assert_eq!(slots(rebuilt.record.as_ref().expect("a file")), model(&writes, &wanted));
+        let forward = wanted_of(&stack, &[true; 12]);
+        let again = rebuilt.stack.rebuild(rebuilt.record.as_ref(), &forward, &mut BySlot);
+        prop_assert_eq!(again.expect("nothing clashes").record, Some(record(disk)));
+    }
+}
+
+/// A stack of one-slot writes, `(before, after)` each, by deltas 1, 2, 3 …
+fn chain(versions: &[u8]) -> Stack {
+    let file = |value| Some(record([value, 0, 0, 0]));
+    let layers = versions.windows(2).zip(1..).map(|(pair, no)| Layer {
+        delta: DeltaNo(no),
+        grade: Grade::Seen,
+        before: file(pair[0]),
+        after: file(pair[1]),
+    });
+    Stack::new(layers.collect())
+}
+
+#[test]
+fn a_path_changed_twice_goes_back_in_one_step() {
+    let stack = chain(&[1, 2, 3]);
+    // Somebody else's change of another slot stays, though no version in between is known with it.
+    let disk = record([3, 0, 0, 9]);
+    let rebuilt = stack.rebuild(Some(&disk), &[], &mut BySlot).unwrap();
+    assert_eq!((rebuilt.record, rebuilt.mixed), (Some(record([1, 0, 0, 9])), true));
+    assert_eq!(stack.difference(&[]), (vec![DeltaNo(2), DeltaNo(1)], vec![]));
+}
+
+#[test]
+fn the_same_place_is_a_clash() {
+    let stack = chain(&[1, 2]);
+    let clash = stack.rebuild(Some(&record([7, 0, 0, 0])), &[], &mut BySlot).unwrap_err();
+    assert_eq!(clash, Clash::Bytes);
+    assert_eq!(stack.rebuild(None, &[], &mut BySlot).unwrap_err(), Clash::Removed);
+    assert_eq!(stack.checkpoint(&[]), Some(record([1, 0, 0, 0])));
+}
+
+#[test]
+fn what_was_dropped_and_kept_in_a_conflict_does_not_come_back() {
+    // Delta 2 rewrote what delta 1 wrote; delta 1 is dropped, and the disk is kept.
+    let stack = chain(&[1, 2, 3]);
+    let wanted = stack.layers()[1..].to_vec();
+    let disk = record([3, 0, 0, 0]);
+    assert_eq!(stack.rebuild(Some(&disk), &wanted, &mut BySlot).unwrap_err(), Clash::Bytes);
+    for settled in [stack.settled(&wanted), stack.clone()] {
+        let past = settled.rebuild(Some(&disk), &[], &mut BySlot).unwrap();
+        assert_eq!(past.record, Some(record([1, 0, 0, 0])), "as before the dropped turn");
+    }
+}
+
+#[test]
+fn several_steps_of_one_delta_are_one_piece_unless_somebody_wrote_in_between() {
+    let file = |value| Some(record([value, 0, 0, 0]));
+    let layer =
+        |before, after, grade| Layer { delta: DeltaNo(1), grade, before: file(before), after: file(after) };
+    let mut stack = Stack::default();
+    stack.push(layer(1, 2, Grade::Seen));
+    stack.push(layer(2, 3, Grade::Ambiguous));
+    assert_eq!(stack.layers(), [layer(1, 3, Grade::Ambiguous)]);
+    stack.push(layer(7, 8, Grade::Seen));
+    assert_eq!(stack.layers().len(), 2);
+}

@@ -1,0 +1,149 @@
+//! What a plan's paths have to do with each other: renames carry a merge along, a folder goes only when it is empty, and
+//! what is put back has a folder to be in.
+
+use std::collections::BTreeMap;
+
+use super::change::{FileChange, Grade};
+use super::file_path::FilePath;
+use super::merge::Clash;
+use super::plan::{Choice, Look, Now, PathMove, PathPlan, Verdict};
+use super::record::{ContentHash, Record};
+use super::stack::Stack;
+
+/// The permission bits of a folder that is missing on the way to what is put back.
+const FOLDER_MODE: u16 = 0o755;
+
+type Paths = BTreeMap<FilePath, PathPlan>;
+
+/// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what is in `b` goes to `a`. A rename
+/// is told by equal bytes.
+pub(super) fn follow_renames(paths: &mut Paths) {
+    let moved: Vec<(FilePath, FilePath)> = paths
+        .values()
+        .filter(|path| matches!(path.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)))
+        .filter_map(|clash| Some((clash.path.clone(), source(paths, made_from(clash)?)?)))
+        .collect();
+    for (from, to) in moved {
+        let Some(Record::File { hash, len, .. }) = paths[&from].step.change.before.clone() else { continue };
+        let Some(target) = paths.get_mut(&to) else { continue };
+        let Some(Record::File { mode, .. }) = target.step.change.after else { continue };
+        target.step.change.after = Some(Record::File { hash, len, mode });
+        target.verdict = Verdict::Merge;
+        target.renamed = Some(from.clone());
+        let Some(clash) = paths.get_mut(&from) else { continue };
+        clash.step.change.after = None;
+        clash.step.stack_after = clash.step.stack_before.without(&clash.out);
+        clash.verdict = Verdict::Delete;
+        clash.choices.sort_by_key(|choice| *choice != Choice::Merge);
+        clash.renamed = Some(to);
+    }
+}
+
+/// What the agent had made at a path that it is to vanish from.
+fn made_from(clash: &PathPlan) -> Option<ContentHash> {
+    let lowest = clash.step.stack_before.layers().iter().find(|layer| clash.out.contains(&layer.delta))?;
+    match (&lowest.before, &lowest.after) {
+        (None, Some(Record::File { hash, .. })) => Some(*hash),
+        _ => None,
+    }
+}
+
+/// The one path that gets exactly these bytes back.
+fn source(paths: &Paths, hash: ContentHash) -> Option<FilePath> {
+    let again = |path: &&PathPlan| {
+        path.verdict == Verdict::Recreate
+            && path.step.change.after.as_ref().and_then(Record::hash) == Some(hash)
+    };
+    let mut found = paths.values().filter(again);
+    found.next().filter(|_| found.next().is_none()).map(|path| path.path.clone())
+}
+
+/// Folders that others use stay, and what is put back gets its folders.
+pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn Look) {
+    let names: Vec<FilePath> = paths.keys().cloned().collect();
+    for name in names.iter().rev() {
+        empty_or_stays(paths, name, look);
+    }
+    for name in &names {
+        has_a_folder(paths, name, look);
+    }
+}
+
+/// What will be at a path.
+fn then(paths: &Paths, path: &FilePath, look: &mut dyn Look) -> Now {
+    match paths.get(path) {
+        Some(plan) if !matches!(plan.verdict, Verdict::NotCovered(_)) => {
+            Now::Covered(plan.step.change.after.clone())
+        }
+        _ => look.now(path),
+    }
+}
+
+/// A folder goes, or makes way for something else, only when nothing is left in it.
+fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
+    let change = &paths[name].step.change;
+    let is_folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
+    if !is_folder(&change.before) || is_folder(&change.after) {
+        return;
+    }
+    let children = look.children(name);
+    let stays = children.iter().any(|child| then(paths, child, look) != Now::Covered(None));
+    let Some(plan) = paths.get_mut(name).filter(|_| stays) else { return };
+    if plan.step.change.after.is_none() {
+        plan.verdict = Verdict::NotEmpty;
+    } else {
+        plan.verdict = Verdict::Conflict(Clash::Kind);
+        plan.step.stack_after = plan.step.stack_before.clone();
+    }
+    plan.step.change.after = plan.step.change.before.clone();
+}
+
+/// What is put back needs a folder to be in: a missing one is made, something else in its place is a conflict.
+fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
+    let change = &paths[name].step.change;
+    if change.after.is_none() || change.after == change.before {
+        return;
+    }
+    let mut missing = Vec::new();
+    let mut above = name.parent();
+    while let Some(folder) = above {
+        match then(paths, &folder, look) {
+            Now::Covered(Some(Record::Folder { .. })) => break,
+            Now::Covered(None) => missing.push(folder.clone()),
+            Now::Covered(Some(_)) | Now::NotCovered(_) => {
+                let Some(plan) = paths.get_mut(name) else { return };
+                plan.verdict = Verdict::Conflict(Clash::Parent);
+                plan.choices = vec![Choice::Skip, Choice::Disk];
+                plan.step.change.after = plan.step.change.before.clone();
+                plan.step.stack_after = plan.step.stack_before.clone();
+                return;
+            }
+        }
+        above = folder.parent();
+    }
+    for folder in missing {
+        let plan = paths.entry(folder.clone()).or_insert_with(|| made(folder));
+        // A folder that was to go is needed after all.
+        plan.step.change.after = Some(Record::Folder { mode: FOLDER_MODE });
+        if plan.step.change.before.is_some() {
+            plan.step.change.after = plan.step.change.before.clone();
+            plan.verdict = Verdict::NotEmpty;
+        }
+    }
+}
+
+/// A folder that is made for what comes back into it.
+fn made(path: FilePath) -> PathPlan {
+    let change = FileChange { path: path.clone(), before: None, after: None };
+    let step = PathMove { change, stack_before: Stack::default(), stack_after: Stack::default() };
+    PathPlan {
+        path,
+        verdict: Verdict::Recreate,
+        grade: Grade::Written,
+        out: Vec::new(),
+        into: Vec::new(),
+        step,
+        choices: Vec::new(),
+        renamed: None,
+    }
+}
