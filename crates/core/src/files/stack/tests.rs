@@ -31,14 +31,14 @@ impl MergeBytes for BySlot {
         ours: ContentHash,
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)> {
-        let mut hash = [0; 32];
-        for at in 0..SLOTS {
-            let (base, ours, theirs) = (base.0[at], ours.0[at], theirs.0[at]);
-            hash[at] = match () {
-                () if ours == base || ours == theirs => theirs,
-                () if theirs == base => ours,
+        let mut hash = ours.0;
+        let sides = base.0.into_iter().zip(theirs.0);
+        for (ours, (base, theirs)) in hash.iter_mut().zip(sides) {
+            match () {
+                () if *ours == base || *ours == theirs => *ours = theirs,
+                () if theirs == base => {}
                 () => return None,
-            };
+            }
         }
         Some((ContentHash(hash), SLOTS as u64))
     }
