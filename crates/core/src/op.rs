@@ -32,6 +32,8 @@ pub enum Change {
         /// Its name after.
         after: Option<String>,
     },
+    /// Files of a workspace, and nothing else: which, is kept beside (design, section 2: `applied`).
+    Files,
     /// Content was overwritten; the state is the same.
     Erase(Vec<Pos>),
     /// An operation of a newer version; it makes the conversation read-only.
@@ -52,6 +54,7 @@ impl Change {
             Self::Label { target, before, after } => {
                 Some(Self::Label { target: *target, before: after.clone(), after: before.clone() })
             }
+            Self::Files => Some(Self::Files),
             Self::Erase(_) | Self::Unknown { .. } => None,
         }
     }
@@ -64,6 +67,7 @@ impl Change {
             Self::Fold(_) => "fold",
             Self::Unfold(_) => "unfold",
             Self::Label { .. } => "label",
+            Self::Files => "files",
             Self::Erase(_) => "erase",
             Self::Unknown { kind, .. } => kind,
         }
@@ -110,6 +114,8 @@ pub enum Reason {
     Include,
     /// Marks a middle turn dropped.
     Drop,
+    /// Files put as they were, while the conversation stays.
+    Files,
     /// A fold that somebody asked for.
     Fold,
     /// A fold that the engine made by itself; no step of the undo line.
@@ -142,6 +148,7 @@ impl Reason {
             Self::Exclude => "exclude",
             Self::Include => "include",
             Self::Drop => "drop",
+            Self::Files => "files",
             Self::Fold => "fold",
             Self::AutoFold => "auto-fold",
             Self::Unfold => "unfold",

@@ -36,7 +36,7 @@ impl State {
                     None => labels.remove(target),
                 };
             }
-            Change::Erase(_) | Change::Unknown { .. } => {}
+            Change::Files | Change::Erase(_) | Change::Unknown { .. } => {}
         }
     }
 

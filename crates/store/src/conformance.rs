@@ -6,6 +6,7 @@
 mod basics;
 mod branches;
 mod concurrency;
+mod files;
 mod folds;
 mod reading;
 mod stage;
@@ -13,6 +14,7 @@ mod stage;
 pub use basics::*;
 pub use branches::*;
 pub use concurrency::*;
+pub use files::*;
 pub use folds::*;
 pub use reading::*;
 pub use stage::Stage;
@@ -60,6 +62,12 @@ macro_rules! conformance {
             earlier_heads_can_be_read
             erased_words_are_gone_from_every_reading
             search_speaks_words
+            a_workspace_is_its_folder
+            deltas_lie_on_their_paths
+            a_delta_is_stored_once
+            an_operation_and_its_files_are_one_step
+            a_stale_file_half_changes_nothing
+            what_is_turned_back_is_as_if_it_had_never_been
         );
     };
     (@ $open:expr; $($case:ident)*) => {

@@ -30,6 +30,15 @@ pub enum StoreError {
         /// Where it is.
         conversation: ConversationId,
     },
+    /// A path is not as it was when the plan was made.
+    #[error("{0} was changed after the plan was made")]
+    StaleFiles(String),
+    /// Files of another operation are not settled yet.
+    #[error("another operation on these files is not finished")]
+    Unsettled,
+    /// There is nothing to be done.
+    #[error("there is nothing to be done")]
+    NothingToDo,
     /// The request id was used for another request.
     #[error("request id {0} was used for another request")]
     RequestReused(RequestId),

@@ -9,6 +9,7 @@ mod answered;
 mod changes;
 mod decide;
 mod erase;
+mod files;
 mod load;
 mod port;
 mod read;

@@ -6,6 +6,7 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod files;
 mod keeper;
 mod lock;
 mod memory;
@@ -19,6 +20,10 @@ mod sqlite;
 mod store;
 
 pub use error::{Result, StoreError};
+pub use files::{
+    CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewDelta, WorkspaceNo,
+    WorkspaceRow,
+};
 pub use keeper::{Keeper, digest};
 pub use memory::{Memory, MemoryRows};
 pub use port::{

@@ -4,6 +4,7 @@
 //! copy, a commit puts the writer's copy in the place of everybody's. So no reader ever sees what is not committed.
 
 mod data;
+mod files;
 mod rows;
 
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@
 
 mod content;
 mod export;
+mod files;
 mod full;
 #[cfg(test)]
 mod golden;
@@ -19,6 +20,10 @@ pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage}
 pub use export::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, decode_export_header, decode_exported, encode_export_header,
     encode_exported,
+};
+pub(crate) use files::{
+    decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta, encode_moves,
+    encode_stack,
 };
 pub(crate) use full::encode_full;
 pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};

@@ -106,6 +106,8 @@ pub enum Action {
         /// What it was made from, where that was earlier.
         covers: Option<Path>,
     },
+    /// Files alone; what exactly, is in the other half of the request.
+    Files(Reason),
     /// Takes a fold away.
     Unfold(FoldId),
     /// Names an entry, or with `None` the conversation.

@@ -3,11 +3,14 @@
 //! A backend knows no rule of the conversation; it keeps rows and finds them. Everything it reads it decodes
 //! strictly: a row that can't be read is an error that names it.
 
+mod files;
+
 use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time};
 
 use crate::error::Result;
 use crate::query::Query;
 use crate::request::{ListRequest, SearchRequest, StreamRow};
+pub use files::FileRows;
 
 /// Number of a log (a conversation) in its store; never shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,7 +79,7 @@ pub type Fingerprint = [u8; 16];
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
 /// Rows, within one transaction.
-pub trait Rows: Send {
+pub trait Rows: FileRows + Send {
     /// Adds a conversation; its number comes back.
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo>;
     /// A conversation by id.

@@ -8,6 +8,7 @@ mod check;
 mod conversation;
 mod entry;
 mod erase;
+mod files;
 mod open;
 mod operation;
 mod rows;

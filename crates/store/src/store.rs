@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Revision, Time};
 
 use crate::error::Result;
+use crate::files::FileStore;
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::{
     Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
@@ -20,7 +21,7 @@ use crate::request::{
 /// A write is answered when it is durable. It is checked for what it needs and not more (design, section 1,
 /// *Head and revision*); refused, it has changed nothing. The same request id gets an equal receipt.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: FileStore {
     /// Makes a conversation.
     async fn create(&self, new: NewConversation) -> Result<Receipt>;
     /// Makes a fork of a conversation as it is now. Nothing is copied.

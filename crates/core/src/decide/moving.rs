@@ -2,7 +2,7 @@
 
 use crate::content::Role;
 use crate::conversation::{By, Commit, Conversation, Seen};
-use crate::id::{Head, Pos};
+use crate::id::{Head, OpNo, Pos};
 use crate::line::{Line, Step};
 use crate::op::{Change, Reason};
 use crate::records::Records;
@@ -146,7 +146,7 @@ impl Conversation {
             Step::Turn(opener) => (tip == Some(opener)).then(|| self.tree.after(opener)),
             Step::Op(no) => match records.op(no)?.change {
                 Change::Move { before, after } => (tip == after).then_some(before),
-                _ => None,
+                change => return self.compensate_other(records, by, no, &change),
             },
         };
         let back = back.ok_or(Refusal::Overtaken)?;
@@ -163,6 +163,28 @@ impl Conversation {
             line
         };
         Ok(Self::one(op))
+    }
+
+    /// Takes back an operation that moved no tip, while it is the last one.
+    fn compensate_other<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        no: OpNo,
+        change: &Change,
+    ) -> Result<Commit, R::Error> {
+        let last = self.head.op == no;
+        let back = change.inverse(self.state.tip).filter(|_| last).ok_or(Refusal::Overtaken)?;
+        let mut op = self.operation(by, Reason::Compensate(Step::Op(no)), back);
+        op.line_after = Line { void: self.line.void.clone(), ..records.op(no)?.line_before };
+        Ok(Self::one(op))
+    }
+
+    /// Files alone, put as they were for this reason.
+    pub fn files(&self, by: &By, seen: Seen, reason: Reason) -> Result<Commit, Refusal> {
+        self.writable()?;
+        self.expect(seen)?;
+        Ok(Self::one(self.operation(by, reason, Change::Files)))
     }
 
     /// Whether a step is done and nothing that was done after it moved the tip: an equal tip alone may be another

@@ -49,6 +49,7 @@ pub(crate) fn decide<R: Rows>(rows: &R, loaded: &Loaded, apply: &Apply) -> Resul
             let (summary, covers) = (summary.clone(), covers.clone());
             conversation.fold(records, by, &FoldRequest { verb: *verb, from, to, summary, covers })
         }
+        Action::Files(reason) => Ok(conversation.files(by, *seen, *reason)?),
         Action::Unfold(fold) => Ok(conversation.unfold(by, *fold)?),
         Action::Label(entry, name) => {
             let target = entry.as_ref().map(at).transpose()?.map_or(LabelTarget::Title, LabelTarget::Entry);

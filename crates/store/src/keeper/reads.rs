@@ -25,7 +25,7 @@ where
     B::Rows: Transactions + 'static,
 {
     /// Reads a conversation as it is now.
-    async fn with<V: Send + 'static>(
+    pub(super) async fn with<V: Send + 'static>(
         &self,
         id: ConversationId,
         reader: impl FnOnce(&B::Rows, &Loaded) -> Result<V> + Send + 'static,

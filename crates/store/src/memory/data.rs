@@ -21,6 +21,7 @@ pub(super) struct Data {
     /// By root and id.
     pub(super) entries: RedBlackTreeMapSync<(LogNo, EntryId), Key>,
     /// By root and the platform's id.
+    pub(super) files: super::files::Files,
     pub(super) platform: HashTrieMapSync<(LogNo, String), Vec<Key>>,
 }
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use retake_core::{
-    Answering, Change, ConversationId, EntryId, Fold, FoldId, Folds, Head, LabelTarget, Line, Mark,
-    MarkChange, Marks, OpNo, Operation, Part, Path, Pos, Reason, Revision, Seq, Source, Span, State, Step,
-    Time, ToolOutcome, Usage,
+    Answering, Change, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Fold, FoldId,
+    Folds, Grade, Head, LabelTarget, Layer, Line, Mark, MarkChange, Marks, OpNo, Operation, Part, Path,
+    PathMove, Pos, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Usage,
 };
 use uuid::Uuid;
 
@@ -43,6 +43,7 @@ variants! { CHANGES, change_name: Change {
     Change::Fold(_) => "fold",
     Change::Unfold(_) => "unfold",
     Change::Label { .. } => "label",
+    Change::Files => "files",
     Change::Erase(_) => "erase",
     Change::Unknown { .. } => "unknown",
 } }
@@ -62,6 +63,7 @@ variants! { REASONS, reason_name: Reason {
     Reason::Exclude => "exclude",
     Reason::Include => "include",
     Reason::Drop => "drop",
+    Reason::Files => "files",
     Reason::Fold => "fold",
     Reason::AutoFold => "auto-fold",
     Reason::Unfold => "unfold",
@@ -126,6 +128,45 @@ fn content() {
 }
 
 #[test]
+fn files() {
+    let path = |name: &[u8]| FilePath::new(name).unwrap();
+    let file = Record::File { hash: ContentHash([0xab; 32]), len: 12, mode: 0o755 };
+    let link = |target: &[u8]| Record::Link { target: Arc::from(target) };
+    let changes = [
+        FileChange { path: path(b"a/b.txt"), before: None, after: Some(file.clone()) },
+        FileChange {
+            path: path(b"\xff"),
+            before: Some(link(b"../x")),
+            after: Some(Record::Folder { mode: 0o700 }),
+        },
+        FileChange { path: path("ä".as_bytes()), before: Some(link(b"\xfe")), after: None },
+    ];
+    let layer = |no, grade| Layer { delta: DeltaNo(no), grade, before: None, after: Some(file.clone()) };
+    let layers = vec![layer(1, Grade::Written), layer(2, Grade::Seen), layer(3, Grade::Ambiguous)];
+    let stack = Stack::new(layers.clone());
+    let delta = vec![(path(b"a"), layers), (path(b"b"), Vec::new())];
+    let moves =
+        [PathMove { change: changes[0].clone(), stack_before: stack.clone(), stack_after: Stack::default() }];
+    let texts = [encode_changes(&changes), encode_delta(&delta), encode_stack(&stack), encode_moves(&moves)];
+    assert_eq!(decode_changes(&texts[0]).as_deref(), Ok(&changes[..]));
+    assert_eq!(decode_delta(&texts[1]).as_ref(), Ok(&delta));
+    assert_eq!(decode_stack(&texts[2]).as_ref(), Ok(&stack));
+    assert_eq!(decode_moves(&texts[3]).as_deref(), Ok(&moves[..]));
+    golden("files", &texts.join("\n"));
+}
+
+#[test]
+fn a_stored_path_that_leaves_the_root_is_damage() {
+    for bad in ["..", "/etc/passwd", "a/../../b", ".git/config", ""] {
+        assert!(decode_changes(&format!("[[{bad:?},null,null]]")).is_err(), "{bad}");
+        assert!(decode_moves(&format!("[[{bad:?},null,null,[],[]]]")).is_err(), "{bad}");
+    }
+    for bad in [r#"["a",{"f":["zz",1,420]},null]"#, r#"["a",{"d":65535},null]"#, r#"["a",{"x":1},null]"#] {
+        assert!(decode_changes(&format!("[{bad}]")).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn usage() {
     let rows = [
         Usage::default(),
@@ -162,6 +203,7 @@ fn changes() -> Vec<Change> {
         Change::Unfold(fold()),
         label(LabelTarget::Title, None, Some("Title")),
         label(LabelTarget::Entry(Pos::new(1, 2)), Some("a"), None),
+        Change::Files,
         Change::Erase(vec![Pos::new(0, 7), Pos::new(1, 1)]),
         Change::Unknown { kind: "teleport".into() },
     ]

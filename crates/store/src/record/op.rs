@@ -113,7 +113,7 @@ fn line_after(reason: Reason, no: OpNo, before: &Line) -> Line {
 }
 
 /// The kinds of change that this version can read.
-const KINDS: [&str; 6] = ["move", "mark", "fold", "unfold", "label", "erase"];
+const KINDS: [&str; 7] = ["move", "mark", "fold", "unfold", "label", "files", "erase"];
 
 fn encode_change(change: &Change) -> String {
     match change {
@@ -131,7 +131,7 @@ fn encode_change(change: &Change) -> String {
             let entries: Vec<i64> = entries.iter().copied().map(encode_pos).collect();
             to_json(&entries)
         }
-        Change::Unknown { .. } => "null".to_owned(),
+        Change::Files | Change::Unknown { .. } => "null".to_owned(),
     }
 }
 
@@ -154,6 +154,7 @@ fn decode_change(kind: &str, delta: &str, tip: Option<Pos>) -> Decoded<Change> {
             let (target, before, after): LabelRecord = from_json("delta", delta)?;
             Change::Label { target: decode_target(target)?, before, after }
         }
+        "files" => Change::Files,
         "erase" => {
             let entries: Vec<i64> = from_json("delta", delta)?;
             Change::Erase(entries.into_iter().map(decode_pos).collect::<Decoded<_>>()?)
@@ -225,7 +226,7 @@ fn encode_reason(reason: Reason) -> String {
 }
 
 /// Reasons that name nothing.
-pub(super) const PLAIN_REASONS: [Reason; 16] = [
+pub(super) const PLAIN_REASONS: [Reason; 17] = [
     Reason::Rewind,
     Reason::Checkout,
     Reason::Choose,
@@ -236,6 +237,7 @@ pub(super) const PLAIN_REASONS: [Reason; 16] = [
     Reason::Exclude,
     Reason::Include,
     Reason::Drop,
+    Reason::Files,
     Reason::Fold,
     Reason::AutoFold,
     Reason::Unfold,

@@ -19,7 +19,11 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 2] = [|db| db.execute_batch(&format!("{FIRST}{SEARCH}")), |db| db.execute_batch(STREAMS)];
+const STEPS: [Step; 3] = [
+    |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
+    |db| db.execute_batch(STREAMS),
+    |db| db.execute_batch(FILES),
+];
 
 /// Takes every step from format `from`, within the caller's transaction.
 pub(super) fn migrate(db: &Connection, from: i64) -> rusqlite::Result<()> {
@@ -142,5 +146,64 @@ CREATE TABLE stream (
   log INTEGER PRIMARY KEY,
   root INTEGER NOT NULL,
   stream TEXT NOT NULL
+) STRICT;
+";
+
+/// Files: workspaces and their captures, what calls and operations did, what is in each path now, and what is not settled.
+/// A workspace is shared by conversations of many roots, so it and its captures begin with its own number.
+const FILES: &str = "
+CREATE TABLE workspace (
+  no INTEGER PRIMARY KEY,
+  root BLOB NOT NULL,
+  device INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  created INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE capture (
+  workspace INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  name TEXT,
+  changes TEXT NOT NULL,
+  PRIMARY KEY (workspace, no)
+) STRICT;
+
+CREATE TABLE delta (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  paths INTEGER NOT NULL,
+  layers TEXT NOT NULL,
+  PRIMARY KEY (root, log, no)
+) STRICT;
+
+CREATE TABLE layer (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  path BLOB NOT NULL,
+  stack TEXT NOT NULL,
+  PRIMARY KEY (root, log, workspace, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE moved (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  op INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  moves TEXT NOT NULL,
+  PRIMARY KEY (root, log, op)
+) STRICT;
+
+CREATE TABLE intent (
+  workspace INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  op INTEGER NOT NULL,
+  staging TEXT NOT NULL,
+  back INTEGER NOT NULL
 ) STRICT;
 ";

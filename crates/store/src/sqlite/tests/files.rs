@@ -109,7 +109,7 @@ fn an_older_file_is_brought_up_to_date_after_a_backup() {
     let before = fs::read(dir.path().join("retake.db")).unwrap();
     let store = open(dir.path()).unwrap();
     assert_eq!(store.notices.len(), 1, "{:?}", store.notices);
-    assert!(store.notices[0].contains("from format 1 to 2"));
+    assert!(store.notices[0].contains(&format!("from format 1 to {VERSION}")));
     assert_eq!(store.writer.streams().unwrap(), []);
     let keys = found(&store.writer, &word("days"), &Default::default(), None);
     assert_eq!(keys.len(), 1);

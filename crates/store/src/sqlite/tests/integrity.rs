@@ -2,7 +2,7 @@
 
 use retake_core::{Change, Head, OpNo, Reason};
 
-use super::super::{entry, operation as operations};
+use super::super::{entry, files, operation as operations};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::StoreError;
 use crate::rows::{Backend, LogNo, NowRow, Rows, Transactions};
@@ -137,7 +137,7 @@ fn no_reader_scans_the_entries() {
     let kit = kit();
     let db = &kit.store.writer.db;
     let mut text = String::new();
-    for (_, sql) in entry::READS.iter().chain(operations::READS) {
+    for (_, sql) in entry::READS.iter().chain(operations::READS).chain(files::READS) {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let nothing = vec![1; statement.parameter_count()];
         let nothing = rusqlite::params_from_iter(nothing);

@@ -1,0 +1,185 @@
+//! Files: what a call did comes and goes with what it said; an operation with its files is one step, and settled or
+//! turned back whatever happens in between.
+
+use std::sync::Arc;
+
+use retake_core::{
+    ContentHash, FileChange, FilePath, Grade, OpNo, Part, PathMove, Reason, Record, Role, Seen, Stack, Time,
+};
+
+use super::stage::{Stage, by, by_request};
+use crate::{
+    Action, Apply, FilesHalf, NewDelta, Receipt, Result, SayRequest, Store, StoreError, WorkspaceNo,
+};
+
+fn path(text: &str) -> FilePath {
+    FilePath::new(text.as_bytes()).expect("a path")
+}
+
+/// A file with that letter in it; nothing, for a blank.
+fn record(letter: char) -> Option<Record> {
+    let hash = ContentHash([u8::try_from(letter).expect("ASCII"); 32]);
+    (letter != ' ').then_some(Record::File { hash, len: 1, mode: 0o644 })
+}
+
+fn change(name: &str, before: char, after: char) -> FileChange {
+    FileChange { path: path(name), before: record(before), after: record(after) }
+}
+
+/// The workspace of these tests.
+async fn workspace(store: &dyn Store) -> WorkspaceNo {
+    store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("a workspace").no
+}
+
+/// A call's result, not stored yet.
+fn result(stage: &Stage, text: &str) -> SayRequest {
+    stage.saying(Role::Assistant, vec![Part::text(text)])
+}
+
+/// Stores a result that changed files.
+async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
+    let workspace = workspace(&*stage.store).await;
+    let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
+    let delta = NewDelta { workspace, changes };
+    stage.store.say_changed(stage.id, result(stage, text), delta).await.expect("said")
+}
+
+/// The layers of a path.
+async fn layers(stage: &Stage, name: &str) -> Stack {
+    let workspace = workspace(&*stage.store).await;
+    let layers = stage.store.layers(stage.id, workspace, vec![path(name)]).await.expect("layers");
+    layers.into_iter().next().expect("one path").1
+}
+
+/// The half of an operation that takes everything back from a path.
+async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
+    let stack_before = layers(stage, name).await;
+    let ends = (stack_before.layers().first(), stack_before.layers().last());
+    let (Some(first), Some(last)) = ends else { panic!("nothing to take back from {name}") };
+    let change = FileChange { path: path(name), before: last.after.clone(), after: first.before.clone() };
+    let moves = vec![PathMove { change, stack_before, stack_after: Stack::default() }];
+    FilesHalf { workspace: workspace(&*stage.store).await, moves, staging: staging.map(str::to_owned) }
+}
+
+async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
+    let apply = Apply { action: Action::Rewind(stage.named(to)), seen: Seen::Anything, by: by() };
+    stage.store.apply_files(stage.id, apply, half).await
+}
+
+/// A folder is one workspace, another folder under its name is another.
+pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
+    let one = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(1)).await.expect("made");
+    let same = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(9)).await.expect("known");
+    let other = store.workspace(b"/a\xff".to_vec(), (1, 3), Time(9)).await.expect("made");
+    assert_eq!(one, same);
+    assert_eq!(store.workspaces().await.expect("listed"), [one.clone(), other]);
+    for (name, number) in [(None, 1), (Some("before lunch".to_owned()), 2)] {
+        let changes = vec![change("f", ' ', 'a')];
+        let no = store.captured(one.no, Time(5), name, changes).await.expect("captured");
+        assert_eq!(no, number);
+    }
+    let rows = store.captures(one.no, None, 9).await.expect("captures");
+    let names: Vec<_> = rows.iter().map(|row| (row.no, row.name.as_deref())).collect();
+    assert_eq!(names, [(2, Some("before lunch")), (1, None)]);
+    assert_eq!(rows[0].changes, [change("f", ' ', 'a')]);
+    assert_eq!(store.captures(one.no, Some(2), 9).await.expect("captures").len(), 1);
+}
+
+/// What calls did lies on the path in order; a fork does not own it.
+pub async fn deltas_lie_on_their_paths(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let first = changed(&stage, "r1", vec![change("f", 'a', 'b'), change("g", ' ', 'x')]).await;
+    changed(&stage, "r2", vec![change("f", 'b', 'c'), change("f", 'd', 'e')]).await;
+    let deltas = stage.store.deltas(stage.id).await.expect("deltas");
+    let lines: Vec<_> = deltas.iter().map(|(line, _)| (line.no.0, line.seq, line.paths)).collect();
+    assert_eq!(lines, [(1, 3, 2), (2, 4, 1)]);
+    assert_eq!(deltas[0].1, first.entries[0]);
+    let shown: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.delta.0).collect();
+    assert_eq!(shown, [1, 2, 2], "somebody else wrote in between");
+    assert_eq!(stage.store.delta(stage.id, deltas[1].0.no).await.expect("a delta")[0].1.len(), 2);
+    assert_eq!(layers(&stage, "h").await, Stack::default());
+    let fork = stage.fork(None).await;
+    assert!(fork.store.deltas(fork.id).await.expect("deltas").is_empty());
+    assert_eq!(layers(&fork, "f").await, Stack::default());
+}
+
+/// The same request is stored once, its delta too.
+pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let workspace = workspace(&*stage.store).await;
+    let say = SayRequest { by: by_request("r"), ..result(&stage, "done") };
+    let mut receipts = Vec::new();
+    for _ in 0..2 {
+        let delta = NewDelta { workspace, changes: vec![(Grade::Written, change("f", 'a', 'b'))] };
+        receipts.push(stage.store.say_changed(stage.id, say.clone(), delta).await.expect("said"));
+    }
+    assert_eq!(receipts[0], receipts[1]);
+    assert_eq!(stage.store.deltas(stage.id).await.expect("deltas").len(), 1);
+}
+
+/// An operation, its files and the intent to carry them out are one transaction.
+pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    let two = stage.turn("two").await;
+    changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    let taken = half(&stage, "f", Some(".retake-1")).await;
+    let receipt = rewind(&stage, "two", taken.clone()).await.expect("rewound");
+    assert_eq!(layers(&stage, "f").await, Stack::default());
+    let moved = stage.store.moved(stage.id, receipt.ops[0]).await.expect("read").expect("files");
+    assert_eq!((moved.workspace, &moved.moves), (taken.workspace, &taken.moves));
+    assert_eq!(stage.store.moved(stage.id, OpNo(99)).await.expect("read"), None);
+    let intents = stage.store.intents().await.expect("intents");
+    assert_eq!(intents.len(), 1);
+    assert_eq!(
+        (intents[0].op, intents[0].staging.as_str(), intents[0].back),
+        (receipt.ops[0], ".retake-1", false)
+    );
+    stage.store.settle(taken.workspace).await.expect("settled");
+    assert!(stage.store.intents().await.expect("intents").is_empty());
+    let unknown = stage.store.content(stage.id, two).await.expect("it is on another branch");
+    assert_eq!(unknown, [Part::text("two")]);
+}
+
+/// A plan whose files have changed is refused, and nothing has happened.
+pub async fn a_stale_file_half_changes_nothing(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    let stale = half(&stage, "f", Some(".retake-1")).await;
+    changed(&stage, "r2", vec![change("f", 'b', 'c')]).await;
+    let before = stage.store.summary(stage.id).await.expect("a summary");
+    let refused = rewind(&stage, "one", stale).await;
+    assert!(matches!(refused, Err(StoreError::StaleFiles(path)) if path == "f"));
+    assert_eq!(stage.store.summary(stage.id).await.expect("a summary"), before);
+    assert!(stage.store.intents().await.expect("intents").is_empty());
+    let fresh = half(&stage, "f", Some(".retake-1")).await;
+    rewind(&stage, "one", fresh).await.expect("rewound");
+    changed(&stage, "r3", vec![change("g", 'a', 'b')]).await;
+    let second = half(&stage, "g", Some(".retake-2")).await;
+    let undo = Apply { action: Action::Files(Reason::Files), seen: Seen::Anything, by: by() };
+    let refused = stage.store.apply_files(stage.id, undo, second).await;
+    assert!(matches!(refused, Err(StoreError::Unsettled)), "one at a time in a workspace");
+}
+
+/// What can't be carried out is taken back: conversation and layers are as before, and the undo line does not see it.
+pub async fn what_is_turned_back_is_as_if_it_had_never_been(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    stage.turn("two").await;
+    changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    for alone in [false, true] {
+        let (stack, before) = (layers(&stage, "f").await, stage.store.summary(stage.id).await.expect("it"));
+        let taken = half(&stage, "f", Some(".retake-1")).await;
+        let workspace = taken.workspace;
+        if alone {
+            let files = Apply { action: Action::Files(Reason::Rewind), seen: Seen::Anything, by: by() };
+            stage.store.apply_files(stage.id, files, taken).await.expect("done");
+        } else {
+            rewind(&stage, "two", taken).await.expect("rewound");
+        }
+        stage.store.turn_back(workspace, by()).await.expect("turned back");
+        assert!(stage.store.intents().await.expect("intents")[0].back);
+        stage.store.settle(workspace).await.expect("settled");
+        let after = stage.store.summary(stage.id).await.expect("it");
+        assert_eq!((after.tip, after.counts, after.undo), (before.tip, before.counts, before.undo));
+        assert_eq!(layers(&stage, "f").await, stack);
+    }
+}

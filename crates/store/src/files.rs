@@ -1,0 +1,160 @@
+//! What a store keeps of files: workspaces, captures, deltas, the layers of each path, and the intents of operations whose
+//! files are not settled yet. The bytes are the object store's.
+
+use async_trait::async_trait;
+use retake_core::{
+    By, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, OpNo, PathMove, Stack, Time,
+};
+
+use crate::error::Result;
+use crate::request::{Apply, Receipt, SayRequest};
+
+/// The number of a workspace in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkspaceNo(pub u64);
+
+/// A folder that conversations work in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspaceRow {
+    /// Its number.
+    pub no: WorkspaceNo,
+    /// Its path, absolute, as the system has it.
+    pub root: Vec<u8>,
+    /// Device and inode of the folder when it was first seen: another one under the same name is another folder.
+    pub identity: (u64, u64),
+    /// When it was first seen.
+    pub created: Time,
+}
+
+/// A capture: what changed in a workspace since the one before it and belongs to no call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureRow {
+    /// Its number in the workspace: 1, 2, 3 …
+    pub no: u64,
+    /// When.
+    pub time: Time,
+    /// The name that somebody gave it.
+    pub name: Option<String>,
+    /// What nobody's call changed: the user's, as far as anybody knows.
+    pub changes: Vec<FileChange>,
+}
+
+/// What a call did to files, to be stored with the entry that tells its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelta {
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// What, in the order of observation.
+    pub changes: Vec<(Grade, FileChange)>,
+}
+
+/// A delta, without what it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeltaLine {
+    /// Its number in the conversation.
+    pub no: DeltaNo,
+    /// The entry of the own log that it belongs to.
+    pub seq: u64,
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// How many paths.
+    pub paths: u64,
+}
+
+/// The layers that a delta has put on each path.
+pub type DeltaLayers = Vec<(FilePath, Vec<Layer>)>;
+
+/// The file half of an operation: decided, and about to be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilesHalf {
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// What is done to each path. The layers that it found must be those that are there.
+    pub moves: Vec<PathMove>,
+    /// The name of the staging folder, where something is to be done on the disk.
+    pub staging: Option<String>,
+}
+
+/// What an operation did, or is doing, to files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// What.
+    pub moves: Vec<PathMove>,
+}
+
+/// An operation whose files are not settled: a crash at any moment is finished from this (spec `rewind.md`, case 24).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntentRow {
+    /// Where. A workspace has one at a time.
+    pub workspace: WorkspaceNo,
+    /// Whose operation.
+    pub conversation: ConversationId,
+    /// Which.
+    pub op: OpNo,
+    /// The staging folder.
+    pub staging: String,
+    /// Whether it is being taken back.
+    pub back: bool,
+}
+
+/// What a store keeps of files. Every backend runs the same conformance suite.
+#[async_trait]
+pub trait FileStore: Send + Sync {
+    /// The workspace at a path, made where it is new.
+    async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceRow>;
+    /// Every workspace.
+    async fn workspaces(&self) -> Result<Vec<WorkspaceRow>>;
+    /// Keeps a capture; its number comes back.
+    async fn captured(
+        &self,
+        workspace: WorkspaceNo,
+        time: Time,
+        name: Option<String>,
+        changes: Vec<FileChange>,
+    ) -> Result<u64>;
+    /// Captures, newest first.
+    async fn captures(
+        &self,
+        workspace: WorkspaceNo,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<CaptureRow>>;
+
+    /// Stores what somebody said together with what it did to files, and puts the layers on their paths.
+    async fn say_changed(
+        &self,
+        conversation: ConversationId,
+        say: SayRequest,
+        delta: NewDelta,
+    ) -> Result<Receipt>;
+    /// The deltas of a conversation, first first. Those of its parent are not its own.
+    async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>>;
+    /// What a delta did.
+    async fn delta(&self, conversation: ConversationId, no: DeltaNo) -> Result<DeltaLayers>;
+    /// The layers of these paths; an untouched path has none.
+    async fn layers(
+        &self,
+        conversation: ConversationId,
+        workspace: WorkspaceNo,
+        paths: Vec<FilePath>,
+    ) -> Result<Vec<(FilePath, Stack)>>;
+
+    /// Decides an operation with its file half, as one transaction: after it, the files are to be carried out.
+    async fn apply_files(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+        half: FilesHalf,
+    ) -> Result<Receipt>;
+    /// What an operation did to files; nothing, when it did nothing.
+    async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Option<Moved>>;
+    /// Operations whose files are not settled.
+    async fn intents(&self) -> Result<Vec<IntentRow>>;
+    /// Turns the direction of an intent: its operation is taken back, its layers are as before. From here on its files are
+    /// to be put back.
+    async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt>;
+    /// The files of the intent are settled.
+    async fn settle(&self, workspace: WorkspaceNo) -> Result<()>;
+}

@@ -1,0 +1,217 @@
+//! Files: what a call did is stored with what it said, and an operation with its file half and its intent, each as one
+//! transaction.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use retake_core::{
+    By, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Layer, OpNo, Stack, Step, Time,
+};
+
+use super::load::Loaded;
+use super::{Context, Keeper};
+use crate::error::{Result, StoreError};
+use crate::files::{
+    CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewDelta, WorkspaceNo,
+    WorkspaceRow,
+};
+use crate::request::{Action, Apply, Receipt, SayRequest};
+use crate::rows::{Backend, FileRows, Key, Rows, Transactions};
+
+impl<T: Transactions> Context<T> {
+    fn workspace(&mut self, row: WorkspaceRow) -> Result<WorkspaceRow> {
+        let known = self.rows.workspaces()?;
+        let same = |known: &&WorkspaceRow| known.root == row.root && known.identity == row.identity;
+        if let Some(known) = known.iter().find(same) {
+            return Ok(known.clone());
+        }
+        let no = self.rows.insert_workspace(&row)?;
+        Ok(WorkspaceRow { no, ..row })
+    }
+
+    fn captured(
+        &mut self,
+        workspace: WorkspaceNo,
+        time: Time,
+        name: Option<String>,
+        changes: Vec<FileChange>,
+    ) -> Result<u64> {
+        let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
+        let row = CaptureRow { no: last + 1, time, name, changes };
+        self.rows.insert_capture(workspace, &row)?;
+        Ok(row.no)
+    }
+
+    fn say_changed(&mut self, id: ConversationId, say: SayRequest, delta: NewDelta) -> Result<Receipt> {
+        let before = self.load(id)?.conversation.head.seq;
+        let receipt = self.say(id, say)?;
+        let loaded = self.load(id)?;
+        let after = loaded.conversation.head.seq;
+        // Recorded before: then so was its delta.
+        if after == before || delta.changes.is_empty() {
+            return Ok(receipt);
+        }
+        let log = loaded.row.log;
+        let no = DeltaNo(self.rows.last_delta(log)?.map_or(1, |last| last.0 + 1));
+        let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
+        for (grade, change) in delta.changes {
+            let layer = Layer { delta: no, grade, before: change.before, after: change.after };
+            paths.entry(change.path).or_default().push(layer);
+        }
+        let mut layers = DeltaLayers::new();
+        for (path, steps) in paths {
+            let mut own = Stack::default();
+            let mut stack = self.rows.layers(log, delta.workspace, &path)?;
+            for step in steps {
+                own.push(step.clone());
+                stack.push(step);
+            }
+            self.rows.set_layers(&loaded.row, delta.workspace, &path, &stack)?;
+            layers.push((path, own.layers().to_vec()));
+        }
+        let line = DeltaLine { no, seq: after.0, workspace: delta.workspace, paths: layers.len() as u64 };
+        self.rows.insert_delta(&loaded.row, &line, &layers)?;
+        Ok(receipt)
+    }
+
+    fn apply_files(&mut self, id: ConversationId, apply: Apply, half: FilesHalf) -> Result<Receipt> {
+        let receipt = self.apply(id, apply)?;
+        let loaded = self.load(id)?;
+        let (Some(op), log) = (receipt.ops.last().copied(), loaded.row.log) else {
+            return Err(StoreError::NothingToDo);
+        };
+        if self.rows.moved(log, op)?.is_some() {
+            return Ok(receipt);
+        }
+        for made in &half.moves {
+            let path = &made.change.path;
+            if self.rows.layers(log, half.workspace, path)? != made.stack_before {
+                return Err(StoreError::StaleFiles(path.to_string()));
+            }
+            self.rows.set_layers(&loaded.row, half.workspace, path, &made.stack_after)?;
+        }
+        if let Some(staging) = half.staging {
+            if self.intent(half.workspace)?.is_some() {
+                return Err(StoreError::Unsettled);
+            }
+            let intent = IntentRow { workspace: half.workspace, conversation: id, op, staging, back: false };
+            self.rows.set_intent(half.workspace, Some(&intent))?;
+        }
+        self.rows.insert_moved(&loaded.row, op, &Moved { workspace: half.workspace, moves: half.moves })?;
+        Ok(receipt)
+    }
+
+    fn intent(&self, workspace: WorkspaceNo) -> Result<Option<IntentRow>> {
+        Ok(self.rows.intents()?.into_iter().find(|intent| intent.workspace == workspace))
+    }
+
+    fn turn_back(&mut self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
+        let intent = self.intent(workspace)?.ok_or(StoreError::NothingToDo)?;
+        let loaded = self.load(intent.conversation)?;
+        let moved = self.rows.moved(loaded.row.log, intent.op)?.ok_or(StoreError::NothingToDo)?;
+        let action = Action::Compensate(Step::Op(intent.op));
+        let apply = Apply { action, seen: retake_core::Seen::Anything, by };
+        let receipt = self.apply(intent.conversation, apply)?;
+        for made in &moved.moves {
+            self.rows.set_layers(&loaded.row, workspace, &made.change.path, &made.stack_before)?;
+        }
+        self.rows.set_intent(workspace, Some(&IntentRow { back: true, ..intent }))?;
+        Ok(receipt)
+    }
+}
+
+/// The deltas of a conversation, each with the id of its entry.
+fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)>> {
+    let log = loaded.row.log;
+    let lines = rows.deltas(log)?.into_iter();
+    lines.map(|line| Ok((line, rows.meta(Key { log, seq: line.seq })?.id))).collect()
+}
+
+#[async_trait]
+impl<B: Backend> FileStore for Keeper<B>
+where
+    B::Rows: Transactions + 'static,
+{
+    async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceRow> {
+        let row = WorkspaceRow { no: WorkspaceNo(0), root, identity, created: now };
+        self.write(|context| context.workspace(row)).await
+    }
+
+    async fn workspaces(&self) -> Result<Vec<WorkspaceRow>> {
+        self.read(|rows| rows.workspaces()).await
+    }
+
+    async fn captured(
+        &self,
+        workspace: WorkspaceNo,
+        time: Time,
+        name: Option<String>,
+        changes: Vec<FileChange>,
+    ) -> Result<u64> {
+        self.write(move |context| context.captured(workspace, time, name, changes)).await
+    }
+
+    async fn captures(
+        &self,
+        workspace: WorkspaceNo,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<CaptureRow>> {
+        self.read(move |rows| rows.captures(workspace, before, limit)).await
+    }
+
+    async fn say_changed(
+        &self,
+        conversation: ConversationId,
+        say: SayRequest,
+        delta: NewDelta,
+    ) -> Result<Receipt> {
+        self.write(move |context| context.say_changed(conversation, say, delta)).await
+    }
+
+    async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {
+        self.with(conversation, deltas).await
+    }
+
+    async fn delta(&self, conversation: ConversationId, no: DeltaNo) -> Result<DeltaLayers> {
+        self.with(conversation, move |rows, loaded| rows.delta(loaded.row.log, no)).await
+    }
+
+    async fn layers(
+        &self,
+        conversation: ConversationId,
+        workspace: WorkspaceNo,
+        paths: Vec<FilePath>,
+    ) -> Result<Vec<(FilePath, Stack)>> {
+        self.with(conversation, move |rows, loaded| {
+            let stack = |path: FilePath| Ok((path.clone(), rows.layers(loaded.row.log, workspace, &path)?));
+            paths.into_iter().map(stack).collect()
+        })
+        .await
+    }
+
+    async fn apply_files(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+        half: FilesHalf,
+    ) -> Result<Receipt> {
+        self.write(move |context| context.apply_files(conversation, apply, half)).await
+    }
+
+    async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Option<Moved>> {
+        self.with(conversation, move |rows, loaded| rows.moved(loaded.row.log, op)).await
+    }
+
+    async fn intents(&self) -> Result<Vec<IntentRow>> {
+        self.read(|rows| rows.intents()).await
+    }
+
+    async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
+        self.write(move |context| context.turn_back(workspace, by)).await
+    }
+
+    async fn settle(&self, workspace: WorkspaceNo) -> Result<()> {
+        self.write(move |context| context.rows.set_intent(workspace, None)).await
+    }
+}

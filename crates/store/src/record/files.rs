@@ -1,0 +1,196 @@
+//! Files: records, changes, layers, and what an operation did to each path. As JSON arrays; a name that is no UTF-8 is
+//! written in base64.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use retake_core::{ContentHash, DeltaNo, FileChange, FilePath, Grade, Layer, PathMove, Record, Stack};
+use serde::{Deserialize, Serialize};
+
+use super::{Decoded, from_json, to_json};
+
+/// Bytes that are a text most of the time.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Bytes {
+    Text(String),
+    Base64 { b: String },
+}
+
+/// A file's record.
+#[derive(Serialize, Deserialize)]
+enum RecordRecord {
+    /// Hash in hexadecimal digits, length, permission bits.
+    #[serde(rename = "f")]
+    File(String, u64, u16),
+    #[serde(rename = "l")]
+    Link(Bytes),
+    #[serde(rename = "d")]
+    Folder(u16),
+}
+
+type MaybeRecord = Option<RecordRecord>;
+/// Path, before, after.
+type ChangeRecord = (Bytes, MaybeRecord, MaybeRecord);
+/// Delta, grade, before, after.
+type LayerRecord = (u64, GradeName, MaybeRecord, MaybeRecord);
+/// Path, before, after, layers before, layers after.
+type MoveRecord = (Bytes, MaybeRecord, MaybeRecord, Vec<LayerRecord>, Vec<LayerRecord>);
+
+#[derive(Serialize, Deserialize)]
+enum GradeName {
+    #[serde(rename = "w")]
+    Written,
+    #[serde(rename = "s")]
+    Seen,
+    #[serde(rename = "a")]
+    Ambiguous,
+}
+
+fn bytes(bytes: &[u8]) -> Bytes {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Bytes::Text(text.to_owned()),
+        Err(_) => Bytes::Base64 { b: STANDARD.encode(bytes) },
+    }
+}
+
+fn unbytes(bytes: Bytes) -> Decoded<Vec<u8>> {
+    match bytes {
+        Bytes::Text(text) => Ok(text.into_bytes()),
+        Bytes::Base64 { b } => STANDARD.decode(&b).map_err(|error| format!("“{b}” is no base64: {error}")),
+    }
+}
+
+/// A path of a row: whatever leaves the root is refused here, and never reaches a disk (spec `rewind.md`, case 29).
+pub(crate) fn path(bytes: &[u8]) -> Decoded<FilePath> {
+    FilePath::new(bytes).map_err(|error| error.to_string())
+}
+
+fn unpath(bytes: Bytes) -> Decoded<FilePath> {
+    path(&unbytes(bytes)?)
+}
+
+fn record(record: Option<&Record>) -> MaybeRecord {
+    record.map(|record| match record {
+        Record::File { hash, len, mode } => RecordRecord::File(hash.to_string(), *len, *mode),
+        Record::Link { target } => RecordRecord::Link(bytes(target)),
+        Record::Folder { mode } => RecordRecord::Folder(*mode),
+    })
+}
+
+fn unrecord(record: MaybeRecord) -> Decoded<Option<Record>> {
+    let mode = |mode: u16| (mode <= 0o777).then_some(mode).ok_or_else(|| format!("{mode:o} is no mode"));
+    record
+        .map(|record| {
+            Ok(match record {
+                RecordRecord::File(hash, len, bits) => {
+                    Record::File { hash: unhash(&hash)?, len, mode: mode(bits)? }
+                }
+                RecordRecord::Link(target) => Record::Link { target: Arc::from(unbytes(target)?) },
+                RecordRecord::Folder(bits) => Record::Folder { mode: mode(bits)? },
+            })
+        })
+        .transpose()
+}
+
+fn unhash(text: &str) -> Decoded<ContentHash> {
+    let bad = || format!("“{text}” is no hash");
+    let digits = text.as_bytes();
+    if digits.len() != 64 {
+        return Err(bad());
+    }
+    let mut hash = [0; 32];
+    for (byte, pair) in hash.iter_mut().zip(digits.chunks(2)) {
+        let pair = std::str::from_utf8(pair).map_err(|_| bad())?;
+        *byte = u8::from_str_radix(pair, 16).map_err(|_| bad())?;
+    }
+    Ok(ContentHash(hash))
+}
+
+fn change(change: &FileChange) -> ChangeRecord {
+    (bytes(change.path.as_bytes()), record(change.before.as_ref()), record(change.after.as_ref()))
+}
+
+fn unchange((path, before, after): ChangeRecord) -> Decoded<FileChange> {
+    Ok(FileChange { path: unpath(path)?, before: unrecord(before)?, after: unrecord(after)? })
+}
+
+fn layer(layer: &Layer) -> LayerRecord {
+    let grade = match layer.grade {
+        Grade::Written => GradeName::Written,
+        Grade::Seen => GradeName::Seen,
+        Grade::Ambiguous => GradeName::Ambiguous,
+    };
+    (layer.delta.0, grade, record(layer.before.as_ref()), record(layer.after.as_ref()))
+}
+
+fn unlayer((delta, grade, before, after): LayerRecord) -> Decoded<Layer> {
+    let grade = match grade {
+        GradeName::Written => Grade::Written,
+        GradeName::Seen => Grade::Seen,
+        GradeName::Ambiguous => Grade::Ambiguous,
+    };
+    Ok(Layer { delta: DeltaNo(delta), grade, before: unrecord(before)?, after: unrecord(after)? })
+}
+
+fn layers(layers: &[Layer]) -> Vec<LayerRecord> {
+    layers.iter().map(layer).collect()
+}
+
+fn unlayers(layers: Vec<LayerRecord>) -> Decoded<Vec<Layer>> {
+    layers.into_iter().map(unlayer).collect()
+}
+
+/// Changes of a capture.
+pub(crate) fn encode_changes(changes: &[FileChange]) -> String {
+    to_json(&changes.iter().map(change).collect::<Vec<_>>())
+}
+
+/// The changes of that record.
+pub(crate) fn decode_changes(json: &str) -> Decoded<Vec<FileChange>> {
+    from_json::<Vec<ChangeRecord>>("changes", json)?.into_iter().map(unchange).collect()
+}
+
+/// What a delta put on each path.
+pub(crate) fn encode_delta(delta: &[(FilePath, Vec<Layer>)]) -> String {
+    let one = |(path, on): &(FilePath, Vec<Layer>)| (bytes(path.as_bytes()), layers(on));
+    to_json(&delta.iter().map(one).collect::<Vec<_>>())
+}
+
+/// What the delta of that record put on each path.
+pub(crate) fn decode_delta(json: &str) -> Decoded<Vec<(FilePath, Vec<Layer>)>> {
+    let delta: Vec<(Bytes, Vec<LayerRecord>)> = from_json("layers", json)?;
+    delta.into_iter().map(|(path, on)| Ok((unpath(path)?, unlayers(on)?))).collect()
+}
+
+/// The layers of one path.
+pub(crate) fn encode_stack(stack: &Stack) -> String {
+    to_json(&layers(stack.layers()))
+}
+
+/// The layers of that record.
+pub(crate) fn decode_stack(json: &str) -> Decoded<Stack> {
+    unlayers(from_json("layers", json)?).map(Stack::new)
+}
+
+/// What an operation did to each path.
+pub(crate) fn encode_moves(moves: &[PathMove]) -> String {
+    let one = |made: &PathMove| -> MoveRecord {
+        let (path, before, after) = change(&made.change);
+        (path, before, after, layers(made.stack_before.layers()), layers(made.stack_after.layers()))
+    };
+    to_json(&moves.iter().map(one).collect::<Vec<_>>())
+}
+
+/// What the operation of that record did.
+pub(crate) fn decode_moves(json: &str) -> Decoded<Vec<PathMove>> {
+    let one = |(path, before, after, below, above): MoveRecord| {
+        Ok(PathMove {
+            change: unchange((path, before, after))?,
+            stack_before: Stack::new(unlayers(below)?),
+            stack_after: Stack::new(unlayers(above)?),
+        })
+    };
+    from_json::<Vec<MoveRecord>>("moves", json)?.into_iter().map(one).collect()
+}

@@ -1,0 +1,215 @@
+//! Rows about files.
+
+use rusqlite::{Connection, params};
+
+use retake_core::{ConversationId, DeltaNo, FilePath, OpNo, Stack, Time};
+use uuid::Uuid;
+
+use super::cells::{Sql, all, first, int, run};
+use super::rows::SqliteRows;
+use crate::error::Result;
+use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
+use crate::record::{
+    decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta, encode_moves,
+    encode_stack,
+};
+use crate::rows::{ConversationRow, FileRows, LogNo};
+
+/// Device and inode numbers use all 64 bits: a cell holds the same bits.
+fn bits(number: u64) -> i64 {
+    i64::from_ne_bytes(number.to_ne_bytes())
+}
+
+fn unbits(cell: i64) -> u64 {
+    u64::from_ne_bytes(cell.to_ne_bytes())
+}
+
+/// What a person can find the rows by.
+fn of(what: &'static str, log: LogNo) -> impl Fn() -> String {
+    move || format!("{what} of conversation number {}", log.0)
+}
+
+const WORKSPACES: Sql =
+    ("read the workspaces", "SELECT no, root, device, inode, created FROM workspace ORDER BY no");
+const CAPTURES: Sql = (
+    "read captures",
+    "SELECT no, time, name, changes FROM capture WHERE workspace = ?1 AND no < ?2 ORDER BY no DESC LIMIT ?3",
+);
+const DELTAS: Sql = (
+    "read the deltas",
+    "SELECT no, seq, workspace, paths FROM delta
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY no",
+);
+const LAST_DELTA: Sql = (
+    "read the last delta",
+    "SELECT no FROM delta
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY no DESC LIMIT 1",
+);
+const DELTA: Sql = (
+    "read a delta",
+    "SELECT layers FROM delta
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND no = ?2",
+);
+const LAYERS: Sql = (
+    "read the layers of a path",
+    "SELECT stack FROM layer
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND workspace = ?2 AND path = ?3",
+);
+const MOVED: Sql = (
+    "read what an operation did to files",
+    "SELECT workspace, moves FROM moved
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2",
+);
+const INTENTS: Sql = (
+    "read the intents",
+    "SELECT intent.workspace, conversation.id, intent.op, intent.staging, intent.back
+     FROM intent JOIN conversation ON conversation.log = intent.log ORDER BY intent.workspace",
+);
+
+/// Every statement that reads rows of one conversation, for the test that none of them scans.
+#[cfg(test)]
+pub(super) const READS: &[Sql] = &[CAPTURES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED];
+
+impl FileRows for SqliteRows {
+    fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
+        let sql = ("add a workspace", "INSERT INTO workspace VALUES (NULL, ?, ?, ?, ?)");
+        let (device, inode) = row.identity;
+        run(&self.db, sql, params![row.root, bits(device), bits(inode), row.created.0])?;
+        Ok(WorkspaceNo(unbits(self.db.last_insert_rowid())))
+    }
+
+    fn workspaces(&self) -> Result<Vec<WorkspaceRow>> {
+        let name = || "the workspaces".to_owned();
+        all(&self.db, WORKSPACES, [], name, |cells| {
+            Ok(WorkspaceRow {
+                no: WorkspaceNo(cells.count()?),
+                root: cells.next()?,
+                identity: (unbits(cells.next()?), unbits(cells.next()?)),
+                created: Time(cells.next()?),
+            })
+        })
+    }
+
+    fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
+        let sql = ("keep a capture", "INSERT INTO capture VALUES (?, ?, ?, ?, ?)");
+        let changes = encode_changes(&row.changes);
+        run(&self.db, sql, params![int(workspace.0), int(row.no), row.time.0, row.name, changes]).map(drop)
+    }
+
+    fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>> {
+        let name = || format!("a capture of workspace {}", workspace.0);
+        let before = before.map_or(i64::MAX, int);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        all(&self.db, CAPTURES, [int(workspace.0), before, limit], name, |cells| {
+            Ok(CaptureRow {
+                no: cells.count()?,
+                time: Time(cells.next()?),
+                name: cells.next()?,
+                changes: decode_changes(&cells.next::<String>()?)?,
+            })
+        })
+    }
+
+    fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
+        let sql = ("keep a delta", "INSERT INTO delta VALUES (?, ?, ?, ?, ?, ?, ?)");
+        let values = params![
+            home.root.0,
+            home.log.0,
+            int(line.no.0),
+            int(line.seq),
+            int(line.workspace.0),
+            int(line.paths),
+            encode_delta(layers),
+        ];
+        run(&self.db, sql, values).map(drop)
+    }
+
+    fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>> {
+        all(&self.db, DELTAS, [log.0], of("the deltas", log), |cells| {
+            Ok(DeltaLine {
+                no: DeltaNo(cells.count()?),
+                seq: cells.count()?,
+                workspace: WorkspaceNo(cells.count()?),
+                paths: cells.count()?,
+            })
+        })
+    }
+
+    fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>> {
+        first(&self.db, LAST_DELTA, [log.0], of("the last delta", log), |cells| Ok(DeltaNo(cells.count()?)))
+    }
+
+    fn delta(&self, log: LogNo, no: DeltaNo) -> Result<DeltaLayers> {
+        let name = of("a delta", log);
+        let found = first(&self.db, DELTA, [log.0, int(no.0)], &name, |cells| {
+            decode_delta(&cells.next::<String>()?)
+        })?;
+        found.ok_or_else(|| super::cells::missing(name))
+    }
+
+    fn set_layers(
+        &mut self,
+        home: &ConversationRow,
+        workspace: WorkspaceNo,
+        path: &FilePath,
+        stack: &Stack,
+    ) -> Result<()> {
+        let sql = ("set the layers of a path", "REPLACE INTO layer VALUES (?, ?, ?, ?, ?)");
+        let values = params![home.root.0, home.log.0, int(workspace.0), path.as_bytes(), encode_stack(stack)];
+        run(&self.db, sql, values).map(drop)
+    }
+
+    fn layers(&self, log: LogNo, workspace: WorkspaceNo, path: &FilePath) -> Result<Stack> {
+        let values = params![log.0, int(workspace.0), path.as_bytes()];
+        let found = first(&self.db, LAYERS, values, of("the layers of a path", log), |cells| {
+            decode_stack(&cells.next::<String>()?)
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
+        let sql = ("keep what an operation does to files", "INSERT INTO moved VALUES (?, ?, ?, ?, ?)");
+        let moves = encode_moves(&moved.moves);
+        let values = params![home.root.0, home.log.0, int(op.0), int(moved.workspace.0), moves];
+        run(&self.db, sql, values).map(drop)
+    }
+
+    fn moved(&self, log: LogNo, op: OpNo) -> Result<Option<Moved>> {
+        let name = of("what an operation did to files", log);
+        first(&self.db, MOVED, [log.0, int(op.0)], name, |cells| {
+            let workspace = WorkspaceNo(cells.count()?);
+            Ok(Moved { workspace, moves: decode_moves(&cells.next::<String>()?)? })
+        })
+    }
+
+    fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()> {
+        let Some(intent) = intent else {
+            let sql = ("settle an intent", "DELETE FROM intent WHERE workspace = ?");
+            return run(&self.db, sql, [int(workspace.0)]).map(drop);
+        };
+        let sql = (
+            "write an intent down",
+            "REPLACE INTO intent SELECT ?1, root, log, ?3, ?4, ?5 FROM conversation WHERE id = ?2",
+        );
+        let id = intent.conversation.uuid().into_bytes();
+        let values = params![int(workspace.0), id, int(intent.op.0), intent.staging, intent.back];
+        run(&self.db, sql, values).map(drop)
+    }
+
+    fn intents(&self) -> Result<Vec<IntentRow>> {
+        intents(&self.db)
+    }
+}
+
+fn intents(db: &Connection) -> Result<Vec<IntentRow>> {
+    let name = || "the intents".to_owned();
+    all(db, INTENTS, [], name, |cells| {
+        Ok(IntentRow {
+            workspace: WorkspaceNo(cells.count()?),
+            conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
+            op: OpNo(cells.count()?),
+            staging: cells.next()?,
+            back: cells.next()?,
+        })
+    })
+}
