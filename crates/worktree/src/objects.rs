@@ -36,8 +36,7 @@ pub trait Objects: Send + Sync {
     /// Makes everything put so far durable. Called before a row names any of it.
     fn sync(&self) -> Result<()>;
     /// Reading many objects is fastest by this number, ascending: it follows the order on the disk.
-    fn order(&self, hash: &ContentHash) -> u64 {
-        let _ = hash;
+    fn order(&self, _hash: &ContentHash) -> u64 {
         0
     }
 }

@@ -5,6 +5,7 @@ use retake_core::ContentHash;
 use super::Objects as _;
 use super::index::{MEMORY, Place};
 use super::pack::{Names, PackObjects, locked};
+use super::read::unpack;
 use super::segment::Segment;
 use crate::error::Result;
 use crate::objects::hash;
@@ -43,13 +44,14 @@ impl PackObjects {
         let mut state = locked(&self.state);
         let on_disk = state.index.iter().filter(|(_, place)| place.segment != MEMORY);
         let damaged: Vec<_> = on_disk.map(|(name, _)| *name).filter(|name| !sound.contains(name)).collect();
+        state.damaged.retain(|name| !sound.contains(name));
         state.damaged.extend(&damaged);
         Ok(Checked { sound: sound.len(), damaged })
     }
 
     fn check_block(&self, place: Place, segment: &Segment, sound: &mut Names) {
         // What the system can't read is damaged as well.
-        let Some(block) = self.unpack(place, segment).ok().flatten() else { return };
+        let Some(block) = unpack(&self.codec, segment, place.at).ok().flatten() else { return };
         for entry in &block.entries {
             let is_here = || locked(&self.state).index.get(&entry.name) == Some(&place);
             if hash(block.bytes_of(entry)) == entry.name && is_here() {

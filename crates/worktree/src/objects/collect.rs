@@ -10,6 +10,7 @@ use super::block::Block;
 use super::guard::Guard;
 use super::index::Place;
 use super::pack::{Names, PackObjects, index_path, locked};
+use super::read::unpack;
 use super::segment::{Depth, Scan, Segment, sync_folder_of};
 use crate::error::{Result, WorktreeError};
 use crate::objects::hash;
@@ -58,6 +59,7 @@ impl PackObjects {
     ) -> Result<Collected> {
         assert!(guard.is_of(&self.kept), "BUG: the guard of a collection is of the pack that is collected");
         let _collecting = locked(&self.collecting);
+        self.make_durable()?;
         let mut candidates = Vec::new();
         for (number, segment) in self.segments() {
             let candidate = self.candidate(number, segment, live)?;
@@ -195,7 +197,7 @@ impl PackObjects {
             if wanted.is_empty() {
                 continue;
             }
-            let block = self.unpack(here, segment).map_err(WorktreeError::io("read", &segment.path))?;
+            let block = unpack(&self.codec, segment, at).map_err(WorktreeError::io("read", &segment.path))?;
             for name in wanted {
                 let bytes = block.as_ref().and_then(|block| block.find(&name));
                 let Some(bytes) = bytes.filter(|bytes| hash(bytes) == name) else {

@@ -26,7 +26,8 @@ pub struct Erased {
 impl PackObjects {
     /// Erases these objects, wherever they are, also where only a superseded copy of them is. Every segment that holds
     /// one, or that has damaged parts in which one could be, is written anew without them; the old file is overwritten
-    /// with zeros, synced, and removed. What is put again from now on is a new object.
+    /// with zeros, synced, and removed. What is put again from now on is a new object. After a failure, of a full disk for
+    /// one, the objects read as damaged, and it is to be done again.
     ///
     /// On a file system that writes in place (ext4, XFS without shared extents) the bytes are gone from the device as
     /// the system sees it. On one that copies when it writes (Btrfs, ZFS, APFS), on a journal of data, in snapshots

@@ -77,7 +77,8 @@ pub(super) fn read(path: &Path, len: u64) -> Option<Listed> {
 }
 
 /// Writes an index file. It is not synced: half of one is known for that, and made again.
-pub(super) fn write(path: &Path, listed: &Listed) -> io::Result<()> {
+pub(super) fn write(path: &Path, listed: &mut Listed) -> io::Result<()> {
+    listed.objects.sort_unstable_by_key(|(at, name)| (*at, name.0));
     let mut bytes = Vec::with_capacity(HEADER + listed.objects.len() * ENTRY + CHECK);
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());

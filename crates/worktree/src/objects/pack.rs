@@ -15,13 +15,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use retake_core::ContentHash;
 
-use super::Objects;
 use super::block::{Block, Codec};
 use super::guard::{Guard, Kept};
 use super::index::{self, FirstBytes, Index, Listed, MEMORY, Place};
-use super::read::Cache;
+use super::read::{Cache, unpack};
 use super::segment::{Depth, HEADER, Segment, sync_folder_of};
 use super::write::Writer;
+use super::{Objects, hash};
 use crate::error::{Result, WorktreeError};
 
 pub(super) type Names = HashSet<ContentHash, BuildHasherDefault<FirstBytes>>;
@@ -54,7 +54,7 @@ pub struct PackObjects {
     pub(super) kept: Arc<Mutex<Kept>>,
     pub(super) cache: Mutex<Cache>,
     /// Held as long as the pack is open.
-    _lock: File,
+    lock: File,
 }
 
 /// What the pack knows of its objects.
@@ -64,8 +64,9 @@ pub(super) struct State {
     /// Objects whose bytes were found to be wrong. They count as not there, so that putting them again heals them.
     pub(super) damaged: Names,
     pub(super) segments: BTreeMap<u32, Arc<Segment>>,
-    /// The block that small objects join, and its number.
+    /// The block that small objects join.
     pub(super) pending: Block,
+    /// Its number.
     pub(super) pending_number: u32,
     /// Full blocks that are not written yet.
     pub(super) full: BTreeMap<u32, Full>,
@@ -121,7 +122,7 @@ impl PackObjects {
             kept: Arc::default(),
             cache: Mutex::default(),
             dir,
-            _lock: lock,
+            lock,
         };
         let last = numbers.last().copied();
         for number in numbers {
@@ -151,7 +152,12 @@ impl PackObjects {
                 let Ok(at) = u32::try_from(found.at) else { continue };
                 listed.objects.extend(found.entries.iter().map(|entry| (at, entry.name)));
                 if !found.sound {
-                    state.damaged.extend(found.entries.iter().map(|entry| entry.name));
+                    // Cut off by a crash in the middle of others' blocks, or damaged: not to be taken for there.
+                    let block = unpack(&self.codec, &segment, at).ok().flatten().unwrap_or_default();
+                    let names = found.entries.iter().map(|entry| entry.name);
+                    let sound =
+                        |name: &ContentHash| block.find(name).is_some_and(|bytes| hash(bytes) == *name);
+                    state.damaged.extend(names.filter(|name| !sound(name)));
                 }
             }
             if last {
@@ -162,7 +168,7 @@ impl PackObjects {
             }
             listed.covered = len;
             // Only for speed: it is made again at the next start if this fails. An older one may be wrong by now.
-            if index::write(&index, &listed).is_err() {
+            if index::write(&index, &mut listed).is_err() {
                 super::collect::remove(&index)?;
             }
         }
@@ -243,6 +249,8 @@ impl Drop for PackObjects {
         if self.sync().is_ok() {
             self.write_index_of_newest();
         }
+        // Not left to the file's end: a child that another thread is just starting holds a copy of it for a moment.
+        drop(self.lock.unlock());
     }
 }
 
@@ -273,7 +281,7 @@ fn tidy(dir: &Path) -> Result<Vec<u32>> {
         let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
         let Some(number) = number.filter(|number| *number < MEMORY) else { continue };
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("pack") => numbers.push(number),
+            Some("pack") if path == segment_path(dir, number) => numbers.push(number),
             Some("erased") => super::erase::destroy(&path)?,
             Some("index" | "new") => beside.push((number, path)),
             _ => {}

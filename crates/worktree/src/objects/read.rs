@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use retake_core::ContentHash;
 
-use super::block::Block;
+use super::block::{Block, Codec};
 use super::index::{MEMORY, Place};
 use super::pack::{PackObjects, State, locked};
 use super::segment::Segment;
@@ -100,7 +100,7 @@ impl PackObjects {
         let block = match cached {
             Some(block) => block,
             None => {
-                let Some(block) = self.unpack(place, segment)? else { return Ok(None) };
+                let Some(block) = unpack(&self.codec, segment, place.at)? else { return Ok(None) };
                 if block.bytes.len() > LARGEST_CACHED && block.entries.len() == 1 {
                     let verified = block.entries[0].name == *name && hash(&block.bytes) == *name;
                     return Ok(verified.then_some(block.bytes));
@@ -112,14 +112,14 @@ impl PackObjects {
         };
         Ok(block.find(name).filter(|bytes| hash(bytes) == *name).map(<[u8]>::to_vec))
     }
+}
 
-    /// The block at this place; nothing, if it is damaged so that nothing can be got out of it.
-    pub(super) fn unpack(&self, place: Place, segment: &Segment) -> io::Result<Option<Block>> {
-        let at = u64::from(place.at);
-        let Some((head, entries)) = segment.head(at, segment.file.metadata()?.len())? else {
-            return Ok(None);
-        };
-        let payload = segment.payload(at, &head)?;
-        Ok(self.codec.unpack(&head, entries, payload))
-    }
+/// The block at this place; nothing, if it is damaged so that nothing can be got out of it.
+pub(super) fn unpack(codec: &Codec, segment: &Segment, at: u32) -> io::Result<Option<Block>> {
+    let at = u64::from(at);
+    let Some((head, entries)) = segment.head(at, segment.file.metadata()?.len())? else {
+        return Ok(None);
+    };
+    let payload = segment.payload(at, &head)?;
+    Ok(codec.unpack(&head, entries, payload))
 }

@@ -273,10 +273,9 @@ impl PackObjects {
     fn write_index(&self, newest: &Newest) {
         let state = locked(&self.state);
         let here = state.index.iter().filter(|(_, place)| place.segment == newest.number);
-        let mut objects: Vec<_> = here.map(|(name, place)| (place.at, *name)).collect();
+        let objects = here.map(|(name, place)| (place.at, *name)).collect();
         drop(state);
-        objects.sort_unstable_by_key(|(at, name)| (*at, name.0));
-        let listed = Listed { covered: newest.end, objects };
-        drop(index::write(&index_path(&self.dir, newest.number), &listed));
+        let mut listed = Listed { covered: newest.end, objects };
+        drop(index::write(&index_path(&self.dir, newest.number), &mut listed));
     }
 }
