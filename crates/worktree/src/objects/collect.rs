@@ -73,10 +73,12 @@ impl PackObjects {
         let mut done = 0;
         for candidate in &candidates {
             progress(done, total);
-            self.rewrite(candidate, &mut collected)?;
             done += candidate.len;
+            self.rewrite(candidate, &mut collected, &mut || progress(done, total))?;
         }
-        progress(total, total);
+        if candidates.is_empty() {
+            progress(total, total);
+        }
         Ok(collected)
     }
 
@@ -123,7 +125,13 @@ impl PackObjects {
         Ok(candidate)
     }
 
-    fn rewrite(&self, candidate: &Candidate, collected: &mut Collected) -> Result<()> {
+    /// `copied` is called when what stays is on the disk elsewhere.
+    fn rewrite(
+        &self,
+        candidate: &Candidate,
+        collected: &mut Collected,
+        copied: &mut dyn FnMut(),
+    ) -> Result<()> {
         let Candidate { number, segment, dead, .. } = candidate;
         self.seal_if(*number)?;
         let mut unreadable = Names::default();
@@ -135,6 +143,7 @@ impl PackObjects {
             collected.moved += moved.objects;
             unreadable.extend(moved.unreadable);
             self.sync_written()?;
+            copied();
             if !self.retire(*number, dead, &unreadable) {
                 // Something dead was put or asked for meanwhile, or something needed can't be read.
                 let state = locked(&self.state);

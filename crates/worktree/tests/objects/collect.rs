@@ -101,6 +101,38 @@ fn what_a_capture_puts_or_finds_is_not_taken() {
 }
 
 #[test]
+fn what_is_found_at_the_last_moment_is_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = open(dir.path());
+    let names = put_all(&pack, 0..60);
+    // Each time when the copies of a segment have been made, and it is about to go.
+    let mut found = HashSet::new();
+    let mut find = |_: u64, _: u64| {
+        found.extend(names.iter().skip(found.len() * 7).find(|name| pack.contains(name)));
+    };
+    pack.collect(&pack.guard(), &|_| false, &mut find).unwrap();
+    assert!(found.len() > 3 && pack.count() < names.len(), "{} of {}", found.len(), pack.count());
+    assert!(found.iter().all(|name| pack.get(name).is_ok()));
+}
+
+#[test]
+fn what_is_put_again_during_its_erasure_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = open(dir.path());
+    let names = put_all(&pack, 0..60);
+    let mut again = false;
+    let mut put = |_: u64, _: u64| {
+        if !std::mem::replace(&mut again, true) {
+            put_all(&pack, 30..31);
+            pack.sync().unwrap();
+        }
+    };
+    assert!(pack.erase(&names[30..32], &mut put).unwrap().segments > 0);
+    assert_eq!(pack.get(&names[30]).unwrap(), noise(30, 700));
+    assert!(!pack.contains(&names[31]));
+}
+
+#[test]
 fn collections_beside_captures_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
