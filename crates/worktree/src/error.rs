@@ -28,6 +28,20 @@ pub enum WorktreeError {
     /// An object's bytes are not what its name says. They are never handed out.
     #[error("the object {0} is damaged in the object store")]
     Damaged(ContentHash),
+    /// The object store is locked, by another process or by this one.
+    #[error("the object store {} is in use; end the program that has it open", .0.display())]
+    InUse(PathBuf),
+    /// The object store was written by a newer program.
+    #[error("{} has format {version}, which this version does not know; use the newer one that wrote it", path.display())]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// A sync failed earlier; from then on nothing is taken.
+    #[error("an earlier write to the object store {} did not reach the disk; check the disk and start again", .0.display())]
+    NotDurable(PathBuf),
 }
 
 impl WorktreeError {

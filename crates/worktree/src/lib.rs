@@ -5,4 +5,4 @@ mod error;
 mod objects;
 
 pub use error::{Result, WorktreeError};
-pub use objects::{MemoryObjects, Objects, hash};
+pub use objects::{Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, hash};

@@ -7,6 +7,23 @@ use retake_core::ContentHash;
 
 use crate::error::{Result, WorktreeError};
 
+mod block;
+mod check;
+mod collect;
+mod erase;
+mod guard;
+mod index;
+mod pack;
+mod read;
+mod segment;
+mod write;
+
+pub use check::Checked;
+pub use collect::Collected;
+pub use erase::Erased;
+pub use guard::Guard;
+pub use pack::{PackObjects, PackSizes};
+
 /// Bytes, kept by their hash. What was put is there for other threads at once, and after a crash once `sync` has
 /// returned.
 pub trait Objects: Send + Sync {
@@ -18,6 +35,10 @@ pub trait Objects: Send + Sync {
     fn get(&self, hash: &ContentHash) -> Result<Vec<u8>>;
     /// Makes everything put so far durable. Called before a row names any of it.
     fn sync(&self) -> Result<()>;
+    /// Reading many objects is fastest by this number, ascending: it follows the order on the disk.
+    fn order(&self, _hash: &ContentHash) -> u64 {
+        0
+    }
 }
 
 /// The name of these bytes.

@@ -1,0 +1,213 @@
+//! A block: several objects, compressed together, framed so that half a block is known for one. It knows bytes only,
+//! never a file's name. Its format is pinned by a golden test.
+//!
+//! ```text
+//! magic 4 | method 1, zero 3 | count 4 | raw 4 | stored 4 | check of the payload 8 | check of all before and the names 8
+//! names: count times (hash 32 | length 4)
+//! payload: `stored` bytes
+//! ```
+//! Numbers are little-endian, a check is the beginning of a BLAKE3 hash.
+
+use std::sync::{Mutex, PoisonError};
+
+use retake_core::ContentHash;
+use zstd::bulk::{Compressor, Decompressor};
+
+/// The largest object that is taken, in bytes.
+pub(super) const LARGEST: usize = 1 << 30;
+/// No block holds more objects, so that looking through its names is quick.
+pub(super) const MOST: usize = 4096;
+/// What every block begins with.
+pub(super) const MAGIC: [u8; 4] = *b"RtBk";
+/// The bytes of a head, before the names.
+pub(super) const HEAD: usize = 36;
+const NAME: usize = 36;
+/// Fast, and already much smaller than git's single objects, because small files are compressed together.
+const LEVEL: i32 = 1;
+const RAW: u8 = 0;
+const ZSTD: u8 = 1;
+
+/// An object in a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) name: ContentHash,
+    start: u32,
+    len: u32,
+}
+
+/// Objects, not compressed.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) entries: Vec<Entry>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Block {
+    /// Adds an object, which is at most [`LARGEST`] bytes long.
+    pub(super) fn push(&mut self, name: ContentHash, bytes: &[u8]) {
+        let small = "BUG: a block is smaller than 4 GiB";
+        let start = u32::try_from(self.bytes.len()).expect(small);
+        self.entries.push(Entry { name, start, len: u32::try_from(bytes.len()).expect(small) });
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The bytes of an entry of this block.
+    pub(super) fn bytes_of(&self, entry: &Entry) -> &[u8] {
+        &self.bytes[entry.start as usize..][..entry.len as usize]
+    }
+
+    /// The bytes of an object, as they are here.
+    pub(super) fn find(&self, name: &ContentHash) -> Option<&[u8]> {
+        self.entries.iter().find(|entry| entry.name == *name).map(|entry| self.bytes_of(entry))
+    }
+
+    /// Whether nothing more belongs into it.
+    pub(super) fn is_full(&self, block_bytes: usize) -> bool {
+        self.bytes.len() >= block_bytes || self.entries.len() >= MOST
+    }
+}
+
+/// What stands before a block's payload.
+#[derive(Debug)]
+pub(super) struct Head {
+    method: u8,
+    count: u32,
+    raw: u32,
+    stored: u32,
+    check: [u8; 8],
+    sealed: [u8; 8],
+    fixed: [u8; HEAD - 8],
+}
+
+impl Head {
+    /// Reads a head; nothing, if this can't be one. It holds only once [`Head::names`] has been read with it.
+    pub(super) fn parse(bytes: &[u8; HEAD]) -> Option<Self> {
+        let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let check = |at: usize| bytes.get(at..at + 8)?.try_into().ok();
+        let head = Self {
+            method: bytes[4],
+            count: number(8)?,
+            raw: number(12)?,
+            stored: number(16)?,
+            check: check(20)?,
+            sealed: check(28)?,
+            fixed: bytes[..HEAD - 8].try_into().ok()?,
+        };
+        let possible = bytes[..4] == MAGIC && head.method <= ZSTD && head.count as usize <= MOST;
+        (possible && bytes[5..8] == [0; 3] && head.raw as usize <= 2 * LARGEST).then_some(head)
+    }
+
+    /// How long the names are, in bytes.
+    pub(super) fn names_len(&self) -> usize {
+        self.count as usize * NAME
+    }
+
+    /// How long the payload is, in bytes.
+    pub(super) fn stored(&self) -> usize {
+        self.stored as usize
+    }
+
+    /// How long the objects are together.
+    pub(super) fn raw(&self) -> usize {
+        self.raw as usize
+    }
+
+    /// How long the whole block is.
+    pub(super) fn len(&self) -> u64 {
+        (HEAD + self.names_len() + self.stored()) as u64
+    }
+
+    /// The names, verified together with the head.
+    pub(super) fn names(&self, bytes: &[u8]) -> Option<Vec<Entry>> {
+        if check(&[&self.fixed, bytes]) != self.sealed {
+            return None;
+        }
+        let mut entries = Vec::with_capacity(self.count as usize);
+        let mut start = 0_u32;
+        for name in bytes.chunks_exact(NAME) {
+            let len = u32::from_le_bytes(name[32..].try_into().ok()?);
+            entries.push(Entry { name: ContentHash(name[..32].try_into().ok()?), start, len });
+            start = start.checked_add(len)?;
+        }
+        (start == self.raw).then_some(entries)
+    }
+
+    /// Whether this is the payload that was written.
+    pub(super) fn verifies(&self, payload: &[u8]) -> bool {
+        check(&[payload]) == self.check
+    }
+}
+
+impl Entry {
+    /// How long the object is.
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+}
+
+fn check(parts: &[&[u8]]) -> [u8; 8] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let mut check = [0; 8];
+    check.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    check
+}
+
+/// Packs and unpacks blocks; keeps what compression needs, because making it anew costs more than a small block.
+#[derive(Default)]
+pub(super) struct Codec {
+    packers: Mutex<Vec<Compressor<'static>>>,
+    unpackers: Mutex<Vec<Decompressor<'static>>>,
+}
+
+impl Codec {
+    /// A block as it is written.
+    pub(super) fn pack(&self, block: &Block) -> std::io::Result<Vec<u8>> {
+        let idle = self.packers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut packer = idle.map_or_else(|| Compressor::new(LEVEL), Ok)?;
+        let packed = packer.compress(&block.bytes);
+        self.packers.lock().unwrap_or_else(PoisonError::into_inner).push(packer);
+        let packed = packed?;
+        // What can't be made at least a little smaller is read faster as it is.
+        let small = packed.len() < block.bytes.len() - block.bytes.len() / 32;
+        let (method, payload) = if small { (ZSTD, &packed) } else { (RAW, &block.bytes) };
+        Ok(frame(block, method, payload))
+    }
+
+    /// The objects of a block. Nothing, if the payload can't be one; what comes out is to be verified object by object.
+    pub(super) fn unpack(&self, head: &Head, entries: Vec<Entry>, payload: Vec<u8>) -> Option<Block> {
+        let bytes = if head.method == RAW {
+            payload
+        } else {
+            let idle = self.unpackers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut unpacker = idle.map_or_else(Decompressor::new, Ok).ok()?;
+            let bytes = unpacker.decompress(&payload, head.raw()).ok();
+            self.unpackers.lock().unwrap_or_else(PoisonError::into_inner).push(unpacker);
+            bytes?
+        };
+        (bytes.len() == head.raw()).then_some(Block { entries, bytes })
+    }
+}
+
+fn frame(block: &Block, method: u8, payload: &[u8]) -> Vec<u8> {
+    let number = |len: usize| u32::try_from(len).expect("BUG: a block is smaller than 4 GiB").to_le_bytes();
+    let mut frame = Vec::with_capacity(HEAD + block.entries.len() * NAME + payload.len());
+    frame.extend_from_slice(&MAGIC);
+    frame.extend_from_slice(&[method, 0, 0, 0]);
+    for len in [block.entries.len(), block.bytes.len(), payload.len()] {
+        frame.extend_from_slice(&number(len));
+    }
+    frame.extend_from_slice(&check(&[payload]));
+    let fixed = frame.len();
+    frame.extend_from_slice(&[0; 8]);
+    for entry in &block.entries {
+        frame.extend_from_slice(&entry.name.0);
+        frame.extend_from_slice(&entry.len.to_le_bytes());
+    }
+    let sealed = check(&[&frame[..fixed], &frame[HEAD..]]);
+    frame[fixed..HEAD].copy_from_slice(&sealed);
+    frame.extend_from_slice(payload);
+    frame
+}

@@ -1,0 +1,272 @@
+//! Collection: a segment that holds mostly what nobody names any more is written anew without it, and goes only when
+//! everything of it that stays is on the disk elsewhere. A crash at any moment leaves an object twice, never lost.
+
+use std::io;
+use std::sync::Arc;
+
+use retake_core::ContentHash;
+
+use super::block::Block;
+use super::guard::Guard;
+use super::index::Place;
+use super::pack::{Names, PackObjects, index_path, locked};
+use super::read::unpack;
+use super::segment::{Depth, Scan, Segment, sync_folder_of};
+use crate::error::{Result, WorktreeError};
+use crate::objects::hash;
+
+/// A segment is written anew when less than this share of it is still needed, in hundredths.
+const NEEDED: u64 = 75;
+
+/// What a collection did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Bytes of the segments that went.
+    pub removed: u64,
+    /// Objects that stay, and were written again elsewhere.
+    pub moved: usize,
+    /// Objects that are needed and can't be read. Their segments are left as they are.
+    pub damaged: Vec<ContentHash>,
+}
+
+/// A segment to be written anew.
+struct Candidate {
+    number: u32,
+    segment: Arc<Segment>,
+    len: u64,
+    needed: u64,
+    /// What is not needed; everything else in it is.
+    dead: Names,
+}
+
+/// What became of the objects of a segment.
+#[derive(Default)]
+pub(super) struct Moved {
+    pub(super) objects: usize,
+    pub(super) unreadable: Names,
+}
+
+impl PackObjects {
+    /// Frees what is not live. The guard must have been taken before the caller began to find out what is live: what
+    /// was put or found since then stays. `progress` gets how many bytes of how many have been gone through.
+    ///
+    /// Needs room for what stays of one segment; those that need none go first.
+    pub fn collect(
+        &self,
+        guard: &Guard,
+        live: &dyn Fn(&ContentHash) -> bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Collected> {
+        assert!(guard.is_of(&self.kept), "BUG: the guard of a collection is of the pack that is collected");
+        let _collecting = locked(&self.collecting);
+        self.make_durable()?;
+        let mut candidates = Vec::new();
+        for (number, segment) in self.segments() {
+            let candidate = self.candidate(number, segment, live)?;
+            if candidate.needed * 100 < candidate.len * NEEDED {
+                candidates.push(candidate);
+            }
+        }
+        candidates.sort_by_key(|candidate| (candidate.needed, candidate.number));
+        let total = candidates.iter().map(|candidate| candidate.len).sum();
+        let mut collected = Collected::default();
+        let mut done = 0;
+        for candidate in &candidates {
+            progress(done, total);
+            done += candidate.len;
+            self.rewrite(candidate, &mut collected, &mut || progress(done, total))?;
+        }
+        if candidates.is_empty() {
+            progress(total, total);
+        }
+        Ok(collected)
+    }
+
+    /// The segments there are, oldest first.
+    pub(super) fn segments(&self) -> Vec<(u32, Arc<Segment>)> {
+        let state = locked(&self.state);
+        state.segments.iter().map(|(number, segment)| (*number, Arc::clone(segment))).collect()
+    }
+
+    /// What a segment holds, whether it is still needed or not.
+    pub(super) fn scan(&self, number: u32, segment: &Segment) -> Result<Scan> {
+        let end = locked(&self.writer).end_of(number);
+        let end = end.map_or_else(|| segment.len(), Ok)?;
+        let mut scan = segment.scan(super::segment::HEADER as u64, end, Depth::Names)?;
+        scan.gaps |= scan.end < end;
+        Ok(scan)
+    }
+
+    fn candidate(
+        &self,
+        number: u32,
+        segment: Arc<Segment>,
+        live: &dyn Fn(&ContentHash) -> bool,
+    ) -> Result<Candidate> {
+        let scan = self.scan(number, &segment)?;
+        let len = segment.len()?;
+        let mut candidate = Candidate { number, segment, len, needed: 0, dead: Names::default() };
+        for found in &scan.blocks {
+            let at = u32::try_from(found.at).unwrap_or(u32::MAX);
+            let here = Place { segment: number, at };
+            let mut needed = 0;
+            for entry in &found.entries {
+                let is_here = locked(&self.state).index.get(&entry.name) == Some(&here);
+                // Not asked with a lock held: whoever answers may read from this pack.
+                if is_here && live(&entry.name) {
+                    needed += entry.len() as u64 + 1;
+                } else if is_here {
+                    candidate.dead.insert(entry.name);
+                }
+            }
+            let raw = found.head.raw() as u64 + found.entries.len() as u64;
+            candidate.needed += found.head.len() * needed / raw.max(1);
+        }
+        Ok(candidate)
+    }
+
+    /// `copied` is called when what stays is on the disk elsewhere.
+    fn rewrite(
+        &self,
+        candidate: &Candidate,
+        collected: &mut Collected,
+        copied: &mut dyn FnMut(),
+    ) -> Result<()> {
+        let Candidate { number, segment, dead, .. } = candidate;
+        self.seal_if(*number)?;
+        let mut unreadable = Names::default();
+        loop {
+            let stays = |name: &ContentHash| {
+                !unreadable.contains(name) && (!dead.contains(name) || locked(&self.kept).has(name))
+            };
+            let moved = self.relocate(*number, segment, &stays)?;
+            collected.moved += moved.objects;
+            unreadable.extend(moved.unreadable);
+            self.sync_written()?;
+            copied();
+            if !self.retire(*number, dead, &unreadable) {
+                // Something dead was put or asked for meanwhile, or something needed can't be read.
+                let state = locked(&self.state);
+                let kept = locked(&self.kept);
+                let mut here = state.index.iter().filter(|(_, place)| place.segment == *number);
+                let again = here
+                    .any(|(name, _)| !unreadable.contains(name) && (!dead.contains(name) || kept.has(name)));
+                if again {
+                    continue;
+                }
+                collected.damaged.extend(unreadable);
+                return Ok(());
+            }
+            self.remove_files(*number, segment)?;
+            collected.removed += candidate.len;
+            return Ok(());
+        }
+    }
+
+    /// Forgets a segment with what is dead in it, if nothing else is in it.
+    fn retire(&self, number: u32, dead: &Names, unreadable: &Names) -> bool {
+        let mut state = locked(&self.state);
+        let kept = locked(&self.kept);
+        let mut here = state.index.iter().filter(|(_, place)| place.segment == number);
+        let needed = |name: &ContentHash| !dead.contains(name) || kept.has(name) || unreadable.contains(name);
+        if here.any(|(name, _)| needed(name)) {
+            return false;
+        }
+        drop(kept);
+        state.forget(number);
+        drop(state);
+        locked(&self.cache).forget(|place| place.segment == number);
+        true
+    }
+
+    /// Removes the files of a segment that nothing points into any more.
+    fn remove_files(&self, number: u32, segment: &Segment) -> Result<()> {
+        remove(&index_path(&self.dir, number))?;
+        remove(&segment.path)?;
+        sync_folder_of(&segment.path).map_err(WorktreeError::io("sync the folder of", &segment.path))
+    }
+
+    /// Copies out of a segment what stays and is nowhere newer. Each copy is verified; it counts once it is written.
+    pub(super) fn relocate(
+        &self,
+        number: u32,
+        segment: &Segment,
+        stays: &dyn Fn(&ContentHash) -> bool,
+    ) -> Result<Moved> {
+        let mut moved = Moved::default();
+        let mut copies = Block::default();
+        let mut listed = Names::default();
+        for found in self.scan(number, segment)?.blocks {
+            let at = u32::try_from(found.at).unwrap_or(u32::MAX);
+            let here = Place { segment: number, at };
+            let is_here = |name: &ContentHash| locked(&self.state).index.get(name) == Some(&here);
+            let names = found.entries.iter().map(|entry| entry.name).filter(is_here).collect::<Vec<_>>();
+            listed.extend(&names);
+            let wanted: Vec<_> = names.into_iter().filter(|name| stays(name)).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let block = unpack(&self.codec, segment, at).map_err(WorktreeError::io("read", &segment.path))?;
+            for name in wanted {
+                let bytes = block.as_ref().and_then(|block| block.find(&name));
+                let Some(bytes) = bytes.filter(|bytes| hash(bytes) == name) else {
+                    moved.unreadable.insert(name);
+                    continue;
+                };
+                moved.objects += 1;
+                copies.push(name, bytes);
+                if copies.is_full(self.sizes.block) {
+                    self.append_copies(number, &std::mem::take(&mut copies))?;
+                }
+            }
+        }
+        if !copies.entries.is_empty() {
+            self.append_copies(number, &copies)?;
+        }
+        // What the index has here and the segment doesn't list is damaged in its head.
+        let state = locked(&self.state);
+        let here = state.index.iter().filter(|(_, place)| place.segment == number);
+        let unlisted = here.map(|(name, _)| *name).filter(|name| stays(name) && !listed.contains(name));
+        moved.unreadable.extend(unlisted.collect::<Vec<_>>());
+        Ok(moved)
+    }
+
+    fn append_copies(&self, number: u32, copies: &Block) -> Result<()> {
+        self.append(copies, |state, name, place| {
+            // It may have been put anew meanwhile, because it was damaged.
+            if state.index.get(name).is_some_and(|old| old.segment == number) {
+                state.index.insert(*name, place);
+                state.damaged.remove(name);
+            }
+        })
+    }
+}
+
+impl super::pack::State {
+    /// Takes a segment, and all that is in it, out of the index.
+    pub(super) fn forget(&mut self, number: u32) -> Vec<ContentHash> {
+        let mut gone = Vec::new();
+        self.index.retain(|name, place| {
+            let stays = place.segment != number;
+            if !stays {
+                gone.push(*name);
+            }
+            stays
+        });
+        for name in &gone {
+            self.damaged.remove(name);
+        }
+        self.segments.remove(&number);
+        gone
+    }
+}
+
+/// Removes a file that may be gone already.
+pub(super) fn remove(path: &std::path::Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(WorktreeError::io("remove", path)(source))
+        }
+        _ => Ok(()),
+    }
+}

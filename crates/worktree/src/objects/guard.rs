@@ -1,0 +1,60 @@
+//! What keeps a collection from taking what a capture is about to name.
+
+use std::sync::{Arc, Mutex};
+
+use retake_core::ContentHash;
+
+use super::pack::{Names, locked};
+
+/// What was put, or asked for and there, since the oldest guard was taken.
+#[derive(Default)]
+pub(super) struct Kept {
+    guards: usize,
+    names: Names,
+}
+
+impl Kept {
+    /// Remembers an object, if there is a guard to remember it for.
+    pub(super) fn touch(&mut self, name: &ContentHash) {
+        if self.guards > 0 {
+            self.names.insert(*name);
+        }
+    }
+
+    /// Whether it was touched.
+    pub(super) fn has(&self, name: &ContentHash) -> bool {
+        self.names.contains(name)
+    }
+}
+
+/// As long as it is there, no collection takes what was put, or found by `contains`, since it was made.
+#[must_use = "dropped at once it guards nothing"]
+pub struct Guard(Arc<Mutex<Kept>>);
+
+impl Guard {
+    pub(super) fn new(kept: &Arc<Mutex<Kept>>) -> Self {
+        locked(kept).guards += 1;
+        Self(Arc::clone(kept))
+    }
+
+    /// Whether it guards the pack that this belongs to.
+    pub(super) fn is_of(&self, kept: &Arc<Mutex<Kept>>) -> bool {
+        Arc::ptr_eq(&self.0, kept)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let mut kept = locked(&self.0);
+        kept.guards -= 1;
+        if kept.guards == 0 {
+            kept.names = Names::default();
+        }
+    }
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Guard")
+    }
+}

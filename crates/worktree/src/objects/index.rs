@@ -1,0 +1,99 @@
+//! Where each object is: in memory for all, and a file for each segment, so that opening reads no pack. A file that is
+//! missing or damaged is made again from its segment; it is never believed against it.
+//!
+//! ```text
+//! magic 8 | version 4 | covered 8 | count 8 | count times (block's place 4 | hash 32) | BLAKE3 of all before 32
+//! ```
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use retake_core::ContentHash;
+
+const MAGIC: [u8; 8] = *b"RetakeIx";
+const VERSION: u32 = 1;
+const HEADER: usize = 28;
+const ENTRY: usize = 36;
+const CHECK: usize = 32;
+
+/// The number that stands for no segment: the block is still in memory, and `at` is its number there.
+pub(super) const MEMORY: u32 = u32::MAX;
+
+/// Where a block is. Ordered as it lies on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) segment: u32,
+    pub(super) at: u32,
+}
+
+/// Hashes are already spread evenly.
+#[derive(Default)]
+pub(super) struct FirstBytes(u64);
+
+impl Hasher for FirstBytes {
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(first) = bytes.first_chunk() {
+            self.0 = u64::from_le_bytes(*first);
+        }
+    }
+
+    fn write_usize(&mut self, _len: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The place of every object, 40 bytes for each and the table's air.
+pub(super) type Index = HashMap<ContentHash, Place, BuildHasherDefault<FirstBytes>>;
+
+/// What an index file says of its segment.
+pub(super) struct Listed {
+    /// Up to where, in bytes of the segment.
+    pub(super) covered: u64,
+    /// The objects and their blocks.
+    pub(super) objects: Vec<(u32, ContentHash)>,
+}
+
+/// Reads an index file. Nothing, if it is missing, damaged, of another version, or covers more than `len`.
+pub(super) fn read(path: &Path, len: u64) -> Option<Listed> {
+    let bytes = std::fs::read(path).ok()?;
+    let (body, check) = bytes.split_at_checked(bytes.len().checked_sub(CHECK)?)?;
+    let (header, entries) = body.split_at_checked(HEADER)?;
+    let covered = u64::from_le_bytes(header[12..20].try_into().ok()?);
+    let known = header[..8] == MAGIC && header[8..12] == VERSION.to_le_bytes() && covered <= len;
+    let count = u64::from_le_bytes(header[20..28].try_into().ok()?);
+    if !known || count != (entries.len() / ENTRY) as u64 || blake3::hash(body).as_bytes() != check {
+        return None;
+    }
+    let object = |entry: &[u8]| {
+        let at = u32::from_le_bytes(entry[..4].try_into().ok()?);
+        Some((at, ContentHash(entry[4..].try_into().ok()?)))
+    };
+    Some(Listed { covered, objects: entries.chunks_exact(ENTRY).map(object).collect::<Option<_>>()? })
+}
+
+/// Writes an index file. It is not synced: half of one is known for that, and made again.
+pub(super) fn write(path: &Path, listed: &mut Listed) -> io::Result<()> {
+    listed.objects.sort_unstable_by_key(|(at, name)| (*at, name.0));
+    let mut bytes = Vec::with_capacity(HEADER + listed.objects.len() * ENTRY + CHECK);
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&listed.covered.to_le_bytes());
+    bytes.extend_from_slice(&(listed.objects.len() as u64).to_le_bytes());
+    for (at, name) in &listed.objects {
+        bytes.extend_from_slice(&at.to_le_bytes());
+        bytes.extend_from_slice(&name.0);
+    }
+    let check = blake3::hash(&bytes);
+    bytes.extend_from_slice(check.as_bytes());
+    let beside = path.with_extension("new");
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    file.write_all(&bytes)?;
+    drop(file);
+    std::fs::rename(&beside, path)
+}

@@ -1,0 +1,298 @@
+//! The object store on the disk: a folder of append-only segments. It owns its folder alone, and writes nowhere else.
+//!
+//! What is put is readable at once and durable once [`Objects::sync`] has returned. A put that only joins a block in
+//! memory costs a hash and a copy; whoever fills the block compresses and writes it, outside of every lock that a
+//! reader needs.
+//!
+//! Locks are taken in this order: `collecting`, `writer`, `state`, `kept`; `cache` alone.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::hash::BuildHasherDefault;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use retake_core::ContentHash;
+
+use super::block::{Block, Codec};
+use super::guard::{Guard, Kept};
+use super::index::{self, FirstBytes, Index, Listed, MEMORY, Place};
+use super::read::{Cache, unpack};
+use super::segment::{Depth, HEADER, Segment, sync_folder_of};
+use super::write::Writer;
+use super::{Objects, hash};
+use crate::error::{Result, WorktreeError};
+
+pub(super) type Names = HashSet<ContentHash, BuildHasherDefault<FirstBytes>>;
+
+/// How large the parts of a pack are.
+#[derive(Debug, Clone, Copy)]
+pub struct PackSizes {
+    /// A block is compressed and written when it holds so many bytes.
+    pub block: usize,
+    /// A segment gets no more blocks when they would not fit into so many bytes.
+    pub segment: u64,
+}
+
+impl Default for PackSizes {
+    fn default() -> Self {
+        Self { block: 192 << 10, segment: 256 << 20 }
+    }
+}
+
+/// Objects in a pack on the disk.
+pub struct PackObjects {
+    pub(super) dir: PathBuf,
+    pub(super) sizes: PackSizes,
+    pub(super) codec: Codec,
+    pub(super) collecting: Mutex<()>,
+    pub(super) writer: Mutex<Writer>,
+    pub(super) state: Mutex<State>,
+    /// Told whenever a block in memory has been written, or could not be.
+    pub(super) settled: Condvar,
+    pub(super) kept: Arc<Mutex<Kept>>,
+    pub(super) cache: Mutex<Cache>,
+    /// Held as long as the pack is open.
+    lock: File,
+}
+
+/// What the pack knows of its objects.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) index: Index,
+    /// Objects whose bytes were found to be wrong. They count as not there, so that putting them again heals them.
+    pub(super) damaged: Names,
+    pub(super) segments: BTreeMap<u32, Arc<Segment>>,
+    /// The block that small objects join.
+    pub(super) pending: Block,
+    /// Its number.
+    pub(super) pending_number: u32,
+    /// Full blocks that are not written yet.
+    pub(super) full: BTreeMap<u32, Full>,
+    /// The number that was given last.
+    pub(super) blocks: u32,
+}
+
+/// A block on its way to the disk.
+pub(super) struct Full {
+    pub(super) block: Arc<Block>,
+    /// Whether some thread is at it. If not, writing it has failed, and is tried again before anything else is taken.
+    pub(super) taken: bool,
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file of a segment.
+pub(super) fn segment_path(dir: &Path, number: u32) -> PathBuf {
+    dir.join(format!("{number:08}.pack"))
+}
+
+/// The index file of a segment.
+pub(super) fn index_path(dir: &Path, number: u32) -> PathBuf {
+    dir.join(format!("{number:08}.index"))
+}
+
+impl PackObjects {
+    /// Opens the pack in this folder; makes it if there is none. Half a block, left by a crash, is cut off.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
+        Self::open_sized(dir, PackSizes::default())
+    }
+
+    /// Opens the pack in this folder, and adds to it by these sizes. What is there may have others.
+    pub fn open_sized(dir: impl Into<PathBuf>, sizes: PackSizes) -> Result<Self> {
+        let dir = dir.into();
+        let sizes = PackSizes { block: sizes.block.min(64 << 20), segment: sizes.segment.min(2 << 30) };
+        if !dir.is_dir() {
+            let mut builder = DirBuilder::new();
+            builder.recursive(true).mode(0o700).create(&dir).map_err(WorktreeError::io("create", &dir))?;
+            sync_folder_of(&dir).map_err(WorktreeError::io("sync the folder of", &dir))?;
+        }
+        let lock = lock(&dir)?;
+        let numbers = tidy(&dir)?;
+        let mut pack = Self {
+            sizes,
+            codec: Codec::default(),
+            collecting: Mutex::default(),
+            writer: Mutex::default(),
+            state: Mutex::default(),
+            settled: Condvar::new(),
+            kept: Arc::default(),
+            cache: Mutex::default(),
+            dir,
+            lock,
+        };
+        let last = numbers.last().copied();
+        for number in numbers {
+            pack.load(number, Some(number) == last)?;
+        }
+        Ok(pack)
+    }
+
+    /// Takes in a segment. Only into the last one may have been written when the process ended.
+    fn load(&mut self, number: u32, last: bool) -> Result<()> {
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        writer.next = number + 1;
+        let path = segment_path(&self.dir, number);
+        let Some(segment) = Segment::open(path.clone())? else {
+            return std::fs::remove_file(&path).map_err(WorktreeError::io("remove", &path));
+        };
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut len = segment.len()?;
+        let index = index_path(&self.dir, number);
+        let mut listed =
+            index::read(&index, len).unwrap_or(Listed { covered: HEADER as u64, objects: Vec::new() });
+        let fresh = listed.covered < len;
+        if fresh {
+            let depth = if last { Depth::Payloads } else { Depth::Names };
+            let scan = segment.scan(listed.covered, len, depth)?;
+            for found in &scan.blocks {
+                let Ok(at) = u32::try_from(found.at) else { continue };
+                listed.objects.extend(found.entries.iter().map(|entry| (at, entry.name)));
+                if !found.sound {
+                    // Cut off by a crash in the middle of others' blocks, or damaged: not to be taken for there.
+                    let block = unpack(&self.codec, &segment, at).ok().flatten().unwrap_or_default();
+                    let names = found.entries.iter().map(|entry| entry.name);
+                    let sound =
+                        |name: &ContentHash| block.find(name).is_some_and(|bytes| hash(bytes) == *name);
+                    state.damaged.extend(names.filter(|name| !sound(name)));
+                }
+            }
+            if last {
+                len = scan.end;
+                // What the process that ended had not synced is read from memory, and would be taken for durable.
+                let settle = segment.file.set_len(len).and_then(|()| segment.file.sync_all());
+                settle.map_err(WorktreeError::io("mend", &path))?;
+            }
+            listed.covered = len;
+            // Only for speed: it is made again at the next start if this fails. An older one may be wrong by now.
+            if index::write(&index, &mut listed).is_err() {
+                super::collect::remove(&index)?;
+            }
+        }
+        for (at, name) in listed.objects {
+            state.index.insert(name, Place { segment: number, at });
+        }
+        let segment = Arc::new(segment);
+        state.segments.insert(number, Arc::clone(&segment));
+        if last && len < self.sizes.segment {
+            writer.resume(number, segment, len);
+        }
+        Ok(())
+    }
+
+    /// How many bytes the pack takes on the disk. What to do about too many is the caller's matter.
+    pub fn size(&self) -> Result<u64> {
+        let failed = || WorktreeError::io("read", &self.dir);
+        let mut size = 0;
+        for entry in std::fs::read_dir(&self.dir).map_err(failed())? {
+            match entry.map_err(failed())?.metadata() {
+                Ok(metadata) => size += metadata.len(),
+                // A segment that was collected meanwhile.
+                Err(gone) if gone.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => return Err(failed()(source)),
+            }
+        }
+        Ok(size)
+    }
+
+    /// How many objects there are.
+    pub fn count(&self) -> usize {
+        locked(&self.state).index.len()
+    }
+
+    /// Keeps what is put, and what is asked for and there, from every collection until the guard is dropped. Taken
+    /// before a capture begins, dropped when the row that names its objects is committed.
+    pub fn guard(&self) -> Guard {
+        Guard::new(&self.kept)
+    }
+
+    /// Syncs, writes the index of the newest segment, and says whether that worked. Dropping the pack does the same
+    /// without saying so.
+    pub fn close(self) -> Result<()> {
+        self.sync()
+    }
+}
+
+impl Objects for PackObjects {
+    fn put(&self, bytes: &[u8]) -> Result<ContentHash> {
+        self.put_bytes(bytes)
+    }
+
+    fn contains(&self, hash: &ContentHash) -> bool {
+        let state = locked(&self.state);
+        let there = state.index.contains_key(hash) && !state.damaged.contains(hash);
+        if there {
+            locked(&self.kept).touch(hash);
+        }
+        there
+    }
+
+    fn get(&self, hash: &ContentHash) -> Result<Vec<u8>> {
+        self.read(hash)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.make_durable()
+    }
+
+    fn order(&self, hash: &ContentHash) -> u64 {
+        let place = locked(&self.state).index.get(hash).copied();
+        place.map_or(u64::MAX, |place| u64::from(place.segment) << 32 | u64::from(place.at))
+    }
+}
+
+impl Drop for PackObjects {
+    fn drop(&mut self) {
+        if self.sync().is_ok() {
+            self.write_index_of_newest();
+        }
+        // Not left to the file's end: a child that another thread is just starting holds a copy of it for a moment.
+        drop(self.lock.unlock());
+    }
+}
+
+impl std::fmt::Debug for PackObjects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PackObjects").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+fn lock(dir: &Path) -> Result<File> {
+    let path = dir.join("lock");
+    let open = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+    let file = open.map_err(WorktreeError::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(WorktreeError::InUse(dir.to_owned())),
+        Err(TryLockError::Error(source)) => Err(WorktreeError::io("lock", path)(source)),
+    }
+}
+
+/// Finishes what a crash left over, and lists the segments, oldest first. Files of others are left alone.
+fn tidy(dir: &Path) -> Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    let mut beside = Vec::new();
+    let listing = std::fs::read_dir(dir).map_err(WorktreeError::io("read", dir))?;
+    for entry in listing {
+        let path = entry.map_err(WorktreeError::io("read", dir))?.path();
+        let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+        let Some(number) = number.filter(|number| *number < MEMORY) else { continue };
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("pack") if path == segment_path(dir, number) => numbers.push(number),
+            Some("erased") => super::erase::destroy(&path)?,
+            Some("index" | "new") => beside.push((number, path)),
+            _ => {}
+        }
+    }
+    numbers.sort_unstable();
+    for (number, path) in beside {
+        let of_none = numbers.binary_search(&number).is_err();
+        if of_none || path.extension().is_some_and(|extension| extension == "new") {
+            std::fs::remove_file(&path).map_err(WorktreeError::io("remove", &path))?;
+        }
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,281 @@
+//! How objects get into the pack: joined into blocks, compressed, appended, synced. Nothing that was taken is ever
+//! dropped because the disk is full: it waits in memory until it can be written.
+
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+use retake_core::ContentHash;
+
+use super::block::{Block, LARGEST};
+use super::index::{self, Listed, MEMORY, Place};
+use super::pack::{Full, PackObjects, State, index_path, locked, segment_path};
+use super::segment::{HEADER, Segment};
+use crate::error::{Result, WorktreeError};
+use crate::objects::hash;
+
+/// Where the next block goes.
+#[derive(Default)]
+pub(super) struct Writer {
+    newest: Option<Newest>,
+    /// The number of the next segment.
+    pub(super) next: u32,
+    /// Blocks written so far, and how many of them are known to be on the disk.
+    written: u64,
+    synced: u64,
+    /// A sync has failed. What it would have made durable can't be told from what is, so nothing more is believed.
+    failed: bool,
+}
+
+/// The segment that is appended to.
+#[derive(Clone)]
+struct Newest {
+    number: u32,
+    segment: Arc<Segment>,
+    end: u64,
+}
+
+impl Writer {
+    /// Goes on at the end of a segment that is there and synced.
+    pub(super) fn resume(&mut self, number: u32, segment: Arc<Segment>, end: u64) {
+        self.newest = Some(Newest { number, segment, end });
+    }
+
+    /// Up to where a segment may be read.
+    pub(super) fn end_of(&self, number: u32) -> Option<u64> {
+        self.newest.as_ref().filter(|newest| newest.number == number).map(|newest| newest.end)
+    }
+}
+
+impl State {
+    /// Adds an object that is not there. If that filled a block, it is taken, and its number returned.
+    fn add(&mut self, name: ContentHash, bytes: &[u8], block_bytes: usize) -> Option<u32> {
+        if bytes.len() < block_bytes / 2 {
+            self.index.insert(name, Place { segment: MEMORY, at: self.pending_number });
+            self.pending.push(name, bytes);
+            return if self.pending.is_full(block_bytes) { self.close_pending(true) } else { None };
+        }
+        let mut block = Block::default();
+        block.push(name, bytes);
+        let at = self.next_number();
+        self.full.insert(at, Full { block: Arc::new(block), taken: true });
+        self.index.insert(name, Place { segment: MEMORY, at });
+        Some(at)
+    }
+
+    /// Takes the pending block for writing, if there is anything in it.
+    fn close_pending(&mut self, taken: bool) -> Option<u32> {
+        if self.pending.entries.is_empty() {
+            return None;
+        }
+        let block = Arc::new(std::mem::take(&mut self.pending));
+        let number = self.pending_number;
+        self.full.insert(number, Full { block, taken });
+        self.pending_number = self.next_number();
+        Some(number)
+    }
+
+    fn next_number(&mut self) -> u32 {
+        self.blocks = self.blocks.wrapping_add(1);
+        self.blocks
+    }
+
+    /// Takes a block that someone failed to write.
+    fn take_stuck(&mut self) -> Option<u32> {
+        let (number, full) = self.full.iter_mut().find(|(_, full)| !full.taken)?;
+        full.taken = true;
+        Some(*number)
+    }
+}
+
+impl PackObjects {
+    pub(super) fn put_bytes(&self, bytes: &[u8]) -> Result<ContentHash> {
+        let name = hash(bytes);
+        if bytes.len() > LARGEST {
+            let source = std::io::Error::from(std::io::ErrorKind::FileTooLarge);
+            return Err(WorktreeError::io("keep an object of more than 1 GiB in", &self.dir)(source));
+        }
+        let mut state = loop {
+            let mut state = locked(&self.state);
+            if state.index.contains_key(&name) && !state.damaged.contains(&name) {
+                locked(&self.kept).touch(&name);
+                return Ok(name);
+            }
+            // A disk that was full is tried again first, so that memory doesn't grow with what it can't take.
+            let Some(stuck) = state.take_stuck() else { break state };
+            drop(state);
+            self.write_full(stuck)?;
+        };
+        locked(&self.kept).touch(&name);
+        state.damaged.remove(&name);
+        let full = state.add(name, bytes, self.sizes.block);
+        drop(state);
+        full.map_or(Ok(()), |number| self.write_full(number)).map(|()| name)
+    }
+
+    fn write_stuck(&self) -> Result<()> {
+        loop {
+            let stuck = locked(&self.state).take_stuck();
+            let Some(number) = stuck else { return Ok(()) };
+            self.write_full(number)?;
+        }
+    }
+
+    /// Writes a block that this thread has taken.
+    fn write_full(&self, number: u32) -> Result<()> {
+        let block = locked(&self.state).full.get(&number).map(|full| Arc::clone(&full.block));
+        let block = block.expect("BUG: a block stays until the thread that took it has written it");
+        let written = self.append(&block, |state, entry, place| {
+            let here = Place { segment: MEMORY, at: number };
+            // It may have been found damaged nowhere else: it was never on the disk.
+            if state.index.get(entry) == Some(&here) {
+                state.index.insert(*entry, place);
+            }
+        });
+        let mut state = locked(&self.state);
+        if written.is_ok() {
+            state.full.remove(&number);
+        } else if let Some(full) = state.full.get_mut(&number) {
+            full.taken = false;
+        }
+        drop(state);
+        self.settled.notify_all();
+        written
+    }
+
+    /// Appends a block, and tells of each of its objects where it is now.
+    pub(super) fn append(
+        &self,
+        block: &Block,
+        mut placed: impl FnMut(&mut State, &ContentHash, Place),
+    ) -> Result<()> {
+        let frame = self.codec.pack(block).map_err(WorktreeError::io("compress for", &self.dir))?;
+        let mut writer = locked(&self.writer);
+        let place = self.append_frame(&mut writer, &frame)?;
+        // Still with the writer, so that the index of a sealed segment is whole.
+        let mut state = locked(&self.state);
+        for entry in &block.entries {
+            placed(&mut state, &entry.name, place);
+        }
+        Ok(())
+    }
+
+    fn append_frame(&self, writer: &mut Writer, frame: &[u8]) -> Result<Place> {
+        if writer.failed {
+            return Err(WorktreeError::NotDurable(self.dir.clone()));
+        }
+        let len = frame.len() as u64;
+        let full = |newest: &Newest| newest.end > HEADER as u64 && newest.end + len > self.sizes.segment;
+        if writer.newest.as_ref().is_some_and(full) {
+            self.seal(writer)?;
+        }
+        if writer.newest.is_none() {
+            let number = writer.next;
+            let segment = Arc::new(Segment::create(segment_path(&self.dir, number))?);
+            writer.next = number + 1;
+            locked(&self.state).segments.insert(number, Arc::clone(&segment));
+            writer.resume(number, segment, HEADER as u64);
+        }
+        let newest = writer.newest.as_mut().expect("BUG: there is a newest segment, it was made above");
+        if let Err(source) = newest.segment.file.write_all_at(frame, newest.end) {
+            // Half a block would be known for one. Its room is given back where that is possible.
+            drop(newest.segment.file.set_len(newest.end));
+            return Err(WorktreeError::io("write to", &newest.segment.path)(source));
+        }
+        let at = u32::try_from(newest.end).expect("BUG: a segment is smaller than 4 GiB");
+        newest.end += len;
+        writer.written += 1;
+        Ok(Place { segment: newest.number, at })
+    }
+
+    /// Ends the newest segment: synced, with its index.
+    pub(super) fn seal(&self, writer: &mut Writer) -> Result<()> {
+        let Some(newest) = writer.newest.clone() else { return Ok(()) };
+        if writer.synced < writer.written {
+            self.sync_segment(writer, &newest.segment)?;
+            writer.synced = writer.written;
+        }
+        self.write_index(&newest);
+        writer.newest = None;
+        Ok(())
+    }
+
+    /// Ends the newest segment if it is this one.
+    pub(super) fn seal_if(&self, number: u32) -> Result<()> {
+        let mut writer = locked(&self.writer);
+        if writer.end_of(number).is_some() { self.seal(&mut writer) } else { Ok(()) }
+    }
+
+    fn sync_segment(&self, writer: &mut Writer, segment: &Segment) -> Result<()> {
+        segment.file.sync_data().map_err(|source| {
+            writer.failed = true;
+            WorktreeError::io("sync", &segment.path)(source)
+        })
+    }
+
+    /// Writes everything that was put before, whoever put it, and syncs.
+    pub(super) fn make_durable(&self) -> Result<()> {
+        let mut state = locked(&self.state);
+        state.close_pending(false);
+        let before: Vec<u32> = state.full.keys().copied().collect();
+        loop {
+            drop(state);
+            self.write_stuck()?;
+            state = locked(&self.state);
+            let open = |state: &State| before.iter().any(|number| state.full.contains_key(number));
+            let others = |state: &State| state.full.values().all(|full| full.taken);
+            while open(&state) && others(&state) {
+                state = self.settled.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+            }
+            if !open(&state) {
+                break;
+            }
+        }
+        drop(state);
+        self.sync_written()
+    }
+
+    /// Syncs what is written. Others write on meanwhile.
+    pub(super) fn sync_written(&self) -> Result<()> {
+        let writer = locked(&self.writer);
+        if writer.failed {
+            return Err(WorktreeError::NotDurable(self.dir.clone()));
+        }
+        let (written, synced, newest) = (writer.written, writer.synced, writer.newest.clone());
+        drop(writer);
+        let Some(newest) = newest.filter(|_| synced < written) else { return Ok(()) };
+        let result = newest.segment.file.sync_data();
+        let mut writer = locked(&self.writer);
+        match result {
+            // Another thread's sync may have failed meanwhile, and have taken the report of what this one needs.
+            Ok(()) if writer.failed => Err(WorktreeError::NotDurable(self.dir.clone())),
+            Ok(()) => {
+                writer.synced = writer.synced.max(written);
+                Ok(())
+            }
+            Err(source) => {
+                writer.failed = true;
+                Err(WorktreeError::io("sync", &newest.segment.path)(source))
+            }
+        }
+    }
+
+    /// Writes the index of the newest segment, so that the next start reads nothing else.
+    pub(super) fn write_index_of_newest(&self) {
+        let writer = locked(&self.writer);
+        let newest = writer.newest.clone().filter(|_| writer.written > 0);
+        drop(writer);
+        if let Some(newest) = newest {
+            self.write_index(&newest);
+        }
+    }
+
+    /// Only for speed, so that failing is nothing to report: the segment is read at the next start instead.
+    fn write_index(&self, newest: &Newest) {
+        let state = locked(&self.state);
+        let here = state.index.iter().filter(|(_, place)| place.segment == newest.number);
+        let objects = here.map(|(name, place)| (place.at, *name)).collect();
+        drop(state);
+        let mut listed = Listed { covered: newest.end, objects };
+        drop(index::write(&index_path(&self.dir, newest.number), &mut listed));
+    }
+}

@@ -1,0 +1,108 @@
+//! A full disk: said clearly, nothing lost, and all goes on when there is room again.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use retake_worktree::{Objects, PackObjects, WorktreeError};
+
+use super::{noise, open};
+
+/// A small file system of its own; unmounted at the end, also of a test that fails. Lazily: a process that another test
+/// is just starting holds its files for a moment.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(at: PathBuf) -> Self {
+        fs::create_dir(&at).expect("a folder");
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "retake-test"]).arg(&at).output();
+        let mount = mount.expect("there is a mount command");
+        assert!(
+            mount.status.success(),
+            "a full disk can only be tested where tmpfs may be mounted: {mount:?}"
+        );
+        Self(at)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg("--lazy").arg(&self.0).status();
+        assert!(unmounted.is_ok_and(|status| status.success()) || std::thread::panicking(), "not unmounted");
+    }
+}
+
+fn is_full(result: Result<(), WorktreeError>) -> bool {
+    matches!(result, Err(WorktreeError::Io { source, .. }) if source.kind() == std::io::ErrorKind::StorageFull)
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = Small::mount(dir.path().join("small"));
+    let filler = small.0.join("filler");
+    let data = small.0.join("objects");
+    let pack = open(&data);
+    let before = pack.put(&noise(0, 700)).unwrap();
+    pack.sync().unwrap();
+    assert!(fs::write(&filler, vec![0; 2 << 20]).is_err(), "it is full");
+
+    // Some are taken into memory; then it is said, and said again, and memory takes no more.
+    let mut taken = Vec::new();
+    let mut refused = 0;
+    for number in 1..100 {
+        match pack.put(&noise(number, 700)) {
+            Ok(name) => taken.push((number, name)),
+            Err(error) => {
+                assert!(is_full(Err(error)));
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 80, "{refused}");
+    assert!(is_full(pack.sync()) && is_full(pack.sync()));
+    assert!(is_full(pack.put(&noise(500, 5000)).map(drop)), "nor a large one");
+    assert_eq!(pack.get(&before).unwrap(), noise(0, 700));
+    for (number, name) in &taken {
+        assert_eq!(pack.get(name).unwrap(), noise(*number, 700), "what was taken is there");
+    }
+    // What a process that ends now leaves is what was synced.
+    fs::copy(data.join("00000000.pack"), dir.path().join("00000000.pack")).unwrap();
+    assert_eq!(open(dir.path()).get(&before).unwrap(), noise(0, 700));
+
+    fs::remove_file(&filler).unwrap();
+    let after = pack.put(&noise(1000, 700)).unwrap();
+    pack.sync().unwrap();
+    drop(pack);
+    let pack = open(&data);
+    assert_eq!(pack.get(&after).unwrap(), noise(1000, 700));
+    for (number, name) in taken {
+        assert_eq!(pack.get(&name).unwrap(), noise(number, 700));
+    }
+    assert!(pack.check(&mut |_, _| {}).unwrap().damaged.is_empty());
+}
+
+#[test]
+fn a_full_disk_stops_a_collection_and_an_erasure_without_harm() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = Small::mount(dir.path().join("small"));
+    let data = small.0.join("objects");
+    let pack = PackObjects::open(&data).unwrap();
+    let names: Vec<_> = (0..600).map(|number| pack.put(&noise(number, 700)).unwrap()).collect();
+    pack.sync().unwrap();
+    let filler = small.0.join("filler");
+    assert!(fs::write(&filler, vec![0; 2 << 20]).is_err(), "it is full");
+    let live = |name: &retake_core::ContentHash| names[..200].contains(name);
+    assert!(is_full(pack.collect(&pack.guard(), &live, &mut |_, _| {}).map(drop)));
+    assert!(is_full(pack.erase(&names[599..], &mut |_, _| {}).map(drop)));
+    for (number, name) in names[..599].iter().enumerate() {
+        assert_eq!(pack.get(name).unwrap(), noise(number as u64, 700));
+    }
+    // Where nothing stays, no room is needed.
+    fs::remove_file(&filler).unwrap();
+    pack.erase(&names[599..], &mut |_, _| {}).unwrap();
+    assert!(fs::write(&filler, vec![0; 2 << 20]).is_err(), "it is full again");
+    pack.collect(&pack.guard(), &|_| false, &mut |_, _| {}).unwrap();
+    assert_eq!(pack.count(), 0);
+}
