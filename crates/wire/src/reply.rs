@@ -62,6 +62,9 @@ pub struct Receipt {
     /// Entries it made, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<String>,
+    /// Of an undo or a redo, how far it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Steps>,
     /// Nothing had to be changed: it was so already.
     #[serde(default)]
     pub unchanged: bool,
@@ -75,6 +78,15 @@ pub struct Receipt {
     /// What returns to the composer, to be edited; only for the one who asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composer: Option<Composer>,
+}
+
+/// How far an undo or a redo went: fewer steps than asked for where there are no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steps {
+    /// Steps done.
+    pub done: usize,
+    /// Steps asked for.
+    pub asked: usize,
 }
 
 /// How much.
@@ -478,6 +490,9 @@ pub struct Report {
     pub entries: u64,
     /// What is wrong, a sentence each; empty is healthy.
     pub problems: Vec<String>,
+    /// What the database says of it, for those who know its inside; a face for people need not show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
 }
