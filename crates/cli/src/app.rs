@@ -148,7 +148,7 @@ fn explain(error: &SettingsError) -> Problem {
         code: "settings".to_owned(),
         kind,
         message: error.to_string(),
-        hint: Some(error.hint()),
+        hint: Some(error.hint().into()),
         causes: causes.map(ToString::to_string).collect(),
         head: None,
     }

@@ -59,8 +59,9 @@ pub(crate) struct Global {
     /// Print replies as JSON, one document per line; problems too, on standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// When to use colours; NO_COLOR is respected
+    /// When to use colours: auto, always or never; NO_COLOR is respected
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    #[arg(hide_possible_values = true)]
     pub(crate) color: Color,
     /// Never start a pager for long output
     #[arg(long, global = true)]

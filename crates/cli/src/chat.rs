@@ -198,8 +198,9 @@ impl<'a> Chat<'a> {
         );
         let nearest =
             commands::nearest(name).map(|near| format!("did you mean /{near}? ")).unwrap_or_default();
-        problem.hint =
-            Some(format!("{nearest}/help lists the commands; a message that begins with / is sent as //"));
+        problem.hint = Some(
+            format!("{nearest}/help lists the commands; a message that begins with / is sent as //").into(),
+        );
         self.prefill = Some(line.to_owned());
         Err(problem.into())
     }
@@ -216,7 +217,7 @@ impl<'a> Chat<'a> {
         self.conversation.clone().ok_or_else(|| {
             let mut problem =
                 problem(retake_wire::ProblemKind::Refused, "nothing_said", "nothing has been said here yet");
-            problem.hint = Some("say something first, or /list for other conversations".to_owned());
+            problem.hint = Some("say something first, or /list for other conversations".into());
             problem.into()
         })
     }
@@ -271,11 +272,11 @@ impl<'a> Chat<'a> {
 
     async fn greet(&mut self) -> Result {
         let look = self.cx.ui.look();
-        let name = look.palette.paint(Style::Bold, "retake");
         let version = env!("CARGO_PKG_VERSION");
-        self.print(&format!(
-            "{name} {version}: nothing is final. /rewind goes back, /undo takes that back too\n"
-        ))?;
+        let line =
+            format!("retake {version}: nothing is final. /rewind goes back, /undo takes that back too");
+        let name = look.palette.paint(Style::Bold, "retake").to_string();
+        self.print(&content::block(&look, &line, 0, None).replacen("retake", &name, 1))?;
         let model = self.model_line().await?;
         self.dim(&model)?;
         self.dim("/help lists the commands · Alt+Enter begins a new line · Ctrl-D leaves")?;

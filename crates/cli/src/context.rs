@@ -108,7 +108,7 @@ impl Context<'_> {
                 format!("there is no conversation in {}", safe::line(self.folder)),
             );
             none.hint =
-                Some("`retake` begins one, and `retake list --all` shows those of other folders".to_owned());
+                Some("`retake` begins one, and `retake list --all` shows those of other folders".into());
             return Err(none.into());
         };
         if found.next().is_some() {
@@ -143,8 +143,13 @@ impl Context<'_> {
     }
 
     /// A path as the owner needs it, whatever folder it works in.
-    pub(crate) fn absolute(&self, path: &Path) -> String {
-        Path::new(self.folder).join(path).display().to_string()
+    pub(crate) fn absolute(&self, path: &Path) -> Result<String> {
+        let path = Path::new(self.folder).join(path);
+        let text = path.to_str().map(str::to_owned);
+        // Another name in its place would be another file.
+        text.ok_or_else(|| {
+            usage(format!("{} is not UTF-8", safe::line(&path.to_string_lossy())), "name it in UTF-8")
+        })
     }
 
     /// The words of an argument, or standard input for `-` or where there are none and it is no terminal.
@@ -175,7 +180,7 @@ impl Context<'_> {
     /// Says a problem, and goes on.
     pub(crate) fn complain(&mut self, failure: &Failure) -> Result {
         if let Some(problem) = failure.to_say() {
-            let text = crate::error::text(self.ui.error_palette(), &problem);
+            let text = crate::error::text(self.ui, &problem);
             self.ui.note(&text)?;
         }
         Ok(())

@@ -1,13 +1,14 @@
 //! Why a command ends without success, how that is said, and the exit code. Must never say a cause twice, nor fail because the reader
 //! of the output has gone.
 
-use std::fmt::Write;
 use std::io;
 
-use retake_wire::{Problem, ProblemKind};
+use retake_wire::{Hint, Problem, ProblemKind};
 
-use crate::term::safe;
-use crate::term::style::{Palette, Style};
+use crate::hint::Face;
+use crate::term::style::Style;
+use crate::term::{safe, width};
+use crate::ui::Ui;
 
 /// The exit code of a command that Ctrl-C stopped.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -57,7 +58,7 @@ pub(crate) fn problem(kind: ProblemKind, code: &str, message: impl Into<String>)
 }
 
 /// Something in the arguments that makes no sense.
-pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+pub(crate) fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Failure {
     let mut problem = problem(ProblemKind::Usage, "usage", message);
     problem.hint = Some(hint.into());
     problem.into()
@@ -72,7 +73,7 @@ pub(crate) fn file(message: impl Into<String>, error: &io::Error) -> Failure {
     };
     let mut problem = problem(kind, "file", message);
     problem.causes.push(error.to_string());
-    problem.hint = Some(hint.to_owned());
+    problem.hint = Some(hint.into());
     problem.into()
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn unexpected(reply: &retake_wire::Reply) -> Failure {
         "unexpected_reply",
         format!("the owner of the data answered with {name}, which does not fit the request"),
     );
-    problem.hint = Some("this is a defect of retake: please report it".to_owned());
+    problem.hint = Some("this is a defect of retake: please report it".into());
     problem.into()
 }
 
@@ -93,26 +94,34 @@ pub(crate) fn unexpected(reply: &retake_wire::Reply) -> Failure {
 pub(crate) fn broken_run() -> Failure {
     let mut problem =
         problem(ProblemKind::Internal, "broken_run", "the run went away before it said how it ended");
-    problem.hint = Some("`retake log` shows what is kept".to_owned());
+    problem.hint = Some("`retake log` shows what is kept".into());
     problem.into()
 }
 
 /// The problem as people read it: what failed, the causes, what to do next.
-pub(crate) fn text(palette: Palette, problem: &Problem) -> String {
-    let mut text = format!("{} {}\n", palette.paint(Style::Error, "error:"), safe::block(&problem.message));
-    let mut write = |line: String| {
-        text.write_str(&line).expect("BUG: writing to a String does not fail");
-    };
+pub(crate) fn text(ui: &dyn Ui, problem: &Problem) -> String {
+    let mut text = labelled(ui, Style::Error, "error:", &problem.message);
     for cause in &problem.causes {
-        write(format!("  {}\n", safe::line(cause)));
+        text.push_str(&format!("  {}\n", safe::line(cause)));
     }
     if let Some(head) = &problem.head {
-        write(format!("  the head is {} now\n", safe::line(head)));
+        text.push_str(&format!("  the head is {} now\n", safe::line(head)));
     }
     if let Some(hint) = &problem.hint {
-        write(format!("{} {}\n", palette.paint(Style::Accent, "hint:"), safe::block(hint)));
+        let words = Face::Shell.words(hint);
+        text.push_str(&labelled(ui, Style::Accent, "hint:", &words));
     }
     text
+}
+
+/// A label with the words behind it; wrapped where a person reads it, as it is in a log.
+fn labelled(ui: &dyn Ui, style: Style, label: &str, words: &str) -> String {
+    let mut text = format!("{label} {}", safe::block(words));
+    if ui.interactive() {
+        text = width::wrap(&text, ui.look().columns.max(20)).join("\n");
+    }
+    let painted = ui.error_palette().paint(style, label).to_string();
+    text.replacen(label, &painted, 1) + "\n"
 }
 
 impl Failure {
@@ -138,7 +147,7 @@ impl Failure {
                     "the terminal or a pipe can't be read or written",
                 );
                 said.causes.push(error.to_string());
-                said.hint = Some("check where the input and the output go".to_owned());
+                said.hint = Some("check where the input and the output go".into());
                 Some(said)
             }
             Self::Said(_) => None,

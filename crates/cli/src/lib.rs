@@ -9,6 +9,7 @@ mod args;
 mod chat;
 mod context;
 mod error;
+mod hint;
 mod owner;
 mod render;
 mod run;

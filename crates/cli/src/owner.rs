@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
 use tokio::sync::OnceCell;
+
+use crate::hint::Face;
 
 /// Where things are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,20 +52,23 @@ pub trait Owner: Send + Sync {
 }
 
 /// A client that opens the data only when it is asked something: a command that reads a slow pipe first does not hold them meanwhile.
+/// What it says is in the words of the face.
 pub(crate) struct Opening<'a> {
     owner: &'a dyn Owner,
     places: Places,
+    face: Face,
     opened: OnceCell<Opened>,
 }
 
 impl<'a> Opening<'a> {
     /// Nothing is opened yet.
-    pub(crate) fn new(owner: &'a dyn Owner, places: Places) -> Self {
-        Self { owner, places, opened: OnceCell::new() }
+    pub(crate) fn new(owner: &'a dyn Owner, places: Places, face: Face) -> Self {
+        Self { owner, places, face, opened: OnceCell::new() }
     }
 
     async fn client(&self) -> Result<&dyn Client, Problem> {
-        let opened = self.opened.get_or_try_init(|| self.owner.open(&self.places)).await?;
+        let opened = self.opened.get_or_try_init(|| self.owner.open(&self.places)).await;
+        let opened = opened.map_err(|problem| self.face.word(problem))?;
         Ok(&*opened.client)
     }
 
@@ -80,10 +86,12 @@ impl<'a> Opening<'a> {
 #[async_trait]
 impl Client for Opening<'_> {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
-        self.client().await?.call(request).await
+        self.client().await?.call(request).await.map_err(|problem| self.face.word(problem))
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
-        self.client().await?.run(run).await
+        let face = self.face;
+        let events = self.client().await?.run(run).await.map_err(|problem| face.word(problem))?;
+        Ok(events.map(move |event| face.word_event(event)).boxed())
     }
 }

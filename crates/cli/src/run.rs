@@ -10,6 +10,7 @@ use crate::args::{Cli, EXIT_CODES, Global, Verb};
 use crate::chat;
 use crate::context::{Context, document};
 use crate::error::{self, Failure, Result, problem, usage};
+use crate::hint::Face;
 use crate::owner::{Opening, Owner, Places};
 use crate::term::safe;
 use crate::term::style::Style;
@@ -48,7 +49,7 @@ fn say(failure: &Failure, ui: &mut dyn Ui, json: bool) -> u8 {
         let said = if json {
             ui.print(&document(&problem))
         } else {
-            let text = error::text(ui.error_palette(), &problem);
+            let text = error::text(ui, &problem);
             ui.note(&text)
         };
         // There is nobody left to tell; the exit code stands.
@@ -111,8 +112,10 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     if verb.is_none() {
         chat::check(ui, json)?;
     }
-    let client = Opening::new(owner, places);
-    if verb.is_none() && ui.input_is_terminal() {
+    let talks = verb.is_none() && ui.input_is_terminal();
+    let face = if talks { Face::Chat } else { Face::Shell };
+    let client = Opening::new(owner, places, face);
+    if talks {
         client.open().await?;
     }
     let mut cx = Context { client: &client, ui, json, folder: &folder };

@@ -19,6 +19,7 @@ const ENTER: &str = "\r";
 const DOWN: &str = "\x1b[B";
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
+const CTRL_Z: &str = "\x1a";
 
 /// A home of its own.
 struct Home(TempDir);
@@ -29,6 +30,12 @@ impl Home {
     }
 
     fn start(&self, arguments: &[&str]) -> Pty {
+        let mut all = vec!["--model", "demo"];
+        all.extend(arguments);
+        self.run(Path::new(env!("CARGO_BIN_EXE_retake")), &all)
+    }
+
+    fn run(&self, program: &Path, arguments: &[&str]) -> Pty {
         let home = self.0.path().display().to_string();
         let config = self.0.path().join("config.toml");
         let config = config.display().to_string();
@@ -38,10 +45,7 @@ impl Home {
             ("RETAKE_CONFIG", config.as_str()),
             ("PAGER", ""),
         ];
-        let program = Path::new(env!("CARGO_BIN_EXE_retake"));
-        let mut all = vec!["--model", "demo"];
-        all.extend(arguments);
-        Pty::run(program, &all, &variables)
+        Pty::run(program, arguments, &variables)
     }
 
     /// Says something in a new conversation, and waits for the answer.
@@ -227,4 +231,31 @@ fn what_is_typed_while_an_answer_comes_waits_and_runs_nothing() {
     pty.send(CTRL_D);
     assert!(pty.ended());
     assert!(pty.is_restored());
+}
+
+#[test]
+fn what_is_typed_stays_unseen_after_ctrl_z_and_fg() {
+    let home = Home::new();
+    std::fs::write(home.0.path().join("config.toml"), "[demo]\nword_delay_ms = 60\n").expect("written");
+    let mut pty = home.run(Path::new("/bin/bash"), &["--norc", "--noprofile"]);
+    pty.send(format!("PS1='sh: '; clear; '{}' --model demo\r", env!("CARGO_BIN_EXE_retake")));
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
+    pty.send("hello\r");
+    pty.shows("I am the demo");
+    pty.send(CTRL_Z);
+    pty.shows("Stopped");
+    pty.until("the shell", |screen| screen.trim_end().ends_with("sh:"));
+    pty.send("fg\r");
+    // Words that come after it was woken: it has done what it does then.
+    pty.shows("GEMINI_API_KEY");
+    pty.send("unseen");
+    let screen = pty.until("the words", |screen| screen.trim_end().ends_with("> unseen"));
+    assert_eq!(screen.matches("unseen").count(), 1, "{screen}");
+    pty.send(CTRL_C);
+    pty.shows("cleared");
+    pty.send(CTRL_D);
+    pty.until("the shell", |screen| screen.trim_end().ends_with("sh:"));
+    pty.send("exit\r");
+    assert!(pty.ended());
 }

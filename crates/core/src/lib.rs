@@ -10,6 +10,7 @@ mod decide;
 mod entry;
 mod files;
 mod fold;
+mod hint;
 mod id;
 mod line;
 mod mark;
@@ -34,6 +35,7 @@ pub use files::{
     Look, MergeBytes, Merged, Now, PathMove, PathPlan, Rebuilt, Record, Stack, Verdict, Want, Wish, merge,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
+pub use hint::{Hint, HintPiece, Remedy};
 pub use id::{BadId, ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, Seq, Time};
 pub use line::{Line, Step};
 pub use mark::{Mark, MarkChange, Marks};

@@ -1,5 +1,6 @@
 //! Why a request is refused. A refusal changes nothing; each has its own type, text and next step.
 
+use crate::hint::{Hint, Remedy};
 use crate::id::{Head, OpNo, Pos};
 use crate::mark::Mark;
 
@@ -49,8 +50,8 @@ pub enum Refusal {
     /// The entries to fold do not stand together in the prompt, or there are none.
     #[error("these messages do not stand together in the prompt, so no summary can take their place")]
     NotFoldable,
-    /// A label needs a name.
-    #[error("a label can't be empty")]
+    /// A label or a title needs a text.
+    #[error("a label or a title can't be empty")]
     EmptyLabel,
     /// The label names another entry.
     #[error("the label “{0}” already names another message")]
@@ -100,27 +101,33 @@ impl Refusal {
     }
 
     /// What to do next.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Hint {
+        use Remedy::{Choose, Edit, Log, Ops, Restore, Show, Tree, Undo};
         match self {
-            Self::UnknownEntry => "`retake log` shows the ids of the messages".into(),
+            Self::UnknownEntry => Hint::new("{} shows the ids of the messages", [Log]),
             Self::NotOnPath { taken_back: Some((op, head)), .. } => {
-                format!("operation {op} took it back; `undo` or `restore {head}` brings it back")
+                Hint::new("{} or {} brings it back", [Undo, Restore(Some(*head))])
+                    .after(format!("operation {op} took it back;"))
             }
-            Self::NotOnPath { .. } => "`tree` lists the branches; check out the one that it is on".into(),
-            Self::NotVisible(_) => "`show` it first".into(),
+            Self::NotOnPath { .. } => {
+                Hint::new("{} lists the branches; switch to the one that it is on", [Tree])
+            }
+            Self::NotVisible(_) => Hint::new("{} brings it back", [Show]),
             Self::Stale { .. } | Self::StaleMark(_) => "look again, then repeat it with the new head".into(),
-            Self::NothingToUndo => "`tree` lists every branch, `ops` everything that was done".into(),
-            Self::NothingToRedo => {
-                "what was left is a branch: `tree` lists it, `restore` returns to it".into()
+            Self::NothingToUndo => {
+                Hint::new("{} lists every branch, {} everything that was done", [Tree, Ops])
             }
-            Self::UnknownHead(_) => "`ops` lists the heads".into(),
-            Self::Overtaken => "`undo` takes back the last thing that was done".into(),
-            Self::UnknownFold => "`ops` lists the folds".into(),
+            Self::NothingToRedo => {
+                Hint::new("what was left is a branch: {} lists it, {} returns to it", [Tree, Restore(None)])
+            }
+            Self::UnknownHead(_) => Hint::new("{} lists the heads", [Ops]),
+            Self::Overtaken => Hint::new("{} takes back the last thing that was done", [Undo]),
+            Self::UnknownFold => Hint::new("{} lists the folds", [Ops]),
             Self::NotFoldable => "choose a range of messages that the model sees".into(),
-            Self::EmptyLabel => "give a name, or remove the label".into(),
+            Self::EmptyLabel => "give a name, or --remove".into(),
             Self::LabelTaken(_) => "choose another name, or remove that label first".into(),
-            Self::NoSuchAlternative { .. } => "`choose ENTRY` lists them".into(),
-            Self::NotAnAnswer => "choose an answer; to reword a prompt, use `edit`".into(),
+            Self::NoSuchAlternative { .. } => Hint::new("{} lists them", [Choose]),
+            Self::NotAnAnswer => Hint::new("choose an answer; to reword a prompt, use {}", [Edit]),
             Self::ReadOnly { .. } => "open it with a newer version".into(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use retake_core::{Head, Refusal};
+use retake_core::{Head, Hint, Refusal, Remedy};
 use retake_store::StoreError;
 
 use crate::model::{ModelError, ModelErrorKind};
@@ -38,7 +38,7 @@ pub struct EngineError {
     /// What was attempted, on what, and why it failed.
     pub message: String,
     /// What to do next.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
     /// The head now, when the author's was stale.
     pub head: Option<Head>,
     /// The cause.
@@ -54,7 +54,7 @@ impl EngineError {
 
     /// With what to do next.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -82,8 +82,7 @@ impl EngineError {
     /// A failed call of a model.
     pub fn model(error: &ModelError) -> Self {
         let cause = error.source().map(|cause| cause.to_string().into());
-        let hint = Some(error.hint().to_owned()).filter(|hint| !hint.is_empty());
-        Self { hint, cause, ..Self::new(Kind::Model, "model", error.to_string()) }
+        Self { hint: Some(error.hint()), cause, ..Self::new(Kind::Model, "model", error.to_string()) }
     }
 }
 
@@ -92,60 +91,76 @@ impl From<StoreError> for EngineError {
         let message = error.to_string();
         let (kind, code, hint) = match &error {
             StoreError::Refused(refusal) => return refused(refusal),
-            StoreError::UnknownConversation(_) => {
-                (Kind::NotFound, "unknown_conversation", "`retake list` shows the conversations")
-            }
-            StoreError::UnknownEntry { .. } => {
-                (Kind::NotFound, "unknown_entry", "`retake log` shows the ids of the messages")
-            }
-            StoreError::ForeignEntry { .. } => {
-                (Kind::NotFound, "foreign_entry", "name that conversation with --conversation")
-            }
+            StoreError::UnknownConversation(_) => (
+                Kind::NotFound,
+                "unknown_conversation",
+                Hint::new("{} shows the conversations", [Remedy::List]),
+            ),
+            StoreError::UnknownEntry { .. } => (
+                Kind::NotFound,
+                "unknown_entry",
+                Hint::new("{} shows the ids of the messages", [Remedy::Log]),
+            ),
+            StoreError::ForeignEntry { .. } => (
+                Kind::NotFound,
+                "foreign_entry",
+                Hint::new("go to that conversation with {}", [Remedy::Conversation]),
+            ),
             StoreError::RequestReused(_) => {
-                (Kind::Refused, "request_reused", "use a new id for a new request")
+                (Kind::Refused, "request_reused", "use a new id for a new request".into())
             }
             StoreError::BadCursor(_) => {
-                (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading")
+                (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading".into())
             }
-            StoreError::Damaged { .. } | StoreError::MissingOperation(_) => {
-                (Kind::Storage, "damaged", "`retake doctor` says what is damaged; the rest stays readable")
-            }
-            StoreError::ConversationExists(_) => {
-                (Kind::Refused, "conversation_exists", "open that one, or import into another --data-dir")
-            }
-            StoreError::BadExport(_) => {
-                (Kind::Usage, "bad_export", "nothing was imported; export it again where it comes from")
-            }
-            StoreError::FileExists { .. } => (Kind::Refused, "file_exists", "name another file"),
-            StoreError::Broken { .. } => {
-                (Kind::Storage, "broken", "put a backup in its place, or move it away; nothing was touched")
-            }
+            StoreError::Damaged { .. } | StoreError::MissingOperation(_) => (
+                Kind::Storage,
+                "damaged",
+                Hint::new("{} says what is damaged; the rest stays readable", [Remedy::Doctor]),
+            ),
+            StoreError::ConversationExists(_) => (
+                Kind::Refused,
+                "conversation_exists",
+                "open that one, or import into another --data-dir".into(),
+            ),
+            StoreError::BadExport(_) => (
+                Kind::Usage,
+                "bad_export",
+                "nothing was imported; export it again where it comes from".into(),
+            ),
+            StoreError::FileExists { .. } => (Kind::Refused, "file_exists", "name another file".into()),
+            StoreError::Broken { .. } => (
+                Kind::Storage,
+                "broken",
+                "put a backup in its place, or move it away; nothing was touched".into(),
+            ),
             StoreError::TakenOver => {
-                (Kind::Storage, "taken_over", "close this one, or close the other one and start again")
+                (Kind::Storage, "taken_over", "close this one, or close the other one and start again".into())
             }
             StoreError::Held { .. } => {
-                (Kind::Storage, "held", "close that one first, or use another --data-dir")
+                (Kind::Storage, "held", "close that one first, or use another --data-dir".into())
             }
             StoreError::Newer { .. } => {
-                (Kind::Storage, "newer", "install a newer Retake; nothing was touched")
+                (Kind::Storage, "newer", "install a newer Retake; nothing was touched".into())
             }
             StoreError::NotAStore { .. } => {
-                (Kind::Storage, "not_a_store", "move that file away, or use another --data-dir")
+                (Kind::Storage, "not_a_store", "move that file away, or use another --data-dir".into())
             }
             full if full.is_full() => {
-                (Kind::Storage, "disk_full", "free some space, then repeat it; nothing was changed")
+                (Kind::Storage, "disk_full", "free some space, then repeat it; nothing was changed".into())
             }
             StoreError::Io { .. } | StoreError::Database { .. } => {
-                (Kind::Storage, "storage", "check the data directory: space, permissions, the disk")
+                (Kind::Storage, "storage", "check the data directory: space, permissions, the disk".into())
             }
-            StoreError::NotDurable(_) => (Kind::Storage, "not_durable", "nothing was changed; repeat it"),
+            StoreError::NotDurable(_) => {
+                (Kind::Storage, "not_durable", "nothing was changed; repeat it".into())
+            }
             StoreError::NotScrubbed(_) => {
-                (Kind::Storage, "not_scrubbed", "start Retake again: it overwrites them first")
+                (Kind::Storage, "not_scrubbed", "start Retake again: it overwrites them first".into())
             }
-            StoreError::Closed => (Kind::Storage, "closed", "start Retake again"),
+            StoreError::Closed => (Kind::Storage, "closed", "start Retake again".into()),
         };
         let cause = error.source().map(|cause| chain(cause).into());
-        Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, message) }
+        Self { hint: Some(hint), cause, ..Self::new(kind, code, message) }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A name that means nothing is answered with the nearest one that does.
 
-use retake_core::{ConversationId, EntryId, Projection};
+use retake_core::{ConversationId, EntryId, Hint, Projection, Remedy};
 use retake_store::{ListRequest, PageRequest, Reading};
 
 use crate::engine::Engine;
@@ -35,10 +35,10 @@ fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a String>) -> 
     best.filter(|(like, _)| *like >= NEAR).map(|(_, candidate)| candidate)
 }
 
-fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: &str) -> EngineError {
+fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: Hint) -> EngineError {
     let error = EngineError::new(Kind::NotFound, code, format!("there is no {what} “{name}”"));
     match near {
-        Some(near) => error.hint(format!("did you mean {near}? {list}")),
+        Some(near) => error.hint(list.after(format!("did you mean {near}?"))),
         None => error.hint(list),
     }
 }
@@ -56,7 +56,7 @@ impl Engine {
                 let list = ListRequest { limit: NEAREST_AMONG, ..ListRequest::default() };
                 let ids: Vec<String> =
                     self.store().list(list).await?.iter().map(|summary| summary.id.to_string()).collect();
-                let list = "`retake list` shows them";
+                let list = Hint::new("{} shows them", [Remedy::List]);
                 Err(unknown("unknown_conversation", "conversation", name, nearest(name, &ids), list))
             }
             _ => Err(EngineError::new(
@@ -64,7 +64,7 @@ impl Engine {
                 "ambiguous_conversation",
                 format!("more than one conversation begins with “{name}”"),
             )
-            .hint("give more of its id; `retake list` shows them")),
+            .hint(Hint::new("give more of its id; {} shows them", [Remedy::List]))),
         }
     }
 
@@ -96,7 +96,7 @@ impl Engine {
                 "ambiguous_entry",
                 format!("more than one message begins with “{name}”"),
             )
-            .hint("give more of its id; `retake log` shows them")),
+            .hint(Hint::new("give more of its id; {} shows them", [Remedy::Log]))),
         }
     }
 
@@ -108,7 +108,9 @@ impl Engine {
         names.extend(
             page.entries.iter().filter_map(|shown| Some(shown.entry.as_ref().ok()?.meta.id.to_string())),
         );
-        let list = "a message is named by its id, its label, tN for turn N, or @ for the last; `retake log` shows them";
+        let named =
+            "a message is named by its id, its label, tN for turn N, or @ for the last; {} shows them";
+        let list = Hint::new(named, [Remedy::Log]);
         Ok(unknown("unknown_entry", "message", name, nearest(name, &names), list))
     }
 }

@@ -109,7 +109,7 @@ async fn ask(model: &dyn Model, messages: Vec<Message>) -> (Answer, Vec<String>,
     assert!(error.is_some() || answer.end().is_some(), "neither end nor error: {answer:?}");
     if let Some(error) = &error {
         assert!(!shown(error).contains(KEY), "{}", shown(error));
-        assert!(!error.hint().is_empty());
+        assert!(!error.hint().to_string().is_empty());
     }
     assert!(!notices.concat().contains(KEY));
     (answer, notices, error)

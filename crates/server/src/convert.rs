@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{Head, Meta, Part, Reason, Role, Source, ToolOutcome, Totals};
 use retake_engine::store::{Branch, Hit, Line, OpLine, Planned, Receipt, Shown, Summary, TargetLine};
 use retake_engine::{EngineError, Kind};
-use retake_wire::{Problem, ProblemKind, reply};
+use retake_wire::{HintPiece, Problem, ProblemKind, Remedy, reply};
 
 /// A problem from an engine's failure.
 pub(crate) fn problem(error: EngineError) -> Problem {
@@ -21,9 +21,40 @@ pub(crate) fn problem(error: EngineError) -> Problem {
         code: error.code.into(),
         kind,
         message: error.message,
-        hint: error.hint,
+        hint: error.hint.map(hint),
         causes: error.cause.into_iter().map(|cause| cause.to_string()).collect(),
         head: error.head.map(|head| head.to_string()),
+    }
+}
+
+fn hint(hint: retake_core::Hint) -> retake_wire::Hint {
+    let piece = |piece| match piece {
+        retake_core::HintPiece::Text(text) => HintPiece::Text(text),
+        retake_core::HintPiece::Do(it) => HintPiece::Do(remedy(it)),
+    };
+    retake_wire::Hint(hint.into_pieces().into_iter().map(piece).collect())
+}
+
+fn remedy(remedy: retake_core::Remedy) -> Remedy {
+    use retake_core::Remedy as R;
+    match remedy {
+        R::Choose => Remedy::Choose,
+        R::Config => Remedy::Config,
+        R::Conversation => Remedy::Conversation,
+        R::Doctor => Remedy::Doctor,
+        R::Edit => Remedy::Edit,
+        R::Exclude => Remedy::Exclude,
+        R::List => Remedy::List,
+        R::Log => Remedy::Log,
+        R::Model => Remedy::Model,
+        R::Models => Remedy::Models,
+        R::Ops => Remedy::Ops,
+        R::Restore(head) => Remedy::Restore { head: head.map(|head| head.to_string()) },
+        R::Retry => Remedy::Retry,
+        R::Rewind => Remedy::Rewind,
+        R::Show => Remedy::Show,
+        R::Tree => Remedy::Tree,
+        R::Undo => Remedy::Undo,
     }
 }
 
@@ -134,6 +165,7 @@ pub(crate) fn receipt(receipt: &Receipt, composer: Option<reply::Composer>) -> r
         revision: receipt.revision.0,
         operations: receipt.ops.iter().map(|no| no.0).collect(),
         entries: receipt.entries.iter().map(ToString::to_string).collect(),
+        steps: None,
         unchanged: receipt.unchanged,
         taken_back: counts(receipt.taken_back),
         brought_back: counts(receipt.brought_back),

@@ -30,7 +30,7 @@ pub async fn open(options: Options) -> Result<(Arc<dyn Client>, Vec<String>), Pr
     let settings = Settings::load(&options.config_file).map_err(|error| Problem {
         code: "settings".into(),
         kind: ProblemKind::Usage,
-        hint: Some(error.hint()),
+        hint: Some(error.hint().into()),
         causes: std::error::Error::source(&error).map(ToString::to_string).into_iter().collect(),
         message: error.to_string(),
         head: None,

@@ -27,8 +27,8 @@ pub use files::{
 pub use keeper::{Keeper, digest};
 pub use memory::{Memory, MemoryRows};
 pub use port::{
-    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, FullConversation, FullImport, FullPiece,
-    Import, ImportEntry, Said, Upkeep,
+    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullImport,
+    FullPiece, Import, ImportEntry, Said, Upkeep,
 };
 pub use reading::{
     Alternative, Answered, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest,

@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use retake_core::Time;
 
 use crate::error::{Result, StoreError};
-use crate::port::Upkeep;
+use crate::port::{Findings, Upkeep};
 use crate::rows::{Backend, Transactions};
 use data::Data;
 
@@ -123,8 +123,8 @@ impl Transactions for MemoryRows {
 }
 
 impl Upkeep for MemoryRows {
-    fn problems(&self) -> Result<Vec<String>> {
-        Ok(Vec::new())
+    fn problems(&self) -> Result<Findings> {
+        Ok(Findings::default())
     }
 
     fn mend_search(&mut self) -> Result<()> {

@@ -174,8 +174,19 @@ pub struct Checked {
     pub entries: u64,
     /// What is wrong, a sentence each.
     pub problems: Vec<String>,
+    /// What the database says of it, for those who know its inside.
+    pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
+}
+
+/// What is wrong with what a backend keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Sentences for people.
+    pub problems: Vec<String>,
+    /// What the database says of it, as it says it.
+    pub details: Vec<String>,
 }
 
 /// A copy of the whole store.
@@ -189,8 +200,8 @@ pub struct Copied {
 
 /// The care that a backend takes of itself.
 pub trait Upkeep: Rows {
-    /// Everything that is wrong with what is kept, a sentence each.
-    fn problems(&self) -> Result<Vec<String>>;
+    /// Everything that is wrong with what is kept.
+    fn problems(&self) -> Result<Findings>;
     /// Makes the full-text index anew, within the caller's transaction.
     fn mend_search(&mut self) -> Result<()>;
     /// Writes a consistent copy to a file that is not there yet; without a name, to a dated one of its own.

@@ -5,6 +5,7 @@
 mod action;
 mod client;
 mod content;
+mod hint;
 pub mod reply;
 pub mod request;
 mod run;
@@ -13,6 +14,7 @@ mod search;
 pub use action::{Action, MarkVerb};
 pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
+pub use hint::{Hint, HintPiece, Remedy};
 pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};

@@ -1,9 +1,13 @@
 //! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
 
+mod receipt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Part, Role, Usage};
 use crate::search::Hits;
+
+pub use receipt::{Composer, Counts, Receipt, Steps};
 
 /// A reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,58 +49,6 @@ pub enum Reply {
     Report(Report),
     /// Earlier prompts.
     History(HistoryPage),
-}
-
-/// Proof of a change. The same request gets the same receipt again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Receipt {
-    /// The conversation.
-    pub conversation: String,
-    /// The head after it.
-    pub head: String,
-    /// The revision that stored it.
-    pub revision: u64,
-    /// Operations it made, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub operations: Vec<u64>,
-    /// Entries it made, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub entries: Vec<String>,
-    /// Nothing had to be changed: it was so already.
-    #[serde(default)]
-    pub unchanged: bool,
-    /// What left the timeline.
-    pub taken_back: Counts,
-    /// What came into the timeline.
-    pub brought_back: Counts,
-    /// Folds no longer in force, by operation.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lifted: Vec<String>,
-    /// What returns to the composer, to be edited; only for the one who asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub composer: Option<Composer>,
-}
-
-/// How much.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Messages.
-    pub messages: u64,
-    /// Tool calls in them.
-    pub calls: u64,
-    /// Turns.
-    pub turns: u64,
-}
-
-/// Words that return to the composer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Composer {
-    /// The entry they were said in.
-    pub entry: String,
-    /// The text.
-    pub text: String,
-    /// All parts, images included.
-    pub parts: Vec<Part>,
 }
 
 /// What an action would do. Nothing has happened yet.
@@ -478,6 +430,9 @@ pub struct Report {
     pub entries: u64,
     /// What is wrong, a sentence each; empty is healthy.
     pub problems: Vec<String>,
+    /// What the database says of it, for those who know its inside; a face for people need not show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
 }

@@ -26,7 +26,7 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
             "not_editable",
             "that is not a message of a person, so there are no words to edit",
         );
-        problem.hint = Some("/retry asks for another answer; /edit alone lists your messages".to_owned());
+        problem.hint = Some("/retry asks for another answer; /edit alone lists your messages".into());
         return Err(problem.into());
     };
     chat.take_up(&composer);

@@ -97,7 +97,7 @@ pub(super) async fn export(chat: &mut Chat<'_>, name: &str) -> Result {
     if name.is_empty() {
         return Err(usage("the file is not said", "/export notes.md"));
     }
-    let output = PathBuf::from(chat.cx.absolute(name.as_ref()));
+    let output = PathBuf::from(chat.cx.absolute(name.as_ref())?);
     let export = Export { conversation: chat.here()?, format: of_name(&output), cursor: None };
     let written = to_file(chat.cx.client, export, &output).await?;
     let text = render::reply(&chat.cx.ui.look(), &Reply::Written(written));

@@ -12,6 +12,9 @@ use crate::ui::Look;
 /// The hits, in the order asked for.
 pub(crate) fn hits(look: &Look, hits: &Hits) -> String {
     let mut text = String::new();
+    if hits.understood.as_deref().is_some_and(|words| words.trim().is_empty()) {
+        return entries::dim(look, "there is no word in it to search for");
+    }
     if let Some(understood) = &hits.understood {
         let line = format!("searched for: {}", safe::line(understood));
         text.push_str(&entries::dim(look, &line));

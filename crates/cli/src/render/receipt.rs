@@ -50,9 +50,18 @@ pub(crate) fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String
     if lifted > 0 {
         pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
     }
-    let done = look.palette.paint(Style::Good, done(action));
+    let mut done = done(action).to_owned();
+    let short = receipt.steps.filter(|steps| steps.done < steps.asked);
+    if let Some(steps) = short {
+        done.push_str(&format!(" {} of {}", steps.done, steps.asked));
+    }
+    let done = look.palette.paint(Style::Good, done);
     let mut text =
         if pieces.is_empty() { format!("{done}\n") } else { format!("{done}: {}\n", pieces.join(", ")) };
+    if short.is_some() {
+        let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
+        text.push_str(&format!("there is nothing more to {verb}\n"));
+    }
     if let Some(composer) = &receipt.composer {
         text.push_str(&plan::returns(look, composer));
     }

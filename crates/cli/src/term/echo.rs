@@ -22,12 +22,23 @@ pub fn hide() {
     let Ok(modes) = tcgetattr(stdin()) else {
         return;
     };
-    let mut silent = modes.clone();
-    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
-    // A terminal that can't be silenced shows what is typed, as it would without us.
-    if tcsetattr(stdin(), OptionalActions::Now, &silent).is_ok() {
+    if silence(&modes) {
         *before = Some(modes);
     }
+}
+
+/// Hides again what is hidden, after the shell had the terminal while the process was stopped.
+pub fn hide_again() {
+    if let Some(modes) = &*before() {
+        silence(modes);
+    }
+}
+
+/// Whether it could: a terminal that can't be silenced shows what is typed, as it would without us.
+fn silence(modes: &Termios) -> bool {
+    let mut silent = modes.clone();
+    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+    tcsetattr(stdin(), OptionalActions::Now, &silent).is_ok()
 }
 
 /// Shows again what is typed. Harmless when nothing is hidden.

@@ -3,11 +3,14 @@
 use futures::FutureExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::echo;
+
 /// Presses of Ctrl-C, one after the other. From the moment the first one is made, Ctrl-C no longer ends the process, not even pressed
 /// twice: it only wakes [`Interrupts::next`]. Several presses while nobody waits count as one.
 #[derive(Debug)]
 pub struct Interrupts {
     signal: Signal,
+    resumed: Signal,
 }
 
 impl Interrupts {
@@ -17,14 +20,19 @@ impl Interrupts {
     ///
     /// If the operating system refuses the handler.
     pub fn new() -> std::io::Result<Self> {
-        Ok(Self { signal: signal(SignalKind::interrupt())? })
+        let resumed = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
+        Ok(Self { signal: signal(SignalKind::interrupt())?, resumed: signal(resumed)? })
     }
 
-    /// Waits for the next press. Dropping the future loses none.
+    /// Waits for the next press. Dropping the future loses none. Meanwhile the terminal stays silent, also after Ctrl-Z and `fg`.
     pub async fn next(&mut self) {
-        if self.signal.recv().await.is_none() {
-            // No press can come any more, which is not a press.
-            std::future::pending::<()>().await;
+        loop {
+            tokio::select! {
+                Some(()) = self.signal.recv() => return,
+                Some(()) = self.resumed.recv() => echo::hide_again(),
+                // No press can come any more, which is not a press.
+                else => std::future::pending().await,
+            }
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Backup {
 impl Backup {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let backup = request::Backup { to: self.to.map(|to| cx.absolute(&to)) };
+        let backup = request::Backup { to: self.to.map(|to| cx.absolute(&to)).transpose()? };
         cx.show(Request::Backup(backup)).await
     }
 }

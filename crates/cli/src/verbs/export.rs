@@ -55,7 +55,7 @@ impl Export {
         let export = request::Export { conversation, format, cursor: None };
         match self.output.filter(|output| output != Path::new("-")) {
             Some(output) => {
-                let output = PathBuf::from(cx.absolute(&output));
+                let output = PathBuf::from(cx.absolute(&output)?);
                 let written = to_file(cx.client, export, &output).await?;
                 cx.present(&Reply::Written(written))
             }

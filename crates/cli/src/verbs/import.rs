@@ -67,7 +67,7 @@ impl Import {
         if self.input == Path::new("-") {
             return cx.input();
         }
-        let path = cx.absolute(&self.input);
+        let path = cx.absolute(&self.input)?;
         std::fs::read_to_string(&path)
             .map_err(|error| file(format!("{} can't be read", self.input.display()), &error))
     }

@@ -32,7 +32,7 @@ impl List {
         let folder = match (self.all, self.folder) {
             (true, _) => None,
             (false, None) => Some(cx.folder.to_owned()),
-            (false, Some(folder)) => Some(cx.absolute(&folder)),
+            (false, Some(folder)) => Some(cx.absolute(&folder)?),
         };
         let list = request::List { folder, limit: Some(self.limit), before: self.before };
         cx.show(Request::List(list)).await

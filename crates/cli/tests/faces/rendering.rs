@@ -107,6 +107,7 @@ fn a_sick_store() {
         conversations: 1,
         entries: 1,
         problems: vec!["entry 7 can't be read: \x1b[2J".to_owned()],
+        details: vec!["Tree 7 page 26 cell 0".to_owned()],
         mended: vec!["the search index was made anew".to_owned()],
     };
     let case = Case::script("").reply("doctor", Ok(Reply::Report(report)));
@@ -119,7 +120,7 @@ fn a_problem_with_everything() {
         code: "disk_full".to_owned(),
         kind: ProblemKind::Storage,
         message: "can't store the message in \x1b[2J/data".to_owned(),
-        hint: Some("make room, then say it again".to_owned()),
+        hint: Some("make room, then say it again".into()),
         causes: vec!["no space left".to_owned(), "on the device".to_owned()],
         head: None,
     };

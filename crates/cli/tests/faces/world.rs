@@ -7,7 +7,8 @@ use retake_wire::reply::{
     Report, Target, TargetPage, Tree, Written,
 };
 use retake_wire::{
-    Action, Ended, Hit, Hits, Outcome, Part, Problem, ProblemKind, Reply, Request, Role, RunEvent, Usage,
+    Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
+    Role, RunEvent, Usage,
 };
 
 /// The time now.
@@ -244,7 +245,12 @@ pub(super) fn overloaded() -> Problem {
         code: "rate_limited".to_owned(),
         kind: ProblemKind::Model,
         message: "demo/echo refused the request".to_owned(),
-        hint: Some("wait a minute, then retry".to_owned()),
+        hint: Some(Hint(vec![
+            HintPiece::Text("wait a minute, then ".to_owned()),
+            HintPiece::Do(Remedy::Retry),
+            HintPiece::Text(", or choose another model with ".to_owned()),
+            HintPiece::Do(Remedy::Model),
+        ])),
         causes: vec!["status 429 \x1b[31mslow down".to_owned()],
         head: None,
     }
@@ -255,7 +261,7 @@ pub(super) fn stale() -> Problem {
         code: "stale_head".to_owned(),
         kind: ProblemKind::Stale,
         message: "can't rewind: the conversation has changed since head 12.6".to_owned(),
-        hint: Some("look again, then repeat it with the new head".to_owned()),
+        hint: Some("look again, then repeat it with the new head".into()),
         causes: Vec::new(),
         head: Some("13.8".to_owned()),
     }
@@ -444,6 +450,7 @@ pub(super) fn reply(request: &Request) -> Reply {
             conversations: 2,
             entries: 1_210,
             problems: Vec::new(),
+            details: Vec::new(),
             mended: Vec::new(),
         }),
         Request::History(_) => {

@@ -1,5 +1,7 @@
 //! Names, heads, numbers and request ids that make no sense: refused in words, and nothing changes. Also settings and models.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
 use super::world::{World, out, shows};
@@ -69,6 +71,41 @@ fn a_stale_head_is_refused_and_the_new_one_is_given() {
             &["redo", "many"],
         ]
     ));
+}
+
+#[test]
+fn steps_that_are_not_there_are_counted() {
+    let world = World::talking();
+    let commands: [&[&str]; 6] =
+        [&["undo", "99"], &["undo"], &["--json", "redo", "99"], &["undo", "2"], &["redo", "3"], &["redo"]];
+    shows!(world.transcript(&commands));
+}
+
+#[test]
+fn hints_of_a_verb_name_verbs() {
+    let world = World::talking();
+    world.settings("[retry]\ntries = 1\n[local]\nollama_port = 1\n");
+    let commands: [&[&str]; 3] = [
+        &["ask", "--model", "ollama/none", "hello"],
+        &["--json", "retry", "--model", "ollama/none"],
+        &["ask", "--model", "olama/none", "hello"],
+    ];
+    shows!(world.transcript(&commands));
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_no_other_file() {
+    let world = World::talking();
+    let name = OsStr::from_bytes(b"copy\xff.db");
+    let output = world.command(&["backup"]).arg(name).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    shows!(world.seen(&["backup"], &output));
+}
+
+#[test]
+fn words_that_are_none() {
+    let world = World::talking();
+    shows!(changes_nothing(&world, &[&["search", "AND ("], &["title", ""], &["label", "t1", " "]]));
 }
 
 #[test]

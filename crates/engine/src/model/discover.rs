@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::{Either, join_all, select};
+use retake_core::{Hint, Remedy};
 
 use super::demo::Demo;
 use super::genai::Provided;
@@ -21,8 +22,10 @@ const BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
 /// The servers that are looked for on this computer, best first, as people call them.
 const LOCAL: [(&str, &str); 3] = [("ollama", "Ollama"), ("llamacpp", "llama.cpp"), ("lmstudio", "LM Studio")];
 
-/// Where names of models are to be found.
-const LISTS: &str = "`retake models`, or /model, lists what there is";
+/// What to say of a name of a model that is none, and where names are to be found.
+fn named(wrong: String) -> Hint {
+    Hint::new("{} lists what there is", [Remedy::Models]).after(wrong)
+}
 
 /// A model that was chosen, and why.
 #[derive(Clone)]
@@ -104,12 +107,14 @@ impl Models {
         let Some(model) = model.filter(|model| !model.is_empty()) else {
             let error = ModelError::new(ModelErrorKind::UnknownModel, name)
                 .detail("the name of the model is missing");
-            return Err(error.hinting(format!("name it as {provider}/MODEL; {LISTS}")));
+            return Err(error.hinting(named(format!("name it as {provider}/MODEL;"))));
         };
         let info = self.settings.model_info(&format!("{provider}/{model}"));
         let timeouts = self.settings.timeouts;
-        let provided = Provided::new(endpoint.clone(), model, info, timeouts, self.environment.clone());
         let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
+        let environment = self.environment.clone();
+        let provided =
+            Provided::new(endpoint.clone(), model, info, timeouts, environment, Arc::clone(&clock));
         Ok(Arc::new(Retrying::new(Arc::new(provided), self.settings.retry, clock, random)))
     }
 
@@ -120,9 +125,9 @@ impl Models {
         let scored = known.map(|known| (strsim::jaro_winkler(provider, known), known));
         match scored.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
             Some((score, nearest)) if score > 0.75 => {
-                error.hinting(format!("did you mean {nearest}? {LISTS}"))
+                error.hinting(named(format!("did you mean {nearest}?")))
             }
-            _ => error.hinting(format!("a model is named as provider/model; {LISTS}")),
+            _ => error.hinting(named("a model is named as provider/model;".to_owned())),
         }
     }
 
@@ -187,9 +192,10 @@ impl Models {
     /// What the settings say of an endpoint's models, and whether its key is there.
     fn configured(&self, name: &str, endpoint: &Endpoint) -> Vec<Offer> {
         let key = endpoint.key.read(&self.environment);
-        let available = key.is_ok();
-        let note = match &key {
+        let mut available = key.is_ok();
+        let mut note = match &key {
             Ok(_) => key_note(&endpoint.key),
+            Err(KeyError::NotSet(name)) => format!("{name} is not set"),
             Err(error) => format!("{error}; {}", error.hint()),
         };
         let prefix = format!("{name}/");
@@ -198,6 +204,14 @@ impl Models {
             self.settings.models.keys().filter(|name| name.starts_with(&prefix)).cloned().collect();
         names.extend(usual.filter(|usual| !names.contains(usual)));
         if names.is_empty() {
+            // Nobody knows a model of it, so that none can be called usable.
+            if available {
+                available = false;
+                note = match is_loopback(&endpoint.base_url) {
+                    true => "not looked for: local.find is false in the settings".into(),
+                    false => format!("{note}; name one of its models"),
+                };
+            }
             names.push(format!("{prefix}MODEL"));
         }
         names.into_iter().map(|name| Offer { name, available, note: note.clone() }).collect()

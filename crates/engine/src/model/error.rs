@@ -6,6 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use retake_core::{Hint, Remedy};
 use thiserror::Error;
 
 /// Longest quotation of a provider, in characters.
@@ -67,24 +68,34 @@ impl ModelErrorKind {
         }
     }
 
-    fn hint(self) -> &'static str {
+    fn hint(self) -> Hint {
+        use Remedy::{Config, Edit, Exclude, Model, Models, Retry, Rewind};
         match self {
-            Self::NoKey => "set the key, or choose another model with /model",
-            Self::Refused => "check the key and what it may use, or choose another model with /model",
-            Self::OutOfCredit => "top up the account, or choose another model with /model",
+            Self::NoKey => Hint::new("set the key, or choose another model with {}", [Model]),
+            Self::Refused => {
+                Hint::new("check the key and what it may use, or choose another model with {}", [Model])
+            }
+            Self::OutOfCredit => Hint::new("top up the account, or choose another model with {}", [Model]),
             Self::RateLimited { .. } | Self::Overloaded => {
-                "wait a little and /retry, or choose another model with /model"
+                Hint::new("wait a little, then {}, or choose another model with {}", [Retry, Model])
             }
-            Self::ContextTooLong => {
-                "/rewind to an earlier message, /exclude some, or choose a model with a larger context"
+            Self::ContextTooLong => Hint::new(
+                "go back with {}, leave messages out with {}, or choose a model with a larger context",
+                [Rewind, Exclude],
+            ),
+            Self::SafetyRefusal => {
+                Hint::new("say it differently with {}, or choose another model with {}", [Edit, Model])
             }
-            Self::SafetyRefusal => "/rewind and say it differently, or choose another model with /model",
-            Self::UnknownModel => "check the name and the endpoint's base_url; /model lists what there is",
-            Self::Rejected => "/rewind and change the message, or choose another model with /model",
-            Self::Unreachable => "check the network and the endpoint's base_url, then /retry",
-            Self::Cut | Self::TimedOut => "/retry",
-            Self::BadReply => "check the endpoint's base_url and kind",
-            Self::BadSettings => "see `retake config`",
+            Self::UnknownModel => {
+                Hint::new("check the name and the endpoint's base_url; {} lists what there is", [Models])
+            }
+            Self::Rejected => {
+                Hint::new("change the message with {}, or choose another model with {}", [Edit, Model])
+            }
+            Self::Unreachable => Hint::new("check the network and the endpoint's base_url, then {}", [Retry]),
+            Self::Cut | Self::TimedOut => Hint::new("{} asks again", [Retry]),
+            Self::BadReply => "check the endpoint's base_url and kind".into(),
+            Self::BadSettings => Hint::new("{} lists the settings", [Config]),
         }
     }
 }
@@ -96,7 +107,7 @@ pub struct ModelError {
     kind: ModelErrorKind,
     target: String,
     detail: Option<String>,
-    hint: Option<String>,
+    hint: Option<Hint>,
     #[source]
     cause: Option<Cause>,
 }
@@ -124,7 +135,7 @@ impl ModelError {
 
     /// With a better hint than the kind's own.
     #[must_use]
-    pub fn hinting(mut self, hint: impl Into<String>) -> Self {
+    pub fn hinting(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -144,8 +155,8 @@ impl ModelError {
     }
 
     /// What to do next.
-    pub fn hint(&self) -> &str {
-        self.hint.as_deref().unwrap_or(self.kind.hint())
+    pub fn hint(&self) -> Hint {
+        self.hint.clone().unwrap_or_else(|| self.kind.hint())
     }
 
     /// What went wrong, without where: `rate limit (HTTP 429)`.

@@ -20,6 +20,7 @@ use futures::{StreamExt, TryStreamExt};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
+use crate::clock::Clock;
 use crate::secret::Environment;
 use crate::settings::{Endpoint, EndpointKind};
 use failure::Failures;
@@ -52,10 +53,11 @@ impl Provided {
         info: ModelInfo,
         timeouts: Timeouts,
         environment: Environment,
+        clock: Arc<dyn Clock>,
     ) -> Self {
         let name = format!("{}/{model}", endpoint.name);
         let model = model.to_owned();
-        let remote = Remote { endpoint, model, timeouts, environment, client: OnceLock::new() };
+        let remote = Remote { endpoint, model, timeouts, environment, clock, client: OnceLock::new() };
         Self { name, info, remote: Arc::new(remote) }
     }
 }
@@ -81,13 +83,14 @@ struct Remote {
     model: String,
     timeouts: Timeouts,
     environment: Environment,
+    clock: Arc<dyn Clock>,
     client: OnceLock<Client>,
 }
 
 impl Remote {
     async fn ask(&self, prompt: Prompt) -> Result<BoxStream<'static, Result<Chunk, ModelError>>, ModelError> {
         let key = self.key()?;
-        let failures = Failures::new(self.target(), key.clone());
+        let failures = Failures::new(self.target(), key.clone(), Arc::clone(&self.clock));
         let client = self.client()?.clone();
         let tap = Tap::new(self.endpoint.kind);
         let options = self.options(&tap);

@@ -237,6 +237,10 @@ fn bad(place: &str, why: &str) -> EngineError {
 }
 
 fn unknown(id: ConversationId) -> EngineError {
-    EngineError::new(Kind::NotFound, "unknown_import", format!("there is no import {id} in progress"))
-        .hint("`retake list` shows whether it arrived; if not, begin it again")
+    EngineError::new(Kind::NotFound, "unknown_import", format!("there is no import {id} in progress")).hint(
+        retake_core::Hint::new(
+            "{} shows whether it arrived; if not, begin it again",
+            [retake_core::Remedy::List],
+        ),
+    )
 }

@@ -66,6 +66,18 @@ async fn a_rate_limit_is_waited_for_and_one_that_is_too_long_is_told() {
 }
 
 #[tokio::test]
+async fn a_date_to_come_back_at_counts_from_the_servers_own_clock() {
+    let limited = "date: Sun, 06 Nov 1994 08:49:07 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+    let server = Raw::start(vec![
+        vec![Step::Say(answer("429 Too Many", limited, "{}"))],
+        events(&[HELLO, STOP, DONE]),
+    ]);
+    let face = openai(&server).tries(4);
+    assert_eq!(face.answer("m", "hi").await.text(), "Hello");
+    assert_eq!(face.clock.slept(), [Duration::from_secs(30)]);
+}
+
+#[tokio::test]
 async fn a_server_error_is_tried_again_a_bounded_number_of_times() {
     let server = Raw::answering("500 Oops", "", r#"{"error":{"message":"boom"}}"#);
     let (_, notices, error) = openai(&server).tries(3).ask("m", "hi").await;

@@ -110,7 +110,28 @@ async fn the_list_says_what_is_there_and_what_is_missing() {
         ["anthropic/claude-sonnet-5", "gemini/gemini-3.5-flash", "llamacpp/MODEL", "lmstudio/MODEL"]
     );
     let anthropic = offers.iter().find(|offer| offer.name.starts_with("anthropic")).expect("listed");
-    assert!(anthropic.note.contains("ANTHROPIC_API_KEY is not set"), "{}", anthropic.note);
+    assert_eq!(anthropic.note, "ANTHROPIC_API_KEY is not set");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_looked_for_has_no_model_to_use() {
+    let text = "[local]\nfind = false\n[models.\"ollama/mine\"]\ncontext_tokens = 9\n\
+                [endpoint.far]\nbase_url = \"https://llm.example/v1\"";
+    let settings = Settings::parse(text).expect("valid settings");
+    let models =
+        Models::new(settings, Environment::fixed([]), Arc::new(SystemClock), Arc::new(SeededRandom::new(1)));
+    let offers = models.list().await;
+    let offer = |name: &str| offers.iter().find(|offer| offer.name == name).expect(name);
+    // The settings name this one, and whether it is there is known when it is asked.
+    assert!(offer("ollama/mine").available);
+    let unknown = [
+        ("llamacpp/MODEL", "not looked for: local.find is false in the settings"),
+        ("lmstudio/MODEL", "not looked for: local.find is false in the settings"),
+        ("far/MODEL", "needs no key; name one of its models"),
+    ];
+    for (name, note) in unknown {
+        assert_eq!((offer(name).available, offer(name).note.as_str()), (false, note), "{name}");
+    }
 }
 
 #[tokio::test]
@@ -142,7 +163,7 @@ async fn a_missing_key_is_told_before_anything_is_sent() {
     let (_, _, error) = super::ask(&*model, vec![]).await;
     let error = error.expect("an error");
     assert_eq!(error.kind(), ModelErrorKind::NoKey);
-    assert!(error.hint().starts_with("set MINE_KEY"), "{}", error.hint());
+    assert!(error.hint().to_string().starts_with("set MINE_KEY"), "{}", error.hint());
     assert!(server.requests().is_empty());
 }
 
@@ -150,8 +171,9 @@ async fn a_missing_key_is_told_before_anything_is_sent() {
 async fn names_that_mean_nothing_are_refused_with_the_nearest() {
     let models = models(CLOSED, CLOSED, "", "OTHER");
     let refused = |name| models.open(name).map(|model| model.name().to_owned()).expect_err("refused");
-    assert!(refused("antropic/x").hint().starts_with("did you mean anthropic? `retake models`"));
-    assert!(refused("qqq").hint().starts_with("a model is named as provider/model"));
-    assert!(refused("ollama").hint().starts_with("name it as ollama/MODEL"));
+    let hint = |name| refused(name).hint().to_string();
+    assert!(hint("antropic/x").starts_with("did you mean anthropic? `models`"));
+    assert!(hint("qqq").starts_with("a model is named as provider/model"));
+    assert!(hint("ollama").starts_with("name it as ollama/MODEL"));
     assert_eq!(refused("ollama/").kind(), ModelErrorKind::UnknownModel);
 }

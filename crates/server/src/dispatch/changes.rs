@@ -109,12 +109,20 @@ impl InProcess {
         let seen = seen(apply.head.as_deref(), apply.since)?;
         let worded = (&apply.action, &apply.head, apply.since);
         let by = self.by(apply.request_id.as_deref(), &worded)?;
-        if let Some(receipt) = self.recorded(conversation, &by).await? {
-            return self.receipt(receipt).await;
-        }
-        let action = self.action(conversation, apply.action).await?;
-        let receipt = self.engine.apply(conversation, Apply { action, seen, by }).await;
-        self.receipt(receipt.map_err(problem)?).await
+        let asked = match apply.action {
+            WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
+            _ => None,
+        };
+        let receipt = match self.recorded(conversation, &by).await? {
+            Some(receipt) => receipt,
+            None => {
+                let action = self.action(conversation, apply.action).await?;
+                let receipt = self.engine.apply(conversation, Apply { action, seen, by }).await;
+                receipt.map_err(problem)?
+            }
+        };
+        let steps = asked.map(|asked| reply::Steps { done: receipt.ops.len(), asked });
+        Ok(Reply::Receipt(reply::Receipt { steps, ..self.wire_receipt(&receipt).await? }))
     }
 
     pub(super) async fn cancel(&self, name: &str) -> Result<Reply, Problem> {

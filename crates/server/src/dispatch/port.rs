@@ -54,6 +54,7 @@ impl InProcess {
             conversations: checked.conversations,
             entries: checked.entries,
             problems: checked.problems,
+            details: checked.details,
             mended: checked.mended,
         }))
     }

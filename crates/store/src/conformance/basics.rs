@@ -86,11 +86,8 @@ pub async fn store_case_05_a_second_rewind_to_the_same_is_refused(store: Arc<dyn
     assert_eq!(stage.refused(Action::Rewind(stage.named("T2"))).await, "not_on_path");
     let error = stage.act(Action::Rewind(stage.named("T2"))).await.expect_err("refused");
     let crate::StoreError::Refused(refusal) = error else { panic!("{error}") };
-    assert!(
-        refusal.hint().contains("operation 1") && refusal.hint().contains("restore 0.4"),
-        "{}",
-        refusal.hint()
-    );
+    let hint = refusal.hint().to_string();
+    assert!(hint.contains("operation 1") && hint.contains("restore 0.4"), "{hint}");
 }
 
 /// T1 T2, rewind T2, say B, rewind B; four undos and four redos go through each state.

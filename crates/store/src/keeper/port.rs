@@ -13,7 +13,7 @@ use retake_core::{Entry, Part, Path, Pos, Source, Span};
 use super::load::{Loaded, load};
 use super::read::shown;
 use crate::error::{Result, StoreError};
-use crate::port::{About, Checked, Copied, Excerpt, ExportPlace, Exported, Upkeep};
+use crate::port::{About, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, Upkeep};
 use crate::request::ListRequest;
 use crate::rows::Rows;
 
@@ -130,7 +130,8 @@ pub(super) fn copied<R: Upkeep>(rows: &R, to: Option<&FilePath>, now: retake_cor
 
 /// Looks at every conversation: what the backend finds, and whether each can be loaded.
 pub(super) fn look_through<R: Upkeep>(rows: &R) -> Result<Checked> {
-    let mut checked = Checked { problems: rows.problems()?, ..Checked::default() };
+    let Findings { problems, details } = rows.problems()?;
+    let mut checked = Checked { problems, details, ..Checked::default() };
     let mut request = ListRequest { limit: 256, ..ListRequest::default() };
     loop {
         let page = match rows.conversations(&request) {

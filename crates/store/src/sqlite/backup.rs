@@ -1,12 +1,14 @@
 //! Copies of the file, made while it is in use. A copy has its name only once it is whole and on the disk.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::error::{Result, StoreError};
 use crate::lock::io;
@@ -20,43 +22,80 @@ const UNFINISHED: &str = "unfinished";
 /// Pages copied at a time; between two steps the writer goes on.
 const PAGES: i32 = 4096;
 
-/// Writes a consistent copy to `to`, replacing what is there.
+/// Writes a consistent copy to `to`, where nothing may be, also not when the copy is done.
 pub(super) fn copy(db: &Connection, to: &Path) -> Result<()> {
-    let attempt = || StoreError::database("copy the store");
     let mut name = to.as_os_str().to_owned();
     name.push(".");
     name.push(UNFINISHED);
     let unfinished = PathBuf::from(name);
-    create_private(&unfinished)?;
-    let mut target = Connection::open(&unfinished).map_err(attempt())?;
+    private().create_new(true).open(&unfinished).map_err(taken("create", &unfinished))?;
+    let done = fill(db, &unfinished).and_then(|()| publish_new(&unfinished, to));
+    if done.is_err() {
+        // The error is what went wrong; that the rest stays would hide it.
+        let _ = fs::remove_file(&unfinished);
+    }
+    done
+}
+
+fn fill(db: &Connection, file: &Path) -> Result<()> {
+    let attempt = || StoreError::database("copy the store");
+    let mut target = Connection::open(file).map_err(attempt())?;
     Backup::new(db, &mut target)
         .and_then(|backup| backup.run_to_completion(PAGES, Duration::ZERO, None))
         .map_err(attempt())?;
     // The copy is one file that needs no log beside it.
-    target.pragma_update(None, "journal_mode", "DELETE").map_err(attempt())?;
-    drop(target);
-    publish(&unfinished, to)
+    target.pragma_update(None, "journal_mode", "DELETE").map_err(attempt())
+}
+
+/// How a file is opened that only its owner reads.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
 }
 
 /// An empty file that only its owner reads.
 pub(super) fn create_private(path: &Path) -> Result<()> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .map(drop)
-        .map_err(io("create", path))
+    private().create(true).truncate(true).open(path).map(drop).map_err(io("create", path))
 }
 
-/// Gives a whole file its name, durably.
+/// Gives a whole file its name, durably. What had the name is gone.
 pub(super) fn publish(unfinished: &Path, to: &Path) -> Result<()> {
-    File::open(unfinished).and_then(|file| file.sync_all()).map_err(io("write", unfinished))?;
+    sync(unfinished)?;
     fs::rename(unfinished, to).map_err(io("write", to))?;
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("write", folder))
+    sync_folder(to)
+}
+
+/// Gives a whole file a name that nothing has, durably.
+fn publish_new(unfinished: &Path, to: &Path) -> Result<()> {
+    sync(unfinished)?;
+    let renamed = renameat_with(CWD, unfinished, CWD, to, RenameFlags::NOREPLACE);
+    match renamed.map_err(std::io::Error::from) {
+        // Not every file system can; those that can't have links.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            fs::hard_link(unfinished, to).map_err(taken("write", to))?;
+            fs::remove_file(unfinished).map_err(io("remove", unfinished))?;
+        }
+        renamed => renamed.map_err(taken("write", to))?,
+    }
+    sync_folder(to)
+}
+
+/// Wraps the error of making a file, which may be that there is one.
+fn taken(attempt: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
+    move |error| match error.kind() {
+        ErrorKind::AlreadyExists => StoreError::FileExists { path: path.to_owned() },
+        _ => io(attempt, path)(error),
+    }
+}
+
+fn sync(file: &Path) -> Result<()> {
+    File::open(file).and_then(|file| file.sync_all()).map_err(io("write", file))
+}
+
+fn sync_folder(of: &Path) -> Result<()> {
+    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
+    sync(folder.unwrap_or(Path::new(".")))
 }
 
 /// Where a backup of a format goes before it is left, at a time such as `2026-11-21 22:42:07`.
@@ -78,7 +117,7 @@ pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     let folder = dir.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(io("read", &folder)(error)),
     };
     let mut files = Vec::new();

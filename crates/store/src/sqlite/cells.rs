@@ -1,6 +1,6 @@
 //! Small helpers over rusqlite: run a statement, read its cells strictly. Knows no table.
 
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, ErrorCode, Params, Row};
 
 use crate::error::{Result, StoreError};
@@ -25,8 +25,8 @@ impl<'a> Cells<'a> {
         let at = self.at;
         self.at += 1;
         self.row.get(at).map_err(|error| match self.row.as_ref().column_name(at) {
-            Ok(name) => format!("its {name} can't be read: {error}"),
-            Err(_) => error.to_string(),
+            Ok(name) => format!("its {name} {}", unfit(&error)),
+            Err(_) => unfit(&error).to_owned(),
         })
     }
 
@@ -42,6 +42,16 @@ impl<'a> Cells<'a> {
         decode: impl FnOnce(T) -> Decoded<U>,
     ) -> Decoded<Option<U>> {
         self.next::<Option<T>>()?.map(decode).transpose()
+    }
+}
+
+/// What is wrong with a cell, for people.
+fn unfit(error: &rusqlite::Error) -> &'static str {
+    match error {
+        rusqlite::Error::InvalidColumnType(_, _, Type::Null) => "is missing",
+        rusqlite::Error::InvalidColumnType(..) => "is of another kind",
+        rusqlite::Error::IntegralValueOutOfRange(..) => "is out of range",
+        _ => "can't be read",
     }
 }
 
@@ -92,7 +102,9 @@ pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> 
 /// A statement that failed: where the file is broken there, that is damage to the row.
 fn failed(attempt: &'static str, name: impl Fn() -> String, error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(name, error.to_string()),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            damaged(name, "its place in the file can't be read".to_owned())
+        }
         _ => StoreError::database(attempt)(error),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The one thing that is made anew is the full-text index, which holds nothing that the entries don't.
 
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 use retake_core::{OpNo, Pos, Time};
@@ -12,25 +13,29 @@ use super::rows::SqliteRows;
 use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
 use crate::lock::{io, utc};
-use crate::port::Upkeep;
+use crate::port::{Findings, Upkeep};
 use crate::rows::{ConversationRow, LogNo, Rows as _};
 
 /// Entries and operations that are read at a time.
 const CHUNK: u64 = 1000;
 
 impl SqliteRows {
-    /// Everything that is wrong, a sentence each: pages, the full-text index, rows that can't be read, gaps. Reads
-    /// the whole file.
-    pub fn check(&self) -> Result<Vec<String>> {
+    /// Everything that is wrong: pages, the full-text index, rows that can't be read, gaps. Reads the whole file.
+    pub fn check(&self) -> Result<Findings> {
         // Where the pages can't even be looked through, the rows still can.
-        let mut wrong = pages(&self.db).unwrap_or_else(|error| vec![error.to_string()]);
+        let (mut problems, details) = match pages(&self.db) {
+            Ok(found) => (worded(&found), found),
+            Err(error) => {
+                (vec![error.to_string()], error.source().map(ToString::to_string).into_iter().collect())
+            }
+        };
         for log in logs(&self.db)? {
             match self.log(log) {
-                Ok(home) => self.check_log(&home, &mut wrong)?,
-                Err(error) => wrong.push(error.to_string()),
+                Ok(home) => self.check_log(&home, &mut problems)?,
+                Err(error) => problems.push(error.to_string()),
             }
         }
-        Ok(wrong)
+        Ok(Findings { problems, details })
     }
 
     fn check_log(&self, home: &ConversationRow, wrong: &mut Vec<String>) -> Result<()> {
@@ -98,7 +103,7 @@ impl SqliteRows {
 }
 
 impl Upkeep for SqliteRows {
-    fn problems(&self) -> Result<Vec<String>> {
+    fn problems(&self) -> Result<Findings> {
         self.check()
     }
 
@@ -126,6 +131,24 @@ fn pages(db: &Connection) -> Result<Vec<String>> {
     let mut found: Vec<String> = all(db, sql, [], || "the file".into(), |cells| cells.next())?;
     found.retain(|line| line != "ok");
     Ok(found)
+}
+
+/// What SQLite says, for people: each kind of damage once, however many places have it.
+fn worded(details: &[String]) -> Vec<String> {
+    let mut problems: Vec<String> = Vec::new();
+    for detail in details {
+        let problem = if detail.contains("FTS5") {
+            "the full-text index is damaged, so that a search may miss messages"
+        } else if detail.contains("index") {
+            "an index of the file does not fit what it lists"
+        } else {
+            "pages of the file are damaged; messages that can't be read are named below"
+        };
+        if !problems.iter().any(|known| known == problem) {
+            problems.push(problem.to_owned());
+        }
+    }
+    problems
 }
 
 fn logs(db: &Connection) -> Result<Vec<LogNo>> {

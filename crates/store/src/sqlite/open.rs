@@ -163,7 +163,11 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
         return Ok(None);
     }
     let copy = backup::place(dir, format, &utc(now))?;
-    backup::copy(db, &copy)?;
+    match backup::copy(db, &copy) {
+        // A start that went no further, within this second; only a whole copy has the name.
+        Ok(()) | Err(StoreError::FileExists { .. }) => {}
+        Err(error) => return Err(error),
+    }
     db.execute_batch("BEGIN IMMEDIATE")
         .and_then(|()| schema::migrate(db, format))
         .and_then(|()| db.execute_batch("COMMIT"))

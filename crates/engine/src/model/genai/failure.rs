@@ -3,26 +3,30 @@
 //! Providers agree on little; where the status does not tell, their own code or words decide. The key is taken out
 //! of everything quoted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::genai::Error;
 use ::genai::webc::StreamTimeout;
+use jiff::fmt::rfc2822;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use super::super::{ModelError, ModelErrorKind};
 use super::told;
+use crate::clock::Clock;
 use ModelErrorKind as Kind;
 
 /// Makes the errors of one call.
 pub(super) struct Failures {
     target: String,
     key: Option<SecretString>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Failures {
-    pub(super) fn new(target: String, key: Option<SecretString>) -> Self {
-        Self { target, key }
+    pub(super) fn new(target: String, key: Option<SecretString>, clock: Arc<dyn Clock>) -> Self {
+        Self { target, key, clock }
     }
 
     /// A failure without anything quoted.
@@ -45,7 +49,8 @@ impl Failures {
     pub(super) fn of(&self, error: &Error) -> ModelError {
         match error {
             Error::HttpError { status, body, headers, .. } => {
-                let wait = retry_after(|name| headers.get(name).and_then(|value| value.to_str().ok()));
+                let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+                let wait = retry_after(header, self.clock.now_ms());
                 self.status(status.as_u16(), body, wait)
             }
             Error::WebStream { error, .. } => self.transport(&**error),
@@ -118,10 +123,16 @@ fn code_and_message(body: &Value) -> (String, String) {
     (code, message.to_owned())
 }
 
-fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+/// How long the provider asks to wait: a number, or a date, which counts from the provider's own clock where it tells it.
+fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>, now_ms: i64) -> Option<Duration> {
     let number = |name: &str| header(name)?.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
-    let seconds = number("retry-after-ms").map(|ms| ms / 1e3).or_else(|| number("retry-after"))?;
-    Duration::try_from_secs_f64(seconds).ok()
+    if let Some(seconds) = number("retry-after-ms").map(|ms| ms / 1e3).or_else(|| number("retry-after")) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = |name: &str| rfc2822::parse(header(name)?.trim()).ok().map(|date| date.timestamp());
+    let until = date("retry-after")?.as_millisecond();
+    let now = date("date").map_or(now_ms, |date| date.as_millisecond());
+    Some(Duration::from_millis(u64::try_from(until - now).unwrap_or_default()))
 }
 
 fn classify(status: Option<u16>, code: &str, message: &str, wait: Option<Duration>) -> Kind {
@@ -177,7 +188,8 @@ mod tests {
     use super::*;
 
     fn failures() -> Failures {
-        Failures::new("openai/x at http://h/v1".into(), Some(SecretString::from("sk-secret")))
+        let clock = Arc::new(crate::clock::ManualClock::new(0));
+        Failures::new("openai/x at http://h/v1".into(), Some(SecretString::from("sk-secret")), clock)
     }
 
     #[test]
@@ -230,10 +242,18 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_read_in_seconds_and_in_milliseconds() {
+    fn retry_after_is_a_number_or_a_date() {
+        // Ten seconds before the date in the specification of HTTP.
+        let now_ms = 784_111_767_000;
         let after = |headers: &[(&str, &'static str)]| {
-            retry_after(|name| headers.iter().find(|(n, _)| *n == name).map(|(_, value)| *value))
+            retry_after(|name| headers.iter().find(|(n, _)| *n == name).map(|(_, value)| *value), now_ms)
         };
+        let date = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(after(&[date]), Some(Duration::from_secs(10)));
+        let theirs = ("date", "Sun, 06 Nov 1994 08:49:07 GMT");
+        assert_eq!(after(&[date, theirs]), Some(Duration::from_secs(30)));
+        assert_eq!(after(&[date, ("date", "Mon, 07 Nov 1994 08:49:37 GMT")]), Some(Duration::ZERO));
+        assert_eq!(after(&[("retry-after", "Sun, 06 Nov 1994")]), None);
         assert_eq!(after(&[("retry-after", "7")]), Some(Duration::from_secs(7)));
         assert_eq!(
             after(&[("retry-after", "7"), ("retry-after-ms", "250")]),

@@ -113,7 +113,7 @@ fn an_older_file_is_brought_up_to_date_after_a_backup() {
     assert_eq!(store.writer.streams().unwrap(), []);
     let keys = found(&store.writer, &word("days"), &Default::default(), None);
     assert_eq!(keys.len(), 1);
-    assert_eq!(store.writer.check().unwrap(), [""; 0]);
+    assert_eq!(store.writer.check().unwrap().problems, [""; 0]);
 
     let backup = dir.path().join("backups/retake-v1-2026-11-21T222640.db");
     assert_eq!(mode(&backup), 0o600);
@@ -290,6 +290,25 @@ fn a_paused_owner_can_not_write_after_another_took_over() {
 }
 
 #[test]
+fn a_copy_never_takes_the_place_of_a_file() {
+    let kit = Kit::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let to = elsewhere.path().join("mine.db");
+    // Not looked for before: as if it came while the copy was made.
+    fs::write(&to, "mine").unwrap();
+    let refused = kit.store.writer.backup(&to).unwrap_err();
+    assert!(matches!(&refused, StoreError::FileExists { path } if *path == to), "{refused}");
+    assert_eq!(fs::read(&to).unwrap(), b"mine");
+    assert_eq!(files(elsewhere.path()), std::slice::from_ref(&to));
+    fs::remove_file(&to).unwrap();
+    let half = elsewhere.path().join("mine.db.unfinished");
+    fs::write(&half, "mine too").unwrap();
+    assert!(matches!(kit.store.writer.backup(&to).unwrap_err(), StoreError::FileExists { .. }));
+    assert_eq!(fs::read(&half).unwrap(), b"mine too");
+    assert_eq!(files(elsewhere.path()), [half]);
+}
+
+#[test]
 fn a_copy_is_whole_while_the_store_is_in_use() {
     let mut kit = Kit::new();
     let home = kit.commit(|rows| {
@@ -303,7 +322,7 @@ fn a_copy_is_whole_while_the_store_is_in_use() {
     kit.commit(|rows| say(rows, &home, &[said(2, "later")]));
     assert_eq!(files(elsewhere.path()), [to]);
     let copy = open(elsewhere.path()).unwrap();
-    assert_eq!(copy.writer.check().unwrap(), [""; 0]);
+    assert_eq!(copy.writer.check().unwrap().problems, [""; 0]);
     let find = |text| found(&copy.writer, &word(text), &Default::default(), None).len();
     assert_eq!((find("copied"), find("later")), (1, 0));
 }
@@ -397,7 +416,7 @@ fn what_is_erased_is_in_no_file() {
     assert!(entry.meta.flags.erased);
     let ops: Vec<Operation> = rows.ops(LogNo(1), OpNo(1), OpNo(2)).unwrap();
     assert_eq!(ops[1].summary.as_deref(), Some(""));
-    assert_eq!(rows.check().unwrap(), [""; 0]);
+    assert_eq!(rows.check().unwrap().problems, [""; 0]);
     let find = |text| found(rows, &word(text), &Default::default(), None).len();
     assert_eq!((find(SECRET), find("plain"), find("words")), (0, 1, 51));
     let copy = Connection::open(&same).unwrap();

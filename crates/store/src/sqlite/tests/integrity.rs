@@ -46,7 +46,7 @@ fn a_row_that_can_not_be_read_is_an_error_in_its_place() {
             panic!("{change}: {:?}", entries[2]);
         };
         assert_eq!(row, "entry 3 of conversation number 1");
-        let wrong = rows.check().unwrap();
+        let wrong = rows.check().unwrap().problems;
         assert!(wrong.len() == 1 && wrong[0].contains("entry 3"), "{wrong:?}");
     }
 }
@@ -63,10 +63,10 @@ fn what_is_missing_is_named() {
     for (sql, expected) in rows {
         let mut kit = kit();
         kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
-        let wrong = kit.store.writer.check().unwrap();
+        let wrong = kit.store.writer.check().unwrap().problems;
         assert!(wrong.len() == 1 && wrong[0].contains(expected), "{wrong:?}");
     }
-    assert_eq!(kit().store.writer.check().unwrap(), [""; 0]);
+    assert_eq!(kit().store.writer.check().unwrap().problems, [""; 0]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_damaged_index_is_made_anew() {
     assert_eq!(find(&kit), 0);
     kit.writer().rebuild_search().unwrap();
     assert_eq!(find(&kit), 5);
-    assert_eq!(kit.store.writer.check().unwrap(), [""; 0]);
+    assert_eq!(kit.store.writer.check().unwrap().problems, [""; 0]);
 }
 
 #[test]

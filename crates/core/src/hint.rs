@@ -1,0 +1,124 @@
+//! What to do next, for any face: text, and the things to do, which each face calls by its own commands. Must never hold the words
+//! of one face.
+
+use std::fmt;
+
+use crate::id::Head;
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint(Vec<HintPiece>);
+
+/// A piece of a hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HintPiece {
+    /// Text as it is.
+    Text(String),
+    /// Something to do.
+    Do(Remedy),
+}
+
+/// Something to do, which a face has a command for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// List the alternatives of an answer.
+    Choose,
+    /// List the settings.
+    Config,
+    /// Say which conversation is meant.
+    Conversation,
+    /// Check the store.
+    Doctor,
+    /// Say something else in the place of a message.
+    Edit,
+    /// Keep a message from the model.
+    Exclude,
+    /// List the conversations.
+    List,
+    /// List the messages.
+    Log,
+    /// Choose another model.
+    Model,
+    /// List the models.
+    Models,
+    /// List what was done.
+    Ops,
+    /// Return to an earlier head: this one, or one to be named.
+    Restore(Option<Head>),
+    /// Ask for another answer.
+    Retry,
+    /// Go back to before a message.
+    Rewind,
+    /// Bring a hidden message back.
+    Show,
+    /// List the branches.
+    Tree,
+    /// Take back the last thing done.
+    Undo,
+}
+
+impl Hint {
+    /// A hint in which each `{}` is the next of these things to do.
+    pub fn new(template: &str, remedies: impl IntoIterator<Item = Remedy>) -> Self {
+        let mut remedies = remedies.into_iter();
+        let mut pieces = Vec::new();
+        for text in template.split("{}") {
+            if !pieces.is_empty() {
+                let remedy = remedies.next().expect("BUG: a hint has a remedy for each {}");
+                pieces.push(HintPiece::Do(remedy));
+            }
+            pieces.push(HintPiece::Text(text.to_owned()));
+        }
+        assert!(remedies.next().is_none(), "BUG: a hint has a {{}} for each remedy");
+        Self(pieces)
+    }
+
+    /// This after another sentence, which may hold anything.
+    #[must_use]
+    pub fn after(mut self, sentence: String) -> Self {
+        self.0.insert(0, HintPiece::Text(sentence + " "));
+        self
+    }
+
+    /// Its pieces, in order.
+    pub fn into_pieces(self) -> Vec<HintPiece> {
+        self.0
+    }
+}
+
+impl<T: Into<String>> From<T> for Hint {
+    fn from(text: T) -> Self {
+        Self(vec![HintPiece::Text(text.into())])
+    }
+}
+
+/// For those who are no face, such as a log: a thing to do is called by its name.
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|piece| match piece {
+            HintPiece::Text(text) => f.write_str(text),
+            HintPiece::Do(Remedy::Restore(Some(head))) => write!(f, "`restore {head}`"),
+            HintPiece::Do(Remedy::Restore(None)) => f.write_str("`restore`"),
+            HintPiece::Do(remedy) => write!(f, "`{}`", format!("{remedy:?}").to_lowercase()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_hole_is_a_remedy_and_other_text_may_hold_anything() {
+        let head = Head::new(2, 5);
+        let hint = Hint::new("{} or {}", [Remedy::Undo, Remedy::Restore(Some(head))]);
+        assert_eq!(hint.after("no {} here:".to_owned()).to_string(), "no {} here: `undo` or `restore 2.5`");
+        assert_eq!(Hint::from("wait").into_pieces(), [HintPiece::Text("wait".to_owned())]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a {} for each remedy")]
+    fn a_remedy_too_many_is_a_defect() {
+        drop(Hint::new("wait", [Remedy::Undo]));
+    }
+}

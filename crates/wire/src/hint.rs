@@ -1,0 +1,125 @@
+//! What to do next, for any face: text, and things to do, which each face calls by its own commands. Knows the commands of none.
+
+use serde::{Deserialize, Serialize};
+
+/// What to do next. In JSON a text where it is one, else a list of its pieces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Form", into = "Form")]
+pub struct Hint(pub Vec<HintPiece>);
+
+/// A piece of a hint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum HintPiece {
+    /// Text as it is.
+    Text(String),
+    /// Something to do.
+    Do(Remedy),
+}
+
+/// Something to do, which a face has a command for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Remedy {
+    /// List the alternatives of an answer.
+    Choose,
+    /// List the settings.
+    Config,
+    /// Say which conversation is meant.
+    Conversation,
+    /// Check the store.
+    Doctor,
+    /// Say something else in the place of a message.
+    Edit,
+    /// Keep a message from the model.
+    Exclude,
+    /// List the conversations.
+    List,
+    /// List the messages.
+    Log,
+    /// Choose another model.
+    Model,
+    /// List the models.
+    Models,
+    /// List what was done.
+    Ops,
+    /// Return to an earlier head.
+    Restore {
+        /// `OP.SEQ`; without it, one to be named.
+        head: Option<String>,
+    },
+    /// Ask for another answer.
+    Retry,
+    /// Go back to before a message.
+    Rewind,
+    /// Bring a hidden message back.
+    Show,
+    /// List the branches.
+    Tree,
+    /// Take back the last thing done.
+    Undo,
+}
+
+impl Hint {
+    /// The hint in a face's words: what it calls each thing to do.
+    pub fn worded(&self, command: impl Fn(&Remedy) -> String) -> String {
+        let words = |piece: &HintPiece| match piece {
+            HintPiece::Text(text) => text.clone(),
+            HintPiece::Do(remedy) => command(remedy),
+        };
+        self.0.iter().map(words).collect()
+    }
+}
+
+impl<T: Into<String>> From<T> for Hint {
+    fn from(text: T) -> Self {
+        Self(vec![HintPiece::Text(text.into())])
+    }
+}
+
+/// A hint in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Form {
+    Text(String),
+    Pieces(Vec<HintPiece>),
+}
+
+impl From<Form> for Hint {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Text(text) => text.into(),
+            Form::Pieces(pieces) => Self(pieces),
+        }
+    }
+}
+
+impl From<Hint> for Form {
+    fn from(Hint(mut pieces): Hint) -> Self {
+        match pieces.as_mut_slice() {
+            [HintPiece::Text(text)] => Self::Text(std::mem::take(text)),
+            _ => Self::Pieces(pieces),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_holds_all_of_it() {
+        let head = Some("2.5".to_owned());
+        let cases = [
+            (Hint::from("wait"), r#""wait""#),
+            (
+                Hint(vec![HintPiece::Do(Remedy::Restore { head }), HintPiece::Text(" helps".to_owned())]),
+                r#"[{"do":"restore","head":"2.5"}," helps"]"#,
+            ),
+        ];
+        for (hint, json) in cases {
+            assert_eq!(serde_json::to_string(&hint).expect("written"), json);
+            assert_eq!(serde_json::from_str::<Hint>(json).expect("read"), hint);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The answer to a change: what it made and what it did. Must never hold a content that is kept with it; the composer's words are read
+//! afresh.
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::Part;
+
+/// Proof of a change. The same request gets the same receipt again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The conversation.
+    pub conversation: String,
+    /// The head after it.
+    pub head: String,
+    /// The revision that stored it.
+    pub revision: u64,
+    /// Operations it made, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<u64>,
+    /// Entries it made, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<String>,
+    /// Of an undo or a redo, how far it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Steps>,
+    /// Nothing had to be changed: it was so already.
+    #[serde(default)]
+    pub unchanged: bool,
+    /// What left the timeline.
+    pub taken_back: Counts,
+    /// What came into the timeline.
+    pub brought_back: Counts,
+    /// Folds no longer in force, by operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lifted: Vec<String>,
+    /// What returns to the composer, to be edited; only for the one who asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composer: Option<Composer>,
+}
+
+/// How far an undo or a redo went: fewer steps than asked for where there are no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steps {
+    /// Steps done.
+    pub done: usize,
+    /// Steps asked for.
+    pub asked: usize,
+}
+
+/// How much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Messages.
+    pub messages: u64,
+    /// Tool calls in them.
+    pub calls: u64,
+    /// Turns.
+    pub turns: u64,
+}
+
+/// Words that return to the composer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Composer {
+    /// The entry they were said in.
+    pub entry: String,
+    /// The text.
+    pub text: String,
+    /// All parts, images included.
+    pub parts: Vec<Part>,
+}
