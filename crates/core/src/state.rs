@@ -42,19 +42,24 @@ impl State {
 
     /// The title that somebody gave.
     pub fn title(&self) -> Option<&str> {
-        self.labels.get(&LabelTarget::Title).map(String::as_str)
+        self.named(LabelTarget::Title)
     }
 
     /// The entry with that label.
     pub fn labelled(&self, name: &str) -> Option<Pos> {
         self.labels.iter().find_map(|(target, label)| match target {
-            LabelTarget::Entry(pos) if label == name => Some(*pos),
+            LabelTarget::Entry(pos) if label == name && !name.is_empty() => Some(*pos),
             _ => None,
         })
     }
 
     /// The label of an entry.
     pub fn label(&self, pos: Pos) -> Option<&str> {
-        self.labels.get(&LabelTarget::Entry(pos)).map(String::as_str)
+        self.named(LabelTarget::Entry(pos))
+    }
+
+    /// What is left of an erased name is empty, and is no name.
+    fn named(&self, target: LabelTarget) -> Option<&str> {
+        self.labels.get(&target).map(String::as_str).filter(|name| !name.is_empty())
     }
 }

@@ -112,6 +112,11 @@ impl From<StoreError> for EngineError {
             StoreError::BadCursor(_) => {
                 (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading".into())
             }
+            StoreError::UnknownRevision { .. } => (
+                Kind::NotFound,
+                "unknown_revision",
+                "read the conversation anew; a backup may be in its place".into(),
+            ),
             StoreError::Damaged { .. } | StoreError::MissingOperation(_) => (
                 Kind::Storage,
                 "damaged",

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use retake_core::{ConversationId, Head, RequestId};
 use retake_store::{
-    Care, Checked, Copied, ExportPlace, Import, Receipt, encode_export_header, encode_exported,
+    Care, Checked, Copied, ExportPlace, Import, Receipt, StoreError, encode_export_header, encode_exported,
 };
 
 use crate::engine::Engine;
@@ -54,7 +54,11 @@ impl Engine {
         cursor: Option<&str>,
     ) -> Result<ExportChunk> {
         if format == ExportFormat::Full {
-            let piece = self.store().export_full(conversation, cursor.map(str::to_owned)).await?;
+            let piece = self.store().export_full(conversation, cursor.map(str::to_owned)).await;
+            let piece = piece.map_err(|error| match (error, cursor) {
+                (StoreError::BadExport(_), Some(cursor)) => bad_cursor(cursor),
+                (error, _) => error.into(),
+            })?;
             return Ok(ExportChunk { text: piece.text, cursor: piece.cursor, progress: piece.progress });
         }
         let from = cursor.map(place).transpose()?;
@@ -164,8 +168,10 @@ fn place(cursor: &str) -> Result<ExportPlace> {
         let (head, done) = cursor.split_once(':')?;
         Some(ExportPlace { head: head.parse().ok()?, done: done.parse().ok()? })
     };
-    read().ok_or_else(|| {
-        EngineError::new(Kind::Usage, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
-            .hint("take the cursor from the piece before, or begin without one")
-    })
+    read().ok_or_else(|| bad_cursor(cursor))
+}
+
+fn bad_cursor(cursor: &str) -> EngineError {
+    EngineError::new(Kind::Usage, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
+        .hint("take the cursor from the piece before, or begin without one")
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, EntryId, OpNo, Refusal, RequestId};
+use retake_core::{ConversationId, EntryId, OpNo, Refusal, RequestId, Revision};
 
 /// The result of a store's work.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -61,6 +61,14 @@ pub enum StoreError {
     /// The cursor of a page names nothing that the reading shows.
     #[error("the page's cursor {0} is not in this reading")]
     BadCursor(EntryId),
+    /// The conversation has not come so far: whoever saw that revision saw another store.
+    #[error("there is no revision {} in this conversation, the last one is {}", wanted.0, last.0)]
+    UnknownRevision {
+        /// What was asked for.
+        wanted: Revision,
+        /// The revision now.
+        last: Revision,
+    },
     /// Another process has taken over the data directory.
     #[error("another process has taken over the data directory")]
     TakenOver,

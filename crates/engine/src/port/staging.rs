@@ -96,8 +96,11 @@ impl Staging {
         }
         let import = state.open.get_mut(&id).ok_or_else(|| unknown(id))?;
         if first > import.next {
-            let message =
-                format!("can't import line {}: line {} has not come yet", first + 1, import.next + 1);
+            let message = format!(
+                "can't import line {}: line {} has not come yet",
+                first.saturating_add(1),
+                import.next + 1
+            );
             return Err(EngineError::usage(message).hint("send the lines in order, from the missing one on"));
         }
         let known = usize::try_from(import.next - first).unwrap_or(usize::MAX);

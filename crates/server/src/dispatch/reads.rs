@@ -48,11 +48,14 @@ impl InProcess {
         };
         let store = self.engine.store();
         let snapshot = store.snapshot(id).await.map_err(store_problem)?;
-        let page = store.page(id, Reading { projection, at }, page).await.map_err(store_problem)?;
         let now = snapshot.conversation();
+        // The entries are of this head and revision, whatever is said meanwhile: who catches up from it misses nothing.
+        let head = at.unwrap_or(now.head);
+        let reading = Reading { projection, at: Some(head) };
+        let page = store.page(id, reading, page).await.map_err(store_problem)?;
         Ok(Reply::Entries(reply::Entries {
             conversation: id.to_string(),
-            head: at.unwrap_or(now.head).to_string(),
+            head: head.to_string(),
             revision: now.revision.0,
             entries: page.entries.into_iter().map(|shown| self.wire_entry(shown)).collect(),
             earlier: page.earlier,
@@ -72,12 +75,13 @@ impl InProcess {
         let at = at.at.as_deref().map(head).transpose()?;
         let store = self.engine.store();
         let now = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let messages = store.prompt(id, at).await.map_err(store_problem)?;
+        let head = at.unwrap_or(now);
+        let messages = store.prompt(id, Some(head)).await.map_err(store_problem)?;
         let messages = messages.into_iter().map(|message| reply::PromptMessage {
             role: convert::role(message.role),
             parts: convert::parts(message.parts),
         });
-        Ok(Reply::Prompt(reply::Prompt { head: at.unwrap_or(now).to_string(), messages: messages.collect() }))
+        Ok(Reply::Prompt(reply::Prompt { head: head.to_string(), messages: messages.collect() }))
     }
 
     pub(super) async fn targets(&self, targets: request::Targets) -> Result<Reply, Problem> {

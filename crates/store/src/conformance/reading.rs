@@ -168,6 +168,15 @@ pub async fn store_case_28_catching_up(store: Arc<dyn Store>) {
     assert!(nothing.gone.is_empty() && nothing.came.is_empty() && nothing.changed.is_empty());
     let all = stage.store.changes(stage.id, Revision(1)).await.expect("changes");
     assert_eq!(texts(&all.came), ["T1", "T1!", "T4", "T4!"]);
+    let child = stage.fork(None).await;
+    let all = stage.store.changes(child.id, Revision(0)).await.expect("changes");
+    assert_eq!(
+        texts(&all.came),
+        ["T1", "T1!", "T4", "T4!"],
+        "who saw nothing yet lacks the beginning of a fork, too"
+    );
+    let error = stage.store.changes(child.id, Revision(99)).await.expect_err("there is no such revision");
+    assert!(matches!(error, StoreError::UnknownRevision { .. }), "{error}");
 }
 
 /// Erased words are in no reading, whoever forked before; what stays is a dated operation.
@@ -186,6 +195,9 @@ pub async fn erased_words_are_gone_from_every_reading(store: Arc<dyn Store>) {
     let receipt = stage.act(Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()) }).await;
     let receipt = receipt.expect("erased");
     assert_eq!(receipt.ops.len(), 1);
+    let told = stage.store.changes(child.id, Revision(1)).await.expect("changes").changed;
+    assert_eq!(told.len(), 2, "a fork's clients hear of it, of the name that is gone as well");
+    assert!(told.iter().all(|shown| shown.label.is_none()), "nothing is named by what is left of a name");
     for stage in [&stage, &child] {
         let all = Include { rewound: true, hidden: true };
         assert_eq!(stage.search("hunter2", all).await, "");

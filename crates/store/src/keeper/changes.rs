@@ -5,12 +5,21 @@ use retake_core::{Change, Head, OpNo, Path, Pos, Revision, Seq, Span, difference
 
 use super::load::{Loaded, load_at};
 use super::read::shown;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::reading::Changes;
 use crate::rows::{Key, Rows};
 
-/// The difference between a revision and now.
+/// The difference between a revision and now. Who saw none yet gets all that there is, a fork's beginning included.
 pub(super) fn changes<R: Rows>(rows: &R, now: &Loaded, since: Revision) -> Result<Changes> {
+    let last = now.conversation.revision;
+    if since > last {
+        return Err(StoreError::UnknownRevision { wanted: since, last });
+    }
+    if since == Revision(0) {
+        let came = shown(rows, now, &now.conversation.scheduling())?;
+        let head = now.conversation.head;
+        return Ok(Changes { head, revision: last, gone: Vec::new(), came, changed: Vec::new() });
+    }
     let head = head_at(rows, now, since)?;
     let then = load_at(rows, now.row.clone(), head)?;
     let between = difference(&then.conversation, &now.conversation);
@@ -64,7 +73,14 @@ fn touched<R: Rows>(rows: &R, now: &Loaded, then: &Loaded, head: Head) -> Result
         match op.change {
             Change::Mark(changes) => spans.extend(changes.iter().map(|change| change.span)),
             Change::Label { target: retake_core::LabelTarget::Entry(pos), .. } => spans.push(Span::one(pos)),
-            Change::Erase(entries) => spans.extend(entries.into_iter().map(Span::one)),
+            Change::Erase(entries) => {
+                spans.extend(entries.into_iter().map(Span::one));
+                // It may have emptied any name, too.
+                spans.extend(now.conversation.state.labels.keys().filter_map(|target| match target {
+                    retake_core::LabelTarget::Entry(pos) => Some(Span::one(*pos)),
+                    _ => None,
+                }));
+            }
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 //! of the root: entries, the full-text index, summaries made from them, labels and titles, streams in progress.
 //! A dated operation without the content stays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use retake_core::{By, Change, EntryId, LabelTarget, OpNo, Part, Pos, Source};
 
@@ -12,7 +12,7 @@ use super::load::Loaded;
 use super::write::receipt_of;
 use crate::error::{Result, StoreError};
 use crate::request::Receipt;
-use crate::rows::{Erasure, Fingerprint, Key, LogNo, Transactions};
+use crate::rows::{Erasure, Fingerprint, Key, Transactions};
 
 /// How many entries are read at once while looking for a text.
 const PAGE: u64 = 512;
@@ -47,7 +47,7 @@ impl<T: Transactions> Context<T> {
         }
         self.rows.erase(loaded.row.root, &erasure)?;
         self.scrub();
-        let receipt = self.record_erasure(loaded, &family, &keys, by, print)?;
+        let receipt = self.record_erasure(loaded, &family, &erasure, by, print)?;
         for member in &family {
             self.forget(member.row.id);
         }
@@ -129,28 +129,24 @@ impl<T: Transactions> Context<T> {
         Ok(erasure)
     }
 
-    /// A dated operation without the content, in every log that held some; the one asked for gives the receipt.
+    /// A dated operation without the content, in every conversation that showed some; the one asked for gives the
+    /// receipt.
     fn record_erasure(
         &mut self,
         loaded: &Loaded,
         family: &[Loaded],
-        keys: &BTreeSet<Key>,
+        erasure: &Erasure,
         by: &By,
         print: Fingerprint,
     ) -> Result<Receipt> {
-        let mut of_log: BTreeMap<LogNo, Vec<Key>> = BTreeMap::new();
-        for key in keys {
-            of_log.entry(key.log).or_default().push(*key);
-        }
         let mut receipt = None;
         for member in family {
             let asked = member.row.log == loaded.row.log;
-            let own = of_log.remove(&member.row.log).unwrap_or_default();
-            if !asked && own.is_empty() {
+            let positions: Vec<Pos> = erasure.entries.iter().filter_map(|key| member.pos(*key)).collect();
+            let named = erasure.ops.iter().any(|(log, _)| *log == member.row.log);
+            if !asked && !named && positions.is_empty() {
                 continue;
             }
-            let seen = if asked { keys.iter().copied().collect() } else { own };
-            let positions = seen.into_iter().filter_map(|key| member.pos(key)).collect();
             let by = if asked { by.clone() } else { By { request: None, ..by.clone() } };
             let commit = member.conversation.erase(&by, positions)?;
             let plan =

@@ -1,0 +1,116 @@
+//! How conversations and messages are named, and what is said of a name that means nothing.
+
+use retake_wire::request::{Export, Format, Log, Of};
+use retake_wire::{Action, Request, Role};
+
+use super::world::{Desk, apply, get, label, log, plan, rewind, shows, told};
+
+/// How many digits of these ids make the first of them the only one.
+fn unique(ids: &[String]) -> usize {
+    let same = |other: &&String| ids[0].chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    ids[1..].iter().map(|other| same(&other)).max().unwrap_or(0) + 1
+}
+
+#[tokio::test]
+async fn a_message_has_many_names() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
+    desk.apply(&id, label(&entries[2], "draft")).await;
+    desk.apply(&id, label(&entries[3], "t1")).await;
+    desk.apply(&id, label(&entries[1], "ümlaut 中文")).await;
+    let prefix = &entries[0][..unique(&entries).max(8)];
+    let rows = [
+        (entries[0].clone(), 0),
+        (entries[0].to_uppercase(), 0),
+        (entries[0].replace('-', ""), 0),
+        (prefix.to_owned(), 0),
+        ("draft".into(), 2),
+        ("ümlaut 中文".into(), 1),
+        ("t1".into(), 3),
+        ("t2".into(), 2),
+        ("@".into(), 3),
+    ];
+    for (name, expected) in rows {
+        let planned = get!(desk, Plan, plan(&id, rewind(&name)));
+        assert_eq!(planned.gone[0].id, entries[expected], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_is_named_by_the_beginning_of_its_id() {
+    let desk = Desk::new().await;
+    let ids = [desk.create(Some("a"), None).await, desk.create(Some("b"), None).await];
+    let digits = unique(&ids).max(8);
+    for name in [&ids[0], &ids[0].to_uppercase(), &ids[0][..digits], &ids[0].replace('-', "")] {
+        assert_eq!(desk.info(name).await.title.as_deref(), Some("a"), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_means_nothing_is_told_with_the_nearest() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three"]).await;
+    let empty = desk.create(None, None).await;
+    desk.apply(&id, label(&entries[0], "draft")).await;
+    let hidden = desk.say(&id, Role::User, "gone").await;
+    desk.apply(&id, rewind(&hidden)).await;
+    let other = desk.say(&empty, Role::User, "elsewhere").await;
+    desk.apply(&empty, rewind(&other)).await;
+    let mut near = entries[1].clone();
+    near.replace_range(35.., if near.ends_with('0') { "1" } else { "0" });
+    let mut far = id.clone();
+    far.replace_range(35.., if far.ends_with('0') { "1" } else { "0" });
+    let info = |name: &str| Request::Info(Of { conversation: name.into() });
+    let rows = [
+        ("a label, nearly", apply(&id, rewind("darft"))),
+        ("an id, nearly", apply(&id, rewind(&near))),
+        ("nothing like it", apply(&id, rewind("nonsense"))),
+        ("no name at all", apply(&id, rewind(""))),
+        ("a turn that is not there", apply(&id, rewind("t7"))),
+        ("no turn", apply(&id, rewind("t0"))),
+        ("three digits", apply(&id, rewind("019"))),
+        ("the beginning of them all", apply(&id, rewind(&entries[0][..4]))),
+        ("taken back", apply(&id, rewind(&hidden))),
+        ("of another conversation", apply(&id, rewind(&other))),
+        ("the last of none", apply(&empty, rewind("@"))),
+        ("a turn of none", apply(&empty, rewind("t1"))),
+        ("a conversation, nearly", info(&far)),
+        ("no conversation", info("nonsense")),
+        ("an empty name", info("")),
+        ("the beginning of two", info(&id[..4])),
+        ("no head", apply(&id, Action::Restore { head: "9.9".into() })),
+        ("not even a head", apply(&id, Action::Restore { head: "nine".into() })),
+        ("a page at no head", Request::Log(Log { at: Some("0.99".into()), ..log(&id) })),
+        ("a page before what is taken back", Request::Log(Log { before: Some(hidden.clone()), ..log(&id) })),
+        ("no fold", apply(&id, Action::Unfold { fold: "7".into() })),
+        ("no alternative", apply(&id, Action::Choose { entry: entries[1].clone(), number: 2 })),
+        ("not an answer", apply(&id, Action::Choose { entry: entries[0].clone(), number: 1 })),
+        ("undo nothing", apply(&id, Action::Undo { count: 0 })),
+        ("a label twice", apply(&id, label(&entries[1], "draft"))),
+        ("an empty label", apply(&id, label(&entries[1], " "))),
+        ("marks of nothing", apply(&id, Action::Erase { entries: vec![], matching: None })),
+        (
+            "an export from nowhere",
+            Request::Export(Export {
+                conversation: id.clone(),
+                format: Format::Jsonl,
+                cursor: Some("x".into()),
+            }),
+        ),
+        (
+            "a full export from nowhere",
+            Request::Export(Export {
+                conversation: id.clone(),
+                format: Format::Full,
+                cursor: Some("x".into()),
+            }),
+        ),
+    ];
+    let before = desk.info(&id).await;
+    let mut text = String::new();
+    for (what, request) in rows {
+        text.push_str(&format!("{what}\n{}", told(&desk.refused(request).await)));
+    }
+    assert_eq!(desk.info(&id).await, before, "a refusal changes nothing");
+    shows!(text.replace(&format!("“{}”", &id[..4]), "“0192”"));
+}

@@ -1,0 +1,183 @@
+//! Pages: put together, pages of any size are the whole, each thing once and in order.
+
+use retake_wire::reply::Entry;
+use retake_wire::request::{History, List, Log, Page, Projection, Targets};
+use retake_wire::{MarkVerb, Request, Role};
+
+use super::world::{Desk, get, label, log, mark, rewind, said, text};
+
+const SIZES: [usize; 4] = [1, 2, 3, 100];
+
+/// A conversation with a branch that was left, a hidden message and an excluded one.
+async fn talk(desk: &Desk) -> String {
+    let (id, entries) = desk.talk(&["one", "two", "three", "four", "never"]).await;
+    desk.apply(&id, rewind(&entries[4])).await;
+    for said in ["five", "six", "seven"] {
+        desk.say(&id, Role::User, said).await;
+    }
+    desk.apply(&id, mark(MarkVerb::Hide, "t4")).await;
+    desk.apply(&id, mark(MarkVerb::Exclude, &entries[1])).await;
+    id
+}
+
+#[tokio::test]
+async fn pages_of_a_log_are_the_log() {
+    let desk = Desk::new().await;
+    let id = talk(&desk).await;
+    let rows = [
+        (Projection::Timeline, vec!["one", "two", "three", "four", "five", "seven"]),
+        (Projection::Scheduling, vec!["one", "two", "three", "four", "five", "seven"]),
+        (Projection::Export, vec!["one", "two", "three", "four", "five", "seven"]),
+        (Projection::Prompt, vec!["one", "three", "four", "five", "seven"]),
+    ];
+    for (projection, expected) in rows {
+        for limit in SIZES {
+            let page = Log { projection, limit: Some(limit), ..log(&id) };
+            assert_eq!(backwards(&desk, &page).await, expected, "{projection:?} by {limit}");
+            assert_eq!(forwards(&desk, &page).await, expected, "{projection:?} by {limit}");
+        }
+    }
+    let between = Log { before: Some("@".into()), after: Some("t1".into()), limit: Some(2), ..log(&id) };
+    let page = get!(desk, Entries, Request::Log(between));
+    assert_eq!(texts(&page.entries), ["four", "five"], "the newest between two");
+    assert!(page.earlier && page.later);
+    let none = get!(desk, Entries, Request::Log(Log { limit: Some(0), ..log(&id) }));
+    assert!(none.entries.is_empty());
+}
+
+fn texts(entries: &[Entry]) -> Vec<String> {
+    entries.iter().map(text).collect()
+}
+
+/// From the newest page to the oldest.
+async fn backwards(desk: &Desk, page: &Log) -> Vec<String> {
+    let (mut page, mut all) = (page.clone(), Vec::new());
+    loop {
+        let got = get!(desk, Entries, Request::Log(page.clone()));
+        assert_eq!(got.later, page.before.is_some());
+        all.splice(0..0, texts(&got.entries));
+        if !got.earlier {
+            return all;
+        }
+        page.before = Some(got.entries[0].id.clone());
+    }
+}
+
+/// From the first entry on.
+async fn forwards(desk: &Desk, page: &Log) -> Vec<String> {
+    let (mut page, mut all) = (Log { after: Some("t1".into()), ..page.clone() }, vec!["one".to_owned()]);
+    loop {
+        let got = get!(desk, Entries, Request::Log(page.clone()));
+        assert!(got.earlier);
+        all.extend(texts(&got.entries));
+        if !got.later {
+            return all;
+        }
+        page.after = got.entries.last().map(|entry| entry.id.clone());
+    }
+}
+
+#[tokio::test]
+async fn a_log_at_an_earlier_head_is_what_was_there() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let head = desk.info(&id).await.head;
+    desk.apply(&id, rewind("t1")).await;
+    desk.say(&id, Role::User, "three").await;
+    let then = get!(desk, Entries, Request::Log(Log { at: Some(head.clone()), ..log(&id) }));
+    assert_eq!((texts(&then.entries), then.head), (vec!["one".to_owned(), "two".into()], head));
+}
+
+#[tokio::test]
+async fn pages_of_a_list_are_the_list() {
+    let desk = Desk::new().await;
+    let mut made = Vec::new();
+    for number in 0..5 {
+        made.push(desk.create(Some(&number.to_string()), (number % 2 == 0).then_some("/even")).await);
+    }
+    // The newest change comes first.
+    desk.say(&made[1], Role::User, "again").await;
+    let even = Some("/even".to_owned());
+    let rows =
+        [(None, vec!["1", "4", "3", "2", "0"]), (even, vec!["4", "2", "0"]), (Some("/".into()), vec![])];
+    for (folder, expected) in rows {
+        for limit in SIZES {
+            let (mut before, mut all) = (None, Vec::new());
+            loop {
+                let list = List { folder: folder.clone(), limit: Some(limit), before };
+                let page = get!(desk, Conversations, Request::List(list));
+                assert!(page.conversations.len() <= limit);
+                before = page.conversations.last().map(|last| last.id.clone());
+                all.extend(page.conversations.into_iter().filter_map(|conversation| conversation.title));
+                if !page.more {
+                    break;
+                }
+            }
+            assert_eq!(all, expected, "{folder:?} by {limit}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_of_targets_and_operations_are_all_of_them() {
+    let desk = Desk::new().await;
+    let id = talk(&desk).await;
+    desk.apply(&id, label("@", "end")).await;
+    for limit in SIZES {
+        let (mut before, mut turns) = (None, Vec::new());
+        loop {
+            let targets = Targets { conversation: id.clone(), limit: Some(limit), before };
+            let page = get!(desk, Targets, Request::Targets(targets)).targets;
+            before = page.last().map(|target| target.entry.clone());
+            let full = page.len() == limit;
+            turns.extend(
+                page.into_iter().map(|target| (target.turn, target.preview, target.takes_back.messages)),
+            );
+            if !full {
+                break;
+            }
+        }
+        let expected = [(5, "seven", 1), (3, "five", 2), (2, "three", 4), (1, "one", 6)];
+        assert_eq!(turns, expected.map(|(turn, preview, messages)| (turn, preview.to_owned(), messages)));
+        let (mut before, mut reasons) = (None, Vec::new());
+        loop {
+            let ops = Page { conversation: id.clone(), limit: Some(limit), before };
+            let page = get!(desk, Operations, Request::Ops(ops));
+            before = page.operations.last().map(|op| op.number);
+            reasons.extend(page.operations.into_iter().map(|op| op.reason));
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!(reasons, ["label", "exclude", "hide", "rewind"], "by {limit}");
+    }
+}
+
+#[tokio::test]
+async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
+    let desk = Desk::new().await;
+    let here = desk.create(None, Some("/here")).await;
+    for said in ["one", "two", "one", "hidden", "rewound"] {
+        desk.say(&here, Role::User, said).await;
+    }
+    desk.apply(&here, rewind("t5")).await;
+    desk.apply(&here, mark(MarkVerb::Hide, "t4")).await;
+    desk.say(&here, Role::Assistant, "an answer").await;
+    let made_by_a_program =
+        retake_wire::request::Say { synthetic: true, ..said(&here, Role::User, "a reminder") };
+    desk.does(Request::Say(made_by_a_program)).await;
+    let there = desk.create(None, Some("/there")).await;
+    desk.say(&there, Role::User, "three").await;
+    let folder = || Some("/here".to_owned());
+    let rows = [
+        (None, None, vec!["three", "one", "two"]),
+        (None, Some(2), vec!["three", "one"]),
+        (None, Some(0), vec![]),
+        (folder(), None, vec!["one", "two"]),
+        (folder(), Some(2), vec!["one", "two"]),
+    ];
+    for (folder, limit, expected) in rows {
+        let history = Request::History(History { folder: folder.clone(), limit });
+        assert_eq!(get!(desk, History, history).prompts, expected, "{folder:?} {limit:?}");
+    }
+}

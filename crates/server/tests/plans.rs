@@ -1,0 +1,98 @@
+//! A plan changes nothing, and what it says is what the action does.
+
+use std::collections::BTreeSet;
+
+use retake_wire::reply::{Entry, Line, Receipt};
+use retake_wire::request::Apply;
+use retake_wire::{Action, MarkVerb, Request, Role};
+
+use super::world::{Desk, get, label, mark, plan, rewind, variant, variants};
+
+const ACTIONS: &str = include_str!("../../wire/src/action.rs");
+
+/// A conversation of three turns, the second of which has two answers, folded; its entries.
+async fn talk(desk: &Desk) -> (String, Vec<String>) {
+    let (id, mut entries) = desk.talk(&["one", "two", "three", "bad"]).await;
+    desk.apply(&id, rewind("@")).await;
+    for (role, text) in [(Role::Assistant, "good"), (Role::User, "four"), (Role::Assistant, "five")] {
+        entries.push(desk.say(&id, role, text).await);
+    }
+    let [from, to] = [entries[0].clone(), entries[1].clone()];
+    desk.apply(&id, Action::Fold { from, to, summary: "in short".into() }).await;
+    (id, entries)
+}
+
+/// Plans, looks, does it as planned; what was done.
+async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
+    let before = (desk.info(id).await, desk.timeline(id).await);
+    let planned = get!(desk, Plan, plan(id, action.clone()));
+    assert_eq!((desk.info(id).await, desk.timeline(id).await), before, "{action:?}: a plan changes nothing");
+    assert_eq!(planned.head, before.0.head);
+    let done = get!(
+        desk,
+        Receipt,
+        Request::Apply(Apply {
+            conversation: id.into(),
+            action: action.clone(),
+            head: Some(planned.head),
+            since: false,
+            request_id: None,
+        })
+    );
+    assert_eq!(done.taken_back, planned.taken_back, "{action:?}");
+    assert_eq!(done.brought_back, planned.brought_back, "{action:?}");
+    assert_eq!((&done.lifted, &done.composer), (&planned.lifted, &planned.composer), "{action:?}");
+    assert_eq!(done.unchanged, planned.unchanged, "{action:?}");
+    let ids =
+        |entries: Vec<Entry>| -> BTreeSet<String> { entries.into_iter().map(|entry| entry.id).collect() };
+    let lines = |lines: Vec<Line>| -> BTreeSet<String> { lines.into_iter().map(|line| line.id).collect() };
+    let (then, now) = (ids(before.1.1), ids(desk.timeline(id).await.1));
+    assert_eq!((lines(planned.gone), lines(planned.came)), (&then - &now, &now - &then), "{action:?}");
+    done
+}
+
+#[tokio::test]
+async fn what_a_plan_says_is_what_the_action_does() {
+    let desk = Desk::new().await;
+    let (id, entries) = talk(&desk).await;
+    let head = desk.info(&id).await.head;
+    let rows = [
+        rewind(&entries[5]),
+        Action::Undo { count: 1 },
+        Action::Redo { count: 1 },
+        Action::Restore { head },
+        Action::Edit { entry: entries[2].clone() },
+        Action::Checkout { entry: Some(entries[4].clone()) },
+        Action::Choose { entry: entries[4].clone(), number: 1 },
+        mark(MarkVerb::Hide, &entries[1]),
+        mark(MarkVerb::Hide, &entries[1]),
+        mark(MarkVerb::Show, &entries[1]),
+        mark(MarkVerb::Exclude, &entries[0]),
+        mark(MarkVerb::Include, &entries[0]),
+        Action::Unfold { fold: entries[0].clone() },
+        Action::Fold { from: entries[1].clone(), to: entries[2].clone(), summary: "shorter".into() },
+        label(&entries[2], "here"),
+        Action::Title { title: Some("a talk".into()) },
+        Action::Erase { entries: vec![entries[2].clone()], matching: None },
+        Action::Checkout { entry: None },
+    ];
+    let mut done = BTreeSet::new();
+    for action in rows {
+        done.insert(variant(&action));
+        check(&desk, &id, action).await;
+    }
+    assert_eq!(done, variants(ACTIONS, "Action").into_keys().collect());
+}
+
+#[tokio::test]
+async fn the_words_of_a_person_return_to_the_composer() {
+    let desk = Desk::new().await;
+    let (id, entries) = talk(&desk).await;
+    let back = check(&desk, &id, rewind(&entries[2])).await;
+    assert_eq!(
+        back.composer.map(|composer| (composer.entry, composer.text)),
+        Some((entries[2].clone(), "three".into()))
+    );
+    assert_eq!((back.taken_back.messages, back.taken_back.turns), (4, 2));
+    assert_eq!(check(&desk, &id, Action::Undo { count: 1 }).await.brought_back, back.taken_back);
+}

@@ -1,0 +1,107 @@
+//! Every request is answered with what its documentation promises. The promises are read from there, so that a request
+//! without a row here fails.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt;
+use retake_wire::request::*;
+use retake_wire::{Attached, Outcome, Part, Role, Run, RunEvent, RunStart, Search};
+
+use super::world::{Desk, apply, get, label, log, plan, rewind, said, variant, variants};
+
+const REQUESTS: &str = include_str!("../../wire/src/request.rs");
+
+#[tokio::test]
+async fn every_request_is_answered_as_its_documentation_says() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
+    let of = || Of { conversation: id.clone() };
+    let start = ImportStart { request_id: Some("import".into()), ..ImportStart::default() };
+    let import = get!(desk, Receipt, Request::ImportStart(start.clone())).conversation;
+    let line = r#"{"role": "user", "content": "brought"}"#.to_owned();
+    let run = start_run(&desk, &id).await;
+    let rows = [
+        Request::Cancel(of()),
+        Request::Create(Create::default()),
+        Request::Fork(Fork { conversation: id.clone(), entry: None, title: None, request_id: None }),
+        Request::Say(said(&id, Role::User, "five")),
+        Request::Edit(Edit {
+            conversation: id.clone(),
+            entry: entries[2].clone(),
+            parts: vec![Part::text("drei")],
+            attached: Attached::Kept,
+            head: None,
+            request_id: None,
+        }),
+        plan(&id, rewind(&entries[0])),
+        apply(&id, label("@", "here")),
+        Request::List(List::default()),
+        Request::Info(of()),
+        Request::Log(log(&id)),
+        Request::Prompt(At { conversation: id.clone(), at: None }),
+        Request::Targets(Targets { conversation: id.clone(), limit: None, before: None }),
+        Request::Alternatives(Entry { conversation: id.clone(), entry: entries[1].clone() }),
+        Request::Ops(Page { conversation: id.clone(), limit: None, before: None }),
+        Request::Tree(of()),
+        Request::Search(Search { query: "one".into(), ..Search::default() }),
+        Request::CatchUp(CatchUp { conversation: id.clone(), since: 1 }),
+        Request::Export(Export { conversation: id.clone(), format: Format::Jsonl, cursor: None }),
+        Request::ImportStart(start),
+        Request::ImportLines(ImportLines { conversation: import.clone(), first: 0, lines: vec![line] }),
+        Request::ImportEnd(Of { conversation: import }),
+        Request::Models,
+        Request::Backup(Backup::default()),
+        Request::Doctor(Doctor::default()),
+        Request::History(History::default()),
+    ];
+    let mut answered = BTreeMap::new();
+    for (at, request) in rows.into_iter().enumerate() {
+        let reply = desk.does(request.clone()).await;
+        answered.insert(variant(&request), variant(&reply));
+        if at == 0 {
+            assert_eq!(run.clone().await, Outcome::RolledBack, "it was stopped before any output");
+        }
+    }
+    let promised = variants(REQUESTS, "Request").into_iter().map(|(name, promise)| {
+        let (_, kind) = promise.split_once("→ `").expect("each request says how it is answered");
+        (name, kind.trim_end_matches('`').to_owned())
+    });
+    assert_eq!(answered, promised.collect());
+}
+
+/// Starts a run that goes on until it is stopped; how it ends.
+async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clone {
+    use futures::FutureExt;
+    let start = RunStart::Say { parts: vec![Part::text("go on")], seen: None };
+    let run = Run { conversation: of.into(), folder: None, start, model: None, head: None, request_id: None };
+    let mut events = desk.client.run(run).await.expect("started");
+    assert!(matches!(events.next().await, Some(RunEvent::Started { .. })));
+    async move {
+        match events.collect::<Vec<_>>().await.pop() {
+            Some(RunEvent::Ended(ended)) => ended.outcome,
+            other => panic!("it has not ended: {other:?}"),
+        }
+    }
+    .boxed()
+    .shared()
+}
+
+#[tokio::test]
+async fn while_a_model_answers_one_cannot_go_back_and_is_told_so() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    let idle = desk.refused(Request::Cancel(Of { conversation: id.clone() })).await;
+    assert_eq!(idle.code, "not_running");
+    let run = start_run(&desk, &id).await;
+    assert_eq!(desk.refused(apply(&id, rewind(&entries[0]))).await.code, "run_active");
+    assert!(desk.info(&id).await.running);
+    let targets = Request::Targets(Targets { conversation: id.clone(), limit: None, before: None });
+    let reasons = get!(desk, Targets, targets.clone()).targets.into_iter().map(|target| target.reason);
+    assert!(reasons.into_iter().all(|reason| reason.is_some()));
+    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    assert_eq!(run.await, Outcome::RolledBack);
+    assert_eq!(desk.texts(&id).await, ["one", "two"]);
+    let mut targets = get!(desk, Targets, targets).targets;
+    assert_eq!(targets.pop().and_then(|target| target.reason), None);
+    desk.apply(&id, rewind(&entries[0])).await;
+}

@@ -1,0 +1,12 @@
+//! The integration tests of the server, as one program: everything through a `Client`, as a face has it.
+
+mod care;
+mod catch_up;
+mod heads;
+mod names;
+mod pages;
+mod plans;
+mod port;
+mod requests;
+mod search;
+mod world;

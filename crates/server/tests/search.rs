@@ -1,0 +1,124 @@
+//! Search with each of its filters, each order, and pages.
+
+use retake_wire::request::Say;
+use retake_wire::{MarkVerb, Request, Role, Search, Sort};
+
+use super::world::{Desk, get, mark, rewind, said};
+
+/// Two conversations that speak of tea; the ids of both.
+async fn teas(desk: &Desk) -> [String; 2] {
+    let (one, two) = (desk.create(Some("one"), None).await, desk.create(Some("two"), None).await);
+    let rows = [
+        (&one, Role::User, "ann", 1000, "green tea"),
+        (&one, Role::Assistant, "demo", 2000, "black tea tea tea"),
+        (&two, Role::User, "bob", 3000, "tea with milk"),
+        (&two, Role::User, "bob", 4000, "teapot 中文"),
+        (
+            &two,
+            Role::Assistant,
+            "demo",
+            4500,
+            "a long answer about quite another thing than what was asked for",
+        ),
+        (&one, Role::User, "ann", 5000, "hidden tea"),
+        (&one, Role::User, "ann", 6000, "rewound tea"),
+    ];
+    for (of, role, author, time, text) in rows {
+        let say = Say { author: author.into(), time_ms: Some(time), ..said(of, role, text) };
+        desk.does(Request::Say(say)).await;
+    }
+    desk.apply(&one, rewind("@")).await;
+    desk.apply(&one, mark(MarkVerb::Hide, "@")).await;
+    [one, two]
+}
+
+async fn check(desk: &Desk, search: Search, expected: &[&str]) {
+    let hits = get!(desk, Hits, Request::Search(search.clone())).hits;
+    let found: Vec<&str> = hits.iter().map(|hit| &*hit.line.preview).collect();
+    assert_eq!(found, expected, "{search:?}");
+    for hit in &hits {
+        for (from, to) in &hit.marks {
+            assert!(hit.snippet.get(*from..*to).is_some_and(|word| !word.is_empty()), "{hit:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_filter_leaves_out_what_it_says() {
+    let desk = Desk::new().await;
+    let [one, two] = teas(&desk).await;
+    let tea = || Search { query: "tea".into(), sort: Sort::Oldest, ..Search::default() };
+    let words = |query: &str| Search { query: query.into(), ..tea() };
+    let all = ["green tea", "black tea tea tea", "tea with milk"];
+    let rows: Vec<(Search, &[&str])> = vec![
+        (tea(), &all),
+        (Search { sort: Sort::Newest, ..tea() }, &["tea with milk", "black tea tea tea", "green tea"]),
+        (Search { conversation: Some(one.clone()), ..tea() }, &all[..2]),
+        (Search { conversation: Some(two.clone()), ..tea() }, &all[2..]),
+        (Search { role: Some(Role::Assistant), ..tea() }, &all[1..2]),
+        (Search { role: Some(Role::Tool), ..tea() }, &[]),
+        (Search { source: Some("bob".into()), ..tea() }, &all[2..]),
+        (Search { source: Some("bo".into()), ..tea() }, &[]),
+        (Search { from_ms: Some(2000), ..tea() }, &all[1..]),
+        (Search { to_ms: Some(2000), ..tea() }, &all[..1]),
+        (Search { from_ms: Some(2000), to_ms: Some(3000), ..tea() }, &all[1..2]),
+        (Search { from_ms: Some(i64::MAX), ..tea() }, &[]),
+        (Search { limit: Some(2), ..tea() }, &all[..2]),
+        (Search { limit: Some(2), offset: 2, ..tea() }, &all[2..]),
+        (Search { offset: usize::MAX, ..tea() }, &[]),
+        (Search { limit: Some(0), ..tea() }, &[]),
+        (Search { rewound: true, from_ms: Some(4000), ..tea() }, &["rewound tea"]),
+        (Search { hidden: true, from_ms: Some(4000), ..tea() }, &["hidden tea"]),
+        (words("tea*"), &["green tea", "black tea tea tea", "tea with milk", "teapot 中文"]),
+        (words("\"tea with\""), &all[2..]),
+        (words("tea NOT milk"), &all[..2]),
+        (words("green OR milk"), &["green tea", "tea with milk"]),
+        (words("green AND milk"), &[]),
+        (words("中文"), &["teapot 中文"]),
+        (words("中"), &["teapot 中文"]),
+        (words("coffee"), &[]),
+    ];
+    for (search, expected) in rows {
+        check(&desk, search, expected).await;
+    }
+    let best = Search { query: "tea".into(), limit: Some(1), ..Search::default() };
+    check(&desk, best, &["black tea tea tea"]).await;
+}
+
+#[tokio::test]
+async fn what_is_found_for_audit_says_so_and_nothing_else_does() {
+    let desk = Desk::new().await;
+    let [one, _] = teas(&desk).await;
+    let search =
+        Search { query: "tea".into(), sort: Sort::Oldest, rewound: true, hidden: true, ..Search::default() };
+    let hits = get!(desk, Hits, Request::Search(search));
+    let standing: Vec<Option<&str>> = hits.hits.iter().map(|hit| hit.standing.as_deref()).collect();
+    assert_eq!(standing, [None, None, None, Some("hidden"), Some("rewound")]);
+    let search = Search {
+        query: "tea".into(),
+        conversation: Some(one),
+        limit: Some(1),
+        sort: Sort::Newest,
+        ..Search::default()
+    };
+    let hits = get!(desk, Hits, Request::Search(search));
+    assert!(hits.more);
+    let hit = &hits.hits[0];
+    assert_eq!(hit.before.as_ref().map(|line| &*line.preview), Some("green tea"));
+    assert_eq!((&hit.after, &*hit.title), (&None, "one"), "what is hidden is no context");
+}
+
+#[tokio::test]
+async fn odd_queries_find_what_they_can() {
+    let desk = Desk::new().await;
+    teas(&desk).await;
+    for query in [
+        "", " ", "\"", "\"tea", "tea\"", "(", "tea (", "NOT tea", "NOT", "AND OR", "*", "-", "tea:milk",
+        "a'b", "\0tea",
+    ] {
+        let search = Search { query: query.into(), ..Search::default() };
+        let hits = get!(desk, Hits, Request::Search(search)).hits;
+        let forbidden = ["hidden tea", "rewound tea"];
+        assert!(hits.iter().all(|hit| !forbidden.contains(&&*hit.line.preview)), "{query:?}");
+    }
+}

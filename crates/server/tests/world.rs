@@ -1,0 +1,231 @@
+//! A fresh data directory, its owner, and short ways to ask. Must never know what lies behind the `Client`, nor reach a
+//! network.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_wire::reply::{Conversation, Entry, Receipt};
+use retake_wire::request::{Create, Log, Of, Say};
+use retake_wire::{Action, Client, Hint, HintPiece, MarkVerb, Part, Problem, Reply, Request, Role, request};
+use tempfile::TempDir;
+
+/// No model but the demo, and one so slow that a run goes on until it is stopped.
+const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 10000\n";
+
+/// The owner of a data directory, and a client of it.
+pub(super) struct Desk {
+    home: Arc<TempDir>,
+    pub(super) client: Arc<dyn Client>,
+}
+
+/// What is inside the reply, which must be of that kind.
+macro_rules! get {
+    ($desk:expr, $kind:ident, $request:expr) => {
+        match $desk.does($request).await {
+            retake_wire::Reply::$kind(inside) => inside,
+            other => panic!("not {}: {other:?}", stringify!($kind)),
+        }
+    };
+}
+pub(super) use get;
+
+impl Desk {
+    pub(super) async fn new() -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        std::fs::write(home.path().join("config.toml"), SETTINGS).expect("written");
+        let client = open(home.path(), &home.path().join("data")).await;
+        Self { home: Arc::new(home), client }
+    }
+
+    /// Another owner, in the same folder.
+    pub(super) fn other(&self, client: Arc<dyn Client>) -> Self {
+        Self { home: Arc::clone(&self.home), client }
+    }
+
+    /// A file in this desk's folder.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    /// Asks for something that succeeds.
+    pub(super) async fn does(&self, request: Request) -> Reply {
+        self.client.call(request.clone()).await.unwrap_or_else(|problem| panic!("{request:?}: {problem:?}"))
+    }
+
+    /// Asks for something that is refused.
+    pub(super) async fn refused(&self, request: Request) -> Problem {
+        self.client.call(request).await.expect_err("it is refused")
+    }
+
+    pub(super) async fn create(&self, title: Option<&str>, folder: Option<&str>) -> String {
+        let [title, folder] = [title, folder].map(|text| text.map(str::to_owned));
+        get!(self, Receipt, Request::Create(Create { title, folder, request_id: None })).conversation
+    }
+
+    /// A conversation where these were said, by a person and a model in turn; its id and theirs.
+    pub(super) async fn talk(&self, texts: &[&str]) -> (String, Vec<String>) {
+        let id = self.create(None, None).await;
+        let mut entries = Vec::new();
+        for (text, role) in texts.iter().zip([Role::User, Role::Assistant].into_iter().cycle()) {
+            entries.push(self.say(&id, role, text).await);
+        }
+        (id, entries)
+    }
+
+    pub(super) async fn say(&self, of: &str, role: Role, text: &str) -> String {
+        get!(self, Receipt, Request::Say(said(of, role, text))).entries.remove(0)
+    }
+
+    pub(super) async fn apply(&self, of: &str, action: Action) -> Receipt {
+        get!(self, Receipt, apply(of, action))
+    }
+
+    pub(super) async fn info(&self, of: &str) -> Conversation {
+        get!(self, Conversation, Request::Info(Of { conversation: of.into() }))
+    }
+
+    /// The whole timeline, and the revision that it is of.
+    pub(super) async fn timeline(&self, of: &str) -> (u64, Vec<Entry>) {
+        let page = get!(self, Entries, Request::Log(Log { limit: Some(usize::MAX), ..log(of) }));
+        (page.revision, page.entries)
+    }
+
+    /// The texts of the timeline.
+    pub(super) async fn texts(&self, of: &str) -> Vec<String> {
+        self.timeline(of).await.1.iter().map(text).collect()
+    }
+}
+
+/// Becomes the owner of a data directory.
+pub(super) async fn open(home: &Path, data_dir: &Path) -> Arc<dyn Client> {
+    let options = retake_server::Options {
+        data_dir: data_dir.to_owned(),
+        config_file: home.join("config.toml"),
+        user: "ada".into(),
+        wait_for_owner: Duration::ZERO,
+    };
+    let (client, notices) = retake_server::open(options).await.expect("opened");
+    assert!(notices.is_empty(), "{notices:?}");
+    client
+}
+
+/// Something to say.
+pub(super) fn said(of: &str, role: Role, text: &str) -> Say {
+    Say {
+        conversation: of.into(),
+        role,
+        parts: vec![Part::text(text)],
+        author: String::new(),
+        synthetic: false,
+        observed: false,
+        time_ms: None,
+        platform_id: None,
+        seen: None,
+        request_id: None,
+    }
+}
+
+/// The newest page of the timeline.
+pub(super) fn log(of: &str) -> Log {
+    Log {
+        conversation: of.into(),
+        at: None,
+        projection: request::Projection::Timeline,
+        limit: None,
+        before: None,
+        after: None,
+    }
+}
+
+/// Does an action, whatever the head.
+pub(super) fn apply(of: &str, action: Action) -> Request {
+    Request::Apply(request::Apply {
+        conversation: of.into(),
+        action,
+        head: None,
+        since: false,
+        request_id: None,
+    })
+}
+
+pub(super) fn plan(of: &str, action: Action) -> Request {
+    Request::Plan(request::Plan { conversation: of.into(), action })
+}
+
+pub(super) fn rewind(entry: &str) -> Action {
+    Action::Rewind { entry: entry.into() }
+}
+
+pub(super) fn label(entry: &str, name: &str) -> Action {
+    Action::Label { entry: entry.into(), name: Some(name.into()) }
+}
+
+pub(super) fn mark(verb: MarkVerb, entry: &str) -> Action {
+    Action::Mark { verb, entries: vec![entry.into()], range: false, seen: None }
+}
+
+/// The text of an entry.
+pub(super) fn text(entry: &Entry) -> String {
+    entry
+        .parts
+        .iter()
+        .filter_map(|part| if let Part::Text { text } = part { Some(&**text) } else { None })
+        .collect()
+}
+
+/// The name of the variant that this is.
+pub(super) fn variant(of: &impl Debug) -> String {
+    format!("{of:?}").split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}
+
+/// Every variant of an enum in a source of `wire`, with the last line of its documentation.
+pub(super) fn variants(source: &str, name: &str) -> BTreeMap<String, String> {
+    let (_, body) = source.split_once(&format!("pub enum {name} {{\n")).expect("the enum is there");
+    let (body, _) = body.split_once("\n}").expect("it ends");
+    let mut found = BTreeMap::new();
+    let mut documented = "";
+    for line in body.lines().filter_map(|line| line.strip_prefix("    ")) {
+        if let Some(text) = line.strip_prefix("/// ") {
+            documented = text;
+        } else if line.starts_with(|c: char| c.is_ascii_uppercase()) {
+            found.insert(variant(&format_args!("{line}")), documented.to_owned());
+        }
+    }
+    found
+}
+
+/// A hint before a face has worded it.
+fn hinted(hint: &Hint) -> String {
+    let piece = |piece: &HintPiece| match piece {
+        HintPiece::Text(text) => text.clone(),
+        HintPiece::Do(remedy) => format!("{{{remedy:?}}}"),
+    };
+    hint.0.iter().map(piece).collect()
+}
+
+/// A problem, as a person and a program see it.
+pub(super) fn told(problem: &Problem) -> String {
+    let Problem { code, kind, message, hint, causes, head } = problem;
+    let mut text = format!("{kind:?} {code}: {message}\n");
+    text.extend(causes.iter().map(|cause| format!("  because: {cause}\n")));
+    text.extend(hint.iter().map(|hint| format!("  hint: {}\n", hinted(hint))));
+    text.extend(head.iter().map(|head| format!("  head: {head}\n")));
+    text
+}
+
+/// Compares with a snapshot, in which ids have names.
+macro_rules! shows {
+    ($text:expr) => {
+        insta::with_settings!({
+            omit_expression => true,
+            filters => vec![
+                (r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
+                (r"/\S*/\.tmp[A-Za-z0-9]+", "HOME"),
+            ],
+        }, { insta::assert_snapshot!($text) })
+    };
+}
+pub(super) use shows;
