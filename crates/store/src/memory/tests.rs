@@ -274,5 +274,6 @@ fn what_is_erased_is_nowhere() {
     let shown = format!("{:?}", writer.ops(home.log, OpNo(1), OpNo(9)).unwrap());
     assert!(!shown.contains("secret"), "{shown}");
     let (_, state) = writer.state(home.log, OpNo(5)).unwrap().unwrap();
-    assert_eq!(state.label(Pos::new(0, 1)), Some(""));
+    assert_eq!(state.labels.get(&target).map(String::as_str), Some(""));
+    assert_eq!(state.label(Pos::new(0, 1)), None);
 }
