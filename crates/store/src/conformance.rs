@@ -68,6 +68,7 @@ macro_rules! conformance {
             an_operation_and_its_files_are_one_step
             a_stale_file_half_changes_nothing
             what_is_turned_back_is_as_if_it_had_never_been
+            what_an_action_wants_of_files
         );
     };
     (@ $open:expr; $($case:ident)*) => {

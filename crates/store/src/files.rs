@@ -3,11 +3,12 @@
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, OpNo, PathMove, Stack, Time,
+    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, OpNo, PathMove,
+    Stack, Time,
 };
 
 use crate::error::Result;
-use crate::request::{Apply, Receipt, SayRequest};
+use crate::request::{Action, Apply, Receipt, SayRequest};
 
 /// The number of a workspace in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +25,8 @@ pub struct WorkspaceRow {
     pub identity: (u64, u64),
     /// When it was first seen.
     pub created: Time,
+    /// What its last capture saw, by the name that the capture gave it; nothing before the first one.
+    pub mark: Option<ContentHash>,
 }
 
 /// A capture: what changed in a workspace since the one before it and belongs to no call.
@@ -39,6 +42,19 @@ pub struct CaptureRow {
     pub changes: Vec<FileChange>,
 }
 
+/// A capture to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCapture {
+    /// When.
+    pub time: Time,
+    /// The name that somebody gives it.
+    pub name: Option<String>,
+    /// What nobody's call changed.
+    pub changes: Vec<FileChange>,
+    /// What it saw, by name.
+    pub mark: ContentHash,
+}
+
 /// What a call did to files, to be stored with the entry that tells its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelta {
@@ -46,6 +62,8 @@ pub struct NewDelta {
     pub workspace: WorkspaceNo,
     /// What, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
+    /// What the last capture saw, by name.
+    pub mark: ContentHash,
 }
 
 /// A delta, without what it changed.
@@ -59,6 +77,17 @@ pub struct DeltaLine {
     pub workspace: WorkspaceNo,
     /// How many paths.
     pub paths: u64,
+    /// In how many of them it is now.
+    pub applied: u64,
+}
+
+/// What an action wants of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The deltas, first first, and whether each is to be in the files.
+    pub deltas: Vec<(DeltaLine, bool)>,
+    /// The operation whose own doing is reversed instead, where an undo or a redo comes to one that has done something.
+    pub reverse: Option<OpNo>,
 }
 
 /// The layers that a delta has put on each path.
@@ -71,8 +100,8 @@ pub struct FilesHalf {
     pub workspace: WorkspaceNo,
     /// What is done to each path. The layers that it found must be those that are there.
     pub moves: Vec<PathMove>,
-    /// The name of the staging folder, where something is to be done on the disk.
-    pub staging: Option<String>,
+    /// Whether something is staged, to be carried out on the disk.
+    pub staged: bool,
 }
 
 /// What an operation did, or is doing, to files.
@@ -89,10 +118,8 @@ pub struct Moved {
 pub struct IntentRow {
     /// Where. A workspace has one at a time.
     pub workspace: WorkspaceNo,
-    /// Whose operation.
-    pub conversation: ConversationId,
-    /// Which.
-    pub op: OpNo,
+    /// The operation, once it is decided: only then are files touched.
+    pub op: Option<(ConversationId, OpNo)>,
     /// The staging folder.
     pub staging: String,
     /// Whether it is being taken back.
@@ -107,13 +134,7 @@ pub trait FileStore: Send + Sync {
     /// Every workspace.
     async fn workspaces(&self) -> Result<Vec<WorkspaceRow>>;
     /// Keeps a capture; its number comes back.
-    async fn captured(
-        &self,
-        workspace: WorkspaceNo,
-        time: Time,
-        name: Option<String>,
-        changes: Vec<FileChange>,
-    ) -> Result<u64>;
+    async fn captured(&self, workspace: WorkspaceNo, capture: NewCapture) -> Result<u64>;
     /// Captures, newest first.
     async fn captures(
         &self,
@@ -141,6 +162,10 @@ pub trait FileStore: Send + Sync {
         paths: Vec<FilePath>,
     ) -> Result<Vec<(FilePath, Stack)>>;
 
+    /// What an action wants of files.
+    async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<Wanted>;
+    /// Writes the name of a staging folder down, before it is made. One at a time in a workspace.
+    async fn preparing(&self, workspace: WorkspaceNo, staging: String) -> Result<()>;
     /// Decides an operation with its file half, as one transaction: after it, the files are to be carried out.
     async fn apply_files(
         &self,
@@ -155,6 +180,6 @@ pub trait FileStore: Send + Sync {
     /// Turns the direction of an intent: its operation is taken back, its layers are as before. From here on its files are
     /// to be put back.
     async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt>;
-    /// The files of the intent are settled.
+    /// The files of the intent are settled, or nothing was decided.
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()>;
 }

@@ -9,8 +9,12 @@ use retake_core::{
 
 use super::stage::{Stage, by, by_request};
 use crate::{
-    Action, Apply, FilesHalf, NewDelta, Receipt, Result, SayRequest, Store, StoreError, WorkspaceNo,
+    Action, Apply, DeltaLine, FilesHalf, NewCapture, NewDelta, Receipt, Result, SayRequest, Store,
+    StoreError, WorkspaceNo,
 };
+
+/// What a capture saw, by name.
+const MARK: ContentHash = ContentHash([7; 32]);
 
 fn path(text: &str) -> FilePath {
     FilePath::new(text.as_bytes()).expect("a path")
@@ -40,7 +44,7 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
     let workspace = workspace(&*stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
-    let delta = NewDelta { workspace, changes };
+    let delta = NewDelta { workspace, changes, mark: MARK };
     stage.store.say_changed(stage.id, result(stage, text), delta).await.expect("said")
 }
 
@@ -53,12 +57,16 @@ async fn layers(stage: &Stage, name: &str) -> Stack {
 
 /// The half of an operation that takes everything back from a path.
 async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
+    let workspace = workspace(&*stage.store).await;
+    if let Some(staging) = staging {
+        stage.store.preparing(workspace, staging.into()).await.expect("prepared");
+    }
     let stack_before = layers(stage, name).await;
     let ends = (stack_before.layers().first(), stack_before.layers().last());
     let (Some(first), Some(last)) = ends else { panic!("nothing to take back from {name}") };
     let change = FileChange { path: path(name), before: last.after.clone(), after: first.before.clone() };
     let moves = vec![PathMove { change, stack_before, stack_after: Stack::default() }];
-    FilesHalf { workspace: workspace(&*stage.store).await, moves, staging: staging.map(str::to_owned) }
+    FilesHalf { workspace, moves, staged: staging.is_some() }
 }
 
 async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
@@ -73,11 +81,14 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
     let other = store.workspace(b"/a\xff".to_vec(), (1, 3), Time(9)).await.expect("made");
     assert_eq!(one, same);
     assert_eq!(store.workspaces().await.expect("listed"), [one.clone(), other]);
+    assert_eq!(one.mark, None);
     for (name, number) in [(None, 1), (Some("before lunch".to_owned()), 2)] {
         let changes = vec![change("f", ' ', 'a')];
-        let no = store.captured(one.no, Time(5), name, changes).await.expect("captured");
+        let capture = NewCapture { time: Time(5), name, changes, mark: MARK };
+        let no = store.captured(one.no, capture).await.expect("captured");
         assert_eq!(no, number);
     }
+    assert_eq!(store.workspaces().await.expect("listed")[0].mark, Some(MARK));
     let rows = store.captures(one.no, None, 9).await.expect("captures");
     let names: Vec<_> = rows.iter().map(|row| (row.no, row.name.as_deref())).collect();
     assert_eq!(names, [(2, Some("before lunch")), (1, None)]);
@@ -110,7 +121,8 @@ pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
     let say = SayRequest { by: by_request("r"), ..result(&stage, "done") };
     let mut receipts = Vec::new();
     for _ in 0..2 {
-        let delta = NewDelta { workspace, changes: vec![(Grade::Written, change("f", 'a', 'b'))] };
+        let delta =
+            NewDelta { workspace, changes: vec![(Grade::Written, change("f", 'a', 'b'))], mark: MARK };
         receipts.push(stage.store.say_changed(stage.id, say.clone(), delta).await.expect("said"));
     }
     assert_eq!(receipts[0], receipts[1]);
@@ -130,14 +142,19 @@ pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     assert_eq!(stage.store.moved(stage.id, OpNo(99)).await.expect("read"), None);
     let intents = stage.store.intents().await.expect("intents");
     assert_eq!(intents.len(), 1);
-    assert_eq!(
-        (intents[0].op, intents[0].staging.as_str(), intents[0].back),
-        (receipt.ops[0], ".retake-1", false)
-    );
+    let op = Some((stage.id, receipt.ops[0]));
+    assert_eq!((intents[0].op, intents[0].staging.as_str(), intents[0].back), (op, ".retake-1", false));
+    let applied: Vec<_> = deltas(&stage).await.iter().map(|line| line.applied).collect();
+    assert_eq!(applied, [0]);
     stage.store.settle(taken.workspace).await.expect("settled");
     assert!(stage.store.intents().await.expect("intents").is_empty());
     let unknown = stage.store.content(stage.id, two).await.expect("it is on another branch");
     assert_eq!(unknown, [Part::text("two")]);
+}
+
+async fn deltas(stage: &Stage) -> Vec<DeltaLine> {
+    let deltas = stage.store.deltas(stage.id).await.expect("deltas");
+    deltas.into_iter().map(|(line, _)| line).collect()
 }
 
 /// A plan whose files have changed is refused, and nothing has happened.
@@ -150,14 +167,18 @@ pub async fn a_stale_file_half_changes_nothing(store: Arc<dyn Store>) {
     let refused = rewind(&stage, "one", stale).await;
     assert!(matches!(refused, Err(StoreError::StaleFiles(path)) if path == "f"));
     assert_eq!(stage.store.summary(stage.id).await.expect("a summary"), before);
-    assert!(stage.store.intents().await.expect("intents").is_empty());
+    let workspace = workspace(&*stage.store).await;
+    assert_eq!(stage.store.intents().await.expect("intents")[0].op, None, "prepared, and not decided");
+    stage.store.settle(workspace).await.expect("settled");
     let fresh = half(&stage, "f", Some(".retake-1")).await;
     rewind(&stage, "one", fresh).await.expect("rewound");
+    let second = stage.store.preparing(workspace, ".retake-2".into()).await;
+    assert!(matches!(second, Err(StoreError::Unsettled)), "one at a time in a workspace");
     changed(&stage, "r3", vec![change("g", 'a', 'b')]).await;
-    let second = half(&stage, "g", Some(".retake-2")).await;
-    let undo = Apply { action: Action::Files(Reason::Files), seen: Seen::Anything, by: by() };
-    let refused = stage.store.apply_files(stage.id, undo, second).await;
-    assert!(matches!(refused, Err(StoreError::Unsettled)), "one at a time in a workspace");
+    let files = Apply { action: Action::Files(Reason::Files), seen: Seen::Anything, by: by() };
+    let second = FilesHalf { staged: true, ..half(&stage, "g", None).await };
+    let refused = stage.store.apply_files(stage.id, files, second).await;
+    assert!(matches!(refused, Err(StoreError::Unsettled)));
 }
 
 /// What can't be carried out is taken back: conversation and layers are as before, and the undo line does not see it.
@@ -181,5 +202,29 @@ pub async fn what_is_turned_back_is_as_if_it_had_never_been(store: Arc<dyn Store
         let after = stage.store.summary(stage.id).await.expect("it");
         assert_eq!((after.tip, after.counts, after.undo), (before.tip, before.counts, before.undo));
         assert_eq!(layers(&stage, "f").await, stack);
+        assert_eq!(deltas(&stage).await[0].applied, 1);
     }
+}
+
+/// A delta is wanted while its entry is on the path and not dropped; what an operation did itself is reversed.
+pub async fn what_an_action_wants_of_files(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    stage.turn("two").await;
+    changed(&stage, "r2", vec![change("f", 'b', 'c')]).await;
+    let wanted = async |action| {
+        let wanted = stage.store.wanted(stage.id, action).await.expect("it can be done");
+        (wanted.deltas.iter().map(|(_, wanted)| *wanted).collect::<Vec<_>>(), wanted.reverse)
+    };
+    let two = stage.named("two");
+    assert_eq!(wanted(Action::Rewind(two)).await, (vec![true, false], None));
+    assert_eq!(wanted(Action::Undo(1)).await, (vec![true, false], None));
+    let mark = |verb| Action::Mark { verb, entries: vec![stage.named("one"), two], range: true, seen: None };
+    assert_eq!(wanted(mark(Reason::Hide)).await, (vec![true, true], None), "files stay with what is hidden");
+    let last = stage.store.deltas(stage.id).await.expect("deltas")[1].1;
+    let drop = Action::Mark { verb: Reason::Drop, entries: vec![two, last], range: true, seen: None };
+    assert_eq!(wanted(drop).await, (vec![true, false], None));
+    let taken = half(&stage, "f", None).await;
+    let receipt = rewind(&stage, "two", taken).await.expect("rewound");
+    assert_eq!(wanted(Action::Undo(1)).await, (vec![true, true], Some(receipt.ops[0])));
 }

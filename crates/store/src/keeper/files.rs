@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Layer, OpNo, Stack, Step, Time,
+    By, ConversationId, DeltaNo, EntryId, FilePath, Layer, Mark, OpNo, Pos, Reason, Stack, Step, Time,
 };
 
+use super::decide::{decide, undecided};
 use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewDelta, WorkspaceNo,
-    WorkspaceRow,
+    CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture, NewDelta, Wanted,
+    WorkspaceNo, WorkspaceRow,
 };
 use crate::request::{Action, Apply, Receipt, SayRequest};
 use crate::rows::{Backend, FileRows, Key, Rows, Transactions};
@@ -29,16 +30,12 @@ impl<T: Transactions> Context<T> {
         Ok(WorkspaceRow { no, ..row })
     }
 
-    fn captured(
-        &mut self,
-        workspace: WorkspaceNo,
-        time: Time,
-        name: Option<String>,
-        changes: Vec<FileChange>,
-    ) -> Result<u64> {
+    fn captured(&mut self, workspace: WorkspaceNo, new: NewCapture) -> Result<u64> {
+        let NewCapture { time, name, changes, mark } = new;
         let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
         let row = CaptureRow { no: last + 1, time, name, changes };
         self.rows.insert_capture(workspace, &row)?;
+        self.rows.set_mark(workspace, mark)?;
         Ok(row.no)
     }
 
@@ -48,7 +45,11 @@ impl<T: Transactions> Context<T> {
         let loaded = self.load(id)?;
         let after = loaded.conversation.head.seq;
         // Recorded before: then so was its delta.
-        if after == before || delta.changes.is_empty() {
+        if after == before {
+            return Ok(receipt);
+        }
+        self.rows.set_mark(delta.workspace, delta.mark)?;
+        if delta.changes.is_empty() {
             return Ok(receipt);
         }
         let log = loaded.row.log;
@@ -69,7 +70,8 @@ impl<T: Transactions> Context<T> {
             self.rows.set_layers(&loaded.row, delta.workspace, &path, &stack)?;
             layers.push((path, own.layers().to_vec()));
         }
-        let line = DeltaLine { no, seq: after.0, workspace: delta.workspace, paths: layers.len() as u64 };
+        let paths = layers.len() as u64;
+        let line = DeltaLine { no, seq: after.0, workspace: delta.workspace, paths, applied: paths };
         self.rows.insert_delta(&loaded.row, &line, &layers)?;
         Ok(receipt)
     }
@@ -88,17 +90,44 @@ impl<T: Transactions> Context<T> {
             if self.rows.layers(log, half.workspace, path)? != made.stack_before {
                 return Err(StoreError::StaleFiles(path.to_string()));
             }
-            self.rows.set_layers(&loaded.row, half.workspace, path, &made.stack_after)?;
+            self.restack(&loaded, half.workspace, path, (&made.stack_before, &made.stack_after))?;
         }
-        if let Some(staging) = half.staging {
-            if self.intent(half.workspace)?.is_some() {
-                return Err(StoreError::Unsettled);
+        let prepared = self.intent(half.workspace)?;
+        match prepared.filter(|intent| half.staged && intent.op.is_none()) {
+            Some(prepared) => {
+                let intent = IntentRow { op: Some((id, op)), ..prepared };
+                self.rows.set_intent(half.workspace, Some(&intent))?;
             }
-            let intent = IntentRow { workspace: half.workspace, conversation: id, op, staging, back: false };
-            self.rows.set_intent(half.workspace, Some(&intent))?;
+            None if half.staged => return Err(StoreError::Unsettled),
+            None => {}
         }
         self.rows.insert_moved(&loaded.row, op, &Moved { workspace: half.workspace, moves: half.moves })?;
         Ok(receipt)
+    }
+
+    /// Sets the layers of a path, and counts the deltas that went and came.
+    fn restack(
+        &mut self,
+        loaded: &Loaded,
+        workspace: WorkspaceNo,
+        path: &FilePath,
+        (before, after): (&Stack, &Stack),
+    ) -> Result<()> {
+        self.rows.set_layers(&loaded.row, workspace, path, after)?;
+        let (out, into) = before.difference(after.layers());
+        for (deltas, by) in [(out, -1), (into, 1)] {
+            for no in deltas {
+                self.rows.count_applied(&loaded.row, no, by)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn preparing(&mut self, workspace: WorkspaceNo, staging: String) -> Result<()> {
+        if self.intent(workspace)?.is_some() {
+            return Err(StoreError::Unsettled);
+        }
+        self.rows.set_intent(workspace, Some(&IntentRow { workspace, op: None, staging, back: false }))
     }
 
     fn intent(&self, workspace: WorkspaceNo) -> Result<Option<IntentRow>> {
@@ -107,13 +136,14 @@ impl<T: Transactions> Context<T> {
 
     fn turn_back(&mut self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
         let intent = self.intent(workspace)?.ok_or(StoreError::NothingToDo)?;
-        let loaded = self.load(intent.conversation)?;
-        let moved = self.rows.moved(loaded.row.log, intent.op)?.ok_or(StoreError::NothingToDo)?;
-        let action = Action::Compensate(Step::Op(intent.op));
+        let (conversation, op) = intent.op.ok_or(StoreError::NothingToDo)?;
+        let loaded = self.load(conversation)?;
+        let moved = self.rows.moved(loaded.row.log, op)?.ok_or(StoreError::NothingToDo)?;
+        let action = Action::Compensate(Step::Op(op));
         let apply = Apply { action, seen: retake_core::Seen::Anything, by };
-        let receipt = self.apply(intent.conversation, apply)?;
+        let receipt = self.apply(conversation, apply)?;
         for made in &moved.moves {
-            self.rows.set_layers(&loaded.row, workspace, &made.change.path, &made.stack_before)?;
+            self.restack(&loaded, workspace, &made.change.path, (&made.stack_after, &made.stack_before))?;
         }
         self.rows.set_intent(workspace, Some(&IntentRow { back: true, ..intent }))?;
         Ok(receipt)
@@ -127,13 +157,41 @@ fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)
     lines.map(|line| Ok((line, rows.meta(Key { log, seq: line.seq })?.id))).collect()
 }
 
+/// What an action wants of files: a delta is wanted while its entry is on the path and not dropped; undoing or redoing what
+/// has touched files itself reverses exactly that (design, section 2).
+fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> {
+    let records = loaded.records(rows);
+    let commit = decide(rows, loaded, &undecided(action))?;
+    let after = loaded.conversation.after(&records, &commit)?;
+    let log = loaded.row.log;
+    let reversed = match commit.ops.as_slice() {
+        [op] => match op.reason {
+            Reason::Undo(Step::Op(no)) => Some(no),
+            Reason::Redo(_) => loaded.conversation.line.undone,
+            _ => None,
+        },
+        _ => None,
+    };
+    let reverse = match reversed {
+        Some(no) if rows.moved(log, no)?.is_some() => Some(no),
+        _ => None,
+    };
+    let own = after.tree.depth();
+    let wanted = |line: &DeltaLine| {
+        let pos = Pos::new(own, line.seq);
+        after.is_on_path(pos) && after.mark(pos) != Mark::Dropped
+    };
+    let deltas = rows.deltas(log)?.into_iter().map(|line| (line, wanted(&line))).collect();
+    Ok(Wanted { deltas, reverse })
+}
+
 #[async_trait]
 impl<B: Backend> FileStore for Keeper<B>
 where
     B::Rows: Transactions + 'static,
 {
     async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceRow> {
-        let row = WorkspaceRow { no: WorkspaceNo(0), root, identity, created: now };
+        let row = WorkspaceRow { no: WorkspaceNo(0), root, identity, created: now, mark: None };
         self.write(|context| context.workspace(row)).await
     }
 
@@ -141,14 +199,8 @@ where
         self.read(|rows| rows.workspaces()).await
     }
 
-    async fn captured(
-        &self,
-        workspace: WorkspaceNo,
-        time: Time,
-        name: Option<String>,
-        changes: Vec<FileChange>,
-    ) -> Result<u64> {
-        self.write(move |context| context.captured(workspace, time, name, changes)).await
+    async fn captured(&self, workspace: WorkspaceNo, capture: NewCapture) -> Result<u64> {
+        self.write(move |context| context.captured(workspace, capture)).await
     }
 
     async fn captures(
@@ -188,6 +240,14 @@ where
             paths.into_iter().map(stack).collect()
         })
         .await
+    }
+
+    async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<Wanted> {
+        self.with(conversation, |rows, loaded| wanted(rows, loaded, action)).await
+    }
+
+    async fn preparing(&self, workspace: WorkspaceNo, staging: String) -> Result<()> {
+        self.write(move |context| context.preparing(workspace, staging)).await
     }
 
     async fn apply_files(

@@ -1,6 +1,6 @@
 //! Rows about files, in memory.
 
-use retake_core::{DeltaNo, FilePath, OpNo, Stack};
+use retake_core::{ContentHash, DeltaNo, FilePath, OpNo, Stack};
 use rpds::{RedBlackTreeMapSync, VectorSync};
 
 use super::MemoryRows;
@@ -37,6 +37,14 @@ impl FileRows for MemoryRows {
         Ok(self.data.files.workspaces.iter().cloned().collect())
     }
 
+    fn set_mark(&mut self, workspace: WorkspaceNo, mark: ContentHash) -> Result<()> {
+        let at = usize::try_from(workspace.0).unwrap_or(0).wrapping_sub(1);
+        if let Some(row) = self.data.files.workspaces.get_mut(at) {
+            row.mark = Some(mark);
+        }
+        Ok(())
+    }
+
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
         self.data.files.captures.insert_mut((workspace, row.no), row.clone());
         Ok(())
@@ -59,6 +67,13 @@ impl FileRows for MemoryRows {
 
     fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>> {
         Ok(self.data.files.of_log(log).next_back().map(|(line, _)| line.no))
+    }
+
+    fn count_applied(&mut self, home: &ConversationRow, no: DeltaNo, by: i64) -> Result<()> {
+        if let Some((line, _)) = self.data.files.deltas.get_mut(&(home.log, no)) {
+            line.applied = line.applied.saturating_add_signed(by);
+        }
+        Ok(())
     }
 
     fn delta(&self, log: LogNo, no: DeltaNo) -> Result<DeltaLayers> {

@@ -1,6 +1,6 @@
 //! Rows about files. Part of the seam between the store's logic and its backends.
 
-use retake_core::{DeltaNo, FilePath, OpNo, Stack};
+use retake_core::{ContentHash, DeltaNo, FilePath, OpNo, Stack};
 
 use super::{ConversationRow, LogNo};
 use crate::error::Result;
@@ -10,6 +10,8 @@ use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, Workspa
 pub trait FileRows {
     /// Adds a workspace; its number comes back.
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo>;
+    /// Says what the last capture of a workspace saw.
+    fn set_mark(&mut self, workspace: WorkspaceNo, mark: ContentHash) -> Result<()>;
     /// Every workspace, in order of their numbers.
     fn workspaces(&self) -> Result<Vec<WorkspaceRow>>;
     /// Adds a capture, with its number.
@@ -23,6 +25,8 @@ pub trait FileRows {
     fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>>;
     /// The number of the last delta of a log.
     fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>>;
+    /// Counts a delta into some more paths (or out of them).
+    fn count_applied(&mut self, home: &ConversationRow, no: DeltaNo, by: i64) -> Result<()>;
     /// What a delta did.
     fn delta(&self, log: LogNo, no: DeltaNo) -> Result<DeltaLayers>;
     /// Sets the layers of a path. Derived: from deltas and moves it can be made again.

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use retake_core::{ConversationId, DeltaNo, FilePath, OpNo, Stack, Time};
+use retake_core::{ContentHash, ConversationId, DeltaNo, FilePath, OpNo, Stack, Time};
 use uuid::Uuid;
 
 use super::cells::{Sql, all, first, int, run};
@@ -30,14 +30,14 @@ fn of(what: &'static str, log: LogNo) -> impl Fn() -> String {
 }
 
 const WORKSPACES: Sql =
-    ("read the workspaces", "SELECT no, root, device, inode, created FROM workspace ORDER BY no");
+    ("read the workspaces", "SELECT no, root, device, inode, created, mark FROM workspace ORDER BY no");
 const CAPTURES: Sql = (
     "read captures",
     "SELECT no, time, name, changes FROM capture WHERE workspace = ?1 AND no < ?2 ORDER BY no DESC LIMIT ?3",
 );
 const DELTAS: Sql = (
     "read the deltas",
-    "SELECT no, seq, workspace, paths FROM delta
+    "SELECT no, seq, workspace, paths, applied FROM delta INDEXED BY delta_line
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY no",
 );
 const LAST_DELTA: Sql = (
@@ -63,7 +63,7 @@ const MOVED: Sql = (
 const INTENTS: Sql = (
     "read the intents",
     "SELECT intent.workspace, conversation.id, intent.op, intent.staging, intent.back
-     FROM intent JOIN conversation ON conversation.log = intent.log ORDER BY intent.workspace",
+     FROM intent LEFT JOIN conversation ON conversation.log = intent.log ORDER BY intent.workspace",
 );
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
@@ -72,7 +72,7 @@ pub(super) const READS: &[Sql] = &[CAPTURES, DELTAS, LAST_DELTA, DELTA, LAYERS, 
 
 impl FileRows for SqliteRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
-        let sql = ("add a workspace", "INSERT INTO workspace VALUES (NULL, ?, ?, ?, ?)");
+        let sql = ("add a workspace", "INSERT INTO workspace VALUES (NULL, ?, ?, ?, ?, NULL)");
         let (device, inode) = row.identity;
         run(&self.db, sql, params![row.root, bits(device), bits(inode), row.created.0])?;
         Ok(WorkspaceNo(unbits(self.db.last_insert_rowid())))
@@ -86,8 +86,14 @@ impl FileRows for SqliteRows {
                 root: cells.next()?,
                 identity: (unbits(cells.next()?), unbits(cells.next()?)),
                 created: Time(cells.next()?),
+                mark: cells.decoded(|hash: [u8; 32]| Ok(ContentHash(hash)))?,
             })
         })
+    }
+
+    fn set_mark(&mut self, workspace: WorkspaceNo, mark: ContentHash) -> Result<()> {
+        let sql = ("keep what a capture saw", "UPDATE workspace SET mark = ? WHERE no = ?");
+        run(&self.db, sql, params![mark.0, int(workspace.0)]).map(drop)
     }
 
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
@@ -111,7 +117,7 @@ impl FileRows for SqliteRows {
     }
 
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
-        let sql = ("keep a delta", "INSERT INTO delta VALUES (?, ?, ?, ?, ?, ?, ?)");
+        let sql = ("keep a delta", "INSERT INTO delta VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
         let values = params![
             home.root.0,
             home.log.0,
@@ -119,6 +125,7 @@ impl FileRows for SqliteRows {
             int(line.seq),
             int(line.workspace.0),
             int(line.paths),
+            int(line.applied),
             encode_delta(layers),
         ];
         run(&self.db, sql, values).map(drop)
@@ -131,12 +138,21 @@ impl FileRows for SqliteRows {
                 seq: cells.count()?,
                 workspace: WorkspaceNo(cells.count()?),
                 paths: cells.count()?,
+                applied: cells.count()?,
             })
         })
     }
 
     fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>> {
         first(&self.db, LAST_DELTA, [log.0], of("the last delta", log), |cells| Ok(DeltaNo(cells.count()?)))
+    }
+
+    fn count_applied(&mut self, home: &ConversationRow, no: DeltaNo, by: i64) -> Result<()> {
+        let sql = (
+            "count a delta's paths",
+            "UPDATE delta SET applied = applied + ?4 WHERE root = ?1 AND log = ?2 AND no = ?3",
+        );
+        run(&self.db, sql, params![home.root.0, home.log.0, int(no.0), by]).map(drop)
     }
 
     fn delta(&self, log: LogNo, no: DeltaNo) -> Result<DeltaLayers> {
@@ -189,10 +205,12 @@ impl FileRows for SqliteRows {
         };
         let sql = (
             "write an intent down",
-            "REPLACE INTO intent SELECT ?1, root, log, ?3, ?4, ?5 FROM conversation WHERE id = ?2",
+            "REPLACE INTO intent VALUES (?1, (SELECT root FROM conversation WHERE id = ?2),
+             (SELECT log FROM conversation WHERE id = ?2), ?3, ?4, ?5)",
         );
-        let id = intent.conversation.uuid().into_bytes();
-        let values = params![int(workspace.0), id, int(intent.op.0), intent.staging, intent.back];
+        let id = intent.op.map(|(conversation, _)| conversation.uuid().into_bytes());
+        let op = intent.op.map(|(_, op)| int(op.0));
+        let values = params![int(workspace.0), id, op, intent.staging, intent.back];
         run(&self.db, sql, values).map(drop)
     }
 
@@ -204,12 +222,9 @@ impl FileRows for SqliteRows {
 fn intents(db: &Connection) -> Result<Vec<IntentRow>> {
     let name = || "the intents".to_owned();
     all(db, INTENTS, [], name, |cells| {
-        Ok(IntentRow {
-            workspace: WorkspaceNo(cells.count()?),
-            conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
-            op: OpNo(cells.count()?),
-            staging: cells.next()?,
-            back: cells.next()?,
-        })
+        let workspace = WorkspaceNo(cells.count()?);
+        let id = cells.decoded(|id: [u8; 16]| Ok(ConversationId::new(Uuid::from_bytes(id))))?;
+        let op = cells.decoded(|no: i64| u64::try_from(no).map(OpNo).map_err(|error| error.to_string()))?;
+        Ok(IntentRow { workspace, op: id.zip(op), staging: cells.next()?, back: cells.next()? })
     })
 }

@@ -157,7 +157,8 @@ CREATE TABLE workspace (
   root BLOB NOT NULL,
   device INTEGER NOT NULL,
   inode INTEGER NOT NULL,
-  created INTEGER NOT NULL
+  created INTEGER NOT NULL,
+  mark BLOB
 ) STRICT;
 
 CREATE TABLE capture (
@@ -176,9 +177,10 @@ CREATE TABLE delta (
   seq INTEGER NOT NULL,
   workspace INTEGER NOT NULL,
   paths INTEGER NOT NULL,
-  layers TEXT NOT NULL,
-  PRIMARY KEY (root, log, no)
+  applied INTEGER NOT NULL,
+  layers TEXT NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX delta_line ON delta (root, log, no, seq, workspace, paths, applied);
 
 CREATE TABLE layer (
   root INTEGER NOT NULL,
@@ -200,9 +202,9 @@ CREATE TABLE moved (
 
 CREATE TABLE intent (
   workspace INTEGER PRIMARY KEY,
-  root INTEGER NOT NULL,
-  log INTEGER NOT NULL,
-  op INTEGER NOT NULL,
+  root INTEGER,
+  log INTEGER,
+  op INTEGER,
   staging TEXT NOT NULL,
   back INTEGER NOT NULL
 ) STRICT;
