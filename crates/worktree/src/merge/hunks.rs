@@ -38,11 +38,12 @@ pub enum Line<'a> {
 }
 
 impl<'a> Hunks<'a> {
-    /// The hunks that lead from one text to another. `None` when one of them is no text, or too large to be compared.
+    /// The hunks that lead from one text to another. `None` when one of them is no text, or when
+    /// they are too large, or too different in too many lines, to be compared (see [`merge_texts`](super::merge_texts)).
     pub fn between(before: &'a [u8], after: &'a [u8]) -> Option<Self> {
         let texts = Texts::new([before, after])?;
         let mut hunks: Vec<Hunk> = Vec::new();
-        for change in texts.changes(0, 1, Place::Readable) {
+        for change in texts.changes(0, 1, Place::Readable)? {
             let start = indexes(&change.before).start;
             match hunks.last_mut() {
                 Some(last) if last.changed_until() + 2 * CONTEXT >= start => last.changes.push(change),

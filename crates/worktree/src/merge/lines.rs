@@ -8,8 +8,12 @@ use gix_imara_diff::{Algorithm, Hunk, IndentHeuristic, IndentLevel, Interner, No
 /// The largest text that is compared, in bytes.
 pub const MAX_TEXT: usize = 16 << 20;
 
-/// The most lines that a text may have: what hostile ones cost grows faster than they do.
+/// The most lines that a text may have.
 const MAX_LINES: usize = 1 << 20;
+
+/// The most lines between the first and the last difference. What hostile texts cost grows with its power of 1.5: noise
+/// of few different lines takes about two seconds here without optimisation, and minutes at [`MAX_LINES`].
+const MAX_SPREAD: usize = 100_000;
 
 /// Lines of a text that others replace.
 pub(super) type Change = Hunk;
@@ -53,21 +57,36 @@ impl<'a, const N: usize> Texts<'a, N> {
         &self.texts[number]
     }
 
-    /// The changes that lead from one of them to another, in order; two of them never touch.
-    pub(super) fn changes(&self, from: usize, to: usize, place: Place) -> Vec<Change> {
+    /// The changes that lead from one of them to another, in order; two of them never touch. `None` when they are spread
+    /// over too many lines.
+    pub(super) fn changes(&self, from: usize, to: usize, place: Place) -> Option<Vec<Change>> {
         let (before, after) = (&self.texts[from].tokens, &self.texts[to].tokens);
+        if spread(before, after) > MAX_SPREAD {
+            return None;
+        }
         let mut diff = gix_imara_diff::Diff::default();
         diff.compute_with(Algorithm::Myers, before, after, self.lines.num_tokens());
         match place {
             Place::Lowest => diff.postprocess_with(before, after, NoSliderHeuristic),
             Place::Readable => {
-                let indent =
-                    |token| IndentLevel::for_ascii_line(self.lines[token].iter().copied().take(200), 8);
+                let indent = |token| IndentLevel::for_ascii_line(self.lines[token].iter().copied(), 8);
                 diff.postprocess_with(before, after, IndentHeuristic::new(indent));
             }
         }
-        diff.hunks().collect()
+        Some(diff.hunks().collect())
     }
+}
+
+/// How many lines there are between the first and the last difference, in the longer text; none where lines were only
+/// added, or only removed.
+fn spread(before: &[Token], after: &[Token]) -> usize {
+    let above = before.iter().zip(after).take_while(|(before, after)| before == after).count();
+    let (before, after) = (&before[above..], &after[above..]);
+    let pairs = before.iter().rev().zip(after.iter().rev());
+    let below = pairs.take_while(|(before, after)| before == after).count();
+    // Where one side has nothing there is nothing to compare.
+    let rest = [before.len() - below, after.len() - below];
+    if rest.contains(&0) { 0 } else { rest[0].max(rest[1]) }
 }
 
 impl<'a> Text<'a> {

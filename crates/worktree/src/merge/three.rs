@@ -10,8 +10,9 @@ const OURS: usize = 1;
 const THEIRS: usize = 2;
 
 /// The text that holds what `ours` and `theirs` each changed in `base`. `None` when both changed the same place
-/// differently (case 17), or when one of them is no text (a zero byte, more than [`MAX_TEXT`](super::MAX_TEXT) bytes, more
-/// than a million lines).
+/// differently (case 17), when one of them is no text (a zero byte) or too large a one (more than
+/// [`MAX_TEXT`](super::MAX_TEXT) bytes or a million lines), or when a side's changes are spread over more than 100,000
+/// lines.
 ///
 /// As in git, changes that touch without a line between them are the same place, and are taken only when both sides made
 /// the same of it. When one side changed nothing the answer is the other, whatever the bytes.
@@ -23,8 +24,9 @@ pub fn merge_texts(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
         return Some(ours.to_vec());
     }
     let texts = Texts::new([base, ours, theirs])?;
-    let changes = [OURS, THEIRS].map(|side| texts.changes(BASE, side, Place::Lowest));
-    let mut sides = changes.each_ref().map(|changes| Side { rest: changes, offset: 0 });
+    let changes = |side| texts.changes(BASE, side, Place::Lowest);
+    let (ours_changes, theirs_changes) = (changes(OURS)?, changes(THEIRS)?);
+    let mut sides = [&ours_changes, &theirs_changes].map(|changes| Side { rest: changes, offset: 0 });
     let mut merged = Vec::with_capacity(ours.len().max(theirs.len()));
     let mut done = 0;
     while let Some(place) = Changed::next(&mut sides) {
