@@ -2,7 +2,12 @@
 //! to a workspace, and only below the root that it was given; it follows no link, starts no process, knows no net.
 
 mod error;
+mod merge;
 mod objects;
 
 pub use error::{Result, WorktreeError};
+pub use merge::{
+    Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Side, StoredMerges, diff, merge_texts,
+    unified,
+};
 pub use objects::{Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, hash};

@@ -1,3 +1,7 @@
 //! The integration tests of this crate, as one program.
 
+mod diffs;
+mod hunks;
+mod merges;
 mod objects;
+mod texts;

@@ -1,0 +1,74 @@
+//! Merges and diffs of what the object store holds, by hash. It changes no object; merged texts are put beside them.
+
+use std::sync::Arc;
+
+use retake_core::{ContentHash, FilePath, MergeBytes, Record};
+
+use super::lines::MAX_TEXT;
+use super::three::merge_texts;
+use super::unified::{Diff, Side, unified};
+use crate::error::{Result, WorktreeError};
+use crate::objects::Objects;
+
+/// Merges files of an object store, for the pure plans of core. An object that can't be read or kept makes the merge
+/// `None`, like a conflict, so the error must be asked for before anything is made of a plan.
+pub struct StoredMerges {
+    objects: Arc<dyn Objects>,
+    error: Option<WorktreeError>,
+}
+
+impl StoredMerges {
+    /// Merges of this store's objects.
+    pub fn new(objects: Arc<dyn Objects>) -> Self {
+        Self { objects, error: None }
+    }
+
+    /// The first error since this was last asked.
+    #[must_use = "a plan made over an error shows conflicts that are none"]
+    pub fn take_error(&mut self) -> Option<WorktreeError> {
+        self.error.take()
+    }
+
+    fn merged(&self, versions: [ContentHash; 3]) -> Result<Option<(ContentHash, u64)>> {
+        let [base, ours, theirs] = versions.map(|hash| self.objects.get(&hash));
+        let Some(merged) = merge_texts(&base?, &ours?, &theirs?) else { return Ok(None) };
+        Ok(Some((self.objects.put(&merged)?, merged.len() as u64)))
+    }
+}
+
+impl MergeBytes for StoredMerges {
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.merged([base, ours, theirs]).unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            None
+        })
+    }
+}
+
+/// How two versions of a path differ, their bytes read from a store. What is too large to be compared isn't read.
+pub fn diff(
+    objects: &dyn Objects,
+    before: (&FilePath, Option<&Record>),
+    after: (&FilePath, Option<&Record>),
+) -> Result<Diff> {
+    let differ = before.1.and_then(Record::hash) != after.1.and_then(Record::hash);
+    let small = |record: Option<&Record>| match record {
+        Some(Record::File { len, .. }) => *len <= MAX_TEXT as u64,
+        _ => true,
+    };
+    let read = differ && small(before.1) && small(after.1);
+    let bytes = |record: Option<&Record>| match record {
+        Some(Record::File { hash, .. }) if read => objects.get(hash).map(Some),
+        _ => Ok(None),
+    };
+    let (old, new) = (bytes(before.1)?, bytes(after.1)?);
+    Ok(unified(
+        Side { path: before.0, record: before.1, bytes: old.as_deref() },
+        Side { path: after.0, record: after.1, bytes: new.as_deref() },
+    ))
+}

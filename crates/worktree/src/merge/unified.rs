@@ -1,0 +1,305 @@
+//! Two versions of a path as a diff, for people and for programs: what is of lines as a unified diff that `patch` and
+//! `git apply` understand, everything else in words. File contents are passed through as they are: whoever prints them on
+//! a terminal makes them harmless first.
+
+use std::fmt;
+
+use retake_core::{FilePath, Record};
+
+use super::hunks::{Hunk, Hunks, Line};
+use super::lines::MAX_TEXT;
+use super::lines::is_text;
+
+/// The longest diff that is shown, in bytes.
+pub const MAX_SHOWN: usize = 1 << 20;
+
+/// A version of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// Its path.
+    pub path: &'a FilePath,
+    /// What is there; `None`: nothing.
+    pub record: Option<&'a Record>,
+    /// The bytes, of a file; `None` when it is none, or larger than [`MAX_TEXT`](super::MAX_TEXT) and therefore not read.
+    pub bytes: Option<&'a [u8]>,
+}
+
+/// How two versions differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// What is said in words, in this order.
+    pub remarks: Vec<Remark>,
+    /// How many lines; `None` where they aren't counted: no texts, or too large to be compared.
+    pub counts: Option<LineCounts>,
+    /// The unified diff, with the paths above it; empty when no line differs, or when it can't be shown.
+    pub text: Vec<u8>,
+}
+
+/// How many lines a diff adds and removes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineCounts {
+    /// In the version after only.
+    pub added: usize,
+    /// In the version before only.
+    pub removed: usize,
+}
+
+/// What a diff says in words. `Display` gives the words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// It is there only after.
+    Made(Record),
+    /// It is there only before.
+    Removed(Record),
+    /// It has another name after.
+    Renamed {
+        /// The old name.
+        before: FilePath,
+        /// The new name.
+        after: FilePath,
+    },
+    /// It is of another kind after.
+    Kind {
+        /// What it was.
+        before: Record,
+        /// What it is.
+        after: Record,
+    },
+    /// Its permission bits changed.
+    Mode {
+        /// The old ones.
+        before: u16,
+        /// The new ones.
+        after: u16,
+    },
+    /// The link points elsewhere.
+    Target {
+        /// Where it pointed.
+        before: Vec<u8>,
+        /// Where it points.
+        after: Vec<u8>,
+    },
+    /// The bytes differ, and are no text.
+    Binary {
+        /// How many there were; `None`: there was no file.
+        before: Option<u64>,
+        /// How many there are; `None`: there is no file.
+        after: Option<u64>,
+    },
+    /// The bytes differ, and there are too many of them, or too many lines, to be compared or shown.
+    TooLarge {
+        /// How many bytes there were; `None`: there was no file.
+        before: Option<u64>,
+        /// How many there are; `None`: there is no file.
+        after: Option<u64>,
+    },
+}
+
+/// How two versions differ. Bounded: what is too large to be compared or shown is said so, at once.
+pub fn unified(before: Side<'_>, after: Side<'_>) -> Diff {
+    let mut diff = Diff { remarks: remarks(before, after), ..Diff::default() };
+    if same_bytes(before.record, after.record) {
+        return diff;
+    }
+    let sizes = (size(before.record), size(after.record));
+    let texts = content(before).zip(content(after));
+    let too_large = Remark::TooLarge { before: sizes.0, after: sizes.1 };
+    let Some((old, new)) = texts.filter(|(old, new)| old.len().max(new.len()) <= MAX_TEXT) else {
+        diff.remarks.push(too_large);
+        return diff;
+    };
+    if !is_text(old) || !is_text(new) {
+        diff.remarks.push(Remark::Binary { before: sizes.0, after: sizes.1 });
+        return diff;
+    }
+    let Some(hunks) = Hunks::between(old, new) else {
+        diff.remarks.push(too_large);
+        return diff;
+    };
+    let (added, removed) = hunks.counts();
+    diff.counts = Some(LineCounts { added, removed });
+    match text(before, after, &hunks) {
+        Some(text) => diff.text = text,
+        None => diff.remarks.push(too_large),
+    }
+    diff
+}
+
+impl Diff {
+    /// The words, each in a line of its own, and then the unified diff.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for remark in &self.remarks {
+            bytes.extend_from_slice(format!("{remark}\n").as_bytes());
+        }
+        bytes.extend_from_slice(&self.text);
+        bytes
+    }
+}
+
+/// What is to be said of two versions, their bytes apart.
+fn remarks(before: Side<'_>, after: Side<'_>) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    if before.path != after.path && before.record.is_some() && after.record.is_some() {
+        remarks.push(Remark::Renamed { before: before.path.clone(), after: after.path.clone() });
+    }
+    match (before.record, after.record) {
+        (None, None) => {}
+        (None, Some(after)) => remarks.push(Remark::Made(after.clone())),
+        (Some(before), None) => remarks.push(Remark::Removed(before.clone())),
+        (Some(Record::Link { target: before }), Some(Record::Link { target: after })) => {
+            if before != after {
+                remarks.push(Remark::Target { before: before.to_vec(), after: after.to_vec() });
+            }
+        }
+        (Some(Record::File { mode: before, .. }), Some(Record::File { mode: after, .. }))
+        | (Some(Record::Folder { mode: before }), Some(Record::Folder { mode: after })) => {
+            if before != after {
+                remarks.push(Remark::Mode { before: *before, after: *after });
+            }
+        }
+        (Some(before), Some(after)) => {
+            remarks.push(Remark::Kind { before: before.clone(), after: after.clone() });
+        }
+    }
+    remarks
+}
+
+/// Whether no file's bytes differ between them.
+fn same_bytes(before: Option<&Record>, after: Option<&Record>) -> bool {
+    before.and_then(Record::hash) == after.and_then(Record::hash)
+}
+
+/// The length of a file.
+fn size(record: Option<&Record>) -> Option<u64> {
+    match record {
+        Some(Record::File { len, .. }) => Some(*len),
+        _ => None,
+    }
+}
+
+/// The bytes to compare: none where there is no file, `None` where they weren't read.
+fn content<'a>(side: Side<'a>) -> Option<&'a [u8]> {
+    if size(side.record).is_some() { side.bytes } else { Some(b"") }
+}
+
+/// The unified diff, unless it is too long to be shown.
+fn text(before: Side<'_>, after: Side<'_>, hunks: &Hunks<'_>) -> Option<Vec<u8>> {
+    if hunks.list().is_empty() {
+        return Some(Vec::new());
+    }
+    let mut text = Vec::new();
+    text.extend_from_slice(&name(b"--- ", b"a/", before));
+    text.extend_from_slice(&name(b"+++ ", b"b/", after));
+    for hunk in hunks.list() {
+        let (old, new) = (range(&hunk.before), range(&hunk.after));
+        text.extend_from_slice(format!("@@ -{old} +{new} @@\n").as_bytes());
+        push_lines(&mut text, hunk, hunks);
+        if text.len() > MAX_SHOWN {
+            return None;
+        }
+    }
+    Some(text)
+}
+
+/// Lines of a hunk, each with its sign.
+fn push_lines(text: &mut Vec<u8>, hunk: &Hunk, hunks: &Hunks<'_>) {
+    for line in hunks.lines(hunk) {
+        let (sign, line) = match line {
+            Line::Same(line) => (b' ', line),
+            Line::Removed(line) => (b'-', line),
+            Line::Added(line) => (b'+', line),
+        };
+        text.push(sign);
+        text.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            text.extend_from_slice(b"\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+/// The line that names a version. A name that could be taken for something else is quoted, as git does it.
+fn name(sign: &[u8], prefix: &[u8], side: Side<'_>) -> Vec<u8> {
+    let path = side.path.as_bytes();
+    let special = |byte: &u8| byte.is_ascii_control() || matches!(byte, b'"' | b'\\');
+    let path = match size(side.record) {
+        None => b"/dev/null".to_vec(),
+        Some(_) if path.iter().any(special) => [b"\"", prefix, &quoted(path), b"\""].concat(),
+        Some(_) => [prefix, path].concat(),
+    };
+    [sign, &path, b"\n"].concat()
+}
+
+/// A name with what is special in it escaped as in C.
+fn quoted(path: &[u8]) -> Vec<u8> {
+    let mut quoted = Vec::new();
+    for byte in path {
+        match byte {
+            b'"' | b'\\' => quoted.extend_from_slice(&[b'\\', *byte]),
+            byte if byte.is_ascii_control() => quoted.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+            byte => quoted.push(*byte),
+        }
+    }
+    quoted
+}
+
+/// A range of lines as a unified diff writes it: the first line from 1 and how many; for none, the line before it.
+fn range(lines: &std::ops::Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        len => format!("{},{len}", lines.start + 1),
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Made(record) => write!(f, "new {}", Words(record)),
+            Self::Removed(record) => write!(f, "removed {}", Words(record)),
+            Self::Renamed { before, after } => write!(f, "renamed from {before} to {after}"),
+            Self::Kind { before, after } => write!(f, "{} became {}", Words(before), Words(after)),
+            Self::Mode { before, after } => write!(f, "mode {before:03o} became {after:03o}"),
+            Self::Target { before, after } => {
+                write!(f, "link to {} became link to {}", Target(before), Target(after))
+            }
+            Self::Binary { before, after } => write!(f, "binary, {}", Sizes(*before, *after)),
+            Self::TooLarge { before, after } => write!(f, "too large to show, {}", Sizes(*before, *after)),
+        }
+    }
+}
+
+/// A record in words.
+struct Words<'a>(&'a Record);
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Record::File { mode, .. } => write!(f, "file, mode {mode:03o}"),
+            Record::Link { target } => write!(f, "link to {}", Target(target)),
+            Record::Folder { mode } => write!(f, "folder, mode {mode:03o}"),
+        }
+    }
+}
+
+/// Where a link points, in quotes: it may hold anything.
+struct Target<'a>(&'a [u8]);
+
+impl fmt::Display for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(self.0))
+    }
+}
+
+/// Lengths before and after, where there was or is a file.
+struct Sizes(Option<u64>, Option<u64>);
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0, self.1) {
+            (Some(before), Some(after)) => write!(f, "{before} bytes became {after} bytes"),
+            (Some(bytes), None) | (None, Some(bytes)) => write!(f, "{bytes} bytes"),
+            (None, None) => write!(f, "no bytes"),
+        }
+    }
+}

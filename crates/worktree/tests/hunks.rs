@@ -1,0 +1,110 @@
+//! A change as hunks, each of which can be taken back alone (case 37).
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use retake_worktree::{Hunks, Line, merge_texts};
+
+use crate::texts::{edited, text};
+
+/// Twenty numbered lines, with some replaced.
+fn numbered(replaced: &[(usize, &str)]) -> String {
+    (1..=20).fold(String::new(), |mut text, number| {
+        match replaced.iter().find(|(line, _)| *line == number) {
+            Some((_, line)) => text.push_str(line),
+            None => writeln!(text, "{number}").expect("a string takes everything"),
+        }
+        text
+    })
+}
+
+#[test]
+fn one_file_one_hunk() {
+    let before = numbered(&[]);
+    let after = numbered(&[(2, "two\n"), (10, ""), (19, "19\nand more\n")]);
+    let hunks = Hunks::between(before.as_bytes(), after.as_bytes()).unwrap();
+    let ranges: Vec<_> =
+        hunks.list().iter().map(|hunk| (hunk.number, hunk.before.clone(), hunk.after.clone())).collect();
+    assert_eq!(ranges, [(1, 0..5, 0..5), (2, 6..13, 6..12), (3, 16..20, 15..20)]);
+
+    let taken_back = |numbers: &[usize]| String::from_utf8(hunks.take_back(numbers).unwrap()).unwrap();
+    assert_eq!(taken_back(&[2]), numbered(&[(2, "two\n"), (19, "19\nand more\n")]));
+    assert_eq!(taken_back(&[3, 1, 3]), numbered(&[(10, "")]));
+
+    // Somebody has written elsewhere since: the hunk goes, theirs stays.
+    let disk = after.replace("6\n", "six\n");
+    let merged = merge_texts(after.as_bytes(), disk.as_bytes(), taken_back(&[2]).as_bytes());
+    assert_eq!(merged, Some(taken_back(&[2]).replace("6\n", "six\n").into_bytes()));
+
+    assert_eq!(hunks.take_back(&[4]), None, "there are three");
+    assert_eq!(hunks.take_back(&[1, 0]), None, "they are numbered from 1");
+}
+
+#[test]
+fn a_hunk_shows_its_lines_in_order() {
+    let (before, after) = ("1\r\n2\n3", "1\r\ntwo\n3\n");
+    let hunks = Hunks::between(before.as_bytes(), after.as_bytes()).unwrap();
+    let lines = hunks.lines(&hunks.list()[0]);
+    let expected = [
+        Line::Same(b"1\r\n"),
+        Line::Removed(b"2\n"),
+        Line::Removed(b"3"),
+        Line::Added(b"two\n"),
+        Line::Added(b"3\n"),
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn changes_near_each_other_are_one_hunk() {
+    let before = numbered(&[]);
+    for (line, hunks) in [(9, 1), (10, 2)] {
+        let after = numbered(&[(2, "x\n"), (line, "y\n")]);
+        assert_eq!(Hunks::between(before.as_bytes(), after.as_bytes()).unwrap().list().len(), hunks);
+    }
+}
+
+#[test]
+fn what_is_no_text_has_no_hunks() {
+    assert!(Hunks::between(b"a\0", b"b").is_none());
+    assert!(Hunks::between(b"a", b"\0b").is_none());
+}
+
+proptest! {
+    #[test]
+    fn all_taken_back_is_before_and_none_is_after((before, [after]) in edited::<1>(60)) {
+        check(&before, &after)?;
+    }
+
+    #[test]
+    fn texts_without_anything_in_common_have_hunks_too(before in text(40), after in text(40)) {
+        check(&before, &after)?;
+    }
+}
+
+/// What holds for the hunks of any two texts.
+fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
+    let hunks = Hunks::between(before, after).expect("they are texts");
+    let all: Vec<_> = hunks.list().iter().map(|hunk| hunk.number).collect();
+    prop_assert_eq!(all.clone(), (1..=all.len()).collect::<Vec<_>>());
+    prop_assert_eq!(hunks.take_back(&all), Some(before.to_vec()));
+    prop_assert_eq!(hunks.take_back(&[]), Some(after.to_vec()));
+    prop_assert_eq!(all.is_empty(), before == after);
+
+    for hunk in hunks.list() {
+        let without = hunks.take_back(&[hunk.number]).expect("its number");
+        let rest = Hunks::between(before, &without).expect("they are texts");
+        prop_assert!(without != after && rest.list().len() < all.len());
+        let lines = hunks.lines(hunk);
+        let of = |after: bool| -> usize {
+            let mine = |line: &&Line<'_>| match line {
+                Line::Same(_) => true,
+                Line::Removed(_) => !after,
+                Line::Added(_) => after,
+            };
+            lines.iter().filter(mine).count()
+        };
+        prop_assert_eq!((of(false), of(true)), (hunk.before.len(), hunk.after.len()));
+    }
+    Ok(())
+}

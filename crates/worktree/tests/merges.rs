@@ -1,0 +1,202 @@
+//! Three texts become one (cases 16 and 17), as git does it, in bounded time.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use retake_core::{ContentHash, MergeBytes};
+use retake_worktree::{
+    Hunks, MAX_TEXT, MemoryObjects, Objects, StoredMerges, WorktreeError, hash, merge_texts,
+};
+
+use crate::texts::{edited, text};
+
+/// Base, ours, theirs, and what they make; `None`: both changed the same place.
+type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
+
+const ROWS: &[Row] = &[
+    // Edits in different places (case 16).
+    ("1\n2\n3\n4\n5\n", "A\n2\n3\n4\n5\n", "1\n2\n3\n4\nB\n", Some("A\n2\n3\n4\nB\n")),
+    ("1\n2\n3\n4\n5\n", "1\n2\n3\nB\n4\n5\n", "2\n3\n4\n5\n", Some("2\n3\nB\n4\n5\n")),
+    (
+        "1\n2\n3\n4\n5\n6\n7\n",
+        "A\n2\n3\n4\n5\n6\nC\n",
+        "1\n2\n3\nB\n5\n6\n7\n",
+        Some("A\n2\n3\nB\n5\n6\nC\n"),
+    ),
+    // The same place (case 17).
+    ("1\n2\n3\n", "1\nA\n3\n", "1\nB\n3\n", None),
+    ("1\n2\n3\n", "1\n3\n", "1\nB\n3\n", None),
+    ("1\n2\n3\n", "1\n2\nA\n3\n", "1\n2\nB\n3\n", None),
+    ("", "A\n", "B\n", None),
+    // The same edit on both sides.
+    ("1\n2\n3\n", "1\nA\n3\n", "1\nA\n3\n", Some("1\nA\n3\n")),
+    ("1\n2\n3\n4\n5\n", "X\n2\n3\n4\nA\n", "1\n2\nY\n4\nA\n", Some("X\n2\nY\n4\nA\n")),
+    // Edits with no line between them are one place, as in git; with one line between they are two.
+    ("1\n2\n3\n", "A\n2\n3\n", "1\nB\n3\n", None),
+    ("1\n2\n3\n", "A\n2\n3\n", "1\n2\nB\n", Some("A\n2\nB\n")),
+    // A chain of touching edits is one place.
+    ("1\n2\n3\n4\n5\n", "A\n2\nC\n4\n5\n", "1\nB\nB\n4\n5\n", None),
+    // Line ends: kept as each line has them, and a change of them is a change of every line.
+    ("1\r\n2\n3\r\n4\n", "1\r\nA\n3\r\n4\n", "1\r\n2\n3\r\nB\r\n", Some("1\r\nA\n3\r\nB\r\n")),
+    ("1\n2\n3\n", "1\r\n2\r\n3\r\n", "1\n2\nB\n", None),
+    // No line end at the end.
+    ("1\n2\n3", "A\n2\n3", "1\n2\n3\n", Some("A\n2\n3\n")),
+    ("1\n2\n3\n", "A\n2\n3\n", "1\n2\n3", Some("A\n2\n3")),
+    ("1\n2\n3", "1\n2\n3\n4\n", "1\n2\n3\n", None),
+    ("1\n2\n3", "1\n2\n3\n4", "1\n2\n3", Some("1\n2\n3\n4")),
+    // One side alone, whatever the bytes.
+    ("a\0", "a\0", "b\0", Some("b\0")),
+    ("a\0", "b\0", "a\0", Some("b\0")),
+    ("a\0", "b\0", "b\0", Some("b\0")),
+    // What is no text isn't merged.
+    ("1\n2\n3\n\0", "A\n2\n3\n\0", "1\n2\nB\n\0", None),
+    ("1\n2\n3\n", "A\n2\n3\n", "1\n2\nB\n\0", None),
+];
+
+#[test]
+fn rows() {
+    for (base, ours, theirs, expected) in ROWS {
+        let merged = merge_texts(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+        let merged = merged.map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(merged.as_deref(), *expected, "{base:?} {ours:?} {theirs:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn one_side_alone_is_taken((base, [edit]) in edited::<1>(20)) {
+        prop_assert_eq!(merge_texts(&base, &edit, &base), Some(edit.clone()));
+        prop_assert_eq!(merge_texts(&base, &base, &edit), Some(edit.clone()));
+        prop_assert_eq!(merge_texts(&base, &edit, &edit), Some(edit.clone()));
+    }
+
+    #[test]
+    fn the_order_of_the_sides_is_no_matter((base, [ours, theirs]) in edited::<2>(20)) {
+        prop_assert_eq!(merge_texts(&base, &ours, &theirs), merge_texts(&base, &theirs, &ours));
+    }
+
+    #[test]
+    fn edits_far_apart_are_all_kept(
+        (above, [top]) in edited::<1>(12),
+        (below, [bottom]) in edited::<1>(12),
+        middle in text(6),
+    ) {
+        // Lines that are nowhere else hold the halves apart.
+        let between = [b"\n-- 1\n-- 2\n".as_slice(), &middle, b"\n-- 3\n-- 4\n"].concat();
+        let join = |above: &[u8], below: &[u8]| [above, between.as_slice(), below].concat();
+        let merged = merge_texts(&join(&above, &below), &join(&top, &below), &join(&above, &bottom));
+        prop_assert_eq!(merged, Some(join(&top, &bottom)));
+    }
+
+    #[test]
+    fn texts_without_anything_in_common_never_panic(base in text(30), ours in text(30), theirs in text(30)) {
+        let merged = merge_texts(&base, &ours, &theirs);
+        prop_assert_eq!(merged.is_some(), merge_texts(&base, &theirs, &ours).is_some());
+    }
+}
+
+#[test]
+fn git_merges_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
+    let (mut clean, mut conflicts) = (0, 0);
+    for _ in 0..400 {
+        let tree = edited::<2>(25).new_tree(&mut runner).unwrap();
+        let (base, [ours, theirs]) = tree.current();
+        let merged = merge_texts(&base, &ours, &theirs);
+        assert_eq!(merged, git_merge_file(folder.path(), &base, &ours, &theirs), "{:?}", tree.current());
+        *(if merged.is_some() { &mut clean } else { &mut conflicts }) += 1;
+    }
+    assert!(clean > 100 && conflicts > 100, "{clean} clean, {conflicts} conflicts: the texts say too little");
+}
+
+/// What git makes of three texts; `None`: conflicts.
+fn git_merge_file(folder: &Path, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+    for (name, bytes) in [("base", base), ("ours", ours), ("theirs", theirs)] {
+        std::fs::write(folder.join(name), bytes).expect("a temporary file");
+    }
+    let output = Command::new("git")
+        .args(["merge-file", "--stdout", "--quiet", "ours", "base", "theirs"])
+        .current_dir(folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CEILING_DIRECTORIES", folder)
+        .output()
+        .expect("git is installed");
+    let code = output.status.code().expect("git wasn't killed");
+    assert!(code < 128, "{}", String::from_utf8_lossy(&output.stderr));
+    (code == 0).then_some(output.stdout)
+}
+
+/// Lines of so many kinds, at random: what costs a comparison most.
+fn noise(rng: &mut fastrand::Rng, kinds: u32, lines: usize) -> Vec<u8> {
+    (0..lines).flat_map(|_| format!("{}\n", rng.u32(..kinds)).into_bytes()).collect()
+}
+
+#[test]
+fn hostile_texts_are_bounded() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    for kinds in [2, 50, 5_000] {
+        let [base, ours, theirs] = [(); 3].map(|()| noise(&mut rng, kinds, 20_000));
+        assert_eq!(merge_texts(&base, &ours, &theirs), None, "{kinds} kinds of lines");
+    }
+    // Every other line changed, which is the worst for a histogram.
+    let every_other = |word: &str| -> Vec<u8> {
+        (0..50_000).flat_map(|line| format!("{line}\n{word} {line}\n").into_bytes()).collect()
+    };
+    assert_eq!(merge_texts(&every_other("a"), &every_other("b"), &every_other("c")), None);
+}
+
+#[test]
+fn changes_spread_too_far_are_not_compared_and_near_ones_are() {
+    let lines = noise(&mut fastrand::Rng::with_seed(2), 10, 100_000);
+    let wrapped =
+        |top: &str, bottom: &str| [top.as_bytes(), b"\n", &lines, bottom.as_bytes(), b"\n"].concat();
+    let (base, spread) = (wrapped("1", "2"), wrapped("A", "B"));
+    assert_eq!(merge_texts(&base, &spread, &wrapped("1", "2\n3")), None);
+    assert!(Hunks::between(&base, &spread).is_none());
+    assert_eq!(merge_texts(&base, &wrapped("A", "2"), &wrapped("1", "B")), Some(spread));
+}
+
+#[test]
+fn what_is_too_large_is_no_text() {
+    let (long, lines) = (vec![b'x'; MAX_TEXT + 1], vec![b'\n'; (1 << 20) + 1]);
+    for base in [long, lines] {
+        let (ours, theirs) = ([b"a\n", base.as_slice()].concat(), [base.as_slice(), b"\nb"].concat());
+        assert_eq!(merge_texts(&base, &ours, &theirs), None);
+        assert_eq!(merge_texts(&base, &base, &theirs), Some(theirs), "one side alone is no merge");
+    }
+}
+
+#[test]
+fn stored_texts_are_merged_and_kept() {
+    let objects = Arc::new(MemoryObjects::default());
+    let put = |text: &str| objects.put(text.as_bytes()).unwrap();
+    let (base, ours, theirs, clash) =
+        (put("1\n2\n3\n"), put("A\n2\n3\n"), put("1\n2\nB\n"), put("C\n2\n3\n"));
+    let mut merges = StoredMerges::new(objects.clone());
+
+    let merged = merges.merge(base, ours, theirs);
+    assert_eq!(merged, Some((hash(b"A\n2\nB\n"), 6)));
+    assert_eq!(objects.get(&hash(b"A\n2\nB\n")).unwrap(), b"A\n2\nB\n");
+    assert_eq!(merges.merge(base, ours, clash), None);
+    assert!(merges.take_error().is_none(), "a conflict is no error");
+}
+
+#[test]
+fn an_error_of_the_store_is_kept_not_taken_for_a_conflict() {
+    let objects = Arc::new(MemoryObjects::default());
+    let there = objects.put(b"1\n").unwrap();
+    let (first, second) = (ContentHash([1; 32]), ContentHash([2; 32]));
+    let mut merges = StoredMerges::new(objects);
+    assert_eq!(merges.merge(there, first, there), None);
+    assert_eq!(merges.merge(second, there, there), None);
+    let error = merges.take_error();
+    assert!(matches!(error, Some(WorktreeError::Missing(hash)) if hash == first), "{error:?}");
+    assert!(merges.take_error().is_none());
+}
