@@ -42,8 +42,16 @@ pub struct RootLock(Arc<Locked>);
 #[derive(Debug)]
 struct Locked {
     root: Root,
-    // The lock belongs to this opening of the folder, and goes with it.
-    _opening: OwnedFd,
+    /// The lock belongs to this opening of the folder.
+    opening: OwnedFd,
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Not left to the closing: a process that is just being started holds a copy of the opening for a moment. It
+        // can't fail on an opened folder, and closing follows.
+        let _ = rustix::fs::flock(&self.opening, FlockOperation::Unlock);
+    }
 }
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
@@ -102,7 +110,7 @@ impl Root {
             Ok(opening)
         };
         match lock() {
-            Ok(opening) => Ok(RootLock(Arc::new(Locked { root: self.clone(), _opening: opening }))),
+            Ok(opening) => Ok(RootLock(Arc::new(Locked { root: self.clone(), opening }))),
             Err(Errno::WOULDBLOCK) => Err(WorktreeError::RootBusy(self.path().into())),
             Err(errno) => Err(WorktreeError::io("lock", self.path())(errno.into())),
         }
