@@ -77,13 +77,13 @@ impl Ground {
         act(spot).map_err(Obstacle::of_move)?;
         failpoint!("apply.moved").map_err(Obstacle::System)?;
         let here = identity(&dir).map_err(Obstacle::System)?;
-        match root.folder(parent.as_ref()).and_then(identity) {
-            Ok(still) if still == here => Ok(()),
-            _ => {
-                undo(spot).map_err(Obstacle::System)?;
-                Err(Obstacle::Elsewhere)
-            }
-        }
+        let why = match root.folder(parent.as_ref()).and_then(identity) {
+            Ok(still) if still == here => return Ok(()),
+            Ok(_) => Obstacle::Elsewhere,
+            Err(error) => Obstacle::of(error),
+        };
+        undo(spot).map_err(Obstacle::System)?;
+        Err(why)
     }
 
     pub(super) fn spot<'a>(&'a self, slot: &'a [u8]) -> Spot<'a> {
