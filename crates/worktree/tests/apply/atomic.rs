@@ -192,6 +192,46 @@ fn rewind_case_22_an_editor_saves_during_the_apply() {
     }
 }
 
+/// Somebody saves at each of these passings of a point, counted from 1.
+fn saves_at(
+    point: &'static str,
+    path: PathBuf,
+    passings: &'static [usize],
+) -> retake_worktree::failpoint::Watch {
+    let count = Cell::new(0);
+    watch(move |name| {
+        count.set(count.get() + usize::from(name == point));
+        match passings.iter().position(|nth| *nth == count.get()) {
+            Some(which) if name == point => fs::write(&path, format!("theirs {which}")),
+            _ => Ok(()),
+        }
+    })
+}
+
+#[test]
+fn an_editor_saves_while_it_is_put_back() {
+    let trees = || (tree([("a", file("old"))]), tree([("a", file("new"))]));
+    // Saved before our exchange, and again when theirs is about to return: the newest stays, the older is kept.
+    let home = quick_dir();
+    let (before, after) = trees();
+    let caller = Caller::with(home.path(), &before, &after);
+    let guard = saves_at("apply.exchange", caller.root.join("a"), &[1, 2]);
+    let report = caller.apply().unwrap().put_back();
+    drop(guard);
+    let kept = report.left[0].kept.clone().expect("kept");
+    let found = caller.read();
+    assert_eq!((&found[&path("a")], &found[&kept]), (&file("theirs 1"), &file("theirs 0")));
+    // Saved while a recovery exchanges.
+    let home = quick_dir();
+    let caller = Caller::with(home.path(), &before, &after);
+    fs::write(home.path().join("intent"), "forward").unwrap();
+    let guard = saves_at("apply.exchange", caller.root.join("a"), &[1]);
+    let report = caller.start().unwrap().expect("an open intent");
+    drop(guard);
+    assert_eq!((report.left[0].why, &report.left[0].kept), (WhyLeft::Foreign, &None));
+    assert_eq!(caller.read(), tree([("a", file("theirs 0"))]));
+}
+
 #[test]
 fn what_is_not_as_planned_is_refused_before_anything_changes() {
     let foreign: [(&str, fn(PathBuf)); 6] = [

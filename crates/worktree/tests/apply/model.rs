@@ -71,8 +71,12 @@ struct Theirs {
 
 impl Theirs {
     /// Does something of a person's at a random path. What is there of their own goes with it, as they see it.
-    fn act(&mut self, root: &Path, rng: &mut Rng) {
-        let target = random_path(rng);
+    fn act(&mut self, root: &Path, paths: &[FilePath], rng: &mut Rng) {
+        let target = if rng.bool() && !paths.is_empty() {
+            rng.choice(paths).expect("one").clone()
+        } else {
+            random_path(rng)
+        };
         let here = at(root, &target);
         self.touched.insert(target.clone());
         self.count += 1;
@@ -137,6 +141,7 @@ struct Fate {
     rng: Rng,
     in_steps: bool,
     acts: bool,
+    paths: Vec<FilePath>,
     /// One in so many points fails, or is where the process ends.
     fails: u64,
     dies: u64,
@@ -144,8 +149,8 @@ struct Fate {
 
 impl Fate {
     fn at(&mut self, name: &'static str, root: &Path, theirs: &RefCell<Theirs>) -> io::Result<()> {
-        if self.acts && self.rng.u8(..30) == 0 {
-            theirs.borrow_mut().act(root, &mut self.rng);
+        while self.acts && self.rng.u8(..15) == 0 {
+            theirs.borrow_mut().act(root, &self.paths, &mut self.rng);
         }
         if self.dies > 0 && self.rng.u64(..self.dies) == 0 {
             resume_unwind(Box::new("killed"));
@@ -173,12 +178,13 @@ fn run(seed: u64, home: &Path, before: &Tree, after: &Tree) -> Round {
     let acts = rng.bool();
     let (fails, dies) = [(0, 0), (40, 0), (0, 40), (60, 60)][rng.usize(..4)];
     let rounds = Cell::new(0);
+    let paths: Vec<_> = caller.changes.iter().map(|change| change.path.clone()).collect();
     let mut reports = Vec::new();
     let mut forward = false;
     loop {
         let lucky = rounds.get() >= 3;
         let (fails, dies) = if lucky { (0, 0) } else { (fails, dies) };
-        let mut fate = Fate { rng: rng.fork(), in_steps, acts, fails, dies };
+        let mut fate = Fate { rng: rng.fork(), in_steps, acts, paths: paths.clone(), fails, dies };
         let (root, shared): (PathBuf, _) = (caller.root.clone(), Rc::clone(&theirs));
         let guard = watch(move |name| fate.at(name, &root, &shared));
         let first = rounds.replace(rounds.get() + 1) == 0;
