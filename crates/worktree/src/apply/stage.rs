@@ -3,10 +3,10 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use retake_core::Record;
+use retake_core::{FilePath, Record};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
@@ -25,6 +25,8 @@ use crate::root::Root;
 
 /// Attributes that belong to the old bytes, or are rights that new bytes must not get.
 const OF_THE_BYTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
+
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
 /// What a new file takes over from the one that it replaces, or from its folder.
 #[derive(Debug, Default)]
@@ -65,6 +67,14 @@ impl Model {
     }
 
     fn attribute(&self, file: &File) -> Result<(), Obstacle> {
+        let replaces = self.owner.is_some();
+        if replaces && !self.attributes.iter().any(|(name, _)| name == ACCESS_LIST) {
+            // Its folder may have given it one that the old file did not have.
+            match rustix::fs::fremovexattr(file, ACCESS_LIST) {
+                Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
+                Err(_) => return Err(Obstacle::Attributes("access list")),
+            }
+        }
         for (name, value) in &self.attributes {
             let name = name.as_slice();
             if rustix::fs::fsetxattr(file, name, value, XattrFlags::empty()).is_err()
@@ -108,13 +118,15 @@ pub(super) fn stage_all(
     let stop = AtomicBool::new(false);
     let refusals = on_cores(plan.changes.len(), |places| {
         let mut refusals = Vec::new();
+        let mut near = Near { root, last: None };
         for place in places {
             let change = &plan.changes[place];
             let Some(record) = wanted(change, Direction::Forward) else { continue };
             if step(change, Direction::Forward) == Step::Mode || stop.load(Ordering::Relaxed) {
                 continue;
             }
-            let staged = stage_one(slots, &slot(place), record, &models[place], objects)
+            let near = near.folder(&change.path);
+            let staged = stage_one(slots, &slot(place), record, &models[place], near, objects)
                 .and_then(|_| failpoint!("apply.staged").map_err(Obstacle::of));
             if let Err(why) = staged {
                 stop.store(true, Ordering::Relaxed);
@@ -129,6 +141,23 @@ pub(super) fn stage_all(
     }
     let synced = sync::staged(slots).and_then(|()| failpoint!("apply.synced"));
     synced.map_err(WorktreeError::io("sync what was staged in", root.path())).map_err(Err)
+}
+
+/// The folder that a new file will be in, if it is there: neighbours share it.
+struct Near<'a> {
+    root: &'a Root,
+    last: Option<(Option<FilePath>, Option<OwnedFd>)>,
+}
+
+impl Near<'_> {
+    fn folder(&mut self, path: &FilePath) -> Option<BorrowedFd<'_>> {
+        let parent = path.parent();
+        if self.last.as_ref().is_none_or(|(last, _)| *last != parent) {
+            let folder = self.root.folder(parent.as_ref()).ok();
+            self.last = Some((parent, folder));
+        }
+        self.last.as_ref()?.1.as_ref().map(OwnedFd::as_fd)
+    }
 }
 
 /// All of them in one list.
@@ -152,7 +181,7 @@ pub(super) fn stage_again(
 ) -> Result<(), Obstacle> {
     let (draft, slot) = (draft(place), slot(place));
     ground.slots.drop_slot(&draft).map_err(Obstacle::System)?;
-    if let Some(file) = stage_one(&ground.slots, &draft, record, model, objects)? {
+    if let Some(file) = stage_one(&ground.slots, &draft, record, model, None, objects)? {
         file.sync_all().map_err(Obstacle::of)?;
     }
     failpoint!("apply.restaged").map_err(Obstacle::of)?;
@@ -164,14 +193,13 @@ fn stage_one(
     name: &[u8],
     record: &Record,
     model: &Model,
+    near: Option<BorrowedFd<'_>>,
     objects: &dyn Objects,
 ) -> Result<Option<File>, Obstacle> {
     match record {
         Record::File { hash, mode, .. } => {
             let bytes = objects.get(hash).map_err(|_| Obstacle::NotStored)?;
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let made = rustix::fs::openat(slots, name, flags, Mode::RUSR | Mode::WUSR);
-            let mut file = File::from(made.map_err(system)?);
+            let mut file = new_file(slots, name, near)?;
             file.write_all(&bytes).map_err(Obstacle::of)?;
             model.own(slots, name)?;
             model.attribute(&file)?;
@@ -197,6 +225,24 @@ fn stage_one(
             Ok(None)
         }
     }
+}
+
+/// An empty file of this name. Where the system can, it is made without a name in the folder that it will be in, so that
+/// it lies near its neighbours on the disk and takes over what that folder hands on.
+fn new_file(slots: &Slots, name: &[u8], near: Option<BorrowedFd<'_>>) -> Result<File, Obstacle> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    if let Some(near) = near
+        && let Ok(file) = rustix::fs::openat(near, ".", flags | OFlags::TMPFILE, mode)
+    {
+        let through = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let follow = AtFlags::SYMLINK_FOLLOW;
+        if rustix::fs::linkat(rustix::fs::CWD, through.as_bytes(), slots, name, follow).is_ok() {
+            return Ok(File::from(file));
+        }
+    }
+    let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    Ok(File::from(rustix::fs::openat(slots, name, flags, mode).map_err(system)?))
 }
 
 fn system(errno: Errno) -> Obstacle {
