@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use retake_core::ContentHash;
+use retake_core::{ContentHash, FilePath};
 
 /// Short for a result of this crate.
 pub type Result<T, E = WorktreeError> = std::result::Result<T, E>;
@@ -42,6 +42,26 @@ pub enum WorktreeError {
     /// A sync failed earlier; from then on nothing is taken.
     #[error("an earlier write to the object store {} did not reach the disk; check the disk and start again", .0.display())]
     NotDurable(PathBuf),
+    /// The root of a workspace is gone. What is open on it stays open.
+    #[error("the workspace's folder {} is not there", .0.display())]
+    RootMissing(PathBuf),
+    /// Another folder stands where the root was. What is open on it stays open.
+    #[error("the folder {} is not the one that the workspace was", .0.display())]
+    RootOther(PathBuf),
+    /// Somebody else is at work on the root.
+    #[error("the workspace {} is locked by another process", .0.display())]
+    RootBusy(PathBuf),
+    /// Changes that no folder can have at once.
+    #[error("the changes contradict each other at {path}: {why}")]
+    BadPlan {
+        /// Where.
+        path: FilePath,
+        /// How.
+        why: &'static str,
+    },
+    /// The name of a staging folder is made of letters, digits and `-` only.
+    #[error("“{0}” can't be part of a staging folder's name")]
+    BadStagingName(String),
 }
 
 impl WorktreeError {

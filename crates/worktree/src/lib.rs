@@ -1,13 +1,21 @@
 //! The user's files: seen by captures, kept aside in an object store, put back by plans. The only crate that may write
 //! to a workspace, and only below the root that it was given; it follows no link, starts no process, knows no net.
 
+mod apply;
 mod error;
+pub mod failpoint;
 mod merge;
 mod objects;
+mod root;
 
+pub use apply::{
+    Direction, Failed, Interrupted, Left, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report,
+    Settled, Staging, StagingName, WhyLeft, discard, recover,
+};
 pub use error::{Result, WorktreeError};
 pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Side, StoredMerges, diff, merge_texts,
     unified,
 };
 pub use objects::{Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, hash};
+pub use root::{Root, RootId, RootLock};

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, as one program.
 
+mod apply;
 mod diffs;
 mod hunks;
 mod merges;

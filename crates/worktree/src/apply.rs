@@ -1,0 +1,276 @@
+//! Apply: a plan's changes, made on disk all or not at all (design, section 2; spec `rewind.md`, *Apply*). Each step is a
+//! call of its own, so that the caller writes its rows between two of them. Never deletes what it did not expect.
+//!
+//! The order of an apply, the caller's part in brackets:
+//!
+//! 1. \[what would be replaced is in the object store, synced; the staging folder's name is written down\]
+//!    [`Staging::prepare`] checks every path and stages all new contents, synced. Nothing has changed yet.
+//! 2. \[one transaction writes the operation and the plan as an intent\]
+//! 3. [`Staging::carry_out`] exchanges path by path and compares what was displaced.
+//!    If somebody wrote in between: \[the turned direction is written down\] [`Interrupted::put_back`].
+//! 4. [`Settled::finish`] removes the staging folder. \[the intent is closed, if the report says so\]
+//!
+//! After a crash: [`discard`] where only the name was written, [`recover`] where an intent is open. Both may be called any
+//! number of times. There is one staging folder, on the root's own device; a path on another device is refused.
+
+mod carry;
+mod check;
+mod cores;
+mod look;
+mod moves;
+mod obstacle;
+mod plan;
+mod report;
+mod settle;
+mod slots;
+mod stage;
+mod sync;
+
+use retake_core::FileChange;
+
+pub use obstacle::{Obstacle, Refusal};
+pub use report::{Failed, Left, Note, NoteKind, Report, WhyLeft};
+
+use crate::error::{Result, WorktreeError};
+use crate::objects::Objects;
+use crate::root::RootLock;
+use plan::Plan;
+use slots::Slots;
+
+/// Which way a plan is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// To what is planned.
+    Forward,
+    /// To what was there.
+    Back,
+}
+
+impl Direction {
+    /// The other way.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        match self {
+            Self::Forward => Self::Back,
+            Self::Back => Self::Forward,
+        }
+    }
+}
+
+/// The name of a staging folder, `.retake-ID`: in the root, private, gone after the apply.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StagingName(String);
+
+impl StagingName {
+    /// How all of them begin.
+    pub const PREFIX: &str = ".retake-";
+
+    /// The name with this ending, which nobody else has chosen: the caller has randomness.
+    ///
+    /// # Errors
+    /// [`WorktreeError::BadStagingName`] unless it is 1 to 64 letters, digits and `-`.
+    pub fn new(id: &str) -> Result<Self> {
+        let good = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !good || id.is_empty() || id.len() > 64 {
+            return Err(WorktreeError::BadStagingName(id.into()));
+        }
+        Ok(Self(format!("{}{id}", Self::PREFIX)))
+    }
+
+    /// The name, as it is in the root.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a name in the root is that of a staging folder: captures pass over it.
+    pub fn is_staging(name: &[u8]) -> bool {
+        name.starts_with(Self::PREFIX.as_bytes())
+    }
+}
+
+/// What an apply works on: the locked root, the staging folder in it, the plan.
+#[derive(Debug)]
+struct Ground {
+    lock: RootLock,
+    slots: Slots,
+    plan: Plan,
+}
+
+/// What became of the preparation.
+#[derive(Debug)]
+#[must_use = "a staging folder is carried out, or discarded"]
+pub enum Prepared {
+    /// Everything is checked and staged.
+    Ready(Staging),
+    /// So it can't be done. Nothing has changed, nothing is left behind.
+    Refused(Vec<Refusal>),
+}
+
+/// Checked and staged; the files are as they were.
+#[derive(Debug)]
+#[must_use = "carry it out, or discard it"]
+pub struct Staging {
+    ground: Ground,
+    notes: Vec<Note>,
+}
+
+/// What became of carrying out.
+#[derive(Debug)]
+#[must_use = "what is applied is finished, what was interrupted is put back"]
+pub enum Outcome {
+    /// Everything is as planned, and synced.
+    Applied(Settled),
+    /// Not so: it has to be put back.
+    Interrupted(Interrupted),
+}
+
+/// Somebody wrote in between, or the system failed. Some paths may be as planned.
+#[derive(Debug)]
+#[must_use = "write down the turned direction, then put it back"]
+pub struct Interrupted {
+    ground: Ground,
+    /// Where and why.
+    pub cause: Failed,
+}
+
+/// All paths are settled; the staging folder is still there.
+#[derive(Debug)]
+#[must_use = "finish it"]
+pub struct Settled {
+    ground: Ground,
+    report: Report,
+}
+
+impl Staging {
+    /// Checks that every path is what the plan found (`before`) and can become what it is to be (`after`), and stages all
+    /// new contents, synced. Takes the name that the caller has written down.
+    ///
+    /// The objects of all records, before and after, must be in the store and synced: a recovery needs them.
+    ///
+    /// # Errors
+    /// The root is missing or another one, the plan contradicts itself, the folder can't be made, the disk is full.
+    /// Nothing has changed then, and nothing is left behind.
+    pub fn prepare(
+        lock: &RootLock,
+        name: &StagingName,
+        changes: Vec<FileChange>,
+        objects: &dyn Objects,
+    ) -> Result<Prepared> {
+        lock.root().check()?;
+        let plan = Plan::new(changes, name.as_str())?;
+        let checked = match check::check(lock.root(), &plan, objects) {
+            Ok(checked) => checked,
+            Err(refusals) => return Ok(Prepared::Refused(refusals)),
+        };
+        let made = WorktreeError::io("make the staging folder in", lock.root().path());
+        let slots = Slots::make(lock.root(), name).map_err(made)?;
+        match stage::stage_all(lock.root(), &slots, &plan, &checked.models, objects) {
+            Ok(()) => {
+                let ground = Ground { lock: lock.clone(), slots, plan };
+                Ok(Prepared::Ready(Self { ground, notes: checked.notes }))
+            }
+            Err(refused) => {
+                slots.remove_all(lock.root())?;
+                refused.map(Prepared::Refused)
+            }
+        }
+    }
+
+    /// What will be different though the plan does not say it.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Makes the changes, path by path, and compares what was displaced with the plan. The intent is written down by now.
+    ///
+    /// # Errors
+    /// The root is missing or another one: nothing was done, the intent stays open.
+    pub fn carry_out(self) -> Result<Outcome> {
+        self.ground.lock.root().check()?;
+        Ok(match carry::carry_out(&self.ground) {
+            Ok(report) => Outcome::Applied(Settled { ground: self.ground, report }),
+            Err(cause) => Outcome::Interrupted(Interrupted { ground: self.ground, cause }),
+        })
+    }
+
+    /// Removes the staging folder: the decision was not taken.
+    ///
+    /// # Errors
+    /// It could not be removed; [`discard`] may be called again.
+    pub fn discard(self) -> Result<()> {
+        self.ground.slots.remove_all(self.ground.lock.root())
+    }
+}
+
+impl Interrupted {
+    /// Puts back what was changed so far. What somebody else wrote meanwhile stays where it is and is reported. The turned
+    /// direction is written down by now.
+    ///
+    /// # Errors
+    /// The root is missing or another one: the intent stays open.
+    pub fn put_back(self, objects: &dyn Objects) -> Result<Settled> {
+        self.ground.lock.root().check()?;
+        let report = settle::settle(&self.ground, Direction::Back, settle::Times::Keep, objects);
+        Ok(Settled { ground: self.ground, report })
+    }
+}
+
+impl Settled {
+    /// What was done, left and failed.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Removes the staging folder, unless something failed: then it stays for the next recovery. What is not known to
+    /// be in the object store is never removed with it. Close the intent only if [`Report::is_closed`].
+    ///
+    /// # Errors
+    /// It could not be removed; [`recover`] may be called again.
+    pub fn finish(self) -> Result<Report> {
+        let Self { ground, mut report } = self;
+        if report.is_closed() {
+            let kept: Vec<_> = report.left.iter().filter_map(|left| left.slot.clone()).collect();
+            for slot in ground.slots.remove(ground.lock.root(), |slot| !kept.contains(slot))? {
+                report.keep(&ground.plan, &ground.slots, slot);
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// Finishes an apply whose intent is open: after a crash, or after a report that was not closed. Path by path: already
+/// so, done; as planned, act; anything else is someone's, left alone and reported. Twice gives the same as once.
+///
+/// # Errors
+/// The root or the staging folder could not be used: everything stays open.
+pub fn recover(
+    lock: &RootLock,
+    name: &StagingName,
+    changes: Vec<FileChange>,
+    direction: Direction,
+    objects: &dyn Objects,
+) -> Result<Report> {
+    lock.root().check()?;
+    let plan = Plan::new(changes, name.as_str())?;
+    let opened = Slots::open(lock.root(), name).and_then(|slots| match slots {
+        Some(slots) => Ok(slots),
+        None => Slots::make(lock.root(), name),
+    });
+    let slots = opened.map_err(WorktreeError::io("open the staging folder in", lock.root().path()))?;
+    let ground = Ground { lock: lock.clone(), slots, plan };
+    let report = settle::settle(&ground, direction, settle::Times::Now, objects);
+    Settled { ground, report }.finish()
+}
+
+/// Removes the staging folder of an apply that was never decided. Nothing when there is none.
+///
+/// # Errors
+/// The root is missing or another one, or the folder could not be removed.
+pub fn discard(lock: &RootLock, name: &StagingName) -> Result<()> {
+    lock.root().check()?;
+    let opened = Slots::open(lock.root(), name);
+    match opened.map_err(WorktreeError::io("open the staging folder in", lock.root().path()))? {
+        Some(slots) => slots.remove_all(lock.root()),
+        None => Ok(()),
+    }
+}

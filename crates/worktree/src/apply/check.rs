@@ -1,0 +1,267 @@
+//! Everything that could stop an apply, looked at before anything changes. Reads only.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use retake_core::{FileChange, FilePath, Record};
+use rustix::fs::{Access, AtFlags, FileType, StatxAttributes, StatxFlags};
+use rustix::io::Errno;
+
+use super::Direction;
+use super::cores::on_cores;
+use super::look::{Look, OPEN, enter, names};
+use super::obstacle::{Obstacle, Refusal};
+use super::plan::{Plan, Step, step};
+use super::report::{Note, NoteKind};
+use super::stage::{ConcatAll as _, Model};
+use crate::failpoint::failpoint;
+use crate::objects::Objects;
+use crate::root::Root;
+
+/// What the checks found out, for each change in order.
+pub(super) struct Checked {
+    pub(super) models: Vec<Model>,
+    pub(super) notes: Vec<Note>,
+}
+
+const SETUID: u32 = 0o4000;
+const SETGID: u32 = 0o2000;
+const STICKY: u32 = 0o1000;
+
+/// Checks all changes; every one that can't be made is refused.
+pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<Checked, Vec<Refusal>> {
+    let answers = on_cores(plan.changes.len(), |places| {
+        let mut check = Check { root, plan, objects, folder: None, notes: Vec::new() };
+        let one = |place| {
+            let change: &FileChange = &plan.changes[place];
+            let answer = check.one(change).and_then(|model| {
+                failpoint!("apply.checked").map_err(Obstacle::of)?;
+                Ok(model)
+            });
+            answer.map_err(|why| Refusal { path: change.path.clone(), why })
+        };
+        let answers: Vec<_> = places.map(one).collect();
+        (answers, check.notes)
+    });
+    let (answers, notes): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+    let (mut models, mut refusals) = (Vec::new(), Vec::new());
+    for answer in answers.concat_all() {
+        match answer {
+            Ok(model) => models.push(model),
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    if refusals.is_empty() { Ok(Checked { models, notes: notes.concat_all() }) } else { Err(refusals) }
+}
+
+struct Check<'a> {
+    root: &'a Root,
+    plan: &'a Plan,
+    objects: &'a dyn Objects,
+    /// The last folder: neighbours share it.
+    folder: Option<(Option<FilePath>, Folder)>,
+    notes: Vec<Note>,
+}
+
+/// A folder in which something is to change.
+struct Folder {
+    fd: OwnedFd,
+    /// The owner, if the folder lets nobody else move what is theirs.
+    sticky: Option<u32>,
+    /// The group, if it hands it on.
+    group: Option<u32>,
+    /// Whether names in it can be changed.
+    writable: Result<(), Errno>,
+}
+
+impl Folder {
+    fn open(root: &Root, path: Option<&FilePath>) -> io::Result<Self> {
+        let fd = root.folder(path)?;
+        let stat = rustix::fs::fstat(&fd)?;
+        let allowed = rustix::fs::accessat(&fd, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+        let fixed = is_fixed(rustix::fs::statx(&fd, "", AtFlags::EMPTY_PATH, StatxFlags::empty()));
+        let writable = if fixed { Err(Errno::PERM) } else { allowed };
+        let has = |bit: u32| stat.st_mode & bit != 0;
+        let sticky = has(STICKY).then_some(stat.st_uid);
+        let group = has(SETGID).then_some(stat.st_gid);
+        Ok(Self { fd, sticky, group, writable })
+    }
+}
+
+/// Immutable, or append only.
+fn is_fixed(statx: rustix::io::Result<rustix::fs::Statx>) -> bool {
+    let fixed = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;
+    // A system that does not know the call, or the attribute, tells it when something is moved.
+    statx.is_ok_and(|statx| statx.stx_attributes.intersects(fixed))
+}
+
+impl Check<'_> {
+    fn one(&mut self, change: &FileChange) -> Result<Model, Obstacle> {
+        for record in [&change.before, &change.after].into_iter().flatten() {
+            if record.hash().is_some_and(|hash| !self.objects.contains(&hash)) {
+                return Err(Obstacle::NotStored);
+            }
+        }
+        let unreadable = |mode: u16| mode & 0o400 == 0 && !is_root();
+        if matches!(change.after, Some(Record::File { mode, .. }) if unreadable(mode)) {
+            return Err(Obstacle::Unreadable);
+        }
+        let parent = change.path.parent();
+        if self.folder.as_ref().is_none_or(|(path, _)| *path != parent) {
+            match Folder::open(self.root, parent.as_ref()).map_err(Obstacle::of) {
+                Ok(folder) => self.folder = Some((parent, folder)),
+                Err(Obstacle::NoFolder) => return self.in_new_folder(change),
+                Err(why) => return Err(why),
+            }
+        }
+        let Some((_, folder)) = self.folder.take() else { return Err(Obstacle::NoFolder) };
+        let answer = self.in_folder(change, &folder);
+        self.folder = Some((change.path.parent(), folder));
+        answer
+    }
+
+    /// A path whose folder the plan makes.
+    fn in_new_folder(&self, change: &FileChange) -> Result<Model, Obstacle> {
+        let made = |parent: &FileChange| matches!(parent.after, Some(Record::Folder { .. }));
+        match &change.after {
+            Some(record) if change.before.is_none() && self.plan.parent(change).is_some_and(made) => {
+                let group = self.inherited(&change.path)?;
+                nothing(|look| Model::of(look, record, group))
+            }
+            _ if change.before.is_some() => Err(Obstacle::Changed),
+            _ => Err(Obstacle::NoFolder),
+        }
+    }
+
+    /// The group that the nearest folder which is there hands on.
+    fn inherited(&self, path: &FilePath) -> Result<Option<u32>, Obstacle> {
+        let mut folder = path.parent();
+        loop {
+            match Folder::open(self.root, folder.as_ref()).map_err(Obstacle::of) {
+                Ok(found) => return Ok(found.group),
+                Err(Obstacle::NoFolder) if folder.is_some() => {
+                    folder = folder.and_then(|folder| folder.parent());
+                }
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    fn in_folder(&mut self, change: &FileChange, folder: &Folder) -> Result<Model, Obstacle> {
+        let mut look = Look::at(folder.fd.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+        if let Some(kind) = strange(look.kind()) {
+            return Err(Obstacle::Strange(kind));
+        }
+        let planned = match look.is_exactly(change.before.as_ref()) {
+            Ok(planned) => planned || change.before.is_none() && self.is_twin(change, &look),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(Obstacle::Unreadable);
+            }
+            Err(error) => return Err(Obstacle::of(error)),
+        };
+        if !planned {
+            return Err(Obstacle::Changed);
+        }
+        self.may_change(change, folder, &look)?;
+        match &change.after {
+            Some(record) if step(change, Direction::Forward) != Step::Mode => {
+                self.note(change, &look);
+                let before = change.before.is_some();
+                match before {
+                    true => Model::of(&look, record, folder.group),
+                    false => nothing(|look| Model::of(look, record, folder.group)),
+                }
+            }
+            _ => Ok(Model::default()),
+        }
+    }
+
+    /// Whether what is there under a name that should be free is a path of the plan in another case, which goes first.
+    fn is_twin(&self, change: &FileChange, look: &Look<'_>) -> bool {
+        let lower = |path: &FilePath| String::from_utf8_lossy(path.as_bytes()).to_lowercase();
+        let Some(stat) = look.stat.filter(|stat| stat.st_nlink == 1) else { return false };
+        let name = lower(&change.path);
+        let goes = |other: &&FileChange| other.after.is_none() && lower(&other.path) == name;
+        self.plan.changes.iter().filter(goes).any(|other| {
+            let folder = self.root.folder(other.path.parent().as_ref());
+            let found = folder.and_then(|folder| {
+                Ok(rustix::fs::statat(folder, other.path.name(), AtFlags::SYMLINK_NOFOLLOW)?)
+            });
+            found.is_ok_and(|found| (found.st_dev, found.st_ino) == (stat.st_dev, stat.st_ino))
+        })
+    }
+
+    fn may_change(&self, change: &FileChange, folder: &Folder, look: &Look<'_>) -> Result<(), Obstacle> {
+        let me = rustix::process::geteuid().as_raw();
+        let owner = look.stat.map(|stat| stat.st_uid);
+        let mine = is_root() || owner.is_none_or(|owner| owner == me);
+        let name = change.path.name();
+        if look.stat.is_some() {
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            if is_fixed(rustix::fs::statx(&folder.fd, name, flags, StatxFlags::empty())) {
+                return Err(Obstacle::Protected);
+            }
+        }
+        let step = step(change, Direction::Forward);
+        let folders = matches!(change.before, Some(Record::Folder { .. }));
+        if !mine && (step == Step::Mode || folders || folder.sticky.is_some_and(|sticky| sticky != me)) {
+            return Err(Obstacle::Protected);
+        }
+        if step != Step::Mode {
+            self.may_move(change, folder)?;
+        }
+        if folders && step == Step::Exchange && !self.all_goes(change, folder).map_err(Obstacle::of)? {
+            return Err(Obstacle::NotEmpty);
+        }
+        Ok(())
+    }
+
+    /// Whether names in the folder can be changed; one of the plan's own is opened for its owner first.
+    fn may_move(&self, change: &FileChange, folder: &Folder) -> Result<(), Obstacle> {
+        let opened = |parent: &FileChange| matches!(parent.before, Some(Record::Folder { mode }) if mode & OPEN != OPEN);
+        match folder.writable {
+            Err(Errno::ACCESS) if self.plan.parent(change).is_some_and(opened) => Ok(()),
+            writable => writable.map_err(|errno| Obstacle::of(errno.into())),
+        }
+    }
+
+    /// Whether everything in a folder goes by this plan, as something else takes the folder's place.
+    fn all_goes(&self, change: &FileChange, folder: &Folder) -> io::Result<bool> {
+        let names = names(enter(&folder.fd, change.path.name())?)?;
+        Ok(names.into_iter().all(|name| {
+            let path = change.path.join(&name).ok();
+            let goes = path.and_then(|path| self.plan.change(&path));
+            goes.is_some_and(|change| change.after.is_none())
+        }))
+    }
+
+    fn note(&mut self, change: &FileChange, look: &Look<'_>) {
+        let Some(stat) = look.stat.filter(|_| look.kind() == Some(FileType::RegularFile)) else { return };
+        let mut note = |kind| self.notes.push(Note { path: change.path.clone(), kind });
+        if stat.st_nlink > 1 {
+            note(NoteKind::LinkBreaks);
+        }
+        if stat.st_mode & (SETUID | SETGID) != 0 {
+            note(NoteKind::PrivilegeGoes);
+        }
+    }
+}
+
+/// A look at where nothing is.
+fn nothing<T>(of: impl FnOnce(&Look<'_>) -> T) -> T {
+    of(&Look::nothing())
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn strange(kind: Option<FileType>) -> Option<&'static str> {
+    match kind? {
+        FileType::RegularFile | FileType::Directory | FileType::Symlink => None,
+        FileType::Fifo => Some("FIFO"),
+        FileType::Socket => Some("socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Some("device"),
+        FileType::Unknown => Some("file of an unknown kind"),
+    }
+}

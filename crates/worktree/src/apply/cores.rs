@@ -1,0 +1,57 @@
+//! The same work on many items, on the cores there are. Must keep the items' order in its answer.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::failpoint;
+
+/// So many neighbours stay together, as they often lie in one folder.
+const CHUNK: usize = 64;
+
+/// Gives chunks of `0..count` to `work`, which answers each of them, and returns the answers in order.
+pub(super) fn on_cores<R: Send>(count: usize, work: impl Fn(std::ops::Range<usize>) -> R + Sync) -> Vec<R> {
+    let chunks = count.div_ceil(CHUNK);
+    let chunk = |at: usize| at * CHUNK..count.min((at + 1) * CHUNK);
+    let cores = thread::available_parallelism().map_or(1, NonZero::get).min(chunks);
+    if cores <= 1 || failpoint::watched() {
+        return (0..chunks).map(|at| work(chunk(at))).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= chunks {
+                return done;
+            }
+            done.push((at, work(chunk(at))));
+        }
+    };
+    let mut answers: Vec<(usize, R)> = thread::scope(|scope| {
+        let others: Vec<_> = (1..cores).map(|_| scope.spawn(worker)).collect();
+        let mut answers = worker();
+        for other in others {
+            match other.join() {
+                Ok(done) => answers.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        answers
+    });
+    answers.sort_unstable_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::on_cores;
+
+    #[test]
+    fn answers_come_in_order() {
+        for count in [0, 1, 64, 65, 1000] {
+            let answers: Vec<usize> = on_cores(count, std::iter::Iterator::collect::<Vec<_>>).concat();
+            assert_eq!(answers, (0..count).collect::<Vec<_>>());
+        }
+    }
+}

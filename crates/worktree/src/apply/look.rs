@@ -1,0 +1,151 @@
+//! What is at a path now, compared with a record. Reads regular files only, follows no link, waits for no FIFO.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use retake_core::{ContentHash, Record};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::root::readable;
+
+/// The permission bits that records keep.
+pub(super) const PERMISSIONS: u32 = 0o777;
+/// What the owner needs in a folder to change what is in it.
+pub(super) const OPEN: u16 = 0o700;
+
+/// What opening a file answers when it is not what the look saw.
+const CHANGED: [i32; 4] = [
+    Errno::NOENT.raw_os_error(),
+    Errno::LOOP.raw_os_error(),
+    Errno::NXIO.raw_os_error(),
+    Errno::STALE.raw_os_error(),
+];
+
+/// One look at a name in a folder. The bytes are read when a comparison needs them, once.
+pub(super) struct Look<'a> {
+    dir: BorrowedFd<'a>,
+    name: &'a [u8],
+    /// `None`: nothing is there.
+    pub(super) stat: Option<Stat>,
+    /// The regular file, once it was read.
+    pub(super) file: Option<File>,
+    hash: Option<ContentHash>,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn at(dir: BorrowedFd<'a>, name: &'a [u8]) -> io::Result<Self> {
+        let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Some(stat),
+            Err(Errno::NOENT | Errno::NOTDIR) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok(Self { dir, name, stat, file: None, hash: None })
+    }
+
+    /// Nothing is there, wherever.
+    pub(super) fn nothing() -> Self {
+        Self { dir: rustix::fs::CWD, name: b"", stat: None, file: None, hash: None }
+    }
+
+    pub(super) fn kind(&self) -> Option<FileType> {
+        self.stat.map(|stat| FileType::from_raw_mode(stat.st_mode))
+    }
+
+    pub(super) fn mode(&self) -> u16 {
+        self.stat.map_or(0, |stat| (stat.st_mode & PERMISSIONS) as u16)
+    }
+
+    /// Whether this is what the record says. A folder may also have been opened for its owner, as an apply does while
+    /// it is at work.
+    pub(super) fn is(&mut self, record: Option<&Record>) -> io::Result<bool> {
+        match record {
+            Some(Record::Folder { mode }) if self.kind() == Some(FileType::Directory) => {
+                Ok(self.mode() == *mode || self.mode() == *mode | OPEN)
+            }
+            _ => self.is_exactly(record),
+        }
+    }
+
+    /// Whether this is what the record says, to the bit.
+    pub(super) fn is_exactly(&mut self, record: Option<&Record>) -> io::Result<bool> {
+        match (self.kind(), record) {
+            (None, None) => Ok(true),
+            (Some(FileType::Directory), Some(Record::Folder { mode })) => Ok(self.mode() == *mode),
+            (Some(FileType::Symlink), Some(Record::Link { target })) => self.points_to(target),
+            (Some(FileType::RegularFile), Some(Record::File { mode, .. })) => {
+                Ok(self.mode() == *mode && self.holds(record)?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether this is a regular file with the record's bytes, whatever its mode.
+    pub(super) fn holds(&mut self, record: Option<&Record>) -> io::Result<bool> {
+        let Some(Record::File { hash, len, .. }) = record else { return Ok(false) };
+        let regular = self.kind() == Some(FileType::RegularFile);
+        let size = self.stat.map_or(-1, |stat| stat.st_size);
+        if !regular || u64::try_from(size) != Ok(*len) {
+            return Ok(false);
+        }
+        match self.hash() {
+            Ok(found) => Ok(found == *hash),
+            // Gone or exchanged since the look.
+            Err(error) if error.raw_os_error().is_some_and(|errno| CHANGED.contains(&errno)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn points_to(&self, target: &[u8]) -> io::Result<bool> {
+        Ok(rustix::fs::readlinkat(self.dir, self.name, Vec::new())?.as_bytes() == target)
+    }
+
+    fn hash(&mut self) -> io::Result<ContentHash> {
+        if let Some(hash) = self.hash {
+            return Ok(hash);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::openat(self.dir, self.name, flags, Mode::empty())?);
+        // Exchanged since the look for something that is read without an end.
+        if !file.metadata()?.is_file() {
+            return Err(Errno::STALE.into());
+        }
+        let hash = hash_of(&mut file)?;
+        self.file = Some(file);
+        self.hash = Some(hash);
+        Ok(hash)
+    }
+}
+
+fn hash_of(file: &mut File) -> io::Result<ContentHash> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = [0; 64 << 10];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(ContentHash(*hasher.finalize().as_bytes())),
+            Ok(read) => drop(hasher.update(&buffer[..read])),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The names in a folder.
+pub(super) fn names(folder: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(readable(folder)?)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(name.to_vec());
+        }
+    }
+    Ok(names)
+}
+
+/// The folder of this name in a folder, opened as a place; a link is not followed.
+pub(super) fn enter(dir: impl AsFd, name: &[u8]) -> io::Result<std::os::fd::OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
+}

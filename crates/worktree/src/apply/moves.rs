@@ -1,0 +1,221 @@
+//! The moves between the files and the staging folder: exchange, take, place, and the change of permission bits. Each
+//! moves one name and overwrites nothing; where the folder was moved away meanwhile, it is taken back at once.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use retake_core::{FilePath, Record};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::io::Errno;
+
+use super::look::{Look, PERMISSIONS, enter, names};
+use super::obstacle::Obstacle;
+use super::plan::{Step, step, wanted};
+use super::slots::{aside, slot};
+use super::{Direction, Ground};
+use crate::failpoint::failpoint;
+use crate::root::identity;
+
+/// Which modification times files get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Times {
+    /// Those of now, so that builds are right.
+    Now,
+    /// Their own: nothing has changed.
+    Keep,
+}
+
+/// A place and a name in it.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'a> {
+    pub(super) dir: BorrowedFd<'a>,
+    pub(super) name: &'a [u8],
+}
+
+impl Ground {
+    /// Makes one move of the plan.
+    pub(super) fn make(&self, place: usize, to: Direction, times: Times) -> Result<(), Obstacle> {
+        let change = &self.plan.changes[place];
+        let step = step(change, to);
+        if times == Times::Now && !matches!(wanted(change, to), None | Some(Record::Folder { .. })) {
+            self.touch(place);
+        }
+        self.within(
+            &change.path,
+            |spot| match step {
+                Step::Exchange => self.exchange(place, spot),
+                Step::Take => {
+                    failpoint!("apply.take")?;
+                    move_over(spot, self.spot(&slot(place)))
+                }
+                Step::Place => {
+                    failpoint!("apply.place")?;
+                    move_over(self.spot(&slot(place)), spot)
+                }
+                Step::Mode => Ok(()),
+            },
+            |spot| match step {
+                Step::Exchange => self.exchange(place, spot),
+                Step::Take => move_over(self.spot(&slot(place)), spot),
+                Step::Place => move_over(spot, self.spot(&slot(place))),
+                Step::Mode => Ok(()),
+            },
+        )
+    }
+
+    /// Does something in a path's folder, and takes it back when the path does not lead to that folder any more.
+    fn within(
+        &self,
+        path: &FilePath,
+        act: impl FnOnce(Spot<'_>) -> io::Result<()>,
+        undo: impl FnOnce(Spot<'_>) -> io::Result<()>,
+    ) -> Result<(), Obstacle> {
+        let root = self.lock.root();
+        let parent = path.parent();
+        let dir = root.folder(parent.as_ref()).map_err(Obstacle::of)?;
+        let spot = Spot { dir: dir.as_fd(), name: path.name() };
+        act(spot).map_err(Obstacle::of_move)?;
+        failpoint!("apply.moved").map_err(Obstacle::System)?;
+        let here = identity(&dir).map_err(Obstacle::System)?;
+        let why = match root.folder(parent.as_ref()).and_then(identity) {
+            Ok(still) if still == here => return Ok(()),
+            Ok(_) => Obstacle::Elsewhere,
+            Err(error) => Obstacle::of(error),
+        };
+        undo(spot).map_err(Obstacle::System)?;
+        Err(why)
+    }
+
+    pub(super) fn spot<'a>(&'a self, slot: &'a [u8]) -> Spot<'a> {
+        Spot { dir: self.slots.as_fd(), name: slot }
+    }
+
+    /// What is in the slot and what is at the spot change places.
+    pub(super) fn exchange(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
+        let slot = slot(place);
+        let at_once = failpoint!("apply.exchange").and_then(|()| {
+            let flags = RenameFlags::EXCHANGE;
+            Ok(rustix::fs::renameat_with(&self.slots, slot.as_slice(), spot.dir, spot.name, flags)?)
+        });
+        match at_once {
+            Err(error) if is_unsupported(&error) => self.exchange_in_steps(place, spot),
+            done => done,
+        }
+    }
+
+    /// The same where the file system has no exchange: for a moment nothing is at the spot.
+    fn exchange_in_steps(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
+        move_over(spot, self.spot(&aside(place)))?;
+        failpoint!("apply.aside")?;
+        move_over(self.spot(&slot(place)), spot)?;
+        failpoint!("apply.refilled")?;
+        move_over(self.spot(&aside(place)), self.spot(&slot(place)))
+    }
+
+    /// Ends an exchange in steps that was cut off: what was set aside goes back, or into the slot.
+    pub(super) fn end_exchange(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
+        let (aside, slot) = (aside(place), slot(place));
+        if self.slots.look(&aside)?.stat.is_none() {
+            return Ok(());
+        }
+        if Look::at(spot.dir, spot.name)?.stat.is_none() {
+            return move_over(self.spot(&aside), spot);
+        }
+        // Somebody wrote there at this moment. What is in the slot was staged, or is in the object store.
+        let change = &self.plan.changes[place];
+        let mut staged = self.slots.look(&slot)?;
+        if staged.stat.is_some()
+            && (staged.is(change.before.as_ref())? || staged.is(change.after.as_ref())?)
+        {
+            self.slots.drop_slot(&slot)?;
+        }
+        move_over(self.spot(&aside), self.spot(&slot))
+    }
+
+    /// What was staged is as new as now. Without it a build may see an old time; nothing worse.
+    fn touch(&self, place: usize) {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        let slot = slot(place);
+        let _ = rustix::fs::utimensat(&self.slots, slot.as_slice(), &times, AtFlags::SYMLINK_NOFOLLOW);
+    }
+
+    /// Sets the permission bits of a file or a folder. A folder keeps its group and sticky bits.
+    pub(super) fn set_mode(&self, path: &FilePath, mode: u16) -> Result<(), Obstacle> {
+        failpoint!("apply.mode").map_err(Obstacle::of)?;
+        let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
+        set_mode(dir.as_fd(), path.name(), mode).map_err(Obstacle::of_move)
+    }
+
+    /// Whether a slot holds this record; a folder must be empty.
+    pub(super) fn slot_is(
+        &self,
+        look: &mut Look<'_>,
+        slot: &[u8],
+        record: Option<&Record>,
+    ) -> io::Result<bool> {
+        if !look.is(record)? {
+            return Ok(false);
+        }
+        match look.kind() {
+            Some(FileType::Directory) => Ok(names(enter(&self.slots, slot)?)?.is_empty()),
+            _ => Ok(true),
+        }
+    }
+}
+
+/// Sets the permission bits of what has this name; follows no link.
+pub(super) fn set_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u16) -> io::Result<()> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let place = rustix::fs::openat(dir, name, flags | OFlags::PATH, Mode::empty())?;
+    let stat = rustix::fs::fstat(&place)?;
+    let upper = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => stat.st_mode & !PERMISSIONS & 0o7777,
+        FileType::RegularFile => 0,
+        _ => return Err(Errno::LOOP.into()),
+    };
+    let mode = Mode::from_raw_mode(u32::from(mode) | upper);
+    match rustix::fs::openat(dir, name, flags | OFlags::RDONLY, Mode::empty()) {
+        Ok(file) if identity(&file)? == identity(&place)? => Ok(rustix::fs::fchmod(file, mode)?),
+        Ok(_) => Err(Errno::STALE.into()),
+        // Not readable, even by us: through the place.
+        Err(Errno::ACCESS) => {
+            use std::os::fd::AsRawFd as _;
+            let through = format!("/proc/self/fd/{}", place.as_raw_fd());
+            Ok(rustix::fs::chmodat(rustix::fs::CWD, through, mode, AtFlags::empty())?)
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Moves a name to where nothing is.
+pub(super) fn move_over(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
+    let flags = RenameFlags::NOREPLACE;
+    match rustix::fs::renameat_with(from.dir, from.name, to.dir, to.name, flags) {
+        Err(errno) if is_unsupported(&errno.into()) => move_carefully(from, to),
+        done => Ok(done?),
+    }
+}
+
+/// The same where the file system can't be told to replace nothing. A link refuses to replace; a folder replaces only an
+/// empty one.
+fn move_carefully(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
+    if Look::at(to.dir, to.name)?.stat.is_some() {
+        return Err(Errno::EXIST.into());
+    }
+    if Look::at(from.dir, from.name)?.kind() == Some(FileType::Directory) {
+        return Ok(rustix::fs::renameat(from.dir, from.name, to.dir, to.name)?);
+    }
+    match rustix::fs::linkat(from.dir, from.name, to.dir, to.name, AtFlags::empty()) {
+        Ok(()) => Ok(rustix::fs::unlinkat(from.dir, from.name, AtFlags::empty())?),
+        Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS) => {
+            Ok(rustix::fs::renameat(from.dir, from.name, to.dir, to.name)?)
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    let unsupported = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP];
+    error.raw_os_error().is_some_and(|errno| unsupported.iter().any(|other| other.raw_os_error() == errno))
+}

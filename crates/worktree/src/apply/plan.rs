@@ -1,0 +1,135 @@
+//! The changes of an apply in the order in which they are made, and which kind of step each is. Pure: touches no disk.
+
+use std::collections::HashMap;
+
+use retake_core::{FileChange, FilePath, Record};
+
+use super::Direction;
+use super::look::OPEN;
+use crate::error::{Result, WorktreeError};
+
+/// The changes, sorted by path; a change's place is its slot in the staging folder.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) changes: Vec<FileChange>,
+    places: HashMap<FilePath, usize>,
+}
+
+/// How one path gets from what is there to what shall be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The bytes stay, the permission bits change.
+    Mode,
+    /// What is there and what was staged change places.
+    Exchange,
+    /// What is there is moved aside.
+    Take,
+    /// What was staged is moved there.
+    Place,
+}
+
+impl Plan {
+    /// Sorts the changes. Those that change nothing are left out.
+    pub(super) fn new(mut changes: Vec<FileChange>, staging: &str) -> Result<Self> {
+        changes.retain(|change| change.before != change.after);
+        changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let mut places = HashMap::with_capacity(changes.len());
+        for (place, change) in changes.iter().enumerate() {
+            let bad = |why| Err(WorktreeError::BadPlan { path: change.path.clone(), why });
+            if places.insert(change.path.clone(), place).is_some() {
+                return bad("it is there twice");
+            }
+            if change.path.components().next() == Some(staging.as_bytes()) {
+                return bad("it is in the staging folder");
+            }
+        }
+        let plan = Self { changes, places };
+        for change in &plan.changes {
+            for side in [Direction::Back, Direction::Forward] {
+                plan.is_possible(change, side)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// What is something on one side is in a folder on that side.
+    fn is_possible(&self, change: &FileChange, side: Direction) -> Result<()> {
+        let parent = change.path.parent().and_then(|parent| self.change(&parent));
+        match parent.map(|parent| wanted(parent, side)) {
+            None | Some(Some(Record::Folder { .. })) => Ok(()),
+            _ if wanted(change, side).is_none() => Ok(()),
+            _ => {
+                let why = "it is in something that is no folder";
+                Err(WorktreeError::BadPlan { path: change.path.clone(), why })
+            }
+        }
+    }
+
+    pub(super) fn change(&self, path: &FilePath) -> Option<&FileChange> {
+        self.places.get(path).map(|place| &self.changes[*place])
+    }
+
+    /// The change of the folder that a path is in, if that folder changes.
+    pub(super) fn parent(&self, change: &FileChange) -> Option<&FileChange> {
+        self.change(&change.path.parent()?)
+    }
+
+    /// Steps that move something, in order: what goes, deepest first; then what comes and what is exchanged, folders
+    /// before what is in them.
+    pub(super) fn moves(&self, to: Direction) -> Vec<usize> {
+        let (mut going, mut coming) = (Vec::new(), Vec::new());
+        for (place, change) in self.changes.iter().enumerate() {
+            match step(change, to) {
+                Step::Take => going.push(place),
+                Step::Exchange | Step::Place => coming.push(place),
+                Step::Mode => {}
+            }
+        }
+        going.reverse();
+        going.extend(coming);
+        going
+    }
+
+    /// Steps that change permission bits, deepest first: after all moves, as a folder may become read-only by it.
+    pub(super) fn modes(&self, to: Direction) -> Vec<usize> {
+        let needs = |change: &FileChange| match wanted(change, to) {
+            Some(Record::Folder { mode }) => step(change, to) == Step::Mode || mode & OPEN != OPEN,
+            _ => step(change, to) == Step::Mode,
+        };
+        let places = 0..self.changes.len();
+        places.rev().filter(|place| needs(&self.changes[*place])).collect()
+    }
+
+    /// Folders of the plan that the owner may not change now, and must be able to: outermost first.
+    pub(super) fn closed(&self, to: Direction) -> Vec<usize> {
+        let closed = |change: &FileChange| matches!(there(change, to), Some(Record::Folder { mode }) if mode & OPEN != OPEN);
+        (0..self.changes.len()).filter(|place| closed(&self.changes[*place])).collect()
+    }
+}
+
+/// What the path is to be.
+pub(super) fn wanted(change: &FileChange, to: Direction) -> Option<&Record> {
+    match to {
+        Direction::Forward => change.after.as_ref(),
+        Direction::Back => change.before.as_ref(),
+    }
+}
+
+/// What the path is before that.
+pub(super) fn there(change: &FileChange, to: Direction) -> Option<&Record> {
+    wanted(change, to.turned())
+}
+
+pub(super) fn step(change: &FileChange, to: Direction) -> Step {
+    match (there(change, to), wanted(change, to)) {
+        (Some(Record::Folder { .. }), Some(Record::Folder { .. })) => Step::Mode,
+        (Some(Record::File { hash, len, .. }), Some(Record::File { hash: other, len: length, .. }))
+            if hash == other && len == length =>
+        {
+            Step::Mode
+        }
+        (Some(_), Some(_)) => Step::Exchange,
+        (_, None) => Step::Take,
+        (None, Some(_)) => Step::Place,
+    }
+}

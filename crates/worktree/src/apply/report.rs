@@ -1,0 +1,108 @@
+//! What an apply or a recovery says afterwards. Values only.
+
+use std::io;
+
+use retake_core::FilePath;
+
+use super::obstacle::Obstacle;
+use super::plan::Plan;
+use super::slots::{SlotName, Slots};
+
+/// What became of the paths.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// So many paths are as they were to be.
+    pub done: usize,
+    /// Someone's: left alone.
+    pub left: Vec<Left>,
+    /// Neither here nor there, as the system refused. The intent stays open; a recovery mends it later.
+    pub failed: Vec<Failed>,
+}
+
+/// A path that was left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Which path.
+    pub path: FilePath,
+    /// Why.
+    pub why: WhyLeft,
+    /// Where somebody's bytes are that could not return to their path, as something newer was there: below the root.
+    pub kept: Option<FilePath>,
+    pub(super) slot: Option<SlotName>,
+}
+
+impl Left {
+    pub(super) fn new(path: &FilePath, why: WhyLeft) -> Self {
+        Self { path: path.clone(), why, kept: None, slot: None }
+    }
+}
+
+/// Why a path was left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyLeft {
+    /// Somebody wrote there.
+    Foreign,
+    /// The folder was to go, and somebody's files are in it.
+    NotEmpty,
+    /// Its folder is gone, is a link, or is elsewhere.
+    Unreachable,
+}
+
+/// What stopped an apply, or could not be settled.
+#[derive(Debug)]
+pub struct Failed {
+    /// Which path; none where it is about all of them.
+    pub path: Option<FilePath>,
+    /// Why.
+    pub why: Obstacle,
+}
+
+impl Failed {
+    pub(super) fn at(path: &FilePath) -> impl FnOnce(Obstacle) -> Self {
+        let path = Some(path.clone());
+        move |why| Self { path, why }
+    }
+
+    /// Failed as a whole.
+    pub(super) fn whole(error: io::Error) -> Self {
+        Self { path: None, why: Obstacle::System(error) }
+    }
+}
+
+/// What will be different though the plan does not say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Which path.
+    pub path: FilePath,
+    /// What.
+    pub kind: NoteKind,
+}
+
+/// What will be different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// The file has other names; they keep the old bytes.
+    LinkBreaks,
+    /// It runs with its owner's rights, or has rights of its own; it loses them.
+    PrivilegeGoes,
+}
+
+impl Report {
+    /// Whether the intent may be closed.
+    pub fn is_closed(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// Says of a slot that it stayed, unless that is said.
+    pub(super) fn keep(&mut self, plan: &Plan, slots: &Slots, slot: SlotName) {
+        let digits = slot.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let place = std::str::from_utf8(&slot[..digits]).ok().and_then(|digits| digits.parse::<usize>().ok());
+        let kept = slots.path_of(&slot);
+        let path =
+            place.and_then(|place| plan.changes.get(place)).map(|change| &change.path).or(kept.as_ref());
+        let said = self.left.iter().any(|left| left.slot.as_ref() == Some(&slot));
+        if let Some(path) = path.filter(|_| !said).cloned() {
+            self.left.push(Left { path, why: WhyLeft::Foreign, kept, slot: Some(slot) });
+        }
+    }
+}

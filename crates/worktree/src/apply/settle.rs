@@ -1,0 +1,259 @@
+//! Settling: each path of a plan is brought to one side, from whatever a crash or an abort left. Looks before it moves;
+//! what is on neither side is someone's, and is neither changed nor deleted.
+
+use std::io;
+use std::os::fd::AsFd as _;
+
+use retake_core::{FileChange, Record};
+use rustix::fs::FileType;
+
+use super::carry::mode;
+use super::look::{Look, OPEN, enter, names};
+use super::moves::Spot;
+pub(super) use super::moves::Times;
+use super::obstacle::Obstacle;
+use super::plan::{there, wanted};
+use super::report::{Failed, Left, Report, WhyLeft};
+use super::slots::slot;
+use super::{Direction, Ground, stage, sync};
+use crate::failpoint::failpoint;
+use crate::objects::Objects;
+
+/// Brings every path to one side. Goes on where one can't be brought there.
+pub(super) fn settle(ground: &Ground, to: Direction, times: Times, objects: &dyn Objects) -> Report {
+    let mut settle = Settle { ground, to, times, objects, report: Report::default() };
+    let changes = &ground.plan.changes;
+    for place in ground.plan.closed(to) {
+        settle.each(place, Settle::open);
+    }
+    for place in ground.plan.moves(to) {
+        settle.each(place, Settle::bring);
+    }
+    for place in ground.plan.modes(to) {
+        settle.each(place, Settle::set_mode);
+    }
+    let mut report = settle.report;
+    report.failed.extend(ground.close_again(&report, to).err());
+    let synced = sync::moved(ground).and_then(|()| failpoint!("apply.settled"));
+    report.failed.extend(synced.err().map(Failed::whole));
+    report.done =
+        changes.len() - report.left.len() - report.failed.iter().filter(|f| f.path.is_some()).count();
+    report
+}
+
+struct Settle<'a> {
+    ground: &'a Ground,
+    to: Direction,
+    times: Times,
+    objects: &'a dyn Objects,
+    report: Report,
+}
+
+/// What became of a path.
+enum Became {
+    Done,
+    Left(WhyLeft),
+    /// Left, and what somebody wrote before that is still in the slot.
+    Kept,
+}
+
+/// What is in a slot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Nothing,
+    Wanted,
+    /// The other side: in the object store too.
+    Other,
+    Foreign,
+}
+
+impl Settle<'_> {
+    /// Does one thing with one path, once something is said of it no more.
+    fn each(&mut self, place: usize, act: fn(&Self, usize) -> Result<Became, Obstacle>) {
+        let path = &self.ground.plan.changes[place].path;
+        let said = self.report.left.iter().any(|left| left.path == *path)
+            || self.report.failed.iter().any(|failed| failed.path.as_ref() == Some(path));
+        if said {
+            return;
+        }
+        let why = match act(self, place) {
+            Ok(Became::Done) => return,
+            Ok(Became::Left(why)) => why,
+            Ok(Became::Kept) => {
+                let slot = slot(place);
+                let kept = self.ground.slots.path_of(&slot);
+                let left = Left::new(path, WhyLeft::Foreign);
+                return self.report.left.push(Left { kept, slot: Some(slot), ..left });
+            }
+            Err(Obstacle::NoFolder | Obstacle::Linked | Obstacle::Elsewhere) => WhyLeft::Unreachable,
+            Err(Obstacle::Changed) => WhyLeft::Foreign,
+            Err(Obstacle::NotEmpty) => WhyLeft::NotEmpty,
+            Err(why) => return self.report.failed.push(Failed::at(path)(why)),
+        };
+        self.report.left.push(Left::new(path, why));
+    }
+
+    /// Lets the owner change what is in a folder of the plan. One that is something else by now is told apart later.
+    fn open(&self, place: usize) -> Result<Became, Obstacle> {
+        let change = &self.ground.plan.changes[place];
+        let Ok(dir) = self.ground.lock.root().folder(change.path.parent().as_ref()) else {
+            return Ok(Became::Done);
+        };
+        let look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+        let ours = look.kind() == Some(FileType::Directory) && modes_of(change).contains(&look.mode());
+        if ours && look.mode() & OPEN != OPEN {
+            self.ground.set_mode(&change.path, look.mode() | OPEN)?;
+        }
+        Ok(Became::Done)
+    }
+
+    /// Brings a path to its side by the move that its step is.
+    fn bring(&self, place: usize) -> Result<Became, Obstacle> {
+        let change = &self.ground.plan.changes[place];
+        let dir = match self.ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of) {
+            Ok(dir) => dir,
+            Err(why) => return self.unreachable(place, why),
+        };
+        let spot = Spot { dir: dir.as_fd(), name: change.path.name() };
+        self.ground.end_exchange(place, spot).map_err(Obstacle::System)?;
+        if self.held(place)? == Held::Foreign {
+            return self.hand_back(place, spot);
+        }
+        let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
+        if look.is(wanted(change, self.to)).map_err(unread)? {
+            return Ok(Became::Done);
+        }
+        if !look.is(there(change, self.to)).map_err(unread)? {
+            return Ok(Became::Left(WhyLeft::Foreign));
+        }
+        let emptied = || enter(spot.dir, spot.name).and_then(names);
+        if look.kind() == Some(FileType::Directory) && !emptied().map_err(Obstacle::of_move)?.is_empty() {
+            return Ok(Became::Left(WhyLeft::NotEmpty));
+        }
+        self.refill(place, spot, &look)?;
+        self.ground.make(place, self.to, self.times)?;
+        failpoint!("apply.stepped").map_err(Obstacle::System)?;
+        match self.held(place)? {
+            Held::Foreign => self.hand_back(place, spot),
+            _ => Ok(Became::Done),
+        }
+    }
+
+    /// A path whose folder can't be reached: gone is gone, and what is in the slot may be someone's.
+    fn unreachable(&self, place: usize, why: Obstacle) -> Result<Became, Obstacle> {
+        let change = &self.ground.plan.changes[place];
+        if self.held(place)? == Held::Foreign {
+            return Ok(Became::Kept);
+        }
+        if matches!(why, Obstacle::NoFolder) && wanted(change, self.to).is_none() {
+            return Ok(Became::Done);
+        }
+        Err(why)
+    }
+
+    fn held(&self, place: usize) -> Result<Held, Obstacle> {
+        let change = &self.ground.plan.changes[place];
+        let slot = slot(place);
+        let read = || -> io::Result<Held> {
+            let mut look = self.ground.slots.look(&slot)?;
+            if look.stat.is_none() {
+                return Ok(Held::Nothing);
+            }
+            let sides = [(wanted(change, self.to), Held::Wanted), (there(change, self.to), Held::Other)];
+            for (side, held) in sides {
+                if side.is_some() && self.ground.slot_is(&mut look, &slot, side)? {
+                    return Ok(held);
+                }
+            }
+            Ok(Held::Foreign)
+        };
+        read().map_err(Obstacle::System)
+    }
+
+    /// Has the slot hold what the move needs: nothing to take into, else what is wanted, if need be staged anew.
+    fn refill(&self, place: usize, spot: Spot<'_>, look: &Look<'_>) -> Result<(), Obstacle> {
+        let change = &self.ground.plan.changes[place];
+        let held = self.held(place)?;
+        let record = wanted(change, self.to);
+        if held == Held::Wanted && record.is_some() {
+            return Ok(());
+        }
+        if held != Held::Nothing {
+            self.ground.slots.drop_slot(&slot(place)).map_err(Obstacle::System)?;
+        }
+        let Some(record) = record else { return Ok(()) };
+        let folder = rustix::fs::fstat(spot.dir).map_err(|errno| Obstacle::System(errno.into()))?;
+        let group = (folder.st_mode & 0o2000 != 0).then_some(folder.st_gid);
+        let model = stage::Model::of(look, record, group)?;
+        stage::stage_again(self.ground, place, record, &model, self.objects)
+    }
+
+    /// Somebody's bytes are in the slot: they return to the path, unless something newer of theirs is there.
+    fn hand_back(&self, place: usize, spot: Spot<'_>) -> Result<Became, Obstacle> {
+        let change = &self.ground.plan.changes[place];
+        let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
+        let ours = look.is(wanted(change, self.to)).map_err(unread)?
+            || self.to == Direction::Back && look.is(there(change, self.to)).map_err(unread)?;
+        if !ours {
+            return Ok(Became::Kept);
+        }
+        if look.stat.is_none() {
+            let slot = slot(place);
+            super::moves::move_over(self.ground.spot(&slot), spot).map_err(Obstacle::of_move)?;
+            return Ok(Became::Left(WhyLeft::Foreign));
+        }
+        self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
+        if self.held(place)? != Held::Foreign {
+            return Ok(Became::Left(WhyLeft::Foreign));
+        }
+        // Written again at that moment: the newer one stays at its path.
+        self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
+        Ok(Became::Kept)
+    }
+
+    /// Brings the permission bits to their side.
+    fn set_mode(&self, place: usize) -> Result<Became, Obstacle> {
+        let change = &self.ground.plan.changes[place];
+        let dir = self.ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of)?;
+        let mut look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+        let record = wanted(change, self.to);
+        let aim = mode(record);
+        let (ours, same) = match record {
+            Some(Record::Folder { .. }) => {
+                let folder = look.kind() == Some(FileType::Directory);
+                (folder && modes_of(change).contains(&look.mode()), folder)
+            }
+            _ => {
+                let file = look.kind() == Some(FileType::RegularFile);
+                let same = look.holds(record).map_err(unread)?;
+                // Our bits on somebody's bytes are taken back; bits are not put on somebody's bytes.
+                (
+                    file && look.mode() == mode(there(change, self.to))
+                        && (same || self.to == Direction::Back),
+                    same,
+                )
+            }
+        };
+        if ours && look.mode() != aim {
+            self.ground.set_mode(&change.path, aim)?;
+            failpoint!("apply.stepped").map_err(Obstacle::System)?;
+        }
+        let good = same && (ours || look.mode() == aim);
+        Ok(if good { Became::Done } else { Became::Left(WhyLeft::Foreign) })
+    }
+}
+
+/// All permission bits that a folder of the plan has on the way.
+fn modes_of(change: &FileChange) -> Vec<u16> {
+    let sides = [&change.before, &change.after];
+    let folders = sides.into_iter().filter_map(|side| match side {
+        Some(Record::Folder { mode }) => Some([*mode, *mode | OPEN]),
+        _ => None,
+    });
+    folders.flatten().collect()
+}
+
+/// What can't be read is not said to be someone's: it stays open.
+fn unread(error: io::Error) -> Obstacle {
+    Obstacle::System(error)
+}

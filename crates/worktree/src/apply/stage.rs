@@ -1,0 +1,250 @@
+//! New contents, made in the staging folder: bytes, permission bits, and what the file that they replace had besides.
+//! Must never touch a path of the user's.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use retake_core::{FilePath, Record};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::io::Errno;
+
+use super::Ground;
+use super::cores::on_cores;
+use super::look::{Look, OPEN};
+use super::moves::{move_over, set_mode};
+use super::obstacle::{Obstacle, Refusal};
+use super::plan::{Plan, Step, step, wanted};
+use super::slots::{Slots, draft, slot};
+use super::{Direction, sync};
+use crate::error::{Result, WorktreeError};
+use crate::failpoint::failpoint;
+use crate::objects::Objects;
+use crate::root::Root;
+
+/// Attributes that belong to the old bytes, or are rights that new bytes must not get.
+const OF_THE_BYTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
+
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
+
+/// What a new file takes over from the one that it replaces, or from its folder.
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    owner: Option<u32>,
+    group: Option<u32>,
+    /// A new folder hands its group on, as the one that it is in.
+    hands_on: bool,
+    attributes: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Model {
+    /// Of what is there, for a record that replaces it; `group` is that of a folder that hands its group on.
+    pub(super) fn of(look: &Look<'_>, record: &Record, group: Option<u32>) -> Result<Self, Obstacle> {
+        let old = look.stat.filter(|_| look.kind() != Some(FileType::Directory));
+        let Some(stat) = old.filter(|_| !matches!(record, Record::Folder { .. })) else {
+            return Ok(Self { group, hands_on: group.is_some(), ..Self::default() });
+        };
+        let attributes = match (&look.file, record) {
+            (Some(file), Record::File { .. }) => {
+                attributes(file).map_err(|_| Obstacle::Attributes("attributes"))?
+            }
+            _ => Vec::new(),
+        };
+        Ok(Self { owner: Some(stat.st_uid), group: Some(stat.st_gid), hands_on: false, attributes })
+    }
+
+    /// Gives a file, or what has this name, its owner and group.
+    fn own(&self, slots: &Slots, name: &[u8]) -> Result<(), Obstacle> {
+        let now = rustix::fs::statat(slots, name, AtFlags::SYMLINK_NOFOLLOW).map_err(system)?;
+        let owner = self.owner.filter(|owner| *owner != now.st_uid).map(Uid::from_raw);
+        let group = self.group.filter(|group| *group != now.st_gid).map(Gid::from_raw);
+        if owner.is_none() && group.is_none() {
+            return Ok(());
+        }
+        let given = rustix::fs::chownat(slots, name, owner, group, AtFlags::SYMLINK_NOFOLLOW);
+        given.map_err(|_| Obstacle::Attributes("owner"))
+    }
+
+    fn attribute(&self, file: &File) -> Result<(), Obstacle> {
+        let replaces = self.owner.is_some();
+        if replaces && !self.attributes.iter().any(|(name, _)| name == ACCESS_LIST) {
+            // Its folder may have given it one that the old file did not have.
+            match rustix::fs::fremovexattr(file, ACCESS_LIST) {
+                Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
+                Err(_) => return Err(Obstacle::Attributes("access list")),
+            }
+        }
+        for (name, value) in &self.attributes {
+            let name = name.as_slice();
+            if rustix::fs::fsetxattr(file, name, value, XattrFlags::empty()).is_err()
+                && attribute(file, name).ok().as_ref() != Some(value)
+            {
+                return Err(Obstacle::Attributes("attributes"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The extended attributes of a file, its access list among them.
+fn attributes(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let length = match rustix::fs::flistxattr_query(file) {
+        Ok(0) | Err(Errno::NOTSUP) => return Ok(Vec::new()),
+        length => length?,
+    };
+    let mut list = vec![0; length];
+    let length = rustix::fs::flistxattr(file, list.as_mut_slice())?;
+    let names = list[..length].split(|byte| *byte == 0);
+    let names = names.filter(|name| !name.is_empty() && !OF_THE_BYTES.contains(name));
+    names.map(|name| Ok((name.to_vec(), attribute(file, name)?))).collect()
+}
+
+fn attribute(file: &File, name: &[u8]) -> io::Result<Vec<u8>> {
+    let mut value = vec![0; rustix::fs::fgetxattr_query(file, name)?];
+    let length = rustix::fs::fgetxattr(file, name, value.as_mut_slice())?;
+    value.truncate(length);
+    Ok(value)
+}
+
+/// Stages what all paths are to be, and syncs it. The inner error is a refusal of some paths.
+pub(super) fn stage_all(
+    root: &Root,
+    slots: &Slots,
+    plan: &Plan,
+    models: &[Model],
+    objects: &dyn Objects,
+) -> Result<(), Result<Vec<Refusal>>> {
+    let stop = AtomicBool::new(false);
+    let refusals = on_cores(plan.changes.len(), |places| {
+        let mut refusals = Vec::new();
+        let mut near = Near { root, last: None };
+        for place in places {
+            let change = &plan.changes[place];
+            let Some(record) = wanted(change, Direction::Forward) else { continue };
+            if step(change, Direction::Forward) == Step::Mode || stop.load(Ordering::Relaxed) {
+                continue;
+            }
+            let near = near.folder(&change.path);
+            let staged = stage_one(slots, &slot(place), record, &models[place], near, objects)
+                .and_then(|_| failpoint!("apply.staged").map_err(Obstacle::of));
+            if let Err(why) = staged {
+                stop.store(true, Ordering::Relaxed);
+                refusals.push(Refusal { path: change.path.clone(), why });
+            }
+        }
+        refusals
+    });
+    let refusals = refusals.concat_all();
+    if !refusals.is_empty() {
+        return Err(Ok(refusals));
+    }
+    let synced = sync::staged(slots).and_then(|()| failpoint!("apply.synced"));
+    synced.map_err(WorktreeError::io("sync what was staged in", root.path())).map_err(Err)
+}
+
+/// The folder that a new file will be in, if it is there: neighbours share it.
+struct Near<'a> {
+    root: &'a Root,
+    last: Option<(Option<FilePath>, Option<OwnedFd>)>,
+}
+
+impl Near<'_> {
+    fn folder(&mut self, path: &FilePath) -> Option<BorrowedFd<'_>> {
+        let parent = path.parent();
+        if self.last.as_ref().is_none_or(|(last, _)| *last != parent) {
+            let folder = self.root.folder(parent.as_ref()).ok();
+            self.last = Some((parent, folder));
+        }
+        self.last.as_ref()?.1.as_ref().map(OwnedFd::as_fd)
+    }
+}
+
+/// All of them in one list.
+pub(super) trait ConcatAll<T> {
+    fn concat_all(self) -> Vec<T>;
+}
+
+impl<T> ConcatAll<T> for Vec<Vec<T>> {
+    fn concat_all(self) -> Vec<T> {
+        self.into_iter().flatten().collect()
+    }
+}
+
+/// Stages anew, in a slot that is free, synced. A torn draft is no one's.
+pub(super) fn stage_again(
+    ground: &Ground,
+    place: usize,
+    record: &Record,
+    model: &Model,
+    objects: &dyn Objects,
+) -> Result<(), Obstacle> {
+    let (draft, slot) = (draft(place), slot(place));
+    ground.slots.drop_slot(&draft).map_err(Obstacle::System)?;
+    if let Some(file) = stage_one(&ground.slots, &draft, record, model, None, objects)? {
+        file.sync_all().map_err(Obstacle::of)?;
+    }
+    failpoint!("apply.restaged").map_err(Obstacle::of)?;
+    move_over(ground.spot(&draft), ground.spot(&slot)).map_err(Obstacle::of)
+}
+
+fn stage_one(
+    slots: &Slots,
+    name: &[u8],
+    record: &Record,
+    model: &Model,
+    near: Option<BorrowedFd<'_>>,
+    objects: &dyn Objects,
+) -> Result<Option<File>, Obstacle> {
+    match record {
+        Record::File { hash, mode, .. } => {
+            let bytes = objects.get(hash).map_err(|_| Obstacle::NotStored)?;
+            let mut file = new_file(slots, name, near)?;
+            file.write_all(&bytes).map_err(Obstacle::of)?;
+            model.own(slots, name)?;
+            model.attribute(&file)?;
+            // Last, as an owner takes bits away and an access list sets some.
+            let mode = Mode::from_raw_mode(u32::from(*mode));
+            rustix::fs::fchmod(&file, mode).map_err(|_| Obstacle::Attributes("permissions"))?;
+            Ok(Some(file))
+        }
+        Record::Link { target } => {
+            rustix::fs::symlinkat(&**target, slots, name).map_err(system)?;
+            model.own(slots, name)?;
+            Ok(None)
+        }
+        Record::Folder { mode } => {
+            rustix::fs::mkdirat(slots, name, Mode::RWXU).map_err(system)?;
+            model.own(slots, name)?;
+            if model.hands_on {
+                let mode = Mode::RWXU | Mode::SGID;
+                rustix::fs::chmodat(slots, name, mode, AtFlags::empty()).map_err(system)?;
+            }
+            // Open for its owner until all is in it.
+            set_mode(slots.as_fd(), name, mode | OPEN).map_err(Obstacle::of)?;
+            Ok(None)
+        }
+    }
+}
+
+/// An empty file of this name. Where the system can, it is made without a name in the folder that it will be in, so that
+/// it lies near its neighbours on the disk and takes over what that folder hands on.
+fn new_file(slots: &Slots, name: &[u8], near: Option<BorrowedFd<'_>>) -> Result<File, Obstacle> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    if let Some(near) = near
+        && let Ok(file) = rustix::fs::openat(near, ".", flags | OFlags::TMPFILE, mode)
+    {
+        let through = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let follow = AtFlags::SYMLINK_FOLLOW;
+        if rustix::fs::linkat(rustix::fs::CWD, through.as_bytes(), slots, name, follow).is_ok() {
+            return Ok(File::from(file));
+        }
+    }
+    let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    Ok(File::from(rustix::fs::openat(slots, name, flags, mode).map_err(system)?))
+}
+
+fn system(errno: Errno) -> Obstacle {
+    Obstacle::of(errno.into())
+}

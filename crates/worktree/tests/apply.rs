@@ -1,0 +1,9 @@
+//! Apply: a plan's changes on disk, all or not at all (spec `rewind.md`, *Apply*, cases 22 to 30).
+
+mod atomic;
+mod crash;
+mod hostile;
+mod kit;
+mod limits;
+mod model;
+mod scale;

@@ -1,0 +1,381 @@
+//! All or nothing while the process lives: failures at every step, an editor that saves in between, refusals.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use retake_core::FileChange;
+use retake_worktree::failpoint::{FAILPOINTS, watch};
+use retake_worktree::{NoteKind, Obstacle, Prepared, Root, Staging, StagingName, WhyLeft, WorktreeError};
+
+use super::kit::{Caller, Ended, Node, at, every_step, file, path, quick_dir, tree};
+
+/// The names of the points that an apply of every step passes, in order.
+pub(crate) fn points(in_steps: bool) -> Vec<&'static str> {
+    let home = quick_dir();
+    let (before, after) = every_step();
+    let caller = Caller::with(home.path(), &before, &after);
+    let passed = Rc::new(RefCell::new(Vec::new()));
+    let seen = Rc::clone(&passed);
+    let watch = watch(move |name| {
+        seen.borrow_mut().push(name);
+        unsupported(in_steps, name)
+    });
+    caller.apply().unwrap().applied();
+    drop(watch);
+    assert_eq!(caller.read(), after);
+    passed.take()
+}
+
+/// A file system without exchange.
+pub(crate) fn unsupported(in_steps: bool, name: &str) -> io::Result<()> {
+    match name {
+        "apply.exchange" | "root.openat2" if in_steps => {
+            Err(io::Error::from_raw_os_error(if name == "apply.exchange" { 22 } else { 38 }))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn every_kind_of_step_there_and_back() {
+    for in_steps in [false, true] {
+        let home = quick_dir();
+        let (before, after) = every_step();
+        let mut caller = Caller::with(home.path(), &before, &after);
+        let _watch = watch(move |name| unsupported(in_steps, name));
+        let report = caller.apply().unwrap().applied();
+        assert_eq!((report.done, report.left), (caller.changes.len(), vec![]));
+        assert_eq!(caller.read(), after);
+        caller.changes = caller.changes.iter().map(FileChange::inverse).collect();
+        caller.apply().unwrap().applied();
+        assert_eq!(caller.read(), before);
+    }
+}
+
+#[test]
+fn rewind_case_23_a_failure_at_any_step_leaves_all_as_before() {
+    for in_steps in [false, true] {
+        let points = points(in_steps);
+        let mut put_back = 0;
+        for failing in 0..points.len() {
+            // These answer a failure by another way.
+            if matches!(points[failing], "root.openat2") || in_steps && points[failing] == "apply.exchange" {
+                continue;
+            }
+            let home = quick_dir();
+            let (before, after) = every_step();
+            let caller = Caller::with(home.path(), &before, &after);
+            let count = Cell::new(0);
+            let guard = watch(move |name| {
+                count.set(count.get() + 1);
+                match count.get() == failing + 1 {
+                    true => Err(io::Error::from_raw_os_error(5)),
+                    false => unsupported(in_steps, name),
+                }
+            });
+            let ended = caller.apply();
+            drop(guard);
+            let name = points[failing];
+            match ended {
+                Ok(Ended::PutBack(report)) => {
+                    assert!(report.is_closed() && report.left.is_empty(), "{name}: {report:?}");
+                    put_back += 1;
+                    assert_eq!(caller.read(), before, "{name}");
+                }
+                Ok(Ended::Refused(_)) => assert_eq!(caller.read(), before, "{name}"),
+                // Nothing was staged, or all is applied and only the staging folder's removal is open.
+                Err(_) => {
+                    caller.start().unwrap();
+                    assert!([&before, &after].contains(&&caller.read()), "{name}");
+                }
+                Ok(Ended::Applied(_)) => panic!("{name}: a failure was passed over"),
+            }
+            assert_eq!(caller.intent(), None, "{name}");
+        }
+        assert!(put_back > 30, "{put_back}");
+    }
+}
+
+#[test]
+fn every_failpoint_is_passed() {
+    let mut passed: BTreeSet<_> = points(true).into_iter().collect();
+    let seen = Rc::new(RefCell::new(BTreeSet::new()));
+    let home = quick_dir();
+    let (before, after) = every_step();
+    let caller = Caller::with(home.path(), &before, &after);
+    let names = Rc::clone(&seen);
+    let guard = watch(move |name| {
+        names.borrow_mut().insert(name);
+        if name == "apply.carried" { Err(io::Error::other("stop")) } else { Ok(()) }
+    });
+    caller.apply().unwrap().put_back();
+    // What was staged is lost: it is staged anew.
+    fs::write(home.path().join("intent"), "forward").unwrap();
+    caller.start().unwrap();
+    drop(guard);
+    assert_eq!(caller.read(), after);
+    passed.extend(seen.take());
+    assert_eq!(passed, FAILPOINTS.iter().copied().collect());
+}
+
+/// Does something at the n-th passing of a point.
+pub(crate) fn once_at(
+    point: &'static str,
+    nth: usize,
+    act: impl FnOnce() + 'static,
+) -> retake_worktree::failpoint::Watch {
+    let mut act = Some(act);
+    let mut left = nth;
+    watch(move |name| {
+        if name == point {
+            left = left.saturating_sub(1);
+            if left == 0
+                && let Some(act) = act.take()
+            {
+                act();
+            }
+        }
+        Ok(())
+    })
+}
+
+fn save(path: PathBuf, atomically: bool) -> impl FnOnce() {
+    move || {
+        if atomically {
+            let draft = path.with_extension("swp");
+            fs::write(&draft, "theirs").unwrap();
+            fs::rename(&draft, &path).unwrap();
+        } else {
+            fs::write(&path, "theirs").unwrap();
+        }
+    }
+}
+
+#[test]
+fn rewind_case_22_an_editor_saves_during_the_apply() {
+    for (point, nth) in
+        [("apply.synced", 1), ("apply.exchange", 1), ("apply.exchange", 2), ("apply.carried", 1)]
+    {
+        for atomically in [false, true] {
+            let home = quick_dir();
+            let (before, after) = every_step();
+            let caller = Caller::with(home.path(), &before, &after);
+            let guard = once_at(point, nth, save(caller.root.join("bytes"), atomically));
+            let ended = caller.apply().unwrap();
+            drop(guard);
+            let mode = 0o644;
+            let theirs = Node::File(b"theirs".to_vec(), mode);
+            let mut expected = match &ended {
+                Ended::PutBack(report) => {
+                    assert!(report.is_closed());
+                    assert_eq!(report.left.len(), 1, "{report:?}");
+                    assert_eq!(
+                        (&report.left[0].path, report.left[0].why),
+                        (&path("bytes"), WhyLeft::Foreign)
+                    );
+                    before
+                }
+                // Saved when the path was as planned already: their work on top of it.
+                Ended::Applied(_) => after,
+                Ended::Refused(_) => panic!("{ended:?}"),
+            };
+            let late = [("apply.exchange", 2), ("apply.carried", 1)].contains(&(point, nth));
+            assert_eq!(matches!(ended, Ended::Applied(_)), late, "{point} {nth}");
+            expected.insert(path("bytes"), theirs);
+            assert_eq!(caller.read(), expected, "{point} {nth}");
+        }
+    }
+}
+
+/// Somebody saves at each of these passings of a point, counted from 1.
+fn saves_at(
+    point: &'static str,
+    path: PathBuf,
+    passings: &'static [usize],
+) -> retake_worktree::failpoint::Watch {
+    let count = Cell::new(0);
+    watch(move |name| {
+        count.set(count.get() + usize::from(name == point));
+        match passings.iter().position(|nth| *nth == count.get()) {
+            Some(which) if name == point => fs::write(&path, format!("theirs {which}")),
+            _ => Ok(()),
+        }
+    })
+}
+
+#[test]
+fn an_editor_saves_while_it_is_put_back() {
+    let trees = || (tree([("a", file("old"))]), tree([("a", file("new"))]));
+    // Saved before our exchange, and again when theirs is about to return: the newest stays, the older is kept.
+    let home = quick_dir();
+    let (before, after) = trees();
+    let caller = Caller::with(home.path(), &before, &after);
+    let guard = saves_at("apply.exchange", caller.root.join("a"), &[1, 2]);
+    let report = caller.apply().unwrap().put_back();
+    drop(guard);
+    let kept = report.left[0].kept.clone().expect("kept");
+    let found = caller.read();
+    assert_eq!((&found[&path("a")], &found[&kept]), (&file("theirs 1"), &file("theirs 0")));
+    // Saved while a recovery exchanges.
+    let home = quick_dir();
+    let caller = Caller::with(home.path(), &before, &after);
+    fs::write(home.path().join("intent"), "forward").unwrap();
+    let guard = saves_at("apply.exchange", caller.root.join("a"), &[1]);
+    let report = caller.start().unwrap().expect("an open intent");
+    drop(guard);
+    assert_eq!((report.left[0].why, &report.left[0].kept), (WhyLeft::Foreign, &None));
+    assert_eq!(caller.read(), tree([("a", file("theirs 0"))]));
+}
+
+#[test]
+fn what_is_not_as_planned_is_refused_before_anything_changes() {
+    let foreign: [(&str, fn(PathBuf)); 6] = [
+        ("bytes", |at| fs::write(at, "other").unwrap()),
+        ("mode", |at| super::kit::set_mode(&at, 0o600)),
+        ("goes", |at| fs::remove_file(at).unwrap()),
+        ("comes", |at| fs::write(at, "there").unwrap()),
+        ("link", |at| {
+            fs::remove_file(&at).unwrap();
+            std::os::unix::fs::symlink("elsewhere", at).unwrap();
+        }),
+        ("modes", |at| fs::remove_dir(at).unwrap()),
+    ];
+    for (name, act) in foreign {
+        let home = quick_dir();
+        let (before, after) = every_step();
+        let caller = Caller::with(home.path(), &before, &after);
+        act(caller.root.join(name));
+        let found = caller.read();
+        let refusals = caller.apply().unwrap().refused();
+        assert!(refusals.iter().any(|refusal| refusal.path == path(name)), "{name}: {refusals:?}");
+        assert!(matches!(refusals[0].why, Obstacle::Changed), "{name}: {refusals:?}");
+        assert_eq!(caller.read(), found, "{name}");
+    }
+}
+
+#[test]
+fn a_folder_goes_only_when_it_is_empty() {
+    let home = quick_dir();
+    let before = tree([("a", Node::Folder(0o555)), ("a/b", Node::Folder(0o755)), ("a/b/c", file("c"))]);
+    let caller = Caller::with(home.path(), &before, &tree([]));
+    fs::write(caller.root.join("a/b/theirs"), "theirs").unwrap();
+    let report = caller.apply().unwrap().applied();
+    let left: Vec<_> = report.left.iter().map(|left| (left.path.to_string(), left.why)).collect();
+    assert_eq!(left, [("a/b".to_owned(), WhyLeft::NotEmpty), ("a".to_owned(), WhyLeft::NotEmpty)]);
+    let expected =
+        tree([("a", Node::Folder(0o555)), ("a/b", Node::Folder(0o755)), ("a/b/theirs", file("theirs"))]);
+    assert_eq!(caller.read(), expected);
+    // Something else may not take its place.
+    let home = quick_dir();
+    let caller = Caller::with(home.path(), &tree([("a", Node::Folder(0o755))]), &tree([("a", file("a"))]));
+    fs::write(caller.root.join("a/theirs"), "theirs").unwrap();
+    let refusals = caller.apply().unwrap().refused();
+    assert!(matches!(refusals[0].why, Obstacle::NotEmpty), "{refusals:?}");
+}
+
+#[test]
+fn rewind_case_26_what_could_not_be_put_back_is_said_and_mended_later() {
+    let home = quick_dir();
+    let (before, after) = every_step();
+    let caller = Caller::with(home.path(), &before, &after);
+    // It fails from the middle on, and goes on failing.
+    let steps = Cell::new(0);
+    let guard = watch(move |name| {
+        steps.set(steps.get() + usize::from(name == "apply.moved"));
+        if steps.get() >= 8 { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
+    });
+    let report = caller.apply().unwrap().put_back();
+    drop(guard);
+    assert!(!report.is_closed() && report.failed.len() > 3, "{report:?}");
+    assert_eq!(caller.intent().as_deref(), Some("back"));
+    let report = caller.start().unwrap().expect("an open intent");
+    assert!(report.is_closed() && report.left.is_empty(), "{report:?}");
+    assert_eq!(caller.read(), before);
+}
+
+#[test]
+fn rewind_case_28_what_was_staged_is_discarded_without_a_decision() {
+    let home = quick_dir();
+    let (before, after) = every_step();
+    let caller = Caller::with(home.path(), &before, &after);
+    let lock = Root::open(&caller.root).unwrap().lock().unwrap();
+    let name = StagingName::new("b2").unwrap();
+    let staged = Staging::prepare(&lock, &name, caller.changes.clone(), &caller.objects).unwrap();
+    let Prepared::Ready(staging) = staged else { panic!("{staged:?}") };
+    assert!(caller.root.join(".retake-b2").is_dir());
+    staging.discard().unwrap();
+    assert_eq!(caller.read(), before);
+    retake_worktree::discard(&lock, &name).unwrap();
+}
+
+#[test]
+fn the_root_is_locked_for_others_and_known_again() {
+    let home = quick_dir();
+    let caller = Caller::new(home.path());
+    let root = Root::open(&caller.root).unwrap();
+    let lock = root.lock().unwrap();
+    assert!(matches!(Root::open(&caller.root).unwrap().lock(), Err(WorktreeError::RootBusy(_))));
+    drop(lock);
+    drop(root.lock().unwrap());
+    fs::rename(&caller.root, home.path().join("moved")).unwrap();
+    assert!(matches!(root.check(), Err(WorktreeError::RootMissing(_))));
+    fs::create_dir(&caller.root).unwrap();
+    assert!(matches!(Root::open_known(&caller.root, root.id()), Err(WorktreeError::RootOther(_))));
+}
+
+#[test]
+fn a_root_that_is_gone_leaves_all_open() {
+    let home = quick_dir();
+    let (before, after) = every_step();
+    let caller = Caller::with(home.path(), &before, &after);
+    let guard = once_at("apply.synced", 1, {
+        let (root, moved) = (caller.root.clone(), home.path().join("moved"));
+        move || fs::rename(root, moved).unwrap()
+    });
+    assert!(matches!(caller.apply(), Err(WorktreeError::RootMissing(_))));
+    drop(guard);
+    assert_eq!(caller.intent().as_deref(), Some("forward"));
+    assert!(matches!(caller.start(), Err(WorktreeError::RootMissing(_))));
+    fs::rename(home.path().join("moved"), &caller.root).unwrap();
+    assert!(caller.start().unwrap().expect("an open intent").left.is_empty());
+    assert_eq!(caller.read(), after);
+}
+
+#[test]
+fn a_hard_link_that_breaks_is_said() {
+    let home = quick_dir();
+    let caller = Caller::with(home.path(), &tree([("a", file("old"))]), &tree([("a", file("new"))]));
+    fs::hard_link(caller.root.join("a"), home.path().join("other")).unwrap();
+    let lock = Root::open(&caller.root).unwrap().lock().unwrap();
+    let name = StagingName::new("x").unwrap();
+    let staged = Staging::prepare(&lock, &name, caller.changes.clone(), &caller.objects).unwrap();
+    let Prepared::Ready(staging) = staged else { panic!("{staged:?}") };
+    assert_eq!(staging.notes().iter().map(|note| note.kind).collect::<Vec<_>>(), [NoteKind::LinkBreaks]);
+    staging.discard().unwrap();
+    drop(lock);
+    caller.apply().unwrap().applied();
+    assert_eq!(fs::read(home.path().join("other")).unwrap(), b"old");
+}
+
+#[test]
+fn what_is_written_is_as_new_as_now() {
+    let home = quick_dir();
+    let (before, after) = every_step();
+    let caller = Caller::with(home.path(), &before, &after);
+    let marker = home.path().join("marker");
+    let guard = once_at("apply.synced", 1, {
+        let marker = marker.clone();
+        move || fs::write(marker, "").unwrap()
+    });
+    caller.apply().unwrap().applied();
+    drop(guard);
+    let time = |meta: fs::Metadata| (meta.mtime(), meta.mtime_nsec());
+    let staged = time(fs::metadata(marker).unwrap());
+    let written = time(fs::metadata(at(&caller.root, &path("bytes"))).unwrap());
+    assert!(written >= staged, "{written:?} is older than {staged:?}");
+}

@@ -1,0 +1,187 @@
+//! A process that is killed at any step: after the next start all is before or all is after.
+//!
+//! The process that is killed is this test binary again, told by its environment where to work and when to die.
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use retake_worktree::failpoint::{die, watch};
+
+use super::atomic::unsupported;
+use super::kit::{Caller, Node, Tree, every_step, path};
+
+/// Where the child works: `HOME`, and how: `VERB VARIANT DIES_AT`.
+const HOME: &str = "RETAKE_APPLY_HOME";
+const WORK: &str = "RETAKE_APPLY_WORK";
+
+/// What happens besides the kill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Variant {
+    Plain,
+    InSteps,
+    /// Somebody saves in between, so that all is put back.
+    Foreign,
+    ForeignInSteps,
+}
+
+const VARIANTS: [Variant; 4] = [Variant::Plain, Variant::InSteps, Variant::Foreign, Variant::ForeignInSteps];
+
+fn in_steps(variant: Variant) -> bool {
+    matches!(variant, Variant::InSteps | Variant::ForeignInSteps)
+}
+
+fn foreign(variant: Variant) -> bool {
+    matches!(variant, Variant::Foreign | Variant::ForeignInSteps)
+}
+
+fn caller(home: &Path) -> Caller {
+    let (before, after) = every_step();
+    Caller::planned(home, &before, &after)
+}
+
+/// Works as told, until it dies.
+fn work(home: &Path, told: &str) {
+    let words: Vec<&str> = told.split(' ').collect();
+    let [verb, variant, dies_at] = words.as_slice() else { panic!("{told}") };
+    let variant = VARIANTS[variant.parse::<usize>().unwrap()];
+    let dies_at: usize = dies_at.parse().unwrap();
+    let caller = caller(home);
+    let saved = caller.root.join("bytes");
+    let passed = Cell::new(0);
+    let _watch = watch(move |name| {
+        passed.set(passed.get() + 1);
+        if passed.get() == dies_at {
+            die()?;
+        }
+        if foreign(variant) && name == "apply.synced" {
+            fs::write(&saved, "theirs")?;
+        }
+        unsupported(in_steps(variant), name)
+    });
+    match *verb {
+        "apply" => drop(caller.apply().unwrap()),
+        _ => drop(caller.start().unwrap()),
+    }
+}
+
+/// Runs this binary again; whether it was killed.
+fn killed(home: &Path, verb: &str, variant: Variant, dies_at: usize) -> bool {
+    let number = VARIANTS.iter().position(|other| *other == variant).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let test = "apply::crash::rewind_case_24_killed_at_every_step";
+    command.args(["--exact", test, "--test-threads=1"]);
+    command.env(HOME, home).env(WORK, format!("{verb} {number} {dies_at}"));
+    let status =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit()).status().unwrap();
+    assert!(status.success() || status.signal() == Some(9), "{variant:?} at {dies_at}: {status}");
+    status.signal() == Some(9)
+}
+
+/// Kills the apply at one point, and the recovery at another; the next start settles it.
+fn kill_at(variant: Variant, dies_at: usize, seen: &mut [bool; 2]) -> bool {
+    let home = super::kit::quick_dir();
+    let (before, after) = every_step();
+    drop(Caller::with(home.path(), &before, &after));
+    let was_killed = killed(home.path(), "apply", variant, dies_at);
+    if killed(home.path(), "start", variant, 1 + dies_at * 7 % 90) && !was_killed {
+        panic!("{variant:?}: an apply that ended left an intent");
+    }
+    let caller = caller(home.path());
+    let report = caller.start().unwrap();
+    assert!(report.is_none_or(|report| report.is_closed()));
+    assert_eq!(caller.intent(), None);
+    let sides = [with_theirs(&before, variant), with_theirs(&after, variant), before, after];
+    let found = caller.read();
+    let side = sides.iter().position(|side| *side == found);
+    let side = side.unwrap_or_else(|| panic!("{variant:?} at {dies_at}: {found:#?}"));
+    seen[side % 2] = true;
+    was_killed
+}
+
+/// A side, and what somebody saved.
+fn with_theirs(side: &Tree, variant: Variant) -> Tree {
+    let mut side = side.clone();
+    if foreign(variant) {
+        side.insert(path("bytes"), Node::File(b"theirs".to_vec(), 0o644));
+    }
+    side
+}
+
+#[test]
+fn rewind_case_24_killed_at_every_step() {
+    if let (Some(home), Ok(told)) = (std::env::var_os(HOME), std::env::var(WORK)) {
+        return work(&PathBuf::from(home), &told);
+    }
+    let run = |variant: Variant| {
+        let (mut dies_at, mut seen) = (1, [false; 2]);
+        while kill_at(variant, dies_at, &mut seen) {
+            dies_at += 1;
+        }
+        assert!(dies_at > 80, "{variant:?} passed only {dies_at} points");
+        assert_eq!(seen, [true; 2], "{variant:?} ended on one side only");
+    };
+    std::thread::scope(|scope| {
+        for variant in VARIANTS {
+            scope.spawn(move || run(variant));
+        }
+    });
+}
+
+#[test]
+fn rewind_case_27_recovery_twice_gives_the_same() {
+    for stop in ["apply.opened", "apply.stepped", "apply.carried", "apply.swept"] {
+        for intent in ["forward", "back"] {
+            let home = super::kit::quick_dir();
+            let (before, after) = every_step();
+            let caller = Caller::with(home.path(), &before, &after);
+            crashed(&caller, stop);
+            fs::write(home.path().join("intent"), intent).unwrap();
+            let mut found = Vec::new();
+            for _ in 0..3 {
+                let report = caller.start().unwrap().expect("an open intent");
+                found.push((caller.read(), report.done, report.left));
+                fs::write(home.path().join("intent"), intent).unwrap();
+            }
+            assert_eq!(found[0], found[1]);
+            assert_eq!(found[0], found[2]);
+            // What was removed already is staged anew from the object store.
+            assert_eq!(found[0].0, if intent == "forward" { after } else { before }, "{stop} {intent}");
+        }
+    }
+}
+
+/// An apply that ends at a point as if the process had.
+pub(crate) fn crashed(caller: &Caller, stop: &'static str) {
+    let mut left = 5;
+    let guard = watch(move |name| {
+        left -= usize::from(name == stop && left > 0);
+        if name == stop && (left == 0 || stop != "apply.stepped") {
+            // As a kill, but that the caller lives: nothing more is done.
+            std::panic::resume_unwind(Box::new("killed"));
+        }
+        Ok(())
+    });
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| caller.apply()));
+    drop(guard);
+    assert!(ended.is_err(), "{stop} was not passed");
+}
+
+#[test]
+fn somebody_changed_it_between_the_crash_and_the_recovery() {
+    for intent in ["forward", "back"] {
+        let home = super::kit::quick_dir();
+        let (before, after) = every_step();
+        let caller = Caller::with(home.path(), &before, &after);
+        crashed(&caller, "apply.stepped");
+        fs::write(home.path().join("intent"), intent).unwrap();
+        fs::write(caller.root.join("bytes"), "theirs").unwrap();
+        let report = caller.start().unwrap().expect("an open intent");
+        assert_eq!(report.left.iter().map(|left| left.path.to_string()).collect::<Vec<_>>(), ["bytes"]);
+        let mut expected = if intent == "forward" { after } else { before };
+        expected.insert(path("bytes"), super::kit::file("theirs"));
+        assert_eq!(caller.read(), expected);
+    }
+}
