@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
+use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
 use crate::model::Catalogue;
 
@@ -28,6 +29,8 @@ pub struct Parts {
     pub system_prompt: Option<String>,
     /// The name of the person who types.
     pub user: String,
+    /// Where files are kept; without it none are.
+    pub files: Option<FilesConfig>,
 }
 
 /// The owner of truth.
@@ -35,12 +38,16 @@ pub struct Engine {
     parts: Parts,
     running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
     pub(crate) importing: crate::port::Staging,
+    pub(crate) files: Files,
+    alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
 }
 
 impl Engine {
     /// An engine on these parts; streams that a crash left are stored as interrupted answers first.
-    pub async fn start(parts: Parts) -> Result<Arc<Self>> {
-        let engine = Arc::new(Self { parts, running: Mutex::default(), importing: Default::default() });
+    pub async fn start(mut parts: Parts) -> Result<Arc<Self>> {
+        let files = Files::new(parts.files.take());
+        let (running, importing, alone) = (Mutex::default(), Default::default(), Mutex::default());
+        let engine = Arc::new(Self { parts, running, importing, files, alone });
         engine.recover().await?;
         Ok(engine)
     }
@@ -101,6 +108,8 @@ impl Engine {
         if say.role == Role::User {
             not_blank(&say.parts)?;
         }
+        let gate = self.gate(conversation);
+        let _open = gate.read().await;
         Ok(self.store().say(conversation, say).await?)
     }
 
@@ -131,6 +140,25 @@ impl Engine {
             }
             None => false,
         }
+    }
+
+    /// Waits until nobody says anything, and keeps runs and says out while it lives.
+    pub(crate) async fn alone(self: &Engine, conversation: ConversationId) -> Result<Alone> {
+        if self.is_running(conversation) {
+            return Err(EngineError::running());
+        }
+        let gate = self.gate(conversation).write_owned().await;
+        if self.is_running(conversation) {
+            return Err(EngineError::running());
+        }
+        Ok(Alone { _gate: gate })
+    }
+
+    fn gate(&self, conversation: ConversationId) -> Arc<tokio::sync::RwLock<()>> {
+        let mut gates = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        // A gate that nobody holds is made anew when it is needed.
+        gates.retain(|_, gate| Arc::strong_count(gate) > 1);
+        Arc::clone(gates.entry(conversation).or_default())
     }
 
     /// Claims a conversation for a run.
@@ -166,8 +194,15 @@ fn moves(action: &Action) -> bool {
             | Action::Fold { .. }
             | Action::Unfold(_)
             | Action::Label(..)
+            | Action::Files(_)
             | Action::Erase { .. }
     )
+}
+
+/// Nobody says anything in a conversation while this lives.
+#[must_use = "others are kept out only while this lives"]
+pub(crate) struct Alone {
+    _gate: tokio::sync::OwnedRwLockWriteGuard<()>,
 }
 
 /// The one run of a conversation.

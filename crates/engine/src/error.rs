@@ -4,6 +4,7 @@ use std::error::Error;
 
 use retake_core::{Head, Hint, Refusal, Remedy};
 use retake_store::StoreError;
+use retake_worktree::WorktreeError;
 
 use crate::model::{ModelError, ModelErrorKind};
 
@@ -109,6 +110,11 @@ impl From<StoreError> for EngineError {
             StoreError::RequestReused(_) => {
                 (Kind::Refused, "request_reused", "use a new id for a new request".into())
             }
+            StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", "look at the new plan".into()),
+            StoreError::Unsettled => {
+                (Kind::Refused, "unsettled", "start Retake again: it finishes that one first".into())
+            }
+            StoreError::NothingToDo => (Kind::Refused, "unchanged", "there is nothing to be done".into()),
             StoreError::BadCursor(_) => {
                 (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading".into())
             }
@@ -166,6 +172,39 @@ impl From<StoreError> for EngineError {
         };
         let cause = error.source().map(|cause| chain(cause).into());
         Self { hint: Some(hint), cause, ..Self::new(kind, code, message) }
+    }
+}
+
+impl From<WorktreeError> for EngineError {
+    fn from(error: WorktreeError) -> Self {
+        let (kind, code, hint): (_, _, &str) = match &error {
+            WorktreeError::RootMissing(_)
+            | WorktreeError::RootOther(_)
+            | WorktreeError::RootReplaced { .. } => {
+                (Kind::NotFound, "no_workspace", "put the folder back; nothing of it was touched")
+            }
+            WorktreeError::RootBusy(_) => {
+                (Kind::Refused, "workspace_busy", "wait until the other one is done")
+            }
+            WorktreeError::RootRefused { .. } => {
+                (Kind::Usage, "no_workspace", "work in a folder of its own for each project")
+            }
+            WorktreeError::TooMuch { .. } => (
+                Kind::Refused,
+                "too_much",
+                "name folders that need not be covered in a file .retakeignore, then try again",
+            ),
+            WorktreeError::Missing(_) | WorktreeError::Damaged(_) => {
+                (Kind::Storage, "damaged", "leave that path out; the rest stays as it is")
+            }
+            _ => (
+                Kind::Storage,
+                "storage",
+                "check the folder and the data directory: space, permissions, the disk",
+            ),
+        };
+        let cause = error.source().map(|cause| chain(cause).into());
+        Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, error.to_string()) }
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod clock;
 mod engine;
 mod error;
+mod files;
 mod history;
 pub mod ids;
 pub mod model;
@@ -17,9 +18,15 @@ pub mod settings;
 
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
+pub use files::{Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Scope};
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
 pub use run::{Ended, Outcome, RunEvent, RunRequest, Start};
+
+/// What captures and plans of files say.
+pub mod worktree {
+    pub use retake_worktree::*;
+}
 
 /// What the engine's verbs take and give, as the store has it.
 pub mod store {

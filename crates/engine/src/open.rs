@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use retake_core::Time;
 use retake_store::{Keeper, Sqlite};
+use retake_worktree::Rules;
 
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, Parts};
 use crate::error::Result;
+use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
 use crate::model::Models;
 use crate::secret::Environment;
@@ -28,6 +30,8 @@ pub struct OpenRequest {
     pub environment: Environment,
     /// The name of the person who types.
     pub user: String,
+    /// The user's home folder, which is no workspace.
+    pub home: Option<PathBuf>,
 }
 
 impl Engine {
@@ -41,7 +45,12 @@ impl Engine {
         let models =
             Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
         let models = Arc::new(models);
-        let parts = Parts { store, clock, random, models, system_prompt, user: request.user };
-        Ok((Self::start(parts).await?, opened.notices))
+        let rules = Rules { home: request.home, ..Rules::default() };
+        let files = Some(FilesConfig { data_dir: request.data_dir, rules });
+        let parts = Parts { store, clock, random, models, system_prompt, user: request.user, files };
+        let engine = Self::start(parts).await?;
+        let mut notices = opened.notices;
+        notices.extend(engine.settle_files().await?);
+        Ok((engine, notices))
     }
 }

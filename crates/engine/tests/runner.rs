@@ -1,6 +1,7 @@
 //! The integration tests of the engine, as one program.
 
 mod again;
+mod files;
 mod port;
 mod poster;
 mod providers;

@@ -10,7 +10,7 @@ use retake_core::{ConversationId, Projection, Seen, joined_text};
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::store::{Action, Apply, Keeper, Memory, PageRequest, Reading, Store};
-use retake_engine::{Ended, Engine, Parts, RunEvent, RunRequest, Start};
+use retake_engine::{Ended, Engine, FilesConfig, Parts, RunEvent, RunRequest, Start};
 
 use crate::puppet::{Only, Puppet, Said};
 
@@ -95,6 +95,17 @@ pub async fn start(
     puppet: &Arc<Puppet>,
     seed: u64,
 ) -> Arc<Engine> {
+    start_in(store, clock, puppet, seed, None).await
+}
+
+/// The same, with a place to keep files in.
+pub async fn start_in(
+    store: &Arc<dyn Store>,
+    clock: &ManualClock,
+    puppet: &Arc<Puppet>,
+    seed: u64,
+    files: Option<FilesConfig>,
+) -> Arc<Engine> {
     let parts = Parts {
         store: Arc::clone(store),
         clock: Arc::new(clock.clone()),
@@ -102,6 +113,7 @@ pub async fn start(
         models: Arc::new(Only(Arc::clone(puppet))),
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
+        files,
     };
     Engine::start(parts).await.expect("started")
 }

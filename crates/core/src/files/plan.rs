@@ -13,8 +13,8 @@ use super::stack::{DeltaNo, Layer, Rebuilt, Stack};
 pub trait Look: MergeBytes {
     /// What is at a path now.
     fn now(&mut self, path: &FilePath) -> Now;
-    /// What is in a folder now, covered or not.
-    fn children(&mut self, folder: &FilePath) -> Vec<FilePath>;
+    /// What is in a folder now, covered or not; `None` is something that no plan can reach, as git's own folder.
+    fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>>;
     /// The last version that somebody else wrote, where one is known.
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>>;
 }

@@ -87,7 +87,10 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
         return;
     }
     let children = look.children(name);
-    let stays = children.iter().any(|child| then(paths, child, look) != Now::Covered(None));
+    let stays = children.iter().any(|child| match child {
+        Some(child) => then(paths, child, look) != Now::Covered(None),
+        None => true,
+    });
     let Some(plan) = paths.get_mut(name).filter(|_| stays) else { return };
     if plan.step.change.after.is_none() {
         plan.verdict = Verdict::NotEmpty;

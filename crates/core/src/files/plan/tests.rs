@@ -32,8 +32,8 @@ impl Look for Tree {
         }
     }
 
-    fn children(&mut self, folder: &FilePath) -> Vec<FilePath> {
-        self.0.keys().filter(|path| path.parent().as_ref() == Some(folder)).cloned().collect()
+    fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
+        self.0.keys().filter(|path| path.parent().as_ref() == Some(folder)).cloned().map(Some).collect()
     }
 
     fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {

@@ -1,0 +1,272 @@
+//! A command as the agent's tool call: call and result are stored, captures stand around it, what it changed is its delta.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::stream::BoxStream;
+use retake_core::{ConversationId, Flags, Part, Role, ToolOutcome};
+use retake_store::{By, NewDelta, Receipt, SayRequest};
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::Child;
+use tokio::sync::mpsc;
+
+use super::attribute::CallNo;
+use super::processes;
+use super::workspace::{Held, accept, see};
+use crate::engine::{Claim, Engine};
+use crate::error::{EngineError, Kind, Result};
+use crate::run::{Ended, Outcome, RunEvent};
+
+/// So much of what a command prints is kept, its end.
+const OUTPUT_KEPT: usize = 64 << 10;
+
+/// How long a command has to end after it was asked to.
+const TO_END: Duration = Duration::from_secs(3);
+
+/// A command to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exec {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What a person says first, to open a turn.
+    pub say: Option<String>,
+    /// Who asks.
+    pub by: By,
+}
+
+/// A call on its way.
+struct Call {
+    claim: Claim,
+    id: String,
+    no: CallNo,
+    child: Child,
+    receipt: Receipt,
+}
+
+impl Engine {
+    /// Runs a command as a tool call of a conversation. Refusals come back before anything is stored.
+    pub async fn exec(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        exec: Exec,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        if exec.command.is_empty() {
+            return Err(EngineError::usage("can't run nothing").hint("name a command behind `--`"));
+        }
+        let claim = self.claim(conversation)?;
+        let held = self.workspace(conversation).await?;
+        // What was changed before it starts is not the command's.
+        let (mut held, _) = self.capture(held, None).await?;
+        let no = held.calls.begin();
+        let started = self.start_call(conversation, &exec, &held, claim, no).await;
+        let call = match started {
+            Ok(call) => call,
+            Err(error) => {
+                held.calls.end(no);
+                return Err(error);
+            }
+        };
+        drop(held);
+        let (events, receiver) = mpsc::channel(64);
+        let engine = Arc::clone(self);
+        tokio::spawn(async move { engine.follow(conversation, call, events).await });
+        Ok(Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
+            receiver.recv().await.map(|event| (event, receiver))
+        })))
+    }
+
+    /// The call is written down before it runs.
+    async fn start_call(
+        &self,
+        conversation: ConversationId,
+        exec: &Exec,
+        held: &Held,
+        claim: Claim,
+        no: CallNo,
+    ) -> Result<Call> {
+        let folder: PathBuf = held.root.path().to_owned();
+        let line = exec.command.join(" ");
+        let first = self.store().summary(conversation).await?.tip.is_none();
+        if let Some(words) = exec.say.clone().or_else(|| first.then(|| format!("run {line}"))) {
+            let say = self.saying(Role::User, vec![Part::text(words)], self.by(None));
+            self.store().say(conversation, say).await?;
+        }
+        let id = self.new_entry_id().to_string();
+        let arguments = json!({ "command": exec.command }).to_string();
+        let call = Part::ToolCall { id: id.clone(), name: "exec".into(), arguments };
+        let receipt =
+            self.store().say(conversation, self.saying(Role::Assistant, vec![call], exec.by.clone())).await?;
+        match processes::start(&exec.command, &folder, &id) {
+            Ok(child) => Ok(Call { claim, id, no, child, receipt }),
+            Err(error) => {
+                let what = format!("can't start {}: {error}", exec.command[0]);
+                let result =
+                    Part::ToolResult { call: id, content: what.clone(), outcome: ToolOutcome::Failed };
+                self.store().say(conversation, self.saying(Role::Tool, vec![result], self.by(None))).await?;
+                Err(EngineError::new(Kind::NotFound, "no_command", what).hint("check its name and your PATH"))
+            }
+        }
+    }
+
+    fn saying(&self, role: Role, parts: Vec<Part>, by: By) -> SayRequest {
+        SayRequest {
+            id: self.new_entry_id(),
+            role,
+            parts,
+            flags: Flags::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: None,
+            by,
+        }
+    }
+
+    /// Follows a command to its end.
+    async fn follow(
+        self: Arc<Self>,
+        conversation: ConversationId,
+        mut call: Call,
+        events: mpsc::Sender<RunEvent>,
+    ) {
+        let name = "exec".to_owned();
+        // The run goes on without a listener, here and below: what it stores is what counts.
+        drop(
+            events.send(RunEvent::Started(Some(Box::new(call.receipt.clone()).as_ref().clone()), name)).await,
+        );
+        let (ending, output) = self.attend(&mut call, &events).await;
+        let Call { claim, id, no, .. } = call;
+        let ended = self.end_call(conversation, &id, no, &ending, output, &events).await;
+        drop(claim);
+        let ended = ended.unwrap_or_else(|error| Ended {
+            outcome: Outcome::Failed,
+            receipt: None,
+            entry: None,
+            error: Some(error),
+        });
+        drop(events.send(RunEvent::Ended(ended)).await);
+    }
+
+    /// Hands on what the command prints, until it has ended or was stopped.
+    async fn attend(&self, call: &mut Call, events: &mpsc::Sender<RunEvent>) -> (Ending, Vec<u8>) {
+        let (out, err) = (call.child.stdout.take(), call.child.stderr.take());
+        let (pieces, mut printed) = mpsc::channel::<Vec<u8>>(64);
+        for pipe in [out.map(boxed), err.map(boxed)].into_iter().flatten() {
+            tokio::spawn(pump(pipe, pieces.clone()));
+        }
+        drop(pieces);
+        let mut output = Vec::new();
+        let group = call.child.id();
+        let mut stopped = false;
+        let status = loop {
+            tokio::select! {
+                biased;
+                () = call.claim.stopped(), if !stopped => {
+                    stopped = true;
+                    processes::stop(group, &call.id, false);
+                    let (clock, id) = (Arc::clone(&self.parts().clock), call.id.clone());
+                    tokio::spawn(async move {
+                        clock.sleep(TO_END).await;
+                        if !processes::alive(&id).is_empty() {
+                            processes::stop(group, &id, true);
+                        }
+                    });
+                }
+                Some(piece) = printed.recv() => {
+                    let text = String::from_utf8_lossy(&piece).into_owned();
+                    drop(events.send(RunEvent::Text(text)).await);
+                    keep_end(&mut output, &piece);
+                }
+                status = call.child.wait() => break status,
+            }
+        };
+        // What was printed before the end may still be in the pipes; a job that holds them open is not waited for.
+        while let Ok(piece) = printed.try_recv() {
+            drop(events.send(RunEvent::Text(String::from_utf8_lossy(&piece).into_owned())).await);
+            keep_end(&mut output, &piece);
+        }
+        (Ending { status, stopped }, output)
+    }
+
+    /// Captures what the command did, and stores it with what it printed.
+    async fn end_call(
+        &self,
+        conversation: ConversationId,
+        id: &str,
+        no: CallNo,
+        ending: &Ending,
+        output: Vec<u8>,
+        events: &mpsc::Sender<RunEvent>,
+    ) -> Result<Ended> {
+        let held = self.workspace(conversation).await?;
+        let seen = see(held, retake_worktree::Permission::Granted).await;
+        let (mut held, capture) = match seen {
+            Ok(seen) => seen,
+            Err(error) => {
+                let mut held = self.workspace(conversation).await?;
+                held.calls.end(no);
+                return Err(error);
+            }
+        };
+        let jobs = processes::alive(id);
+        held.calls.attribute(&capture.findings);
+        let changes = held.calls.end(no);
+        if !jobs.is_empty() {
+            held.calls.jobs.push(id.to_owned());
+            let text =
+                format!("{} of its processes still run; what they change from now on is kept", jobs.len());
+            drop(events.send(RunEvent::Notice(text)).await);
+        }
+        let (outcome, said) = ending.said();
+        let text = format!("{}{said}", String::from_utf8_lossy(&output));
+        let result = Part::ToolResult { call: id.to_owned(), content: text, outcome };
+        let flags = Flags { interrupted: ending.stopped, ..Flags::default() };
+        let say = SayRequest { flags, ..self.saying(Role::Tool, vec![result], self.by(None)) };
+        let delta = NewDelta { workspace: held.no, changes, mark: capture.mark().0 };
+        let receipt = self.store().say_changed(conversation, say, delta).await?;
+        accept(&mut held, capture)?;
+        let outcome = if ending.stopped { Outcome::Interrupted } else { Outcome::Succeeded };
+        Ok(Ended { outcome, entry: receipt.entries.first().copied(), receipt: Some(receipt), error: None })
+    }
+}
+
+/// How a command ended.
+struct Ending {
+    status: std::io::Result<ExitStatus>,
+    stopped: bool,
+}
+
+impl Ending {
+    /// As the result says it.
+    fn said(&self) -> (ToolOutcome, String) {
+        match &self.status {
+            Ok(status) if status.success() && !self.stopped => (ToolOutcome::Ok, String::new()),
+            Ok(status) => (ToolOutcome::Failed, format!("\n[{status}]")),
+            Err(error) => (ToolOutcome::Failed, format!("\n[its end could not be waited for: {error}]")),
+        }
+    }
+}
+
+fn boxed(pipe: impl AsyncRead + Send + Unpin + 'static) -> Box<dyn AsyncRead + Send + Unpin> {
+    Box::new(pipe)
+}
+
+async fn pump(mut pipe: Box<dyn AsyncRead + Send + Unpin>, pieces: mpsc::Sender<Vec<u8>>) {
+    let mut buffer = vec![0; 8 << 10];
+    while let Ok(read) = pipe.read(&mut buffer).await
+        && read > 0
+        && pieces.send(buffer[..read].to_vec()).await.is_ok()
+    {}
+}
+
+/// Keeps the end of what was printed.
+fn keep_end(output: &mut Vec<u8>, piece: &[u8]) {
+    output.extend_from_slice(piece);
+    if output.len() > 2 * OUTPUT_KEPT {
+        output.drain(..output.len() - OUTPUT_KEPT);
+    }
+}

@@ -1,0 +1,74 @@
+//! What a plan looks at: the tree as the capture just made saw it, and what lies in a folder.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use retake_core::{ContentHash, FilePath, Look, MergeBytes, Now, Record};
+use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
+use rustix::fs::Dir;
+
+use super::Workspace;
+
+/// A workspace, to be planned on.
+pub(super) struct Looking<'a> {
+    workspace: &'a Workspace,
+    merges: StoredMerges,
+    theirs: &'a HashMap<FilePath, Option<Record>>,
+}
+
+impl<'a> Looking<'a> {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        objects: Arc<dyn Objects>,
+        theirs: &'a HashMap<FilePath, Option<Record>>,
+    ) -> Self {
+        Self { workspace, merges: StoredMerges::new(objects), theirs }
+    }
+
+    /// What went wrong with an object: what was planned with it is not to be trusted.
+    pub(super) fn take_error(&mut self) -> Option<WorktreeError> {
+        self.merges.take_error()
+    }
+}
+
+impl MergeBytes for Looking<'_> {
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.merges.merge(base, ours, theirs)
+    }
+}
+
+impl Look for Looking<'_> {
+    fn now(&mut self, path: &FilePath) -> Now {
+        match self.workspace.tree.known(path) {
+            Known::Absent => Now::Covered(None),
+            Known::Is(record) => Now::Covered(Some(record)),
+            Known::NotCovered(why) => Now::NotCovered(why.to_string()),
+        }
+    }
+
+    fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
+        let opened = self.workspace.root.folder(Some(folder)).map_err(|_| ());
+        let Ok(names) = opened.and_then(|fd| Dir::read_from(fd).map_err(|_| ())) else {
+            // It can't be looked into: something may be there.
+            return vec![None];
+        };
+        let mut children = Vec::new();
+        for entry in names {
+            match entry {
+                Ok(entry) if matches!(entry.file_name().to_bytes(), b"." | b"..") => {}
+                Ok(entry) => children.push(folder.join(entry.file_name().to_bytes()).ok()),
+                Err(_) => children.push(None),
+            }
+        }
+        children
+    }
+
+    fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>> {
+        self.theirs.get(path).cloned()
+    }
+}

@@ -1,0 +1,184 @@
+//! The file half of a plan: which deltas an action wants, what that means for each path now. Captures first, changes
+//! nothing.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use retake_core::{
+    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, Record, Stack, Verdict, Want, Wish,
+};
+use retake_store::{Action, Planned};
+use retake_worktree::Objects;
+
+use super::blocking;
+use super::look::Looking;
+use super::workspace::Held;
+use crate::engine::Engine;
+use crate::error::{EngineError, Result};
+
+/// How many of the last captures are looked through for what somebody else wrote last.
+const LOOK_BACK: usize = 256;
+
+/// What a step takes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Messages and files.
+    #[default]
+    Both,
+    /// Files alone; the conversation stays.
+    Files,
+    /// The conversation alone; files stay.
+    Conversation,
+}
+
+/// What is wished for files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesWish {
+    /// What is taken along.
+    pub scope: Scope,
+    /// What was chosen for paths.
+    pub chosen: Chosen,
+    /// The plan that its author saw, by its digest: another one is refused.
+    pub seen: Option<[u8; 16]>,
+}
+
+/// Both halves of a plan.
+#[derive(Clone, Debug)]
+pub struct FilesPlanned {
+    /// What would become of the conversation; nothing for files alone.
+    pub conversation: Option<Planned>,
+    /// What would become of files; nothing for the conversation alone, or where there is no workspace.
+    pub files: Option<FilePlan>,
+    /// Names this plan of files.
+    pub digest: [u8; 16],
+}
+
+impl Engine {
+    /// What an action would do to the conversation and to files.
+    pub async fn plan_both(
+        &self,
+        conversation: ConversationId,
+        action: Action,
+        wish: FilesWish,
+    ) -> Result<FilesPlanned> {
+        let planned = match wish.scope {
+            Scope::Files => None,
+            _ => Some(self.plan(conversation, action.clone()).await?),
+        };
+        let files = match wish.scope {
+            Scope::Conversation => None,
+            _ if !self.has_deltas(conversation).await? => None,
+            _ => {
+                let held = self.workspace(conversation).await?;
+                let (held, _) = self.capture(held, None).await?;
+                Some(self.plan_files(held, conversation, &action, &wish.chosen).await?.1)
+            }
+        };
+        let digest = digest_of(files.as_ref());
+        Ok(FilesPlanned { conversation: planned, files, digest })
+    }
+
+    /// Whether calls of a conversation have ever changed files: else there is nothing to look at.
+    pub(super) async fn has_deltas(&self, conversation: ConversationId) -> Result<bool> {
+        Ok(!self.store().deltas(conversation).await?.is_empty())
+    }
+
+    /// Plans on what the capture just made saw.
+    pub(super) async fn plan_files(
+        &self,
+        held: Held,
+        conversation: ConversationId,
+        action: &Action,
+        chosen: &Chosen,
+    ) -> Result<(Held, FilePlan)> {
+        let wishes = self.wishes(&held, conversation, action).await?;
+        let objects = self.files.objects().await? as Arc<dyn Objects>;
+        let (held, plan) = draw(held, wishes.clone(), chosen, &objects, HashMap::new()).await?;
+        if plan.is_clean() && chosen.paths.is_empty() {
+            return Ok((held, plan));
+        }
+        let theirs = self.theirs(&held).await?;
+        draw(held, wishes, chosen, &objects, theirs).await
+    }
+
+    /// What an action wants of each path that it touches.
+    async fn wishes(&self, held: &Held, conversation: ConversationId, action: &Action) -> Result<Vec<Wish>> {
+        let wanted = self.store().wanted(conversation, action.clone()).await?;
+        if let Some(op) = wanted.reverse {
+            let moved =
+                self.store().moved(conversation, op).await?.filter(|moved| moved.workspace == held.no);
+            let moves = moved.map(|moved| moved.moves).unwrap_or_default();
+            let paths = moves.iter().map(|made| made.change.path.clone()).collect();
+            let stacks = self.store().layers(conversation, held.no, paths).await?;
+            let wish = |((path, stack), made)| Wish { path, stack, want: Want::Reverse(made) };
+            return Ok(stacks.into_iter().zip(moves).map(wish).collect());
+        }
+        let here = wanted.deltas.iter().filter(|(line, _)| line.workspace == held.no);
+        let is_wanted: HashMap<DeltaNo, bool> =
+            here.clone().map(|(line, wanted)| (line.no, *wanted)).collect();
+        let unsettled =
+            here.filter(|(line, wanted)| if *wanted { line.applied < line.paths } else { line.applied > 0 });
+        let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
+        for (line, wanted) in unsettled {
+            for (path, layers) in self.store().delta(conversation, line.no).await? {
+                let entering = paths.entry(path).or_default();
+                entering.extend(layers.into_iter().filter(|_| *wanted));
+            }
+        }
+        let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
+        let wish = |((path, stack), entering): ((FilePath, Stack), Vec<Layer>)| {
+            let layers = wanted_layers(&stack, entering, &is_wanted);
+            Wish { path, stack, want: Want::Layers(layers) }
+        };
+        Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
+    }
+
+    /// The last version of each path that nobody's call wrote, as far as captures are looked through.
+    async fn theirs(&self, held: &Held) -> Result<HashMap<FilePath, Option<Record>>> {
+        let mut theirs = HashMap::new();
+        for capture in self.store().captures(held.no, None, LOOK_BACK).await? {
+            for change in capture.changes {
+                theirs.entry(change.path).or_insert(change.after);
+            }
+        }
+        Ok(theirs)
+    }
+}
+
+/// The layers that are to be in a path, in the order of their deltas.
+fn wanted_layers(stack: &Stack, entering: Vec<Layer>, is_wanted: &HashMap<DeltaNo, bool>) -> Vec<Layer> {
+    let have: Vec<DeltaNo> = stack.layers().iter().map(|layer| layer.delta).collect();
+    let staying = stack.layers().iter().filter(|layer| is_wanted.get(&layer.delta).copied().unwrap_or(true));
+    let entering = entering.into_iter().filter(|layer| !have.contains(&layer.delta));
+    let mut layers: Vec<Layer> = staying.cloned().chain(entering).collect();
+    layers.sort_by_key(|layer| layer.delta);
+    layers
+}
+
+async fn draw(
+    held: Held,
+    wishes: Vec<Wish>,
+    chosen: &Chosen,
+    objects: &Arc<dyn Objects>,
+    theirs: HashMap<FilePath, Option<Record>>,
+) -> Result<(Held, FilePlan)> {
+    let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
+    let (held, plan, error) = blocking(move || {
+        let mut looking = Looking::new(&held, objects, &theirs);
+        let plan = FilePlan::new(wishes, &chosen, &mut looking);
+        let error = looking.take_error();
+        (held, plan, error)
+    })
+    .await?;
+    match error {
+        Some(error) => Err(EngineError::from(error)),
+        None => Ok((held, plan)),
+    }
+}
+
+/// A plan's name: equal plans have equal ones.
+pub(super) fn digest_of(plan: Option<&FilePlan>) -> [u8; 16] {
+    let paths = plan.map(|plan| plan.paths.as_slice()).unwrap_or_default();
+    let said = paths.iter().filter(|path| path.verdict != Verdict::Unchanged);
+    retake_store::digest(&format!("{:?}", said.map(|path| (&path.verdict, &path.step)).collect::<Vec<_>>()))
+}

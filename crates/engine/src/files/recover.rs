@@ -1,0 +1,72 @@
+//! What a crash left of an apply is finished: forward where it was decided, back where its direction was turned, away where
+//! it was only prepared. A root that is missing or another one leaves it open, and the start undisturbed.
+
+use retake_core::FileChange;
+use retake_store::{IntentRow, WorkspaceRow};
+use retake_worktree::{Direction, StagingName, discard, recover};
+
+use super::workspace::{Held, lock};
+use super::{blocking, workspace::see};
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+impl Engine {
+    /// Finishes what is open; what can't be, is said, a sentence each.
+    pub async fn settle_files(&self) -> Result<Vec<String>> {
+        let intents = self.store().intents().await?;
+        if intents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let workspaces = self.store().workspaces().await?;
+        let mut notices = Vec::new();
+        for intent in intents {
+            let row = workspaces.iter().find(|row| row.no == intent.workspace).cloned();
+            let folder = row.as_ref().map(|row| String::from_utf8_lossy(&row.root).into_owned());
+            let folder = folder.unwrap_or_default();
+            match self.settle_one(intent, row).await {
+                Ok(left) => notices.extend(left),
+                Err(error) => notices.push(format!("files of {folder} wait to be settled: {error}")),
+            }
+        }
+        Ok(notices)
+    }
+
+    async fn settle_one(&self, intent: IntentRow, row: Option<WorkspaceRow>) -> Result<Option<String>> {
+        let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
+        let held = self.workspace_of(row.ok_or_else(unknown)?).await?;
+        let (mut held, locked) = lock(held).await?;
+        let name = intent.staging.strip_prefix(StagingName::PREFIX).unwrap_or(&intent.staging);
+        let name = StagingName::new(name)?;
+        let Some((conversation, op)) = intent.op else {
+            blocking(move || discard(&locked, &name)).await??;
+            self.store().settle(held.no).await?;
+            return Ok(None);
+        };
+        let moved = self.store().moved(conversation, op).await?.ok_or_else(unknown)?;
+        let changes: Vec<FileChange> = moved.moves.into_iter().map(|made| made.change).collect();
+        let changes: Vec<_> = changes.into_iter().filter(|change| change.before != change.after).collect();
+        let direction = if intent.back { Direction::Back } else { Direction::Forward };
+        let (objects, plan) = (self.files.objects().await?, changes.clone());
+        let report = blocking(move || recover(&locked, &name, plan, direction, &*objects)).await??;
+        let done = match direction {
+            Direction::Forward => changes,
+            Direction::Back => changes.iter().map(FileChange::inverse).collect(),
+        };
+        held = self.looked_at(held).await?;
+        self.settle(&mut held, &done, &report).await?;
+        let left = report.left.iter().map(|left| left.path.to_string()).collect::<Vec<_>>();
+        let said = (!left.is_empty())
+            .then(|| format!("left alone, as somebody has changed it: {}", left.join(", ")));
+        Ok(said)
+    }
+
+    /// A workspace whose index was lost is looked at first: there is nothing that a note could be compared with.
+    async fn looked_at(&self, held: Held) -> Result<Held> {
+        if held.tree.is_known() {
+            return Ok(held);
+        }
+        let (mut held, capture) = see(held, retake_worktree::Permission::Granted).await?;
+        super::workspace::accept(&mut held, capture)?;
+        Ok(held)
+    }
+}

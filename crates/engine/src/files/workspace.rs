@@ -1,0 +1,142 @@
+//! A workspace that is open: its root, its tree, and the calls that may be changing it.
+
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use retake_core::{ContentHash, ConversationId};
+use retake_store::{NewCapture, WorkspaceNo, WorkspaceRow};
+use retake_worktree::{Capture, Findings, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
+use tokio::sync::OwnedMutexGuard;
+
+use super::attribute::Calls;
+use super::{Files, blocking};
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// A workspace that is open.
+pub(crate) struct Workspace {
+    /// Its number.
+    pub(crate) no: WorkspaceNo,
+    /// Its folder.
+    pub(super) root: Root,
+    /// What the last capture saw.
+    pub(super) tree: Tree,
+    /// Who may be changing it.
+    pub(super) calls: Calls,
+    /// What the store has of the last capture.
+    pub(super) mark_kept: Option<ContentHash>,
+}
+
+/// A workspace that nobody else works on while this lives.
+pub(super) type Held = OwnedMutexGuard<Workspace>;
+
+impl Engine {
+    /// The workspace of a conversation: its folder.
+    pub(super) async fn workspace(&self, conversation: ConversationId) -> Result<Held> {
+        let folder = self.store().summary(conversation).await?.folder;
+        let folder = folder.ok_or_else(|| {
+            EngineError::new(Kind::Usage, "no_folder", "this conversation works in no folder")
+                .hint("begin one in the folder that it is to work in")
+        })?;
+        self.workspace_at(PathBuf::from(folder)).await
+    }
+
+    async fn workspace_at(&self, path: PathBuf) -> Result<Held> {
+        let root = {
+            let path = path.clone();
+            blocking(move || Root::open(&path)).await??
+        };
+        let RootId { dev, ino } = root.id();
+        let row =
+            self.store().workspace(path.as_os_str().as_bytes().to_vec(), (dev, ino), self.now()).await?;
+        self.hold(row, root).await
+    }
+
+    /// The workspace of a row, if its folder is there and the one that it was.
+    pub(super) async fn workspace_of(&self, row: WorkspaceRow) -> Result<Held> {
+        let path = PathBuf::from(std::ffi::OsString::from_vec(row.root.clone()));
+        let (dev, ino) = row.identity;
+        let root = blocking(move || Root::open_known(&path, RootId { dev, ino })).await??;
+        self.hold(row, root).await
+    }
+
+    async fn hold(&self, row: WorkspaceRow, root: Root) -> Result<Held> {
+        let opened = match self.files.opened(row.no) {
+            Some(opened) => opened,
+            None => self.files.keep(self.files.open_tree(row, root).await?),
+        };
+        Ok(opened.lock_owned().await)
+    }
+
+    /// Captures, and gives what was found to whom it belongs: to the calls that are open, or to nobody. With a name, the
+    /// capture is kept also when it found nothing.
+    pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
+        let (mut held, capture) = see(held, Permission::Ask).await?;
+        let mark = capture.mark().0;
+        let changes = held.calls.attribute(&capture.findings);
+        let known = held.mark_kept == Some(mark);
+        if name.is_some() || !known {
+            let new = NewCapture { time: self.now(), name, changes, mark };
+            self.store().captured(held.no, new).await?;
+        }
+        let findings = accept(&mut held, capture)?;
+        Ok((held, findings))
+    }
+}
+
+/// Looks at the whole tree.
+pub(super) async fn see(held: Held, permission: Permission) -> Result<(Held, Capture)> {
+    let (held, seen) = blocking(move || {
+        let seen = held.tree.capture(&Sweep::Whole, permission, &|_| ());
+        (held, seen)
+    })
+    .await?;
+    Ok((held, seen?))
+}
+
+/// The capture has been kept.
+pub(super) fn accept(held: &mut Held, capture: Capture) -> Result<Findings> {
+    held.mark_kept = Some(capture.mark().0);
+    Ok(held.tree.accept(capture)?)
+}
+
+/// Locks the root against other processes.
+pub(super) async fn lock(held: Held) -> Result<(Held, RootLock)> {
+    let (held, locked) = blocking(move || {
+        let locked = held.root.lock();
+        (held, locked)
+    })
+    .await?;
+    Ok((held, locked?))
+}
+
+impl Files {
+    async fn open_tree(&self, row: WorkspaceRow, root: Root) -> Result<Workspace> {
+        let config = self.config()?;
+        let objects = self.objects().await?;
+        let data = config.data_dir.join("workspaces").join(row.no.0.to_string());
+        let rules = config.rules.clone();
+        let path = root.path().to_owned();
+        let mark = row.mark.map(Mark);
+        let tree = blocking(move || {
+            private_folder(&data)?;
+            Tree::open(&path, &data, rules, objects as Arc<dyn retake_worktree::Objects>, mark)
+                .map_err(EngineError::from)
+        })
+        .await??;
+        // An index that was lost is made anew: then nothing is known of what changed meanwhile.
+        let mark_kept = row.mark.filter(|_| tree.is_known());
+        Ok(Workspace { no: row.no, root, tree, calls: Calls::default(), mark_kept })
+    }
+}
+
+/// A folder that only its owner reads.
+fn private_folder(path: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| {
+        let what = format!("can't make the folder {}", path.display());
+        EngineError { cause: Some(Box::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
+    })
+}
