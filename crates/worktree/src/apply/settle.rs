@@ -114,7 +114,7 @@ impl Settle<'_> {
             Ok(dir) => dir,
             Err(why) => return self.unreachable(place, why),
         };
-        let spot = Spot { dir: dir.as_fd(), name: change.path.name() };
+        let spot = Spot { dir: dir.as_fd(), name: change.path.name(), private: false };
         self.ground.end_exchange(place, spot).map_err(Obstacle::System)?;
         if self.held(place)? == Held::Foreign {
             return self.hand_back(place, spot);
@@ -194,11 +194,17 @@ impl Settle<'_> {
         let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
         let ours = look.is(wanted(change, self.to)).map_err(unread)?
             || self.to == Direction::Back && look.is(there(change, self.to)).map_err(unread)?;
+        let slot = slot(place);
         if !ours {
-            return Ok(Became::Kept);
+            let held = self.ground.slots.look(&slot).map_err(Obstacle::System)?;
+            if !held.is_same_file(&look) {
+                return Ok(Became::Kept);
+            }
+            // It has returned, and a crash left it its second name.
+            self.ground.slots.drop_slot(&slot).map_err(Obstacle::System)?;
+            return Ok(Became::Left(WhyLeft::Foreign));
         }
         if look.stat.is_none() {
-            let slot = slot(place);
             super::moves::move_over(self.ground.spot(&slot), spot).map_err(Obstacle::of_move)?;
             return Ok(Became::Left(WhyLeft::Foreign));
         }

@@ -42,9 +42,9 @@ fn in_a_folder() -> (Tree, Tree) {
 /// The same names outside of the root, with what the plan expects there.
 fn outside(home: &Path, before: &Tree) -> Tree {
     let outside = home.join("outside");
-    fs::create_dir(&outside).unwrap();
+    fs::create_dir(&outside).expect("done");
     let inner = before.iter().filter_map(|(path, node)| {
-        Some((FilePath::new(path.as_bytes().strip_prefix(b"d/")?).unwrap(), node.clone()))
+        Some((FilePath::new(path.as_bytes().strip_prefix(b"d/")?).expect("done"), node.clone()))
     });
     write(&outside, &inner.collect());
     read(&outside)
@@ -137,7 +137,8 @@ fn a_link_on_the_way_is_refused() {
 
 #[test]
 fn what_is_no_file_is_refused_and_not_opened() {
-    let strange: [(&str, fn(&Path)); 2] = [
+    type Make = fn(&Path);
+    let strange: [(&str, Make); 2] = [
         ("FIFO", |at| rustix::fs::mknodat(CWD, at, FileType::Fifo, Mode::RWXU, 0).unwrap()),
         ("socket", |at| drop(UnixListener::bind(at).unwrap())),
     ];

@@ -26,7 +26,7 @@ fn is_root() -> bool {
 
 /// Runs one test of this binary again, by a command that is prepared for it.
 fn again(test: &str, home: &Path, under: &[&str], uid: Option<u32>) {
-    let myself = std::env::current_exe().unwrap();
+    let myself = std::env::current_exe().expect("done");
     let mut command = Command::new(under.first().map_or(myself.as_os_str(), |program| program.as_ref()));
     if let [_, rest @ ..] = under {
         command.args(rest).arg(&myself);
@@ -36,13 +36,13 @@ fn again(test: &str, home: &Path, under: &[&str], uid: Option<u32>) {
     if let Some(uid) = uid {
         command.uid(uid).gid(uid);
     }
-    let status = command.status().unwrap();
+    let status = command.status().expect("done");
     assert!(status.success(), "{test}: {status}");
 }
 
 /// A folder that anybody can work in.
 fn open_home() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().expect("done");
     set_mode(home.path(), 0o777);
     home
 }
@@ -55,12 +55,12 @@ fn refused(
     prepare: impl FnOnce(&Path),
 ) -> Vec<(String, Obstacle)> {
     let home = home.join(name);
-    fs::create_dir(&home).unwrap();
+    fs::create_dir(&home).expect("done");
     let caller = Caller::with(&home, before, after);
     prepare(&caller.root);
     let names = || fs::read_dir(&caller.root).map_or(0, Iterator::count);
     let found = names();
-    let refusals = caller.apply().unwrap().refused();
+    let refusals = caller.apply().expect("done").refused();
     assert_eq!(names(), found, "{name}");
     refusals.into_iter().map(|refusal| (refusal.path.to_string(), refusal.why)).collect()
 }
@@ -119,7 +119,7 @@ fn rewind_case_25_without_permission_nothing_changes() {
 }
 
 fn mount(words: &[&str], at: &Path) {
-    let status = Command::new("mount").args(words).arg(at).status().unwrap();
+    let status = Command::new("mount").args(words).arg(at).status().expect("done");
     assert!(status.success(), "mount {words:?}");
 }
 
