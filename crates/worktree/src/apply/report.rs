@@ -29,12 +29,12 @@ pub struct Left {
     /// Why.
     pub why: WhyLeft,
     /// Where somebody's bytes are that could not return to their path, as something newer was there: below the root.
-    pub kept: Option<FilePath>,
+    pub kept: Vec<FilePath>,
 }
 
 impl Left {
     pub(super) fn new(path: &FilePath, why: WhyLeft) -> Self {
-        Self { path: path.clone(), why, kept: None }
+        Self { path: path.clone(), why, kept: Vec::new() }
     }
 }
 
@@ -103,7 +103,7 @@ impl Report {
             place.and_then(|place| plan.changes.get(place)).map(|change| &change.path).or(kept.as_ref());
         let said = self.kept.contains(&slot);
         if let Some(path) = path.filter(|_| !said).cloned() {
-            self.left.push(Left { path, why: WhyLeft::Foreign, kept });
+            self.left.push(Left { path, why: WhyLeft::Foreign, kept: kept.into_iter().collect() });
         }
     }
 }

@@ -85,7 +85,7 @@ impl Settle<'_> {
         };
         let mut left = Left::new(path, why);
         for slot in self.foreign_slots(place) {
-            left.kept = self.ground.slots.path_of(&slot);
+            left.kept.extend(self.ground.slots.path_of(&slot));
             self.report.kept.push(slot);
         }
         self.report.left.push(left);

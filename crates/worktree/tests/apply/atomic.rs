@@ -217,7 +217,7 @@ fn an_editor_saves_while_it_is_put_back() {
     let guard = saves_at("apply.exchange", caller.root.join("a"), &[1, 2]);
     let report = caller.apply().unwrap().put_back();
     drop(guard);
-    let kept = report.left[0].kept.clone().expect("kept");
+    let kept = report.left[0].kept[0].clone();
     let found = caller.read();
     assert_eq!((&found[&path("a")], &found[&kept]), (&file("theirs 1"), &file("theirs 0")));
     // Saved while a recovery exchanges.
@@ -227,7 +227,7 @@ fn an_editor_saves_while_it_is_put_back() {
     let guard = saves_at("apply.exchange", caller.root.join("a"), &[1]);
     let report = caller.start().unwrap().expect("an open intent");
     drop(guard);
-    assert_eq!((report.left[0].why, &report.left[0].kept), (WhyLeft::Foreign, &None));
+    assert_eq!((report.left[0].why, &report.left[0].kept), (WhyLeft::Foreign, &vec![]));
     assert_eq!(caller.read(), tree([("a", file("theirs 0"))]));
 }
 
