@@ -229,8 +229,7 @@ impl Settled {
     pub fn finish(self) -> Result<Report> {
         let Self { ground, mut report } = self;
         if report.is_closed() {
-            let kept: Vec<_> = report.left.iter().filter_map(|left| left.slot.clone()).collect();
-            for slot in ground.slots.remove(ground.lock.root(), |slot| !kept.contains(slot))? {
+            for slot in ground.slots.remove(ground.lock.root(), |slot| !report.kept.contains(slot))? {
                 report.keep(&ground.plan, &ground.slots, slot);
             }
         }

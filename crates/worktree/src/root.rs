@@ -132,7 +132,8 @@ impl Root {
             | ResolveFlags::NO_XDEV
             | ResolveFlags::NO_MAGICLINKS;
         let opened = failpoint!("root.openat2").and_then(|()| {
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | FOLDER;
+            // Without `O_NOFOLLOW`, by which a link at the end would be no error of its own.
+            let flags = OFlags::PATH | FOLDER;
             Ok(rustix::fs::openat2(&self.0.fd, path, flags, Mode::empty(), resolve)?)
         });
         match opened.as_ref().map_err(io::Error::raw_os_error) {
@@ -150,7 +151,7 @@ impl Root {
     fn open_stepwise(&self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut fd = rustix::fs::openat(&self.0.fd, ".", OFlags::PATH | FOLDER, Mode::empty())?;
         for component in path.split(|byte| *byte == b'/') {
-            // With `O_PATH | O_DIRECTORY | O_NOFOLLOW` a link is "not a directory"; say which it is.
+            // `O_DIRECTORY` would say of a link that it is no folder, not that it is a link.
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             fd = rustix::fs::openat(&fd, component, flags, Mode::empty())?;
             let stat = rustix::fs::fstat(&fd)?;

@@ -163,9 +163,12 @@ impl Check<'_> {
             return Err(Obstacle::Changed);
         }
         self.may_change(change, folder, &look)?;
+        let step = step(change, Direction::Forward);
+        if change.after.is_some() {
+            self.note(change, step, &look);
+        }
         match &change.after {
-            Some(record) if step(change, Direction::Forward) != Step::Mode => {
-                self.note(change, &look);
+            Some(record) if step != Step::Mode => {
                 let before = change.before.is_some();
                 match before {
                     true => Model::of(&look, record, folder.group),
@@ -235,10 +238,10 @@ impl Check<'_> {
         }))
     }
 
-    fn note(&mut self, change: &FileChange, look: &Look<'_>) {
+    fn note(&mut self, change: &FileChange, step: Step, look: &Look<'_>) {
         let Some(stat) = look.stat.filter(|_| look.kind() == Some(FileType::RegularFile)) else { return };
         let mut note = |kind| self.notes.push(Note { path: change.path.clone(), kind });
-        if stat.st_nlink > 1 {
+        if stat.st_nlink > 1 && step != Step::Mode {
             note(NoteKind::LinkBreaks);
         }
         if stat.st_mode & (SETUID | SETGID) != 0 {

@@ -1,20 +1,33 @@
 //! The same work on many items, on the cores there are. Must keep the items' order in its answer.
 
 use std::num::NonZero;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::failpoint;
 
 /// So many neighbours stay together, as they often lie in one folder.
-const CHUNK: usize = 64;
+const CHUNK: usize = 32;
+
+/// So many wait for the disk at once.
+const WAITING: usize = 8;
+
+/// As [`on_cores`], for work that waits for the disk more than it computes.
+pub(super) fn on_disk<R: Send>(count: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+    on_threads(WAITING, count, work)
+}
 
 /// Gives chunks of `0..count` to `work`, which answers each of them, and returns the answers in order.
-pub(super) fn on_cores<R: Send>(count: usize, work: impl Fn(std::ops::Range<usize>) -> R + Sync) -> Vec<R> {
+pub(super) fn on_cores<R: Send>(count: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+    on_threads(thread::available_parallelism().map_or(1, NonZero::get), count, work)
+}
+
+fn on_threads<R: Send>(threads: usize, count: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let chunks = count.div_ceil(CHUNK);
     let chunk = |at: usize| at * CHUNK..count.min((at + 1) * CHUNK);
-    let cores = thread::available_parallelism().map_or(1, NonZero::get).min(chunks);
-    if cores <= 1 || failpoint::watched() {
+    let threads = threads.min(chunks);
+    if threads <= 1 || failpoint::watched() {
         return (0..chunks).map(|at| work(chunk(at))).collect();
     }
     let next = AtomicUsize::new(0);
@@ -29,7 +42,7 @@ pub(super) fn on_cores<R: Send>(count: usize, work: impl Fn(std::ops::Range<usiz
         }
     };
     let mut answers: Vec<(usize, R)> = thread::scope(|scope| {
-        let others: Vec<_> = (1..cores).map(|_| scope.spawn(worker)).collect();
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
         let mut answers = worker();
         for other in others {
             match other.join() {
@@ -49,7 +62,7 @@ mod tests {
 
     #[test]
     fn answers_come_in_order() {
-        for count in [0, 1, 64, 65, 1000] {
+        for count in [0, 1, 32, 33, 1000] {
             let answers: Vec<usize> = on_cores(count, std::iter::Iterator::collect::<Vec<_>>).concat();
             assert_eq!(answers, (0..count).collect::<Vec<_>>());
         }

@@ -57,6 +57,12 @@ impl<'a> Look<'a> {
         self.stat.map_or(0, |stat| (stat.st_mode & PERMISSIONS) as u16)
     }
 
+    /// Whether two names are of one file.
+    pub(super) fn is_same_file(&self, other: &Look<'_>) -> bool {
+        let id = |look: &Look<'_>| look.stat.map(|stat| (stat.st_dev, stat.st_ino));
+        id(self).is_some() && id(self) == id(other)
+    }
+
     /// Whether this is what the record says. A folder may also have been opened for its owner, as an apply does while
     /// it is at work.
     pub(super) fn is(&mut self, record: Option<&Record>) -> io::Result<bool> {

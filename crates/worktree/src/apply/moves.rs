@@ -30,6 +30,8 @@ pub(super) enum Times {
 pub(super) struct Spot<'a> {
     pub(super) dir: BorrowedFd<'a>,
     pub(super) name: &'a [u8],
+    /// In the staging folder, where nobody else writes.
+    pub(super) private: bool,
 }
 
 impl Ground {
@@ -73,7 +75,7 @@ impl Ground {
         let root = self.lock.root();
         let parent = path.parent();
         let dir = root.folder(parent.as_ref()).map_err(Obstacle::of)?;
-        let spot = Spot { dir: dir.as_fd(), name: path.name() };
+        let spot = Spot { dir: dir.as_fd(), name: path.name(), private: false };
         act(spot).map_err(Obstacle::of_move)?;
         failpoint!("apply.moved").map_err(Obstacle::System)?;
         let here = identity(&dir).map_err(Obstacle::System)?;
@@ -87,7 +89,7 @@ impl Ground {
     }
 
     pub(super) fn spot<'a>(&'a self, slot: &'a [u8]) -> Spot<'a> {
-        Spot { dir: self.slots.as_fd(), name: slot }
+        Spot { dir: self.slots.as_fd(), name: slot, private: true }
     }
 
     /// What is in the slot and what is at the spot change places.
@@ -115,18 +117,26 @@ impl Ground {
     /// Ends an exchange in steps that was cut off: what was set aside goes back, or into the slot.
     pub(super) fn end_exchange(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
         let (aside, slot) = (aside(place), slot(place));
-        if self.slots.look(&aside)?.stat.is_none() {
+        let set_aside = self.slots.look(&aside)?;
+        if set_aside.stat.is_none() {
             return Ok(());
         }
-        if Look::at(spot.dir, spot.name)?.stat.is_none() {
+        let here = Look::at(spot.dir, spot.name)?;
+        if here.stat.is_none() {
             return move_over(self.spot(&aside), spot);
         }
-        // Somebody wrote there at this moment. What is in the slot was staged, or is in the object store.
+        if set_aside.is_same_file(&here) {
+            // It has returned, and a crash left it its second name.
+            return self.slots.drop_slot(&aside);
+        }
+        // The path has what it was to get, or what somebody wrote at this moment. What is still in the slot is there too, or
+        // can be staged anew.
         let change = &self.plan.changes[place];
         let mut staged = self.slots.look(&slot)?;
-        if staged.stat.is_some()
-            && (staged.is(change.before.as_ref())? || staged.is(change.after.as_ref())?)
-        {
+        let known = staged.is_same_file(&here)
+            || staged.is(change.before.as_ref())?
+            || staged.is(change.after.as_ref())?;
+        if staged.stat.is_some() && known {
             self.slots.drop_slot(&slot)?;
         }
         move_over(self.spot(&aside), self.spot(&slot))
@@ -190,24 +200,30 @@ pub(super) fn set_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u16) -> io::Resul
 
 /// Moves a name to where nothing is.
 pub(super) fn move_over(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
-    let flags = RenameFlags::NOREPLACE;
-    match rustix::fs::renameat_with(from.dir, from.name, to.dir, to.name, flags) {
-        Err(errno) if is_unsupported(&errno.into()) => move_carefully(from, to),
-        done => Ok(done?),
+    let at_once = failpoint!("apply.noreplace").and_then(|()| {
+        let flags = RenameFlags::NOREPLACE;
+        Ok(rustix::fs::renameat_with(from.dir, from.name, to.dir, to.name, flags)?)
+    });
+    match at_once {
+        Err(error) if is_unsupported(&error) => move_carefully(from, to),
+        done => done,
     }
 }
 
-/// The same where the file system can't be told to replace nothing. A link refuses to replace; a folder replaces only an
-/// empty one.
+/// The same where the file system can't be told to replace nothing. In the staging folder it is enough to look. Elsewhere
+/// a second name refuses to replace, and the first one, which is private, then goes; a folder replaces only an empty one.
 fn move_carefully(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
     if Look::at(to.dir, to.name)?.stat.is_some() {
         return Err(Errno::EXIST.into());
     }
-    if Look::at(from.dir, from.name)?.kind() == Some(FileType::Directory) {
+    if to.private || Look::at(from.dir, from.name)?.kind() == Some(FileType::Directory) {
         return Ok(rustix::fs::renameat(from.dir, from.name, to.dir, to.name)?);
     }
     match rustix::fs::linkat(from.dir, from.name, to.dir, to.name, AtFlags::empty()) {
-        Ok(()) => Ok(rustix::fs::unlinkat(from.dir, from.name, AtFlags::empty())?),
+        Ok(()) => {
+            failpoint!("apply.linked")?;
+            Ok(rustix::fs::unlinkat(from.dir, from.name, AtFlags::empty())?)
+        }
         Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS) => {
             Ok(rustix::fs::renameat(from.dir, from.name, to.dir, to.name)?)
         }

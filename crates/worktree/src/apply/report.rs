@@ -17,6 +17,8 @@ pub struct Report {
     pub left: Vec<Left>,
     /// Neither here nor there, as the system refused. The intent stays open; a recovery mends it later.
     pub failed: Vec<Failed>,
+    /// Slots that stay in the staging folder.
+    pub(super) kept: Vec<SlotName>,
 }
 
 /// A path that was left alone.
@@ -27,13 +29,12 @@ pub struct Left {
     /// Why.
     pub why: WhyLeft,
     /// Where somebody's bytes are that could not return to their path, as something newer was there: below the root.
-    pub kept: Option<FilePath>,
-    pub(super) slot: Option<SlotName>,
+    pub kept: Vec<FilePath>,
 }
 
 impl Left {
     pub(super) fn new(path: &FilePath, why: WhyLeft) -> Self {
-        Self { path: path.clone(), why, kept: None, slot: None }
+        Self { path: path.clone(), why, kept: Vec::new() }
     }
 }
 
@@ -100,9 +101,9 @@ impl Report {
         let kept = slots.path_of(&slot);
         let path =
             place.and_then(|place| plan.changes.get(place)).map(|change| &change.path).or(kept.as_ref());
-        let said = self.left.iter().any(|left| left.slot.as_ref() == Some(&slot));
+        let said = self.kept.contains(&slot);
         if let Some(path) = path.filter(|_| !said).cloned() {
-            self.left.push(Left { path, why: WhyLeft::Foreign, kept, slot: Some(slot) });
+            self.left.push(Left { path, why: WhyLeft::Foreign, kept: kept.into_iter().collect() });
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) use super::moves::Times;
 use super::obstacle::Obstacle;
 use super::plan::{there, wanted};
 use super::report::{Failed, Left, Report, WhyLeft};
-use super::slots::slot;
+use super::slots::{SlotName, aside, slot};
 use super::{Direction, Ground, stage, sync};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
@@ -52,9 +52,8 @@ struct Settle<'a> {
 /// What became of a path.
 enum Became {
     Done,
+    /// Left; what somebody wrote before that may still be in the slot.
     Left(WhyLeft),
-    /// Left, and what somebody wrote before that is still in the slot.
-    Kept,
 }
 
 /// What is in a slot.
@@ -79,18 +78,29 @@ impl Settle<'_> {
         let why = match act(self, place) {
             Ok(Became::Done) => return,
             Ok(Became::Left(why)) => why,
-            Ok(Became::Kept) => {
-                let slot = slot(place);
-                let kept = self.ground.slots.path_of(&slot);
-                let left = Left::new(path, WhyLeft::Foreign);
-                return self.report.left.push(Left { kept, slot: Some(slot), ..left });
-            }
             Err(Obstacle::NoFolder | Obstacle::Linked | Obstacle::Elsewhere) => WhyLeft::Unreachable,
             Err(Obstacle::Changed) => WhyLeft::Foreign,
             Err(Obstacle::NotEmpty) => WhyLeft::NotEmpty,
             Err(why) => return self.report.failed.push(Failed::at(path)(why)),
         };
-        self.report.left.push(Left::new(path, why));
+        let mut left = Left::new(path, why);
+        for slot in self.foreign_slots(place) {
+            left.kept.extend(self.ground.slots.path_of(&slot));
+            self.report.kept.push(slot);
+        }
+        self.report.left.push(left);
+    }
+
+    /// Slots of a path that was left in which somebody's bytes still are, or may be.
+    fn foreign_slots(&self, place: usize) -> Vec<SlotName> {
+        let mut slots = Vec::new();
+        if !matches!(self.held(place), Ok(Held::Nothing | Held::Wanted | Held::Other)) {
+            slots.push(slot(place));
+        }
+        if !self.ground.slots.look(&aside(place)).is_ok_and(|look| look.stat.is_none()) {
+            slots.push(aside(place));
+        }
+        slots
     }
 
     /// Lets the owner change what is in a folder of the plan. One that is something else by now is told apart later.
@@ -114,7 +124,7 @@ impl Settle<'_> {
             Ok(dir) => dir,
             Err(why) => return self.unreachable(place, why),
         };
-        let spot = Spot { dir: dir.as_fd(), name: change.path.name() };
+        let spot = Spot { dir: dir.as_fd(), name: change.path.name(), private: false };
         self.ground.end_exchange(place, spot).map_err(Obstacle::System)?;
         if self.held(place)? == Held::Foreign {
             return self.hand_back(place, spot);
@@ -142,8 +152,8 @@ impl Settle<'_> {
     /// A path whose folder can't be reached: gone is gone, and what is in the slot may be someone's.
     fn unreachable(&self, place: usize, why: Obstacle) -> Result<Became, Obstacle> {
         let change = &self.ground.plan.changes[place];
-        if self.held(place)? == Held::Foreign {
-            return Ok(Became::Kept);
+        if !self.foreign_slots(place).is_empty() {
+            return Ok(Became::Left(WhyLeft::Foreign));
         }
         if matches!(why, Obstacle::NoFolder) && wanted(change, self.to).is_none() {
             return Ok(Became::Done);
@@ -194,11 +204,17 @@ impl Settle<'_> {
         let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
         let ours = look.is(wanted(change, self.to)).map_err(unread)?
             || self.to == Direction::Back && look.is(there(change, self.to)).map_err(unread)?;
+        let slot = slot(place);
         if !ours {
-            return Ok(Became::Kept);
+            let held = self.ground.slots.look(&slot).map_err(Obstacle::System)?;
+            if !held.is_same_file(&look) {
+                return Ok(Became::Left(WhyLeft::Foreign));
+            }
+            // It has returned, and a crash left it its second name.
+            self.ground.slots.drop_slot(&slot).map_err(Obstacle::System)?;
+            return Ok(Became::Left(WhyLeft::Foreign));
         }
         if look.stat.is_none() {
-            let slot = slot(place);
             super::moves::move_over(self.ground.spot(&slot), spot).map_err(Obstacle::of_move)?;
             return Ok(Became::Left(WhyLeft::Foreign));
         }
@@ -208,7 +224,7 @@ impl Settle<'_> {
         }
         // Written again at that moment: the newer one stays at its path.
         self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
-        Ok(Became::Kept)
+        Ok(Became::Left(WhyLeft::Foreign))
     }
 
     /// Brings the permission bits to their side.

@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use super::StagingName;
+use super::cores::on_disk;
 use super::look::{Look, names};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
@@ -90,7 +91,11 @@ impl Slots {
     }
 
     /// Removes the slots that may go, and the folder if nothing stays in it. Answers what stays.
-    pub(super) fn remove(&self, root: &Root, may_go: impl Fn(&SlotName) -> bool) -> Result<Vec<SlotName>> {
+    pub(super) fn remove(
+        &self,
+        root: &Root,
+        may_go: impl Fn(&SlotName) -> bool + Sync,
+    ) -> Result<Vec<SlotName>> {
         self.sweep(root, may_go).map_err(WorktreeError::io("remove the staging folder in", root.path()))
     }
 
@@ -104,15 +109,20 @@ impl Slots {
         Err(error(Errno::NOTEMPTY.into()))
     }
 
-    fn sweep(&self, root: &Root, may_go: impl Fn(&SlotName) -> bool) -> io::Result<Vec<SlotName>> {
-        let mut stays = Vec::new();
-        for slot in names(self)? {
-            failpoint!("apply.swept")?;
-            let gone = is_ours(&slot) && may_go(&slot) && self.try_drop(&slot)?;
-            if !gone {
-                stays.push(slot);
+    fn sweep(&self, root: &Root, may_go: impl Fn(&SlotName) -> bool + Sync) -> io::Result<Vec<SlotName>> {
+        let slots = names(self)?;
+        let swept = on_disk(slots.len(), |places| {
+            let mut stays = Vec::new();
+            for slot in &slots[places] {
+                failpoint!("apply.swept")?;
+                let gone = is_ours(slot) && may_go(slot) && self.try_drop(slot)?;
+                if !gone {
+                    stays.push(slot.clone());
+                }
             }
-        }
+            Ok(stays)
+        });
+        let stays = swept.into_iter().collect::<io::Result<Vec<_>>>()?.concat();
         if stays.is_empty() {
             match rustix::fs::unlinkat(root, self.name.as_str(), AtFlags::REMOVEDIR) {
                 Ok(()) | Err(Errno::NOENT) => {}

@@ -8,6 +8,7 @@ use retake_core::FilePath;
 use super::Ground;
 use super::look::names;
 use super::slots::Slots;
+use crate::failpoint::failpoint;
 use crate::root::Root;
 use rustix::fs::{Mode, OFlags};
 
@@ -24,7 +25,7 @@ const READ: OFlags = OFlags::RDONLY
 fn whole(fd: impl AsFd) -> io::Result<bool> {
     #[expect(clippy::useless_conversion, reason = "the width differs between machines")]
     let kind = i64::from(rustix::fs::fstatfs(&fd)?.f_type);
-    if !WHOLE.contains(&kind) {
+    if !WHOLE.contains(&kind) || failpoint!("apply.syncfs").is_err() {
         return Ok(false);
     }
     rustix::fs::syncfs(fd)?;

@@ -8,6 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use retake_worktree::Report;
 use retake_worktree::failpoint::{die, watch};
 
 use super::atomic::unsupported;
@@ -46,8 +47,8 @@ fn caller(home: &Path) -> Caller {
 fn work(home: &Path, told: &str) {
     let words: Vec<&str> = told.split(' ').collect();
     let [verb, variant, dies_at] = words.as_slice() else { panic!("{told}") };
-    let variant = VARIANTS[variant.parse::<usize>().unwrap()];
-    let dies_at: usize = dies_at.parse().unwrap();
+    let variant = VARIANTS[variant.parse::<usize>().expect("done")];
+    let dies_at: usize = dies_at.parse().expect("done");
     let caller = caller(home);
     let saved = caller.root.join("bytes");
     let passed = Cell::new(0);
@@ -62,20 +63,20 @@ fn work(home: &Path, told: &str) {
         unsupported(in_steps(variant), name)
     });
     match *verb {
-        "apply" => drop(caller.apply().unwrap()),
-        _ => drop(caller.start().unwrap()),
+        "apply" => drop(caller.apply().expect("done")),
+        _ => drop(caller.start().expect("done")),
     }
 }
 
 /// Runs this binary again; whether it was killed.
 fn killed(home: &Path, verb: &str, variant: Variant, dies_at: usize) -> bool {
-    let number = VARIANTS.iter().position(|other| *other == variant).unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let number = VARIANTS.iter().position(|other| *other == variant).expect("done");
+    let mut command = Command::new(std::env::current_exe().expect("done"));
     let test = "apply::crash::rewind_case_24_killed_at_every_step";
     command.args(["--exact", test, "--test-threads=1"]);
     command.env(HOME, home).env(WORK, format!("{verb} {number} {dies_at}"));
     let status =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit()).status().unwrap();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit()).status().expect("done");
     assert!(status.success() || status.signal() == Some(9), "{variant:?} at {dies_at}: {status}");
     status.signal() == Some(9)
 }
@@ -90,8 +91,8 @@ fn kill_at(variant: Variant, dies_at: usize, seen: &mut [bool; 2]) -> bool {
         panic!("{variant:?}: an apply that ended left an intent");
     }
     let caller = caller(home.path());
-    let report = caller.start().unwrap();
-    assert!(report.is_none_or(|report| report.is_closed()));
+    let report = caller.start().expect("done");
+    assert!(report.as_ref().is_none_or(Report::is_closed), "{variant:?} at {dies_at}: {report:?}");
     assert_eq!(caller.intent(), None);
     let sides = [with_theirs(&before, variant), with_theirs(&after, variant), before, after];
     let found = caller.read();

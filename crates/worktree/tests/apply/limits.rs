@@ -1,1 +1,159 @@
-//! Soon.
+//! What the system does not let an apply do: met before anything changes. Run by this binary again, without root's
+//! rights or with mounts of its own, as its environment says.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use retake_core::FileChange;
+use retake_worktree::Obstacle;
+
+use super::kit::{Caller, Node, Tree, file, path, set_mode, tree};
+
+/// The folder that the child works in.
+const HOME: &str = "RETAKE_LIMITS_HOME";
+/// Someone who owns nothing.
+const NOBODY: u32 = 65_534;
+
+fn told() -> Option<PathBuf> {
+    std::env::var_os(HOME).map(PathBuf::from)
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Runs one test of this binary again, by a command that is prepared for it.
+fn again(test: &str, home: &Path, under: &[&str], uid: Option<u32>) {
+    let myself = std::env::current_exe().expect("done");
+    let mut command = Command::new(under.first().map_or(myself.as_os_str(), |program| program.as_ref()));
+    if let [_, rest @ ..] = under {
+        command.args(rest).arg(&myself);
+    }
+    command.args(["--exact", &format!("apply::limits::{test}"), "--nocapture", "--test-threads=1"]);
+    command.env(HOME, home).stdin(Stdio::null()).stdout(Stdio::null());
+    if let Some(uid) = uid {
+        command.uid(uid).gid(uid);
+    }
+    let status = command.status().expect("done");
+    assert!(status.success(), "{test}: {status}");
+}
+
+/// A folder that anybody can work in.
+fn open_home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().expect("done");
+    set_mode(home.path(), 0o777);
+    home
+}
+
+fn refused(
+    home: &Path,
+    name: &str,
+    before: &Tree,
+    after: &Tree,
+    prepare: impl FnOnce(&Path),
+) -> Vec<(String, Obstacle)> {
+    let home = home.join(name);
+    fs::create_dir(&home).expect("done");
+    let caller = Caller::with(&home, before, after);
+    prepare(&caller.root);
+    let names = || fs::read_dir(&caller.root).map_or(0, Iterator::count);
+    let found = names();
+    let refusals = caller.apply().expect("done").refused();
+    assert_eq!(names(), found, "{name}");
+    refusals.into_iter().map(|refusal| (refusal.path.to_string(), refusal.why)).collect()
+}
+
+#[test]
+fn rewind_case_25_without_permission_nothing_changes() {
+    let test = "rewind_case_25_without_permission_nothing_changes";
+    let Some(home) = told() else {
+        let home = open_home();
+        if is_root() {
+            // What is another's, in a folder in which anybody may move it.
+            fs::create_dir_all(home.path().join("owned/root")).unwrap();
+            for folder in ["owned", "owned/root"] {
+                set_mode(&home.path().join(folder), 0o777);
+            }
+            fs::write(home.path().join("owned/root/a"), "old").unwrap();
+        }
+        return again(test, home.path(), &[], is_root().then_some(NOBODY));
+    };
+    let deep =
+        |mode, bytes: &str| tree([("d", Node::Folder(mode)), ("d/a", file(bytes)), ("z", file(bytes))]);
+    let found = refused(&home, "folder", &deep(0o555, "old"), &deep(0o555, "new"), |_| {});
+    assert!(matches!(&found[..], [(path, Obstacle::Protected)] if path == "d/a"), "{found:?}");
+    let flat = |bytes: &str| tree([("a", file(bytes))]);
+    let found = refused(&home, "locked", &flat("old"), &flat("new"), |root| set_mode(&root.join("a"), 0));
+    assert!(matches!(found[0].1, Obstacle::Changed | Obstacle::Unreadable), "{found:?}");
+    let found = refused(&home, "root", &flat("old"), &flat("new"), |root| set_mode(root, 0o555));
+    assert!(matches!(found[0].1, Obstacle::Protected), "{found:?}");
+    let owned = home.join("owned");
+    if owned.exists() {
+        let caller = Caller::planned(&owned, &flat("old"), &flat("new"));
+        let found = caller.apply().unwrap().refused();
+        assert!(matches!(found[0].why, Obstacle::Attributes("owner")), "{found:?}");
+        assert_eq!(caller.read(), flat("old"));
+    }
+    // A folder of the plan itself is opened for the time of the apply, there and back.
+    let closing = tree([
+        ("d", Node::Folder(0o755)),
+        ("d/a", file("a")),
+        ("e", Node::Folder(0o555)),
+        ("e/b", file("b")),
+    ]);
+    let closed = tree([
+        ("d", Node::Folder(0o555)),
+        ("d/a", file("b")),
+        ("f", Node::Folder(0o500)),
+        ("f/c", file("c")),
+    ]);
+    fs::create_dir(home.join("closing")).unwrap();
+    let mut caller = Caller::with(&home.join("closing"), &closing, &closed);
+    for expected in [&closed, &closing] {
+        caller.apply().unwrap().applied();
+        assert_eq!(caller.read(), *expected);
+        caller.changes = caller.changes.iter().map(FileChange::inverse).collect();
+    }
+}
+
+fn mount(words: &[&str], at: &Path) {
+    let status = Command::new("mount").args(words).arg(at).status().expect("done");
+    assert!(status.success(), "mount {words:?}");
+}
+
+/// With mounts that nobody else sees, and that go with the process.
+fn with_mounts(test: &str) {
+    let home = open_home();
+    let under: &[&str] = if is_root() { &["unshare", "-m"] } else { &["unshare", "-rm"] };
+    again(test, home.path(), under, None);
+}
+
+#[test]
+fn rewind_case_25_a_full_disk_is_met_before_anything_changes() {
+    let Some(home) = told() else {
+        return with_mounts("rewind_case_25_a_full_disk_is_met_before_anything_changes");
+    };
+    mount(&["-t", "tmpfs", "-o", "size=256k", "tmpfs"], &home);
+    let big = |byte: u8| Node::File(vec![byte; 100_000], 0o644);
+    let before = tree([("a", big(b'a')), ("b", big(b'b')), ("c", file("c"))]);
+    let after = tree([("a", big(b'c')), ("b", big(b'd')), ("c", file("new"))]);
+    let caller = Caller::with(&home, &before, &after);
+    let refusals = caller.apply().unwrap().refused();
+    assert!(matches!(refusals[0].why, Obstacle::Full), "{refusals:?}");
+    assert_eq!(caller.read(), before);
+}
+
+#[test]
+fn another_device_below_the_root_is_refused() {
+    let Some(home) = told() else { return with_mounts("another_device_below_the_root_is_refused") };
+    let sides = |bytes: &str| tree([("m", Node::Folder(0o755)), ("m/a", file(bytes)), ("z", file(bytes))]);
+    let caller = Caller::with(&home, &sides("old"), &sides("new"));
+    mount(&["-t", "tmpfs", "-o", "mode=755", "tmpfs"], &caller.root.join("m"));
+    fs::write(caller.root.join("m/a"), "old").unwrap();
+    let refusals = caller.apply().unwrap().refused();
+    assert_eq!(refusals.len(), 1);
+    assert!(matches!((&refusals[0].path, &refusals[0].why), (at, Obstacle::Elsewhere) if *at == path("m/a")));
+    assert_eq!(caller.read(), sides("old"));
+}

@@ -218,7 +218,7 @@ fn check(seed: u64) {
     let theirs = round.theirs.borrow();
     let found = round.caller.read();
     let kept: Vec<_> =
-        round.reports.iter().flat_map(|r| &r.left).filter_map(|left| left.kept.clone()).collect();
+        round.reports.iter().flat_map(|r| &r.left).flat_map(|left| left.kept.clone()).collect();
     let wrong = |what: &str| -> ! {
         panic!(
             "seed {seed}: {what}\nforward {}, before {before:#?}\nafter {after:#?}\nfound {found:#?}\ntheirs {:#?} {:?}\n{:#?}",
