@@ -1,3 +1,5 @@
 //! The integration tests of this crate, as one program.
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test that called it")]
 
+mod capture;
 mod objects;
