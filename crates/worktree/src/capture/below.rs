@@ -209,3 +209,35 @@ impl Listing {
 fn slice(names: &[u8], (start, len, ..): Item) -> &[u8] {
     &names[start as usize..start as usize + usize::from(len)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without `openat2` nothing else may be opened than with it.
+    #[test]
+    fn step_by_step_leads_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
+        std::fs::write(dir.path().join("file"), "x").unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        for step_by_step in [false, true] {
+            root.step_by_step.store(step_by_step, Ordering::Relaxed);
+            let open = |path: &str| {
+                let path = FilePath::new(path.as_bytes()).unwrap();
+                root.folder(Some(&path)).and_then(|fd| Ok(fs::fstat(fd)?.st_ino))
+            };
+            let inode = fs::stat(dir.path().join("a/b")).unwrap().st_ino;
+            assert_eq!(open("a/b"), Ok(inode));
+            assert!(matches!(open("link/b"), Err(Errno::LOOP | Errno::NOTDIR)), "{:?}", open("link/b"));
+            assert!(matches!(open("link"), Err(Errno::LOOP | Errno::NOTDIR)), "{:?}", open("link"));
+            assert_eq!(open("file"), Err(Errno::NOTDIR));
+            assert_eq!(open("a/c"), Err(Errno::NOENT));
+        }
+        let system = Root::open(Path::new("/")).unwrap();
+        system.step_by_step.store(true, Ordering::Relaxed);
+        let proc = FilePath::new(b"proc/self").unwrap();
+        assert_eq!(system.folder(proc.parent().as_ref()).err(), Some(Errno::XDEV));
+    }
+}

@@ -30,6 +30,8 @@ pub struct Rules {
     pub ask_bytes: u64,
     /// The user's home, which is no root, and nothing above it either.
     pub home: Option<PathBuf>,
+    /// The folder that holds all of Retake's data. It is not covered, and neither it nor what is in it is a root.
+    pub own: Option<PathBuf>,
     /// Paths that are covered although a rule excludes them (not although they are over `max_file`): what our own edit
     /// tools wrote. A tree remembers those that it was given before.
     pub always: BTreeSet<FilePath>,
@@ -43,6 +45,7 @@ impl Default for Rules {
             ask_files: 200_000,
             ask_bytes: 2_000_000_000,
             home: None,
+            own: None,
             always: BTreeSet::new(),
         }
     }

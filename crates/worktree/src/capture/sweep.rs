@@ -20,8 +20,8 @@ use crate::objects::Objects;
 /// All that a sweep needs to know.
 pub(crate) struct Context<'a> {
     pub root: &'a Root,
-    /// Device and inode of the data folder.
-    pub data: (u64, u64),
+    /// Device and inode of the folders with Retake's own data.
+    pub own: &'a [(u64, u64)],
     pub rules: &'a Rules,
     pub index: &'a Index,
     pub objects: &'a dyn Objects,

@@ -84,11 +84,13 @@ pub struct Capture {
     /// What it cost.
     pub stats: Stats,
     next: Arc<Index>,
+    /// The index has the mark of the one before, and more recent stamps: it takes its place when it is accepted.
+    refreshed: bool,
 }
 
 impl Capture {
     pub(crate) fn new(findings: Findings, uncovered: Vec<Uncovered>, stats: Stats, next: Arc<Index>) -> Self {
-        Self { findings, uncovered, stats, next }
+        Self { findings, uncovered, stats, next, refreshed: false }
     }
 
     /// What the tree is opened with next time, if this capture is the last one kept. The same as before when nothing was
@@ -102,7 +104,7 @@ impl Capture {
 pub struct Tree {
     path: PathBuf,
     pub(crate) data_dir: PathBuf,
-    data: (u64, u64),
+    own: Vec<(u64, u64)>,
     pub(crate) rules: Rules,
     pub(crate) objects: Arc<dyn Objects>,
     parsed: Parsed,
@@ -130,7 +132,11 @@ impl Tree {
     ) -> Result<Self> {
         refuse(root, data_dir, &rules)?;
         let opened = Root::open(root)?;
-        let meta = fs::metadata(data_dir).map_err(WorktreeError::io("open the data folder", data_dir))?;
+        let mut own = Vec::new();
+        for folder in [Some(data_dir), rules.own.as_deref()].into_iter().flatten() {
+            let meta = fs::metadata(folder).map_err(WorktreeError::io("open the data folder", folder))?;
+            own.push((meta.dev(), meta.ino()));
+        }
         let limits = Limits { file: rules.max_file, ignored: rules.max_ignored };
         let loaded = mark.and_then(|mark| index_file::load(data_dir, mark));
         let kept = loaded.is_some();
@@ -146,7 +152,7 @@ impl Tree {
         let mut tree = Self {
             path: root.to_owned(),
             data_dir: data_dir.to_owned(),
-            data: (meta.dev(), meta.ino()),
+            own,
             rules,
             objects,
             parsed: Parsed::default(),
@@ -218,7 +224,7 @@ impl Tree {
     }
 
     /// Looks at the tree. All bytes that it found are in the object store, synced, when it returns, and the index is on
-    /// the disk beside the one before. The tree itself is as it was until the capture is accepted.
+    /// the disk beside the one before (where something was found). The tree itself is as it was until the capture is accepted.
     ///
     /// # Errors
     /// The root is gone or another folder; there is too much that is new; the object store or the data folder fails.
@@ -234,7 +240,7 @@ impl Tree {
         rules.always.extend(self.index.always.iter().cloned());
         let context = Context {
             root: &root,
-            data: self.data,
+            own: &self.own,
             rules: &rules,
             index: &self.index,
             objects: &*self.objects,
@@ -270,11 +276,18 @@ impl Tree {
             || next.limits != self.index.limits
             || next.always != self.index.always
             || next.extras != self.index.extras;
-        if !findings.is_empty() {
+        let is_first = !self.is_known();
+        if is_first {
+            next.mark.0 = hash(format!("{:?} {}", self.index.mark, below::stamp()).as_bytes());
+        } else if !findings.is_empty() {
             next.mark.0 = hash(&[self.index.mark.0.0.as_slice(), &findings.encode()].concat());
         }
         if changed {
             self.objects.sync()?;
+        }
+        // Under the same mark the index before stays as it is, until this one is accepted.
+        let refreshed = changed && next.mark == self.index.mark;
+        if changed && !refreshed {
             index_file::save(&self.data_dir, &next)?;
         }
         let stats = Stats {
@@ -285,7 +298,7 @@ impl Tree {
             doubted: volume.doubted,
         };
         let uncovered = uncovered(&next);
-        Ok(Capture::new(findings, uncovered, stats, Arc::new(next)))
+        Ok(Capture { findings, uncovered, stats, next: Arc::new(next), refreshed })
     }
 
     fn sweep(&self, context: &Context<'_>, sweep: &Sweep) -> Result<(Vec<Found>, sweep::Counts)> {
@@ -305,10 +318,13 @@ impl Tree {
     /// The capture has been kept: the next one is compared with it.
     ///
     /// # Errors
-    /// Older indexes can't be removed; the tree has moved on all the same.
+    /// The data folder can't be tidied; the tree has moved on all the same.
     pub fn accept(&mut self, capture: Capture) -> Result<Findings> {
         let moved = self.index.mark != capture.next.mark;
         self.index = capture.next;
+        if capture.refreshed {
+            index_file::save(&self.data_dir, &self.index)?;
+        }
         if moved {
             index_file::remove_others(&self.data_dir, Some(self.index.mark))?;
         }
@@ -397,21 +413,17 @@ impl std::fmt::Debug for Tree {
 /// Folders that are never roots (spec `rewind.md`, *Capture*).
 fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
     let refused = |why| Err(WorktreeError::RootRefused { path: root.to_owned(), why });
-    let real = |path: &Path| {
-        fs::canonicalize(path).map_err(|source| WorktreeError::Root { path: path.to_owned(), source })
-    };
-    let root_is = real(root)?;
-    let names = || root_is.iter().map(|name| name.as_encoded_bytes());
+    let gone = |source| WorktreeError::Root { path: root.to_owned(), source };
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let root_is = fs::canonicalize(root).map_err(gone)?;
+    let is_own = |own: &Path| root_is.starts_with(real(own));
     if root_is.parent().is_none() {
         refused("it is the whole system")
-    } else if rules.home.as_ref().is_some_and(|home| real(home).unwrap_or(home.clone()).starts_with(&root_is))
-    {
+    } else if rules.home.as_ref().is_some_and(|home| real(home).starts_with(&root_is)) {
         refused("it is the home folder, or holds it")
-    } else if names().any(is_git) || is_bare(&root_is) {
+    } else if root_is.iter().any(|name| is_git(name.as_encoded_bytes())) || is_bare(&root_is) {
         refused("it belongs to git")
-    } else if real(data_dir)?.starts_with(&root_is) && real(data_dir)? == root_is
-        || root_is.starts_with(real(data_dir)?)
-    {
+    } else if is_own(data_dir) || rules.own.as_deref().is_some_and(is_own) {
         refused("Retake keeps its own data there")
     } else {
         Ok(())

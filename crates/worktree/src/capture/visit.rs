@@ -97,7 +97,7 @@ impl<'a> Visitor<'a> {
         if stat.st_dev != root.identity.device {
             return Err(Errno::XDEV.into());
         }
-        if job.place.is_some() && (stat.st_dev, stat.st_ino) == self.context.data {
+        if job.place.is_some() && self.context.own.contains(&(stat.st_dev, stat.st_ino)) {
             return Ok(Some(Outcome::Uncovered(WhyNot::DataFolder)));
         }
         listing.read(fd.as_fd())?;

@@ -200,3 +200,17 @@ fn named_folders_alone_are_looked_at() {
         ["+ a/.gitignore", "lost a/inner: an ignore file excludes the folder"]
     );
 }
+
+#[test]
+fn a_folder_that_takes_the_place_of_a_known_one_is_looked_at_whole() {
+    use retake_worktree::{Permission, Sweep};
+    let mut world = World::with(|root| {
+        write(root, "one/inner/file", "x");
+        write(root, "two/other", "x");
+    });
+    fs::remove_dir_all(world.at("one")).unwrap();
+    fs::rename(world.at("two"), world.at("one")).unwrap();
+    let capture = world.tree.capture(&Sweep::Folders(vec![None]), Permission::Ask, &|_| ()).unwrap();
+    let found = lines(&world.accept(capture));
+    assert_eq!(found, ["- one/inner", "- one/inner/file", "+ one/other", "- two", "- two/other"]);
+}

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use retake_core::FilePath;
 use retake_worktree::{MemoryObjects, Permission, Rules, Sweep, Tree, WhyNot, WorktreeError};
 
-use super::{World, open, write};
+use super::{World, write};
 
 #[test]
 fn names_are_bytes() {
@@ -208,15 +208,22 @@ fn a_root_that_is_gone_or_another_one_changes_nothing() {
 }
 
 #[test]
-fn the_data_folder_is_not_covered_when_it_lies_inside() {
-    let world = World::new();
-    fs::create_dir(world.at("own")).unwrap();
-    let objects = Arc::new(MemoryObjects::default());
-    let mut tree = Tree::open(&world.root(), &world.at("own"), Rules::default(), objects, None).unwrap();
+fn our_own_data_is_not_covered_when_it_lies_inside() {
+    let world = World::with(|root| {
+        write(root, "retake/packs/pack", "x");
+        fs::create_dir(root.join("index")).unwrap();
+    });
+    let rules = Rules { own: Some(world.at("retake")), ..Rules::default() };
+    let open = |root: &Path| {
+        let objects = Arc::new(MemoryObjects::default());
+        Tree::open(root, &world.at("index"), rules.clone(), objects, None)
+    };
+    let mut tree = open(&world.root()).unwrap();
     let capture = tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
-    assert_eq!(capture.uncovered.len(), 1);
-    assert_eq!(capture.uncovered[0].why.to_string(), "Retake's own data");
+    let named: Vec<_> = capture.uncovered.iter().map(|one| format!("{}: {}", one.path, one.why)).collect();
+    assert_eq!(named, ["index: Retake's own data", "retake: Retake's own data"]);
     tree.accept(capture).unwrap();
     assert!(tree.records().is_empty());
-    assert!(open(&world.dir, &world.rules, world.objects.clone(), None).is_ok());
+    let refused = open(&world.at("retake/packs"));
+    assert!(matches!(refused, Err(WorktreeError::RootRefused { .. })), "{refused:?}");
 }

@@ -115,6 +115,19 @@ fn a_capture_that_was_not_kept_is_found_again() {
 }
 
 #[test]
+fn a_capture_that_found_nothing_and_was_dropped_leaves_no_trace() {
+    let mut world = World::with(|root| {
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, root.join("pipe"), kind, 0o644.into(), 0).unwrap();
+    });
+    fs::remove_file(world.at("pipe")).unwrap();
+    assert!(world.look().unwrap().findings.is_empty());
+    world.reopen();
+    world.write("pipe", "x");
+    assert_eq!(world.lines(), ["gained pipe"], "till now nobody knew that it was gone");
+}
+
+#[test]
 fn a_capture_that_was_kept_and_not_accepted_is_in_force() {
     let mut world = World::with(|root| write(root, "a", "1"));
     world.write("a", "2");
