@@ -92,6 +92,7 @@ impl From<StoreError> for EngineError {
         let message = error.to_string();
         let (kind, code, hint) = match &error {
             StoreError::Refused(refusal) => return refused(refusal),
+            StoreError::StaleFiles(_) | StoreError::Unsettled | StoreError::NothingToDo => of_files(&error),
             StoreError::UnknownConversation(_) => (
                 Kind::NotFound,
                 "unknown_conversation",
@@ -110,11 +111,6 @@ impl From<StoreError> for EngineError {
             StoreError::RequestReused(_) => {
                 (Kind::Refused, "request_reused", "use a new id for a new request".into())
             }
-            StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", "look at the new plan".into()),
-            StoreError::Unsettled => {
-                (Kind::Refused, "unsettled", "start Retake again: it finishes that one first".into())
-            }
-            StoreError::NothingToDo => (Kind::Refused, "unchanged", "there is nothing to be done".into()),
             StoreError::BadCursor(_) => {
                 (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading".into())
             }
@@ -205,6 +201,17 @@ impl From<WorktreeError> for EngineError {
         };
         let cause = error.source().map(|cause| chain(cause).into());
         Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, error.to_string()) }
+    }
+}
+
+/// What a store says of files.
+fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
+    match error {
+        StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", "look at the new plan".into()),
+        StoreError::Unsettled => {
+            (Kind::Refused, "unsettled", "start Retake again: it finishes that one first".into())
+        }
+        _ => (Kind::Refused, "unchanged", "it is so already".into()),
     }
 }
 

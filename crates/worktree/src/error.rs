@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use retake_core::{ContentHash, FilePath};
 
+use crate::capture::WhyNot;
+
 /// Short for a result of this crate.
 pub type Result<T, E = WorktreeError> = std::result::Result<T, E>;
 
@@ -62,6 +64,47 @@ pub enum WorktreeError {
     /// The name of a staging folder is made of letters, digits and `-` only.
     #[error("“{0}” can't be part of a staging folder's name")]
     BadStagingName(String),
+    /// The root of a workspace can't be opened: gone, or not mounted. Nothing was changed.
+    #[error("can't open the workspace {}", path.display())]
+    Root {
+        /// Which folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another folder than before is in the place of the root. Nothing was changed.
+    #[error("{} is not the folder that it was; is the right disk mounted?", path.display())]
+    RootReplaced {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// A folder that is never a workspace.
+    #[error("{} can't be a workspace: {why}", path.display())]
+    RootRefused {
+        /// Which folder.
+        path: PathBuf,
+        /// Why not.
+        why: &'static str,
+    },
+    /// So much is new that it is not read without being asked for. Nothing was changed.
+    #[error("{files} files with {bytes} bytes are new at once; capture them only if that is meant")]
+    TooMuch {
+        /// Files whose bytes are new.
+        files: u64,
+        /// How many bytes they have.
+        bytes: u64,
+    },
+    /// A path that has no record now.
+    #[error("{path} is not covered: {why}")]
+    NotCovered {
+        /// Which path.
+        path: FilePath,
+        /// Why not.
+        why: WhyNot,
+    },
+    /// An object that should describe folders or changes says nothing sensible.
+    #[error("the object {0} is no list of files of a version that is known")]
+    NoManifest(ContentHash),
 }
 
 impl WorktreeError {

@@ -126,6 +126,21 @@ impl Root {
         self.open_below(path.as_bytes())
     }
 
+    /// The names in a folder below the root, covered or not.
+    ///
+    /// # Errors
+    /// As for [`folder`](Self::folder), or it can't be read.
+    pub fn names(&self, path: Option<&FilePath>) -> io::Result<Vec<Vec<u8>>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(readable(self.folder(path)?)?)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if !matches!(name.as_slice(), b"." | b"..") {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
     fn open_below(&self, path: &[u8]) -> io::Result<OwnedFd> {
         let resolve = ResolveFlags::BENEATH
             | ResolveFlags::NO_SYMLINKS

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use retake_core::{ContentHash, FilePath, Look, MergeBytes, Now, Record};
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
-use rustix::fs::Dir;
 
 use super::Workspace;
 
@@ -52,20 +51,11 @@ impl Look for Looking<'_> {
     }
 
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
-        let opened = self.workspace.root.folder(Some(folder)).map_err(|_| ());
-        let Ok(names) = opened.and_then(|fd| Dir::read_from(fd).map_err(|_| ())) else {
+        match self.workspace.root.names(Some(folder)) {
+            Ok(names) => names.iter().map(|name| folder.join(name).ok()).collect(),
             // It can't be looked into: something may be there.
-            return vec![None];
-        };
-        let mut children = Vec::new();
-        for entry in names {
-            match entry {
-                Ok(entry) if matches!(entry.file_name().to_bytes(), b"." | b"..") => {}
-                Ok(entry) => children.push(folder.join(entry.file_name().to_bytes()).ok()),
-                Err(_) => children.push(None),
-            }
+            Err(_) => vec![None],
         }
-        children
     }
 
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>> {

@@ -1,0 +1,29 @@
+//! Captures: what is in a workspace, and what changed since the last one. It sees by looking, never by being told; reads
+//! files and writes none but the index in the data folder; follows no link and never leaves the root.
+
+mod below;
+mod bytes;
+mod coverage;
+mod descend;
+mod extras;
+mod fetch;
+mod findings;
+mod index;
+mod index_file;
+mod manifest;
+mod note;
+mod read;
+mod rules;
+mod settle;
+mod start;
+mod sweep;
+mod tree;
+mod visit;
+
+pub use coverage::{CoverageChange, Uncovered, WhyNot};
+pub use findings::Findings;
+pub use index::{Known, Mark};
+pub use manifest::Manifest;
+pub use note::Noting;
+pub use rules::Rules;
+pub use tree::{Capture, Permission, Progress, Stats, Sweep, Tree};

@@ -1,0 +1,164 @@
+//! The always-covered paths that lie in folders which are not covered: each is looked at by itself. And one path looked
+//! at now, for edit tools and for the check after an apply.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::os::fd::AsFd;
+
+use retake_core::{ContentHash, FilePath, Record};
+use rustix::fs::{self, FileType};
+use rustix::io::Errno;
+
+use super::below::{self, Root, Signature};
+use super::coverage::WhyNot;
+use super::index::{self, Index, Known, Place, What, child};
+use super::read::{self, Reading, Request};
+use super::settle::Settling;
+use super::sweep::Context;
+use crate::error::Result;
+
+/// One path as it is now.
+#[derive(Debug)]
+pub(crate) enum Look {
+    /// A file or a link, or why it has no record.
+    Is(What),
+    /// With its inode.
+    Folder(Record, u64),
+    Absent,
+}
+
+/// Looks at one path. A file whose stamp tells that it is as in `old` is not read.
+pub(crate) fn look(
+    root: &Root,
+    path: &FilePath,
+    limit: u64,
+    old: Option<&What>,
+    keep: &dyn Fn(&[u8]) -> Result<ContentHash>,
+) -> Result<Look> {
+    let seen = |errno| -> Result<Look> {
+        Ok(Reading::from(read::refused(errno, path.as_bytes())?).what().map_or(Look::Absent, Look::Is))
+    };
+    let folder = match root.folder(path.parent().as_ref()) {
+        Ok(folder) => folder,
+        // No folder there, so nothing in it.
+        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Look::Absent),
+        Err(errno) => return seen(errno),
+    };
+    let name = CString::new(path.name()).expect("BUG: a path holds no zero byte");
+    let stat = match below::stat(folder.as_fd(), &name) {
+        Ok(stat) => stat,
+        Err(errno) => return seen(errno),
+    };
+    let signature = Signature::of(&stat);
+    match below::kind(&stat) {
+        FileType::RegularFile if signature.size > limit => Ok(Look::Is(What::Uncovered(WhyNot::TooLarge))),
+        FileType::RegularFile => {
+            let known = match old.and_then(What::known) {
+                Some(What::File(file))
+                    if file.signature == signature && !index::is_warm(signature.ctime, file.read_at) =>
+                {
+                    return Ok(Look::Is(What::File(file.clone())));
+                }
+                Some(What::File(file)) => file.put(),
+                _ => None,
+            };
+            let request = Request { folder: folder.as_fd(), name: path.name(), signature, known, limit };
+            let reading = read::read(request, &mut Vec::new(), keep)?;
+            Ok(reading.what().map_or(Look::Absent, Look::Is))
+        }
+        FileType::Symlink => {
+            let what = read::link(folder.as_fd(), path.name(), signature)?;
+            Ok(what.map_or(Look::Absent, Look::Is))
+        }
+        FileType::Directory => match root.folder(Some(path)).and_then(fs::fstat) {
+            Ok(stat) => Ok(Look::Folder(Record::Folder { mode: (stat.st_mode & 0o777) as u16 }, stat.st_ino)),
+            // A folder that may not be read still has its bits.
+            Err(Errno::ACCESS) => {
+                Ok(Look::Folder(Record::Folder { mode: signature.mode & 0o777 }, signature.inode))
+            }
+            Err(errno) => seen(errno),
+        },
+        _ => Ok(Look::Is(What::Uncovered(WhyNot::Special))),
+    }
+}
+
+/// Looks at the always-covered paths outside covered folders, and gives the next index's.
+pub(crate) fn look_at_all(
+    context: &Context<'_>,
+    settling: &mut Settling<'_>,
+    keep: &dyn Fn(&[u8]) -> Result<ContentHash>,
+) -> Result<BTreeMap<FilePath, Option<What>>> {
+    let mut extras = BTreeMap::new();
+    let old = context.index;
+    for path in &context.rules.always {
+        let inside = match nearest(settling, path) {
+            // It came into a covered folder: there it has been looked at.
+            Nearest::Inside(what) => Some(what),
+            Nearest::Never => continue,
+            Nearest::Outside => None,
+        };
+        let before = old.extras.get(path);
+        if let Some(now) = inside {
+            if let Some(before) = before {
+                settling.extra(path, before, &now);
+            }
+            continue;
+        }
+        let known = before.and_then(Option::as_ref);
+        let now = match look(context.root, path, context.rules.max_file, known, keep)? {
+            Look::Absent => None,
+            Look::Folder(..) => Some(What::Uncovered(WhyNot::Ignored)),
+            Look::Is(What::Unknown(why, _)) => {
+                Some(What::Unknown(why, known.and_then(What::known).cloned().map(Box::new)))
+            }
+            Look::Is(what) => Some(what),
+        };
+        // Where it was not there, and no folder for it either, it was known to be absent.
+        let was_absent = before.is_none() && old.always.contains(path) && old.known(path) == Known::Absent;
+        match before {
+            // The first capture, or the sweep has told it when it found the folder leaving.
+            _ if old.folders.is_empty() => {}
+            None if old.covers(&path.parent()) => {}
+            Some(before) => settling.extra(path, before, &now),
+            None if was_absent => settling.extra(path, &None, &now),
+            None if now.as_ref().and_then(What::record).is_some() => settling.gained(path),
+            None => {}
+        }
+        extras.insert(path.clone(), now);
+    }
+    Ok(extras)
+}
+
+enum Nearest {
+    /// In a covered folder, as this.
+    Inside(Option<What>),
+    /// In a folder that is not covered.
+    Outside,
+    /// In what is never covered.
+    Never,
+}
+
+/// How the folders on the way to a path are covered, in the next index.
+fn nearest(settling: &Settling<'_>, path: &FilePath) -> Nearest {
+    let mut place: Place = None;
+    for name in path.components() {
+        let Some(folder) = settling.folders().get(&place) else {
+            return Nearest::Outside;
+        };
+        let here = child(place.as_ref(), name);
+        match folder.find(name) {
+            what if here.as_ref() == Some(path) => return Nearest::Inside(what.cloned()),
+            Some(What::Folder) => place = here,
+            Some(What::Uncovered(WhyNot::Repository | WhyNot::DataFolder)) => return Nearest::Never,
+            Some(What::Uncovered(_) | What::Unknown(..)) => return Nearest::Outside,
+            // No folder on the way: it is not there.
+            Some(What::File(_) | What::Link(_)) | None => return Nearest::Inside(None),
+        }
+    }
+    Nearest::Outside
+}
+
+/// Whether an index covers the folder of a path.
+pub(crate) fn is_inside(index: &Index, path: &FilePath) -> bool {
+    index.covers(&path.parent())
+}

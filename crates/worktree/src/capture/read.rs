@@ -1,0 +1,182 @@
+//! Reading a file's bytes so that they are all of one moment, and putting them into the object store. A file that
+//! changes while it is read is read again; one that goes on changing is unstable, and never recorded half.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use retake_core::ContentHash;
+use rustix::fs::{self, FileType};
+use rustix::io::Errno;
+
+use super::below::{self, Signature};
+use super::coverage::WhyNot;
+use super::index::{FileSeen, LinkSeen, What};
+use crate::error::Result;
+use crate::objects::{Objects, hash};
+
+/// What reading came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Read(FileSeen),
+    Uncovered(WhyNot),
+    Unknown(WhyNot),
+    Gone,
+}
+
+impl Reading {
+    /// As an entry; `None` is gone.
+    pub(crate) fn what(self) -> Option<What> {
+        match self {
+            Self::Read(file) => Some(What::File(file)),
+            Self::Uncovered(why) => Some(What::Uncovered(why)),
+            Self::Unknown(why) => Some(What::Unknown(why, None)),
+            Self::Gone => None,
+        }
+    }
+}
+
+/// One file to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    pub folder: BorrowedFd<'a>,
+    pub name: &'a [u8],
+    /// What `stat` said of it.
+    pub signature: Signature,
+    /// Its bytes' hash when it was last read: those are in the object store.
+    pub known: Option<ContentHash>,
+    pub limit: u64,
+}
+
+/// How often a file that changes while it is read is read again.
+const AGAIN: usize = 3;
+
+/// Reads a file; `keep` gets bytes that are not the known ones and names them.
+pub(crate) fn read(
+    request: Request<'_>,
+    buffer: &mut Vec<u8>,
+    keep: &dyn Fn(&[u8]) -> Result<ContentHash>,
+) -> Result<Reading> {
+    let mut expected = Some(request.signature);
+    for _ in 0..=AGAIN {
+        let attempt = match attempt(request, expected.take(), buffer) {
+            Ok(attempt) => attempt,
+            Err(errno) => return refused(errno, request.name).map(Reading::from),
+        };
+        match attempt {
+            Attempt::Changed => {}
+            Attempt::Uncovered(why) => return Ok(Reading::Uncovered(why)),
+            Attempt::Whole(signature, read_at) => {
+                let name = hash(buffer);
+                let hash = if request.known == Some(name) { name } else { keep(buffer)? };
+                return Ok(Reading::Read(FileSeen { signature, hash, read_at }));
+            }
+        }
+    }
+    Ok(Reading::Unknown(WhyNot::Unstable))
+}
+
+/// Puts into a store what is read, for [`read`].
+pub(crate) fn into(objects: &dyn Objects) -> impl Fn(&[u8]) -> Result<ContentHash> {
+    move |bytes| objects.put(bytes)
+}
+
+enum Attempt {
+    Whole(Signature, i64),
+    Changed,
+    Uncovered(WhyNot),
+}
+
+/// The files' clock is read first, then the bytes, then the state: a change after any of them shows, or leaves the file
+/// young.
+fn attempt(
+    request: Request<'_>,
+    expected: Option<Signature>,
+    buffer: &mut Vec<u8>,
+) -> Result<Attempt, Errno> {
+    let read_at = below::stamp();
+    let file = below::open_file(request.folder, request.name)?;
+    let expected = match expected {
+        Some(expected) => expected,
+        None => {
+            let stat = fs::fstat(&file)?;
+            if below::kind(&stat) != FileType::RegularFile {
+                return Ok(Attempt::Uncovered(WhyNot::Special));
+            }
+            Signature::of(&stat)
+        }
+    };
+    if expected.size > request.limit {
+        return Ok(Attempt::Uncovered(WhyNot::TooLarge));
+    }
+    let size = usize::try_from(expected.size).map_err(|_| Errno::FBIG)?;
+    let len = fill(file.as_fd(), size, buffer)?;
+    let stat = fs::fstat(&file)?;
+    let unchanged = below::kind(&stat) == FileType::RegularFile && Signature::of(&stat) == expected;
+    Ok(if unchanged && len == size { Attempt::Whole(expected, read_at) } else { Attempt::Changed })
+}
+
+/// Reads at most one byte more than `size`.
+fn fill(file: BorrowedFd<'_>, size: usize, buffer: &mut Vec<u8>) -> Result<usize, Errno> {
+    const ROOMY: usize = 8 << 20;
+    if buffer.capacity() > ROOMY && size < ROOMY {
+        *buffer = Vec::new();
+    }
+    buffer.clear();
+    buffer.reserve_exact(size + 1);
+    while buffer.len() < size {
+        match rustix::io::read(file, rustix::buffer::spare_capacity(buffer)) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(Errno::INTR) => {}
+            // A FIFO took its place; the state will tell.
+            Err(Errno::AGAIN | Errno::ISDIR) => break,
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(buffer.len())
+}
+
+/// What a refusal of the system means for the one path; the system being out of means is an error of the capture.
+pub(crate) enum Refusal {
+    Unknown(WhyNot),
+    Special,
+    Gone,
+}
+
+impl From<Refusal> for Reading {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Unknown(why) => Self::Unknown(why),
+            Refusal::Special => Self::Uncovered(WhyNot::Special),
+            Refusal::Gone => Self::Gone,
+        }
+    }
+}
+
+pub(crate) fn refused(errno: Errno, name: &[u8]) -> Result<Refusal> {
+    Ok(match errno {
+        Errno::NOENT => Refusal::Gone,
+        Errno::XDEV => Refusal::Unknown(WhyNot::OtherFileSystem),
+        // Something else took its place between listing and opening.
+        Errno::LOOP | Errno::NOTDIR => Refusal::Unknown(WhyNot::Unstable),
+        Errno::NXIO | Errno::NODEV => Refusal::Special,
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM => {
+            let name = String::from_utf8_lossy(name).into_owned();
+            return Err(crate::WorktreeError::io("read", name)(errno.into()));
+        }
+        _ => Refusal::Unknown(WhyNot::Unreadable),
+    })
+}
+
+/// Reads a link, never following it.
+pub(crate) fn link(folder: BorrowedFd<'_>, name: &[u8], signature: Signature) -> Result<Option<What>> {
+    let read_at = below::stamp();
+    match fs::readlinkat(folder, name, Vec::new()) {
+        Ok(target) => {
+            Ok(Some(What::Link(LinkSeen { signature, target: Arc::from(target.as_bytes()), read_at })))
+        }
+        // It is no link any more.
+        Err(Errno::INVAL) => Ok(Some(What::Unknown(WhyNot::Unstable, None))),
+        Err(errno) => Ok(Reading::from(refused(errno, name)?).what()),
+    }
+}

@@ -1,0 +1,185 @@
+//! What is covered: the limits, the folders known by name or by a marker, and the ignore files. Only ignore files inside
+//! the root count: `.git/info/exclude`, the user's global ignore file and those in folders above the root lie where no
+//! capture sees them, so that a change in them would change the coverage without anybody seeing why.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use retake_core::{ContentHash, FilePath};
+use rustix::fs::FileType;
+
+use super::below::Listing;
+use super::coverage::WhyNot;
+use crate::objects::Objects;
+
+/// What a workspace's captures cover (spec `rewind.md`, *Capture*).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Larger files are not covered.
+    pub max_file: u64,
+    /// Larger *ignored* files in covered folders are not covered.
+    pub max_ignored: u64,
+    /// With more new files at once a capture asks first.
+    pub ask_files: u64,
+    /// With more bytes of new content at once a capture asks first.
+    pub ask_bytes: u64,
+    /// The user's home, which is no root, and nothing above it either.
+    pub home: Option<PathBuf>,
+    /// The folder that holds all of Retake's data. It is not covered, and neither it nor what is in it is a root.
+    pub own: Option<PathBuf>,
+    /// Paths that are covered although a rule excludes them (not although they are over `max_file`): what our own edit
+    /// tools wrote. A tree remembers those that it was given before.
+    pub always: BTreeSet<FilePath>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            max_file: 64 << 20,
+            max_ignored: 1 << 20,
+            ask_files: 200_000,
+            ask_bytes: 2_000_000_000,
+            home: None,
+            own: None,
+            always: BTreeSet::new(),
+        }
+    }
+}
+
+/// The limits that decide on a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub file: u64,
+    pub ignored: u64,
+}
+
+/// The names of ignore files; what an earlier one says goes before what a later one says, wherever they lie.
+pub(crate) const IGNORE_FILES: [&[u8]; 3] = [b".retakeignore", b".ignore", b".gitignore"];
+
+/// An ignore file over this size is a file like any other.
+pub(crate) const LONGEST_IGNORE_FILE: u64 = 1 << 20;
+
+/// The ignore files in force in a folder: its own and those of the folders around it, up to the root.
+#[derive(Debug, Default)]
+pub(crate) struct Chain {
+    outer: Option<Arc<Chain>>,
+    /// How much of a path below the root lies before the names that the files here speak of.
+    skip: usize,
+    files: [Option<Arc<Gitignore>>; 3],
+}
+
+impl Chain {
+    /// The chain in a folder with ignore files of its own.
+    pub(crate) fn inner(
+        outer: &Arc<Self>,
+        folder: Option<&FilePath>,
+        files: [Option<Arc<Gitignore>>; 3],
+    ) -> Arc<Self> {
+        if files.iter().all(Option::is_none) {
+            return Arc::clone(outer);
+        }
+        let skip = folder.map_or(0, |folder| folder.as_bytes().len() + 1);
+        Arc::new(Self { outer: Some(Arc::clone(outer)), skip, files })
+    }
+
+    /// Why a folder is not entered, as far as its name tells.
+    pub(crate) fn excludes(&self, path: &[u8]) -> Option<WhyNot> {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        if name == b"node_modules" {
+            return Some(WhyNot::NodeModules);
+        }
+        self.ignores(path, true).then_some(WhyNot::Ignored)
+    }
+
+    /// Why a file of this size is not covered.
+    pub(crate) fn excludes_file(&self, path: &[u8], size: u64, limits: Limits) -> Option<WhyNot> {
+        if size > limits.file {
+            Some(WhyNot::TooLarge)
+        } else if size > limits.ignored && self.ignores(path, false) {
+            Some(WhyNot::IgnoredAndLarge)
+        } else {
+            None
+        }
+    }
+
+    fn ignores(&self, path: &[u8], is_folder: bool) -> bool {
+        for which in 0..IGNORE_FILES.len() {
+            let mut at = Some(self);
+            while let Some(chain) = at {
+                let below = Path::new(OsStr::from_bytes(&path[chain.skip.min(path.len())..]));
+                match chain.files[which].as_ref().map(|file| file.matched(below, is_folder)) {
+                    Some(Match::Ignore(_)) => return true,
+                    Some(Match::Whitelist(_)) => return false,
+                    Some(Match::None) | None => at = chain.outer.as_deref(),
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Ignore files, parsed, by their bytes' hash.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed(Mutex<HashMap<ContentHash, Arc<Gitignore>>>);
+
+impl Parsed {
+    pub(crate) fn get(&self, hash: &ContentHash) -> Option<Arc<Gitignore>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+    }
+
+    /// From the object store, if need be; `None` when it can't be had.
+    pub(crate) fn get_or_load(&self, hash: &ContentHash, objects: &dyn Objects) -> Option<Arc<Gitignore>> {
+        self.get(hash).or_else(|| Some(self.parse(*hash, &objects.get(hash).ok()?)))
+    }
+
+    pub(crate) fn parse(&self, hash: ContentHash, bytes: &[u8]) -> Arc<Gitignore> {
+        let parsed = Arc::new(parse(bytes));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, Arc::clone(&parsed));
+        parsed
+    }
+}
+
+/// A line that makes no sense, or is no UTF-8, excludes nothing.
+fn parse(bytes: &[u8]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(".");
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if let Ok(line) = std::str::from_utf8(line) {
+            // An error means that the line is no pattern; the others still are.
+            let _ = builder.add_line(None, line);
+        }
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// Why a folder is not covered, as far as what lies in it tells; `is_tag` says whether a `CACHEDIR.TAG` is a valid one.
+pub(crate) fn marked(listing: &Listing, is_tag: impl FnOnce() -> bool) -> Option<WhyNot> {
+    let is = |name: &[u8], kind| listing.kind_of(name) == Some(kind);
+    let head = [FileType::RegularFile, FileType::Symlink].map(Some);
+    if head.contains(&listing.kind_of(b"HEAD"))
+        && is(b"objects", FileType::Directory)
+        && is(b"refs", FileType::Directory)
+    {
+        Some(WhyNot::Repository)
+    } else if is(b"pyvenv.cfg", FileType::RegularFile) {
+        Some(WhyNot::VirtualEnvironment)
+    } else if is(b"CACHEDIR.TAG", FileType::RegularFile) && is_tag() {
+        Some(WhyNot::CacheFolder)
+    } else {
+        None
+    }
+}
+
+/// How a valid `CACHEDIR.TAG` begins.
+pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// Whether git keeps its own things under that name.
+pub(crate) fn is_git(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b".git")
+}

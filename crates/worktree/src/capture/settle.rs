@@ -1,0 +1,351 @@
+//! What a sweep found, compared with what the index had: changes where both sides were covered, coverage where not, and
+//! the next index. The rule of coverage on both sides is here and in `descend`; nothing here looks at the disk.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use retake_core::{FileChange, FilePath, Record};
+
+use super::coverage::{CoverageChange, WhyNot};
+use super::findings::Findings;
+use super::index::{Entry, Folder, Index, Place, What, child};
+use super::sweep::{Draft, Found, Outcome, Side, Standing, State};
+
+/// The comparison while it runs.
+pub(crate) struct Settling<'a> {
+    old: &'a Index,
+    folders: HashMap<Place, Arc<Folder>>,
+    findings: Findings,
+    /// What became of folders that could not be entered, or left the index.
+    fates: HashMap<FilePath, Fate>,
+    /// More than moments of reading changed.
+    changed: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// It told so itself, and what changed in it.
+    Left(WhyNot),
+    Uncovered(WhyNot),
+    Unknown(WhyNot),
+    Gone,
+}
+
+/// A folder being compared.
+struct Here<'a> {
+    place: Option<&'a FilePath>,
+    late: bool,
+    standing: Standing,
+}
+
+impl<'a> Settling<'a> {
+    /// Compares all that was found.
+    pub(crate) fn all(old: &'a Index, found: Vec<Found>) -> Self {
+        let mut this = Self {
+            old,
+            folders: old.folders.clone(),
+            findings: Findings::default(),
+            fates: HashMap::new(),
+            changed: false,
+        };
+        let mut parents = HashSet::new();
+        let mut seen = HashSet::new();
+        for one in &found {
+            let Some(path) = &one.job.place else {
+                seen.insert(None);
+                continue;
+            };
+            let fate = match one.outcome {
+                Outcome::Seen { standing: Standing::Leaving(why), .. } => Some(Fate::Left(why)),
+                Outcome::Seen { .. } => None,
+                Outcome::Uncovered(why) => Some(Fate::Uncovered(why)),
+                Outcome::Unknown(why) => Some(Fate::Unknown(why)),
+                Outcome::Gone => Some(Fate::Gone),
+            };
+            if let Some(fate) = fate {
+                this.fates.insert(path.clone(), fate);
+                parents.insert(path.parent());
+            }
+            if matches!(one.outcome, Outcome::Seen { .. }) {
+                seen.insert(one.job.place.clone());
+            }
+        }
+        for one in found {
+            this.folder(one);
+        }
+        // Folders that are as they were themselves, but hold one that isn't.
+        for place in parents.difference(&seen) {
+            this.unchanged_but_for_folders(place);
+        }
+        this
+    }
+
+    /// An always-covered path that lies in no covered folder, or did not when it was last seen.
+    pub(crate) fn extra(&mut self, path: &FilePath, before: &Option<What>, after: &Option<What>) {
+        match (before, after) {
+            (Some(What::Unknown(..)), Some(after)) if after.record().is_some() => {
+                self.findings.coverage.push((path.clone(), CoverageChange::Gained));
+            }
+            (Some(before), Some(What::Uncovered(why) | What::Unknown(why, _)))
+                if before.record().is_some() =>
+            {
+                self.findings.coverage.push((path.clone(), CoverageChange::Lost(*why)));
+                return;
+            }
+            (_, Some(What::Uncovered(_) | What::Unknown(..))) => return,
+            _ => {}
+        }
+        let late = matches!(before, Some(What::Unknown(..)));
+        let known = before.as_ref().and_then(What::known).and_then(What::record);
+        self.compare(path, known, after.as_ref().and_then(What::record), late);
+    }
+
+    /// A path that is always covered from now on.
+    pub(crate) fn gained(&mut self, path: &FilePath) {
+        self.findings.coverage.push((path.clone(), CoverageChange::Gained));
+    }
+
+    /// The next index's folders, as far as they are known now.
+    pub(crate) fn folders(&self) -> &HashMap<Place, Arc<Folder>> {
+        &self.folders
+    }
+
+    /// What was found, the next index's folders, and whether they differ in more than moments of reading.
+    pub(crate) fn finish(mut self) -> (Findings, HashMap<Place, Arc<Folder>>, bool) {
+        self.findings.sort();
+        (self.findings, self.folders, self.changed)
+    }
+
+    fn folder(&mut self, found: Found) {
+        let Outcome::Seen { mode, inode, standing, line, drafts } = found.outcome else {
+            return;
+        };
+        let job = found.job;
+        let here = Here { place: job.place.as_ref(), late: job.late, standing };
+        if let Some(path) = &job.place {
+            if let Some(line) = line {
+                self.findings.coverage.push((path.clone(), line));
+            }
+            if standing != Standing::Arriving {
+                self.compare(path, job.before, Some(Record::Folder { mode }), job.late);
+            }
+        }
+        let old = job.old.unwrap_or_default();
+        let mut entries = Vec::with_capacity(drafts.len());
+        let mut at = 0;
+        for draft in drafts {
+            let name: &[u8] = match &draft {
+                Draft::Keep(kept) => &old.entries[*kept].name,
+                Draft::New { name, .. } => name,
+            };
+            while at < old.entries.len() && *old.entries[at].name < *name {
+                self.gone(&here, &old.entries[at]);
+                at += 1;
+            }
+            let before = old.entries.get(at).filter(|entry| *entry.name == *name);
+            at += usize::from(before.is_some());
+            entries.extend(match draft {
+                Draft::Keep(kept) => self.kept(&here, &old.entries[kept]),
+                Draft::New { name, side, state } => self.new_entry(&here, name, side, state, before),
+            });
+        }
+        for entry in &old.entries[at..] {
+            self.gone(&here, entry);
+        }
+        match standing {
+            Standing::Leaving(_) => self.forget(&job.place),
+            Standing::Both | Standing::Arriving => {
+                self.put(job.place.clone(), Folder { mode, inode, entries });
+            }
+        }
+    }
+
+    fn forget(&mut self, place: &Place) {
+        self.changed |= self.folders.remove(place).is_some();
+    }
+
+    fn put(&mut self, place: Place, folder: Folder) {
+        let before = self.folders.get(&place);
+        self.changed |= before.is_none_or(|before| !before.differs_only_in_time(&folder));
+        self.folders.insert(place, Arc::new(folder));
+    }
+
+    fn unchanged_but_for_folders(&mut self, place: &Place) {
+        let Some(old) = self.old.folders.get(place).cloned() else {
+            return;
+        };
+        if !self.folders.contains_key(place) {
+            return;
+        }
+        let here = Here { place: place.as_ref(), late: false, standing: Standing::Both };
+        let entries = old.entries.iter().filter_map(|entry| self.kept(&here, entry)).collect();
+        self.put(place.clone(), Folder { mode: old.mode, inode: old.inode, entries });
+    }
+
+    /// An entry that the sweep left as it was; a folder may have met its fate all the same.
+    fn kept(&mut self, here: &Here<'_>, entry: &Entry) -> Option<Entry> {
+        if entry.what == What::Folder
+            && let Some(fate) = child(here.place, &entry.name).and_then(|path| self.fates.get(&path).copied())
+        {
+            return self.met(here, &entry.name, fate, Some(&entry.what));
+        }
+        Some(entry.clone())
+    }
+
+    fn new_entry(
+        &mut self,
+        here: &Here<'_>,
+        name: Box<[u8]>,
+        side: Side,
+        state: State,
+        before: Option<&Entry>,
+    ) -> Option<Entry> {
+        let old = before.map(|entry| &entry.what);
+        let what = match state {
+            State::Ready(what) => what,
+            State::Gone => {
+                if let Some(before) = before {
+                    self.gone(here, before);
+                }
+                return None;
+            }
+            State::Read { .. } => unreachable!("BUG: everything was read before it is compared"),
+        };
+        let Some(path) = child(here.place, &name) else {
+            return Some(Entry { name, what });
+        };
+        match what {
+            What::Folder => match self.fates.get(&path).copied() {
+                Some(fate) => self.met(here, &name, fate, old),
+                None => Some(Entry { name, what: What::Folder }),
+            },
+            What::Uncovered(why) => self.met(here, &name, Fate::Uncovered(why), old),
+            What::Unknown(why, _) => self.met(here, &name, Fate::Unknown(why), old),
+            what => {
+                self.covered(here, &path, &what, side, old);
+                match side {
+                    Side::Leaving(why) => Some(Entry { name, what: What::Uncovered(why) }),
+                    Side::Both | Side::Arriving => Some(Entry { name, what }),
+                }
+            }
+        }
+    }
+
+    /// A file or link that was read, against what was there.
+    fn covered(&mut self, here: &Here<'_>, path: &FilePath, what: &What, side: Side, old: Option<&What>) {
+        // What was covered by itself, before its folder was, is compared by itself.
+        if here.standing == Standing::Arriving || (old.is_none() && self.old.extras.contains_key(path)) {
+            return;
+        }
+        let arrives = side == Side::Arriving;
+        let line = |this: &mut Self, line| this.findings.coverage.push((path.clone(), line));
+        match old {
+            Some(What::Uncovered(_) | What::Unknown(_, None)) => line(self, CoverageChange::Gained),
+            Some(What::Unknown(_, Some(kept))) => {
+                line(self, CoverageChange::Gained);
+                self.replaced(path, kept, what, true);
+            }
+            None | Some(_) if arrives => {
+                line(self, CoverageChange::Gained);
+                if old == Some(&What::Folder) {
+                    self.forget_below(path);
+                }
+            }
+            None => self.compare(path, None, what.record(), here.late),
+            Some(old) => self.replaced(path, old, what, here.late),
+        }
+        if let (Side::Leaving(why), true) = (side, old.is_none_or(|old| !matches!(old, What::Uncovered(_)))) {
+            line(self, CoverageChange::Lost(why));
+        }
+    }
+
+    fn replaced(&mut self, path: &FilePath, old: &What, new: &What, late: bool) {
+        let before = match old {
+            What::Folder => {
+                let before = self.old.folders.get(&Some(path.clone())).map(|folder| folder.record());
+                self.all_gone_below(path, late);
+                before
+            }
+            old => old.record(),
+        };
+        self.compare(path, before, new.record(), late);
+    }
+
+    fn compare(&mut self, path: &FilePath, before: Option<Record>, after: Option<Record>, late: bool) {
+        if before != after {
+            let change = FileChange { path: path.clone(), before, after };
+            if late { self.findings.late.push(change) } else { self.findings.changes.push(change) }
+        }
+    }
+
+    /// What is there is not covered, not known, or not there after all.
+    fn met(&mut self, here: &Here<'_>, name: &[u8], fate: Fate, old: Option<&What>) -> Option<Entry> {
+        let entry = |what| Some(Entry { name: name.into(), what });
+        let path = child(here.place, name)?;
+        let was_covered = matches!(old, Some(What::File(_) | What::Link(_) | What::Folder));
+        match fate {
+            Fate::Gone => {
+                if let Some(old) = old {
+                    self.gone(here, &Entry { name: name.into(), what: old.clone() });
+                }
+                None
+            }
+            Fate::Left(why) => {
+                self.forget_below(&path);
+                entry(What::Uncovered(why))
+            }
+            Fate::Uncovered(why) => {
+                if was_covered && !matches!(here.standing, Standing::Leaving(_)) {
+                    self.findings.coverage.push((path.clone(), CoverageChange::Lost(why)));
+                }
+                self.forget_below(&path);
+                entry(What::Uncovered(why))
+            }
+            Fate::Unknown(why) => {
+                if was_covered && !matches!(here.standing, Standing::Leaving(_)) {
+                    self.findings.coverage.push((path, CoverageChange::Lost(why)));
+                }
+                let kept = old.and_then(What::known).filter(|_| why.is_unknown());
+                entry(What::Unknown(why, kept.cloned().map(Box::new)))
+            }
+        }
+    }
+
+    /// An entry that is not there any more, and known to be so.
+    fn gone(&mut self, here: &Here<'_>, entry: &Entry) {
+        let Some(path) = child(here.place, &entry.name) else {
+            return;
+        };
+        let late = here.late || matches!(entry.what, What::Unknown(..));
+        match entry.what.known() {
+            None => {}
+            Some(What::Folder) => {
+                let before = self.old.folders.get(&Some(path.clone())).map(|folder| folder.record());
+                self.compare(&path, before, None, late);
+                self.all_gone_below(&path, late);
+            }
+            Some(what) => self.compare(&path, what.record(), None, late),
+        }
+    }
+
+    fn all_gone_below(&mut self, path: &FilePath, late: bool) {
+        let old = self.old;
+        let place = Some(path.clone());
+        let Some(folder) = old.folders.get(&place) else {
+            return;
+        };
+        let here = Here { place: Some(path), late, standing: Standing::Both };
+        for entry in &folder.entries {
+            self.gone(&here, entry);
+        }
+        self.forget(&place);
+    }
+
+    fn forget_below(&mut self, path: &FilePath) {
+        let mut places = Vec::new();
+        self.old.walk(&Some(path.clone()), &mut |place, _| places.push(place.clone()));
+        for place in places {
+            self.forget(&place);
+        }
+    }
+}

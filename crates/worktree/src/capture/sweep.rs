@@ -1,0 +1,228 @@
+//! The sweep: every covered folder is listed, every name in it asked for its state, and both are merged with what the
+//! index has. Folders wait in a queue for as many threads as there are cores; a folder in which nothing changed leaves
+//! nothing behind. Opens files only to read ignore files; bytes are read when it is known how many there are.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use retake_core::{ContentHash, Record};
+
+use super::below::{Root, Signature};
+use super::coverage::{CoverageChange, WhyNot};
+use super::index::{Folder, Index, Place, What};
+use super::rules::{Chain, Limits, Parsed, Rules};
+use super::visit::Visitor;
+use crate::error::Result;
+use crate::objects::Objects;
+
+/// All that a sweep needs to know.
+pub(crate) struct Context<'a> {
+    pub root: &'a Root,
+    /// Device and inode of the folders with Retake's own data.
+    pub own: &'a [(u64, u64)],
+    pub rules: &'a Rules,
+    pub index: &'a Index,
+    pub objects: &'a dyn Objects,
+    pub parsed: &'a Parsed,
+    /// Warm files with a stamp as young as this are read again.
+    pub warm_since: i64,
+    pub looked: &'a (dyn Fn(u64) + Sync),
+    /// Set when ignore files changed in a folder that was looked at alone, or another folder took the place of a
+    /// known one in it: then that is not enough.
+    pub not_enough: AtomicBool,
+}
+
+impl Context<'_> {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { file: self.rules.max_file, ignored: self.rules.max_ignored }
+    }
+}
+
+/// The ignore files in force when the interval began, and now. One chain twice when nothing changed.
+#[derive(Clone, Debug)]
+pub(crate) struct InForce {
+    pub old: Arc<Chain>,
+    pub new: Arc<Chain>,
+}
+
+impl InForce {
+    pub(crate) fn unchanged(chain: Arc<Chain>) -> Self {
+        Self { old: Arc::clone(&chain), new: chain }
+    }
+
+    pub(crate) fn is_unchanged(&self) -> bool {
+        Arc::ptr_eq(&self.old, &self.new)
+    }
+}
+
+/// How a folder stands to the rules of before and of now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Both,
+    /// Covered till now: its changes count, then it leaves the index.
+    Leaving(WhyNot),
+    /// Covered from now on: what is in it was not created.
+    Arriving,
+}
+
+/// A folder to be looked at.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub place: Place,
+    /// What is known of it.
+    pub old: Option<Arc<Folder>>,
+    /// What was at its place.
+    pub before: Option<Record>,
+    pub in_force: InForce,
+    pub standing: Standing,
+    /// What was known is older than the last capture.
+    pub late: bool,
+    /// What is to be said of its own coverage.
+    pub line: Option<CoverageChange>,
+    /// Folders in it that are known are not looked at.
+    pub alone: bool,
+}
+
+/// What became of a folder, when that is not: as before.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub job: Job,
+    pub outcome: Outcome,
+}
+
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Seen { mode: u16, inode: u64, standing: Standing, line: Option<CoverageChange>, drafts: Vec<Draft> },
+    Uncovered(WhyNot),
+    Unknown(WhyNot),
+    Gone,
+}
+
+/// A name in a folder, as the sweep leaves it.
+#[derive(Debug)]
+pub(crate) enum Draft {
+    /// As that entry of the old folder.
+    Keep(usize),
+    New {
+        name: Box<[u8]>,
+        side: Side,
+        state: State,
+    },
+}
+
+/// Whether the rules of before and of now cover a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Both,
+    Leaving(WhyNot),
+    Arriving,
+}
+
+#[derive(Debug)]
+pub(crate) enum State {
+    Ready(What),
+    /// Its bytes have to be read.
+    Read {
+        signature: Signature,
+        known: Option<ContentHash>,
+        /// Not looked at because it may have changed, but because its stamp can't tell.
+        doubt: bool,
+    },
+    Gone,
+}
+
+/// What a sweep did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub folders: u64,
+    pub names: u64,
+}
+
+/// Runs the jobs, and those that come out of them.
+pub(crate) fn sweep(context: &Context<'_>, jobs: Vec<Job>) -> Result<(Vec<Found>, Counts)> {
+    let queue = Queue::new(jobs);
+    let looked = AtomicU64::new(0);
+    let work = || -> Result<(Vec<Found>, Counts)> {
+        let mut visitor = Visitor::new(context);
+        let mut found = Vec::new();
+        while let Some(job) = queue.take() {
+            let done = visitor.visit(job).inspect_err(|_| queue.abandon());
+            queue.finish(&mut visitor.jobs);
+            found.extend(done?);
+            (context.looked)(looked.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        Ok((found, visitor.counts))
+    };
+    let mut found = Vec::new();
+    let mut counts = Counts::default();
+    for part in on_all_cores(work) {
+        let (part, counted) = part?;
+        found.extend(part);
+        counts.folders += counted.folders;
+        counts.names += counted.names;
+    }
+    found.sort_by(|a, b| a.job.place.cmp(&b.job.place));
+    Ok((found, counts))
+}
+
+/// Runs the same work on every core, and gives what each of them came to.
+pub(crate) fn on_all_cores<T: Send>(work: impl Fn() -> T + Sync) -> Vec<T> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..cores).map(|_| scope.spawn(&work)).collect();
+        let mut done = vec![work()];
+        for other in others {
+            done.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    })
+}
+
+/// Jobs for several threads; it is empty when there are none left and none can come any more.
+struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+struct Waiting {
+    jobs: Vec<Job>,
+    running: usize,
+}
+
+impl Queue {
+    fn new(jobs: Vec<Job>) -> Self {
+        Self { waiting: Mutex::new(Waiting { jobs, running: 0 }), changed: Condvar::new() }
+    }
+
+    fn take(&self) -> Option<Job> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(job) = waiting.jobs.pop() {
+                waiting.running += 1;
+                return Some(job);
+            }
+            if waiting.running == 0 {
+                return None;
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn finish(&self, jobs: &mut Vec<Job>) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.running -= 1;
+        let wake = !jobs.is_empty() || waiting.running == 0;
+        waiting.jobs.append(jobs);
+        drop(waiting);
+        if wake {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Nothing more is to be done: an error ends the sweep.
+    fn abandon(&self) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).jobs.clear();
+    }
+}
