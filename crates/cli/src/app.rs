@@ -110,6 +110,7 @@ async fn open(places: &Places) -> Result<Opened, Problem> {
         data_dir: places.data_dir.clone(),
         config_file: places.config_file.clone(),
         user: user.unwrap_or_else(|| "you".to_owned()),
+        home: env::var_os("HOME").map(PathBuf::from),
         wait_for_owner: wait_for_owner(),
     })
     .await?;

@@ -340,6 +340,7 @@ pub(crate) fn description(line: &OpLine) -> String {
             (Some(before), None) => format!("no longer “{before}”"),
             (None, None) => String::new(),
         },
+        (_, Change::Files) => "files".into(),
         (_, Change::Erase(entries)) => format!("the content of {} messages", entries.len()),
         (_, Change::Unknown { kind }) => format!("a “{kind}”, which this version does not know"),
         (_, Change::Move { after: None, .. }) => "to the beginning".into(),

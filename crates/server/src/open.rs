@@ -21,6 +21,8 @@ pub struct Options {
     pub config_file: PathBuf,
     /// The name of the person who types.
     pub user: String,
+    /// Their home folder, which is no workspace.
+    pub home: Option<PathBuf>,
     /// How long to wait for another owner to end.
     pub wait_for_owner: Duration,
 }
@@ -41,6 +43,7 @@ pub async fn open(options: Options) -> Result<(Arc<dyn Client>, Vec<String>), Pr
         settings: settings.clone(),
         environment: Environment::process(),
         user: options.user,
+        home: options.home,
     };
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
     Ok((Arc::new(InProcess { engine, settings: Arc::new(settings) }), notices))

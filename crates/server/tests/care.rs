@@ -69,6 +69,7 @@ async fn two_owners_of_one_directory_are_one_too_many() {
         data_dir: desk.file("data"),
         config_file: desk.file("config.toml"),
         user: "bob".into(),
+        home: None,
         wait_for_owner: std::time::Duration::ZERO,
     };
     let Err(problem) = retake_server::open(options).await else { panic!("it has an owner") };

@@ -105,6 +105,7 @@ pub(super) async fn open(home: &Path, data_dir: &Path) -> Arc<dyn Client> {
         data_dir: data_dir.to_owned(),
         config_file: home.join("config.toml"),
         user: "ada".into(),
+        home: None,
         wait_for_owner: Duration::ZERO,
     };
     let (client, notices) = retake_server::open(options).await.expect("opened");
