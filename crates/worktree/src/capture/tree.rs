@@ -31,7 +31,8 @@ use crate::objects::{Objects, hash};
 pub enum Sweep {
     /// Everything.
     Whole,
-    /// These folders, `None` being the root, and what is new in them; not the folders in them that are known.
+    /// These folders, `None` being the root, and what is new in them; not the folders in them that are known. Every
+    /// folder in which something came, went or changed has to be named, also one that is gone with all in it.
     Folders(Vec<Option<FilePath>>),
 }
 

@@ -232,6 +232,10 @@ fn act(world: &World, step: &Step, touched: &mut BTreeSet<Option<FilePath>>) {
         Step::Remove(path) => {
             touch(path);
             let at = world.at(path);
+            // Something happened in every folder that goes: all in it went.
+            let removed = file_path(path);
+            let below = |path: &FilePath| path.is_within(&removed);
+            touched.extend(read_all(&world.root()).into_keys().filter(below).map(Some));
             let _ = fs::remove_file(&at).or_else(|_| fs::remove_dir_all(&at));
         }
         Step::Folder(path) => {
