@@ -45,7 +45,7 @@ impl Engine {
         let models =
             Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
         let models = Arc::new(models);
-        let rules = Rules { home: request.home, ..Rules::default() };
+        let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
         let files = Some(FilesConfig { data_dir: request.data_dir, rules });
         let parts = Parts { store, clock, random, models, system_prompt, user: request.user, files };
         let engine = Self::start(parts).await?;

@@ -112,7 +112,7 @@ impl Yard {
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.path("")).expect("a folder");
         let mut names: Vec<_> =
-            names.map(|entry| entry.expect("it").file_name().into_string().unwrap()).collect();
+            names.map(|entry| entry.expect("it").file_name().into_string().expect("UTF-8")).collect();
         names.sort();
         names
     }

@@ -18,20 +18,23 @@ struct Spec {
     prefix: Option<&'static str>,
     /// What stands behind a case's number.
     mark: &'static str,
+    /// Whether every case must have a test by now; until then those without one are listed as open.
+    whole: bool,
 }
 
-/// Specs with a prefix must have a test for every case; the cases of the others are counted as open.
+/// A spec with a prefix is being built, and its cases are listed; the cases of the others are counted as open.
 const SPECS: &[Spec] = &[
-    Spec { file: "store.md", prefix: Some("store"), mark: ". " },
-    Spec { file: "rewind.md", prefix: None, mark: " " },
-    Spec { file: "playground.md", prefix: None, mark: " " },
+    Spec { file: "store.md", prefix: Some("store"), mark: ". ", whole: true },
+    Spec { file: "rewind.md", prefix: Some("rewind"), mark: " ", whole: false },
+    Spec { file: "playground.md", prefix: None, mark: " ", whole: false },
 ];
 
 /// The cases of one spec and the tests that stand for them.
 #[derive(Debug)]
 pub struct CaseMap {
     file: &'static str,
-    required: bool,
+    begun: bool,
+    whole: bool,
     cases: BTreeMap<u32, BTreeSet<String>>,
     later: usize,
     wrong: Vec<String>,
@@ -41,7 +44,7 @@ impl CaseMap {
     /// Whether every case that must have a test has one, and every test names a case.
     #[must_use]
     pub fn is_met(&self) -> bool {
-        self.wrong.is_empty() && !self.cases.values().any(BTreeSet::is_empty)
+        self.wrong.is_empty() && !(self.whole && self.cases.values().any(BTreeSet::is_empty))
     }
 }
 
@@ -77,7 +80,7 @@ pub fn report(maps: &[CaseMap]) -> String {
 }
 
 fn render(text: &mut String, map: &CaseMap) -> std::fmt::Result {
-    if !map.required {
+    if !map.begun {
         return writeln!(text, "{}: {} cases, OPEN (a later part)", map.file, map.later);
     }
     let met = map.cases.values().filter(|tests| !tests.is_empty()).count();
@@ -96,7 +99,8 @@ fn render(text: &mut String, map: &CaseMap) -> std::fmt::Result {
 fn map(spec: &Spec, numbers: &[u32], sources: &[Source]) -> CaseMap {
     let mut map = CaseMap {
         file: spec.file,
-        required: spec.prefix.is_some(),
+        begun: spec.prefix.is_some(),
+        whole: spec.whole,
         cases: BTreeMap::new(),
         later: numbers.len(),
         wrong: Vec::new(),
@@ -241,7 +245,7 @@ mod tests {
                         2. seq 3; more\n3. image. 4. clock runs\n## Next\n5. no case\n";
 
     fn mapped(text: &str) -> (bool, String) {
-        let spec = Spec { file: "a.md", prefix: Some("a"), mark: ". " };
+        let spec = Spec { file: "a.md", prefix: Some("a"), mark: ". ", whole: true };
         let sources = [Source::new("crates/x/src/a.rs", text)];
         let map = map(&spec, &[1, 2], &sources);
         (map.is_met(), report(&[map]))

@@ -14,6 +14,7 @@ use super::index::{self, Folder, What};
 use super::read::{self, Reading, Refusal, Request};
 use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
 use super::sweep::{Context, Counts, Draft, Found, InForce, Job, Outcome, Side, Standing, State};
+use crate::apply::StagingName;
 use crate::error::{Result, WorktreeError};
 
 /// A thread of the sweep.
@@ -282,7 +283,9 @@ impl<'a> Visitor<'a> {
         let mut at = 0;
         for (name, kind, inode) in listing.iter() {
             let bare = name.to_bytes();
-            if rules::is_git(bare) {
+            // What an apply has staged is nobody's change either.
+            let staged = here.job.place.is_none() && StagingName::is_staging(bare);
+            if rules::is_git(bare) || staged {
                 continue;
             }
             self.counts.names += 1;

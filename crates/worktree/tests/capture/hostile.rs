@@ -208,6 +208,15 @@ fn a_root_that_is_gone_or_another_one_changes_nothing() {
 }
 
 #[test]
+fn what_an_apply_has_staged_is_nobodys_change() {
+    let mut world = World::new();
+    world.write(".retake-1/0", "staged");
+    assert!(world.lines().is_empty());
+    world.write("below/.retake-1", "somebody's");
+    assert_eq!(world.lines().len(), 2);
+}
+
+#[test]
 fn our_own_data_is_not_covered_when_it_lies_inside() {
     let world = World::with(|root| {
         write(root, "retake/packs/pack", "x");
