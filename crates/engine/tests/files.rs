@@ -1,44 +1,81 @@
 //! Files and conversation as one step: real commands in a real folder, plans, rewinds, undos.
 
+mod capture;
+mod crash;
+mod others;
+mod rewinds;
+mod steps;
+mod undo;
+
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
-use retake_core::{Choice, Chosen, ConversationId, FilePath, Part, Reason, Role, Seen, Verdict};
+use futures::stream::BoxStream;
+use retake_core::{Choice, Chosen, ConversationId, FilePath, Part, Role, Seen, Time};
 use retake_engine::clock::ManualClock;
-use retake_engine::store::{Action, Apply, Keeper, Memory, Store};
+use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
 use retake_engine::worktree::Rules;
 use retake_engine::{
-    EngineError, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Outcome, Result, RunEvent, Scope,
+    Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Outcome, Result, RunEvent, Scope,
 };
 use retake_testkit::{Puppet, start_in};
 use tempfile::TempDir;
 
 /// A folder that a conversation works in.
 struct Yard {
-    engine: Arc<retake_engine::Engine>,
+    engine: Arc<Engine>,
     id: ConversationId,
-    dir: TempDir,
+    dir: Arc<TempDir>,
+}
+
+/// An engine on the data of a test; another one on it must have ended.
+async fn engine(dir: &TempDir) -> Arc<Engine> {
+    // Ids of a second engine are not those of the first.
+    let seed = fs::read_dir(dir.path()).expect("a folder").count() as u64;
+    fs::write(dir.path().join(format!("engine-{seed}")), "").expect("written");
+    engine_at(dir.path(), seed).await
+}
+
+async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
+    let data = dir.join("data");
+    let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
+    let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
+    let rules = Rules { own: Some(data.clone()), ..Rules::default() };
+    let config = FilesConfig { data_dir: data, rules };
+    let clock = ManualClock::new(1_700_000_000_000 + i64::try_from(seed).expect("small"));
+    start_in(&store, &clock, &Arc::new(Puppet::default()), seed, Some(config)).await
 }
 
 impl Yard {
     /// A folder with these files.
     async fn with(files: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().expect("a folder");
-        let work = dir.path().join("work");
-        fs::create_dir(&work).expect("made");
-        let memory = Memory::new();
-        let rows = memory.writer();
-        let store: Arc<dyn Store> = Arc::new(Keeper::start(memory, rows).expect("started"));
-        let config = FilesConfig { data_dir: dir.path().join("data"), rules: Rules::default() };
-        let clock = ManualClock::new(1_700_000_000_000);
-        let engine = start_in(&store, &clock, &Arc::new(Puppet::default()), 1, Some(config)).await;
-        let folder = Some(work.to_str().expect("UTF-8").to_owned());
-        let id = engine.create(None, folder, engine.by(None)).await.expect("created").conversation;
-        let yard = Self { engine, id, dir };
+        let dir = Arc::new(tempfile::tempdir().expect("a folder"));
+        fs::create_dir(dir.path().join("work")).expect("made");
+        let engine = engine(&dir).await;
+        let yard = Self { id: Self::begin(&engine, &dir).await, engine, dir };
         files.iter().for_each(|(name, text)| yard.write(name, text));
         yard
+    }
+
+    async fn begin(engine: &Engine, dir: &TempDir) -> ConversationId {
+        let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();
+        engine.create(None, Some(folder), engine.by(None)).await.expect("created").conversation
+    }
+
+    /// Another conversation in the same folder.
+    async fn another(&self) -> Self {
+        let (engine, dir) = (Arc::clone(&self.engine), Arc::clone(&self.dir));
+        Self { id: Self::begin(&engine, &dir).await, engine, dir }
+    }
+
+    /// The same conversation, after the program has ended and begun again.
+    async fn restarted(self) -> Self {
+        let Self { engine: old, id, dir } = self;
+        drop(old);
+        Self { engine: engine(&dir).await, id, dir }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -58,9 +95,12 @@ impl Yard {
 
     /// Runs a shell command as a call, in a turn of its own.
     async fn run(&self, script: &str) {
-        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-        let exec = Exec { command, say: Some(format!("please {script}")), by: self.engine.by(None) };
-        let mut events = self.engine.exec(self.id, exec).await.expect("started");
+        self.call(script, Some(&format!("please {script}"))).await;
+    }
+
+    /// Runs a shell command as a call.
+    async fn call(&self, script: &str, say: Option<&str>) {
+        let mut events = self.started(script, say).await;
         loop {
             if let RunEvent::Ended(ended) = events.next().await.expect("an end") {
                 assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
@@ -69,9 +109,15 @@ impl Yard {
         }
     }
 
+    async fn started(&self, script: &str, say: Option<&str>) -> BoxStream<'static, RunEvent> {
+        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let exec = Exec { command, say: say.map(str::to_owned), by: self.engine.by(None) };
+        self.engine.exec(self.id, exec).await.expect("started")
+    }
+
     /// Says something, without a call.
     async fn say(&self, text: &str) {
-        let say = retake_engine::store::SayRequest {
+        let say = SayRequest {
             id: self.engine.new_entry_id(),
             role: Role::User,
             parts: vec![Part::text(text)],
@@ -99,8 +145,28 @@ impl Yard {
         self.engine.apply_both(self.id, apply, wish).await
     }
 
-    async fn does(&self, action: Action) -> FilesApplied {
-        self.apply(action, FilesWish::default()).await.expect("done")
+    async fn does(&self, action: Action) -> Receipt {
+        self.apply(action, FilesWish::default()).await.expect("done").receipt
+    }
+
+    /// Goes back to before a turn, files included.
+    async fn back(&self, turn: &str) -> Receipt {
+        self.does(self.rewind(turn).await).await
+    }
+
+    async fn undo(&self) {
+        self.does(Action::Undo(1)).await;
+    }
+
+    async fn redo(&self) {
+        self.does(Action::Redo(1)).await;
+    }
+
+    /// What a plan of going back would do to each path.
+    async fn verdicts(&self, turn: &str) -> Vec<String> {
+        let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
+        let paths = plan.files.map(|files| files.paths).unwrap_or_default();
+        paths.iter().map(|path| format!("{} {:?}", path.path, path.verdict)).collect()
     }
 
     /// Turns on the path.
@@ -108,7 +174,15 @@ impl Yard {
         self.engine.store().summary(self.id).await.expect("it").counts.turns
     }
 
-    /// Everything in the folder, staging folders included.
+    /// Everything in the folder, staging folders included: kinds, bits, bytes and where links lead.
+    fn all(&self) -> String {
+        let script =
+            "find . -printf '%P %y %m %l ' -type f -exec sha256sum {} \\; -o -printf '%P %y %m %l\\n' | sort";
+        let found = std::process::Command::new("sh").args(["-c", script]).current_dir(self.path("")).output();
+        String::from_utf8(found.expect("find").stdout).expect("UTF-8")
+    }
+
+    /// The names in the folder, staging folders included.
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.path("")).expect("a folder");
         let mut names: Vec<_> =
@@ -126,132 +200,4 @@ fn choose(path: &str, choice: Choice) -> FilesWish {
 
 fn scope(scope: Scope) -> FilesWish {
     FilesWish { scope, ..FilesWish::default() }
-}
-
-#[tokio::test]
-async fn a_rewind_takes_files_along_and_undo_brings_both_back() {
-    let yard = Yard::with(&[("a", "one\n"), ("gone", "dear\n"), ("old", "same\n")]).await;
-    yard.run("echo two > a; echo new > made; rm gone; mv old new; mkdir -p deep/er").await;
-    yard.run("echo three > a").await;
-    let after = ["a", "deep", "made", "new"];
-    assert_eq!(yard.names(), after);
-    let plan = yard.plan(yard.rewind("t1").await, FilesWish::default()).await;
-    let shown: Vec<_> = plan
-        .files
-        .expect("files")
-        .paths
-        .into_iter()
-        .map(|path| (path.path.to_string(), path.verdict))
-        .collect();
-    let expected = [
-        ("a", Verdict::Revert),
-        ("deep", Verdict::Delete),
-        ("deep/er", Verdict::Delete),
-        ("gone", Verdict::Recreate),
-        ("made", Verdict::Delete),
-        ("new", Verdict::Delete),
-        ("old", Verdict::Recreate),
-    ];
-    assert_eq!(shown, expected.map(|(path, verdict)| (path.to_owned(), verdict)));
-    assert_eq!(
-        (yard.names(), yard.turns().await),
-        (after.map(str::to_owned).to_vec(), 2),
-        "a plan changes nothing"
-    );
-    let done = yard.does(yard.rewind("t1").await).await;
-    assert!(done.left.is_empty());
-    assert_eq!((yard.names(), yard.turns().await), (["a", "gone", "old"].map(str::to_owned).to_vec(), 0));
-    assert_eq!((yard.read("a"), yard.read("gone")), (Some("one\n".into()), Some("dear\n".into())));
-    yard.does(Action::Undo(1)).await;
-    assert_eq!((yard.names(), yard.turns().await), (after.map(str::to_owned).to_vec(), 2));
-    assert_eq!(yard.read("a").as_deref(), Some("three\n"));
-    yard.does(Action::Redo(1)).await;
-    assert_eq!(yard.read("a").as_deref(), Some("one\n"));
-    yard.does(Action::Undo(1)).await;
-    // And turn by turn, as the editor does it.
-    yard.does(Action::Undo(1)).await;
-    assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("two\n"), 1));
-    yard.does(Action::Undo(1)).await;
-    assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("one\n"), 0));
-    yard.does(Action::Redo(2)).await;
-}
-
-#[tokio::test]
-async fn what_somebody_else_changed_stays() {
-    let lines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-    let yard = Yard::with(&[("both", lines), ("mine", "mine\n")]).await;
-    yard.run("sed -i s/2/two/ both").await;
-    yard.write("mine", "mine, changed\n");
-    yard.write("both", &yard.read("both").expect("it").replace('8', "eight"));
-    let plan = yard.plan(yard.rewind("t1").await, FilesWish::default()).await.files.expect("files");
-    assert_eq!(plan.paths.len(), 1, "{plan:?}");
-    assert_eq!(plan.paths[0].verdict, Verdict::Merge);
-    yard.does(yard.rewind("t1").await).await;
-    assert_eq!(yard.read("both"), Some(lines.replace('8', "eight")));
-    assert_eq!(yard.read("mine").as_deref(), Some("mine, changed\n"));
-    yard.does(Action::Undo(1)).await;
-    assert_eq!(yard.read("both"), Some(lines.replace('8', "eight").replace('2', "two")));
-}
-
-#[tokio::test]
-async fn rewind_case_17_the_same_line_is_a_conflict_and_nothing_changes() {
-    for (choice, expected) in [
-        (None, None),
-        (Some(Choice::Checkpoint), Some("one\n")),
-        (Some(Choice::Disk), Some("mine\n")),
-        (Some(Choice::Yours), Some("mine\n")),
-        (Some(Choice::Skip), Some("mine\n")),
-    ] {
-        let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
-        yard.run("echo two > a; echo two > b").await;
-        yard.write("a", "mine\n");
-        let wish = choice.map_or_else(FilesWish::default, |choice| choose("a", choice));
-        let done = yard.apply(yard.rewind("t1").await, wish).await;
-        match expected {
-            None => {
-                assert_eq!(done.expect_err("refused").code, "conflict");
-                assert_eq!((yard.read("b").as_deref(), yard.turns().await), (Some("two\n"), 1));
-            }
-            Some(text) => {
-                done.expect("done");
-                assert_eq!(
-                    (yard.read("a").as_deref(), yard.read("b").as_deref()),
-                    (Some(text), Some("one\n"))
-                );
-                assert_eq!(yard.turns().await, 0);
-                yard.does(Action::Undo(1)).await;
-                assert_eq!(yard.read("b").as_deref(), Some("two\n"));
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn one_half_alone_and_the_other_later() {
-    let yard = Yard::with(&[("a", "one\n")]).await;
-    yard.run("echo two > a").await;
-    yard.say("and now").await;
-    yard.apply(yard.rewind("t1").await, scope(Scope::Files)).await.expect("done");
-    assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("one\n"), 2));
-    yard.does(Action::Undo(1)).await;
-    assert_eq!(yard.read("a").as_deref(), Some("two\n"));
-    yard.apply(yard.rewind("t1").await, scope(Scope::Conversation)).await.expect("done");
-    assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("two\n"), 0));
-    yard.say("something else").await;
-    // Whatever comes next with its files settles what was left.
-    yard.does(yard.rewind("t1").await).await;
-    assert_eq!(yard.read("a").as_deref(), Some("one\n"));
-    let nothing = yard.apply(Action::Files(Reason::Files), scope(Scope::Files)).await;
-    assert_eq!(nothing.expect_err("so already").code, "unchanged");
-}
-
-#[tokio::test]
-async fn a_plan_that_is_not_the_one_that_was_seen_is_refused() {
-    let yard = Yard::with(&[("a", "one\n")]).await;
-    yard.run("echo two > a").await;
-    let seen = yard.plan(yard.rewind("t1").await, FilesWish::default()).await.digest;
-    yard.write("a", "two\nmore\n");
-    let wish = FilesWish { seen: Some(seen), ..FilesWish::default() };
-    let refused: EngineError = yard.apply(yard.rewind("t1").await, wish).await.expect_err("stale");
-    assert_eq!((refused.code, yard.read("a").as_deref()), ("stale_plan", Some("two\nmore\n")));
 }

@@ -44,6 +44,7 @@ impl Engine {
         apply: Apply,
         wish: FilesWish,
     ) -> Result<FilesApplied> {
+        let apply = worded(apply, &wish);
         if let Some(receipt) = self.recorded(conversation, &apply).await? {
             return Ok(FilesApplied::without_files(receipt));
         }
@@ -94,6 +95,17 @@ impl FilesApplied {
     fn without_files(receipt: Receipt) -> Self {
         Self { receipt, plan: FilePlan::default(), left: Vec::new(), notes: Vec::new() }
     }
+}
+
+/// The same, with what tells it from another request: its wording, or else what it asks for. What is stored in the end is
+/// not always what was asked: an exact head, files alone.
+fn worded(mut apply: Apply, wish: &FilesWish) -> Apply {
+    let asks =
+        || retake_store::digest(&format!("{:?}", (&apply.action, apply.seen, wish.scope, &wish.chosen)));
+    if apply.by.request.is_some() && apply.by.wording.is_none() {
+        apply.by.wording = Some(asks());
+    }
+    apply
 }
 
 /// Refuses a plan that leaves something to be chosen, or is not the one that was seen.

@@ -111,6 +111,9 @@ impl Check<'_> {
             match Folder::open(self.root, parent.as_ref()).map_err(Obstacle::of) {
                 Ok(folder) => self.folder = Some((parent, folder)),
                 Err(Obstacle::NoFolder) => return self.in_new_folder(change),
+                Err(Obstacle::Linked) if self.plan.link_above(&change.path) => {
+                    return self.in_new_folder(change);
+                }
                 Err(why) => return Err(why),
             }
         }
@@ -139,7 +142,7 @@ impl Check<'_> {
         loop {
             match Folder::open(self.root, folder.as_ref()).map_err(Obstacle::of) {
                 Ok(found) => return Ok(found.group),
-                Err(Obstacle::NoFolder) if folder.is_some() => {
+                Err(Obstacle::NoFolder | Obstacle::Linked) if folder.is_some() => {
                     folder = folder.and_then(|folder| folder.parent());
                 }
                 Err(why) => return Err(why),

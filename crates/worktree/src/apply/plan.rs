@@ -74,6 +74,19 @@ impl Plan {
         self.change(&change.path.parent()?)
     }
 
+    /// Whether a folder on the way to a path is a link before or after the plan: then being behind one is being nowhere.
+    pub(super) fn link_above(&self, path: &FilePath) -> bool {
+        let is_link = |record: &Option<Record>| matches!(record, Some(Record::Link { .. }));
+        let mut above = path.parent();
+        while let Some(folder) = above {
+            if self.change(&folder).is_some_and(|change| is_link(&change.before) || is_link(&change.after)) {
+                return true;
+            }
+            above = folder.parent();
+        }
+        false
+    }
+
     /// Steps that move something, in order: what goes, deepest first; then what comes and what is exchanged, folders
     /// before what is in them.
     pub(super) fn moves(&self, to: Direction) -> Vec<usize> {

@@ -155,7 +155,11 @@ impl Settle<'_> {
         if !self.foreign_slots(place).is_empty() {
             return Ok(Became::Left(WhyLeft::Foreign));
         }
-        if matches!(why, Obstacle::NoFolder) && wanted(change, self.to).is_none() {
+        let nowhere = match why {
+            Obstacle::Linked => self.ground.plan.link_above(&change.path),
+            _ => matches!(why, Obstacle::NoFolder),
+        };
+        if nowhere && wanted(change, self.to).is_none() {
             return Ok(Became::Done);
         }
         Err(why)

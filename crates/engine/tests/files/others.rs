@@ -1,0 +1,84 @@
+//! What others wrote stays, merges or is a conflict (spec `rewind.md`, cases 15 to 21).
+
+use super::Yard;
+
+const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+
+#[tokio::test]
+async fn rewind_case_15_another_file_stays() {
+    let yard = Yard::with(&[("a", "one\n"), ("mine", "mine\n")]).await;
+    yard.run("echo two > a").await;
+    yard.write("mine", "changed\n");
+    yard.write("new", "mine too\n");
+    yard.back("t1").await;
+    let read = |name| yard.read(name);
+    assert_eq!(read("a").as_deref(), Some("one\n"));
+    assert_eq!((read("mine").as_deref(), read("new").as_deref()), (Some("changed\n"), Some("mine too\n")));
+}
+
+#[tokio::test]
+async fn rewind_case_16_another_part_of_the_same_file_is_merged() {
+    let yard = Yard::with(&[("a", LINES)]).await;
+    yard.run("sed -i s/2/two/ a").await;
+    yard.write("a", &LINES.replace('2', "two").replace('8', "eight"));
+    assert_eq!(yard.verdicts("t1").await, ["a Merge"]);
+    yard.back("t1").await;
+    assert_eq!(yard.read("a"), Some(LINES.replace('8', "eight")));
+}
+
+#[tokio::test]
+async fn rewind_case_18_a_file_that_somebody_deleted_or_re_created_is_a_conflict_of_that_kind() {
+    let yard = Yard::with(&[("changed", "one\n"), ("removed", "one\n")]).await;
+    yard.run("echo two > changed; rm removed").await;
+    std::fs::remove_file(yard.path("changed")).expect("removed");
+    yard.write("removed", "mine\n");
+    assert_eq!(yard.verdicts("t1").await, ["changed Conflict(Removed)", "removed Conflict(Made)"]);
+    let refused = yard.apply(yard.rewind("t1").await, Default::default()).await.expect_err("refused");
+    assert_eq!((refused.code, yard.read("removed").as_deref()), ("conflict", Some("mine\n")));
+}
+
+#[tokio::test]
+async fn rewind_case_19_a_file_that_was_only_read_stays() {
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    yard.run("cat a").await;
+    yard.write("a", "mine\n");
+    yard.run("cat a > /dev/null").await;
+    assert!(yard.verdicts("t1").await.is_empty());
+    yard.back("t1").await;
+    assert_eq!(yard.read("a").as_deref(), Some("mine\n"));
+}
+
+#[tokio::test]
+async fn rewind_case_20_another_conversation_is_somebody_else() {
+    let yard = Yard::with(&[("a", LINES), ("b", "one\n")]).await;
+    let other = yard.another().await;
+    yard.run("sed -i s/2/two/ a; echo two > b").await;
+    other.run("sed -i s/8/eight/ a").await;
+    yard.back("t1").await;
+    assert_eq!(yard.read("a"), Some(LINES.replace('8', "eight")), "each takes back its own");
+    other.back("t1").await;
+    assert_eq!(yard.read("a").as_deref(), Some(LINES));
+    other.run("echo theirs > b").await;
+    yard.run("echo ours > b").await;
+    assert_eq!(other.verdicts("t1").await, ["b Conflict(Bytes)"]);
+}
+
+#[tokio::test]
+async fn a_checkout_by_the_user_between_turns_is_not_taken_back() {
+    let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
+    let git = |script: &str| {
+        let script = script.replace("git ", "git -c user.name=a -c user.email=a@b ");
+        let done =
+            std::process::Command::new("sh").args(["-ec", &script]).current_dir(yard.path("")).output();
+        assert!(done.as_ref().is_ok_and(|done| done.status.success()), "{done:?}");
+    };
+    git(
+        "git init -qb main .; git add .; git commit -qm one; git checkout -qb two; echo two > b; git commit -qam two; git checkout -q main",
+    );
+    yard.run("echo agent > a").await;
+    git("git checkout -q two");
+    yard.run("echo again > c").await;
+    yard.back("t1").await;
+    assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
+    assert_eq!(yard.read("c"), None);
+}

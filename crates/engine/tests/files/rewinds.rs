@@ -1,0 +1,108 @@
+//! Where a rewind can go, and what it takes along (spec `rewind.md`, cases 31 to 37, 44).
+
+use retake_core::{Reason, Seen};
+use retake_engine::store::{Action, Apply};
+use retake_engine::{FilesWish, Scope};
+
+use super::{Yard, choose, scope};
+
+/// Three turns, each of which writes its number into `a` and makes a file of its own.
+async fn three() -> Yard {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    for turn in 1..=3 {
+        yard.run(&format!("echo {turn} > a; echo {turn} > made{turn}")).await;
+    }
+    yard
+}
+
+fn a(yard: &Yard) -> String {
+    yard.read("a").expect("it is there")
+}
+
+#[tokio::test]
+async fn rewind_case_31_after_one_and_two_compactions() {
+    let yard = three().await;
+    let id = async |name| yard.engine.entry(yard.id, name).await.expect("an entry");
+    for (from, to, text) in [("t1", "t1", "first"), ("t1", "t2", "both")] {
+        let (verb, summary) = (Reason::Fold, text.to_owned());
+        let (from, to) = (id(from).await, id(to).await);
+        yard.does(Action::Fold { verb, from, to, summary, covers: None }).await;
+    }
+    yard.back("t2").await;
+    assert_eq!((a(&yard).as_str(), yard.turns().await), ("1\n", 1));
+    yard.undo().await;
+    assert_eq!((a(&yard).as_str(), yard.turns().await), ("3\n", 3));
+}
+
+#[tokio::test]
+async fn rewind_case_33_the_newest_the_oldest_and_a_middle_turn() {
+    for (turn, expected, names) in
+        [("t3", "2\n", &["a", "made1", "made2"][..]), ("t2", "1\n", &["a", "made1"]), ("t1", "0\n", &["a"])]
+    {
+        let yard = three().await;
+        yard.back(turn).await;
+        assert_eq!(
+            (a(&yard).as_str(), yard.names()),
+            (expected, names.iter().map(ToString::to_string).collect())
+        );
+    }
+}
+
+#[tokio::test]
+async fn rewind_case_34_files_alone_twice() {
+    let yard = three().await;
+    for (turn, expected) in [("t3", "2\n"), ("t2", "1\n")] {
+        yard.apply(yard.rewind(turn).await, scope(Scope::Files)).await.expect("done");
+        assert_eq!((a(&yard).as_str(), yard.turns().await), (expected, 3));
+    }
+    yard.undo().await;
+    assert_eq!(a(&yard), "2\n");
+    yard.undo().await;
+    assert_eq!(a(&yard), "3\n");
+}
+
+#[tokio::test]
+async fn rewind_case_35_conversation_alone_and_the_files_of_what_was_cut_later() {
+    let yard = three().await;
+    yard.apply(yard.rewind("t2").await, scope(Scope::Conversation)).await.expect("done");
+    assert_eq!((a(&yard).as_str(), yard.turns().await), ("3\n", 1));
+    yard.say("go on").await;
+    yard.back("t2").await;
+    assert_eq!((a(&yard).as_str(), yard.turns().await), ("1\n", 1), "the files of what was cut go along");
+}
+
+#[tokio::test]
+async fn rewind_case_36_a_middle_turn_is_dropped_with_its_files() {
+    let yard = Yard::with(&[("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n"), ("over", "old\n")]).await;
+    yard.run("sed -i s/2/two/ a; echo first > over; echo x > made1").await;
+    yard.run("sed -i s/8/eight/ a; echo second > over").await;
+    let all = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let entries = vec![yard.engine.entry(yard.id, "t1").await.expect("a turn"), all[0].1];
+    let drop = || Action::Mark { verb: Reason::Drop, entries: entries.clone(), range: true, seen: None };
+    let refused = yard.apply(drop(), FilesWish::default()).await.expect_err("a conflict");
+    assert_eq!((refused.code, yard.turns().await), ("conflict", 2));
+    yard.apply(drop(), choose("over", retake_core::Choice::Disk)).await.expect("done");
+    assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\neight\n9\n"), "the later turn stays");
+    assert_eq!((yard.read("over").as_deref(), yard.read("made1")), (Some("second\n"), None));
+    assert_eq!(yard.turns().await, 1);
+    // What was dropped does not come back when a rewind goes past the turn that wrote over it.
+    let later = yard.engine.store().deltas(yard.id).await.expect("deltas")[1].1;
+    yard.does(Action::Rewind(later)).await;
+    assert_eq!(yard.read("over").as_deref(), Some("old\n"));
+    assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\n8\n9\n"));
+}
+
+#[tokio::test]
+async fn rewind_case_44_the_same_request_is_done_once() {
+    let yard = three().await;
+    let action = yard.rewind("t2").await;
+    let by = yard.engine.by(Some("r1".parse().expect("an id")));
+    let apply = || Apply { action: action.clone(), seen: Seen::Anything, by: by.clone() };
+    let mut receipts = Vec::new();
+    for _ in 0..2 {
+        let done = yard.engine.apply_both(yard.id, apply(), FilesWish::default()).await.expect("done");
+        receipts.push(done.receipt);
+    }
+    assert_eq!((receipts[0].clone(), a(&yard).as_str()), (receipts[1].clone(), "1\n"));
+    assert!(receipts[0].composer.is_some(), "the words return to who asked");
+}
