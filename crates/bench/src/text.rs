@@ -1,5 +1,7 @@
 //! Text that reads like nothing but is spread like a language: the same for the same seed, on every machine.
 
+use std::sync::LazyLock;
+
 use fastrand::Rng;
 
 /// Made-up words; the most frequent ones first.
@@ -18,6 +20,15 @@ pub(crate) const MARKER_EVERY: u64 = 20;
 #[derive(Debug)]
 pub(crate) struct Texts {
     rng: Rng,
+    language: &'static Language,
+}
+
+/// The words of all texts, made once: that takes longer than to open a store, which is measured.
+static LANGUAGE: LazyLock<Language> = LazyLock::new(Language::new);
+
+/// Words, the most frequent ones first.
+#[derive(Debug)]
+struct Language {
     words: Vec<String>,
     /// Sums of the words' frequencies, for the choice of one.
     sums: Vec<f64>,
@@ -26,22 +37,7 @@ pub(crate) struct Texts {
 impl Texts {
     /// Texts from a seed.
     pub(crate) fn new(seed: u64) -> Self {
-        let mut rng = Rng::with_seed(seed);
-        let mut words: Vec<String> = Vec::with_capacity(WORDS);
-        while words.len() < WORDS {
-            // Frequent words are short, as in a language.
-            let syllables = 1 + rng.usize(..2) + usize::from(words.len() > 200);
-            let word: String = (0..syllables).map(|_| syllable(&mut rng)).collect();
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        let mut sum = 0.0;
-        let sums = (1..=WORDS).map(|rank| {
-            sum += 1.0 / rank as f64;
-            sum
-        });
-        Self { rng, words, sums: sums.collect() }
+        Self { rng: Rng::with_seed(seed), language: &LANGUAGE }
     }
 
     /// What is said in entry `number`: sentences, about sixty words.
@@ -61,9 +57,30 @@ impl Texts {
     }
 
     fn word(&mut self) -> &str {
-        let total = self.sums[WORDS - 1];
-        let wanted = self.rng.f64() * total;
-        &self.words[self.sums.partition_point(|sum| *sum < wanted).min(WORDS - 1)]
+        let Language { words, sums } = self.language;
+        let wanted = self.rng.f64() * sums[WORDS - 1];
+        &words[sums.partition_point(|sum| *sum < wanted).min(WORDS - 1)]
+    }
+}
+
+impl Language {
+    fn new() -> Self {
+        let mut rng = Rng::with_seed(0);
+        let mut words: Vec<String> = Vec::with_capacity(WORDS);
+        while words.len() < WORDS {
+            // Frequent words are short, as in a language.
+            let syllables = 1 + rng.usize(..2) + usize::from(words.len() > 200);
+            let word: String = (0..syllables).map(|_| syllable(&mut rng)).collect();
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let mut sum = 0.0;
+        let sums = (1..=WORDS).map(|rank| {
+            sum += 1.0 / rank as f64;
+            sum
+        });
+        Self { words, sums: sums.collect() }
     }
 }
 

@@ -186,7 +186,7 @@ pub trait Backend: Send + Sync + 'static {
 pub trait Transactions: crate::port::Upkeep {
     /// Opens a transaction; refused when another owner has taken over.
     fn begin(&mut self) -> Result<()>;
-    /// Sets a point to return to.
+    /// Sets a point to return to. Whatever a transaction writes, it writes behind one.
     fn save(&mut self) -> Result<()>;
     /// Returns to that point.
     fn back(&mut self) -> Result<()>;

@@ -8,7 +8,7 @@ use retake_core::{
 };
 
 use crate::error::{Result, StoreError};
-use crate::rows::{ConversationRow, Key, LogNo, Rows};
+use crate::rows::{ConversationRow, Key, LogNo, ParentRow, Rows};
 
 /// A conversation in memory, and where its rows are.
 #[derive(Clone, Debug)]
@@ -93,7 +93,28 @@ pub(crate) fn load<R: Rows>(rows: &R, row: ConversationRow) -> Result<Loaded> {
 
 /// Loads a conversation as it was at `head`. Its tree is that of now: what was said later is in it, off the path.
 pub(crate) fn load_at<R: Rows>(rows: &R, row: ConversationRow, head: Head) -> Result<Loaded> {
-    let (mut conversation, lineage) = begin(rows, &row)?;
+    let (conversation, lineage) = begin(rows, &row)?;
+    finish(rows, row, conversation, lineage, head)
+}
+
+/// Loads a conversation that was just made: its parent as it is now is in memory already.
+pub(crate) fn load_new<R: Rows>(rows: &R, row: ConversationRow, parent: Option<&Loaded>) -> Result<Loaded> {
+    let (conversation, lineage) = match (row.parent, parent) {
+        (Some(from), Some(parent)) => fork(rows, &row, from, parent)?,
+        _ => begin(rows, &row)?,
+    };
+    let head = row.now.head;
+    finish(rows, row, conversation, lineage, head)
+}
+
+/// Adds what the conversation's own log and operations made of its beginning, up to `head`.
+fn finish<R: Rows>(
+    rows: &R,
+    row: ConversationRow,
+    mut conversation: Conversation,
+    lineage: Vec<LogNo>,
+    head: Head,
+) -> Result<Loaded> {
     let depth = conversation.tree.depth();
     let base = conversation.tree.base().clone();
     let (runs, last) = (rows.runs(row.log)?, row.now.head.seq.0);
@@ -127,6 +148,16 @@ fn begin<R: Rows>(rows: &R, row: &ConversationRow) -> Result<(Conversation, Vec<
         return Ok((Conversation::new(row.id), vec![row.log]));
     };
     let parent = load_at(rows, rows.log(from.log)?, from.head)?;
+    fork(rows, row, from, &parent)
+}
+
+/// A fork before anything was said in its own log, and its lineage.
+fn fork<R: Rows>(
+    rows: &R,
+    row: &ConversationRow,
+    from: ParentRow,
+    parent: &Loaded,
+) -> Result<(Conversation, Vec<LogNo>)> {
     let totals =
         from.tip.map_or(Ok(Totals::default()), |tip| rows.meta(parent.key(tip)?).map(|meta| meta.totals))?;
     let mut lineage = (*parent.lineage).clone();

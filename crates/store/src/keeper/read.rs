@@ -1,8 +1,8 @@
 //! Reading a conversation: pages of a projection, prompts, targets, branches, plans. Each reads what it shows.
 
 use retake_core::{
-    Conversation, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece, Records,
-    Role, Span, Totals, preview, repaired, summary_message,
+    Conversation, Entry, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece,
+    Records, Role, Span, Totals, preview, repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -17,6 +17,9 @@ use crate::rows::{ConversationRow, Rows};
 
 /// How many entries a plan shows in lines.
 const PLAN_LINES: usize = 20;
+
+/// How many entries of a prompt are read at a time: its messages are to be in memory, not its entries beside them.
+const PROMPT_CHUNK: usize = 1000;
 
 /// How many entries a list looks through for a first message.
 const PREVIEW_SEARCH: u64 = 32;
@@ -155,6 +158,22 @@ fn alternative<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Option<(u
     Ok(at.filter(|_| alternatives.len() > 1).map(|at| (at + 1, alternatives.len())))
 }
 
+/// What entries say to a model. A damaged one is left out.
+fn said(entries: Vec<Result<Entry>>, messages: &mut Vec<Message>) -> Result<()> {
+    for entry in entries {
+        match entry {
+            Ok(entry) => {
+                let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
+                let model = wrote.then_some(entry.author);
+                messages.push(Message { role: entry.meta.role, parts: entry.parts, model });
+            }
+            Err(StoreError::Damaged { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(())
+}
+
 /// The prompt, repaired. A damaged entry is left out; the timeline says so.
 pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>> {
     let mut messages = Vec::new();
@@ -167,16 +186,9 @@ pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>>
             }
             PromptPiece::Entries(span) => {
                 let log = loaded.key(span.first())?.log;
-                for entry in rows.entries(log, span.from, span.to)? {
-                    match entry {
-                        Ok(entry) => {
-                            let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
-                            let model = wrote.then_some(entry.author);
-                            messages.push(Message { role: entry.meta.role, parts: entry.parts, model });
-                        }
-                        Err(StoreError::Damaged { .. }) => {}
-                        Err(other) => return Err(other),
-                    }
+                for from in (span.from..=span.to).step_by(PROMPT_CHUNK) {
+                    let to = span.to.min(from + PROMPT_CHUNK as u64 - 1);
+                    said(rows.entries(log, from, to)?, &mut messages)?;
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Writing: new conversations, says, and operations; receipts, and the same receipt again for the same request.
 
+use std::fmt::Write;
+
 use retake_core::{
     By, Change, Commit, ConversationId, EntryId, Head, LabelTarget, Meta, OpNo, Operation, Plan, Reason,
     RequestId, Revision, Say, Seq, Time, Totals,
@@ -7,7 +9,7 @@ use retake_core::{
 
 use super::Context;
 use super::decide::{decide, locate};
-use super::load::{Loaded, load_at};
+use super::load::{Loaded, load_at, load_new};
 use crate::error::{Result, StoreError};
 use crate::request::{Action, Apply, NewConversation, NewFork, Receipt, SayRequest};
 use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow, Rows, Transactions};
@@ -20,10 +22,21 @@ const STATE_EVERY: u64 = 16 * 1024;
 
 /// A digest of a request's arguments: whatever tells it from another request, and nothing else.
 pub(super) fn fingerprint(arguments: &impl std::fmt::Debug) -> Fingerprint {
-    let digest = blake3::hash(format!("{arguments:?}").as_bytes());
+    let mut digest = Digest(blake3::Hasher::new());
+    write!(digest, "{arguments:?}").expect("BUG: a digest takes any text");
     let mut print = [0; 16];
-    print.copy_from_slice(&digest.as_bytes()[..16]);
+    print.copy_from_slice(&digest.0.finalize().as_bytes()[..16]);
     print
+}
+
+/// Takes a text in pieces, so that it is nowhere as a whole.
+struct Digest(blake3::Hasher);
+
+impl Write for Digest {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
 }
 
 /// A digest of a request as it was worded.
@@ -53,7 +66,7 @@ impl<T: Transactions> Context<T> {
             request: new.by.request.clone().map(|request| (request, print)),
             now: NowRow { changed: new.by.time, revision: Revision(1), ..NowRow::default() },
         };
-        self.begin_conversation(row, new.title, &new.by)
+        self.begin_conversation(row, None, new.title, &new.by)
     }
 
     /// A fork of a conversation as it is now.
@@ -82,18 +95,21 @@ impl<T: Transactions> Context<T> {
             request: fork.by.request.clone().map(|request| (request, print)),
             now: NowRow { changed: fork.by.time, revision: Revision(1), ..NowRow::default() },
         };
-        self.begin_conversation(row, fork.title, &fork.by)
+        self.begin_conversation(row, Some(&parent), fork.title, &fork.by)
     }
 
+    /// Adds a conversation, which begins with what `parent` is now, where there is one.
     pub(super) fn begin_conversation(
         &mut self,
         row: ConversationRow,
+        parent: Option<&Loaded>,
         title: Option<String>,
         by: &By,
     ) -> Result<Receipt> {
-        let id = row.id;
-        self.rows.insert_conversation(&row)?;
-        let loaded = self.load(id)?;
+        let log = self.rows.insert_conversation(&row)?;
+        let root = parent.map_or(log, |parent| parent.row.root);
+        let loaded = load_new(&self.rows, ConversationRow { log, root, ..row }, parent)?;
+        self.stage(loaded.clone());
         let mut receipt = receipt_of(&loaded, Commit::default(), &empty_plan(&loaded), None);
         receipt.unchanged = false;
         if let Some(title) = title {

@@ -49,6 +49,7 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         texts: Vec::new(),
         indexed: 0,
         saved: (0, 0),
+        fresh: false,
         notices: Vec::new(),
         _lock: Arc::clone(&lock),
     };
@@ -89,6 +90,7 @@ pub(super) fn reader(file: &Path, lock: Arc<OwnerLock>) -> Result<SqliteRows> {
         texts: Vec::new(),
         indexed: 0,
         saved: (0, 0),
+        fresh: false,
         notices: Vec::new(),
         _lock: lock,
     })

@@ -36,27 +36,45 @@ impl SqliteRows {
 
 impl Transactions for SqliteRows {
     fn begin(&mut self) -> Result<()> {
+        self.fresh = true;
         self.command("begin a change", "BEGIN IMMEDIATE")?;
         self.check_epoch().inspect_err(|_| self.abandon())
     }
 
     fn save(&mut self) -> Result<()> {
         self.saved = (self.texts.len(), self.indexed);
-        self.command("begin a request", "SAVEPOINT request")
+        match (self.fresh, self.db.is_autocommit()) {
+            (true, false) => Ok(()),
+            // The request before this one took the transaction along, and it was the only one.
+            (true, true) => self.begin(),
+            (false, false) => self.command("begin a request", "SAVEPOINT request"),
+            // After some failures, a full disk for one, SQLite rolls back by itself, and so what was kept before.
+            (false, true) => Err(StoreError::NotDurable("an earlier request broke it off".to_owned())),
+        }
     }
 
     fn back(&mut self) -> Result<()> {
         self.texts.truncate(self.saved.0);
         self.indexed = self.saved.1;
+        if self.fresh {
+            return self.command("take a request back", "ROLLBACK");
+        }
         self.command("take a request back", "ROLLBACK TO request")?;
         self.command("take a request back", "RELEASE request")
     }
 
     fn keep(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.fresh) {
+            return Ok(());
+        }
         self.command("finish a request", "RELEASE request")
     }
 
     fn commit(&mut self) -> Result<()> {
+        if self.fresh && self.db.is_autocommit() {
+            // Every request was taken back, the last one with the transaction.
+            return Ok(());
+        }
         let done = self.index_texts().and_then(|()| self.command("make a change durable", "COMMIT"));
         match done {
             Ok(()) => self.forget_texts(),

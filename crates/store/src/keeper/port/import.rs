@@ -32,7 +32,7 @@ impl<T: Transactions> Context<T> {
             now: NowRow { changed: import.by.time, revision: retake_core::Revision(1), ..NowRow::default() },
         };
         let by = By { request: None, ..import.by };
-        self.begin_conversation(row, import.title, &by)?;
+        self.begin_conversation(row, None, import.title, &by)?;
         let mut now = (*self.load(import.id)?).clone();
         let mut excluded: Option<(Pos, Pos)> = None;
         for entry in import.entries {

@@ -231,6 +231,48 @@ fn a_savepoint_takes_back_one_request_and_no_other() {
 }
 
 #[test]
+fn a_request_taken_back_first_of_all_leaves_the_others() {
+    let mut kit = Kit::new();
+    let home = kit.commit(|rows| conversation(rows, 1));
+    let refuse = |rows: &mut crate::sqlite::SqliteRows, seq| {
+        rows.save().unwrap();
+        say(rows, &home, &[said(seq, "refused")]);
+        rows.back().unwrap();
+    };
+    kit.commit(|rows| {
+        refuse(rows, 1);
+        refuse(rows, 1);
+        rows.save().unwrap();
+        say(rows, &home, &[said(1, "kept")]);
+        rows.keep().unwrap();
+        refuse(rows, 2);
+    });
+    kit.commit(|rows| refuse(rows, 2));
+    let rows = &kit.store.writer;
+    let find = |word| super::kit::found(rows, &super::kit::word(word), &Default::default(), None).len();
+    assert_eq!((find("kept"), find("refused")), (1, 0));
+    assert_eq!(rows.entry(Key { log: home.log, seq: 1 }).unwrap().parts, [Part::text("kept")]);
+    assert!(rows.entry(Key { log: home.log, seq: 2 }).is_err());
+}
+
+#[test]
+fn nothing_is_written_behind_a_transaction_that_sqlite_broke_off() {
+    let mut kit = Kit::new();
+    let home = kit.commit(|rows| conversation(rows, 1));
+    let rows = kit.writer();
+    rows.begin().unwrap();
+    rows.save().unwrap();
+    say(rows, &home, &[said(1, "gone")]);
+    rows.keep().unwrap();
+    rows.db.execute_batch("ROLLBACK").unwrap();
+    assert!(matches!(rows.save(), Err(crate::StoreError::NotDurable(_))));
+    assert!(rows.commit().is_err());
+    kit.commit(|rows| say(rows, &home, &[said(1, "there")]));
+    let entry = kit.store.writer.entry(Key { log: home.log, seq: 1 });
+    assert_eq!(entry.unwrap().parts, [Part::text("there")]);
+}
+
+#[test]
 fn what_is_abandoned_was_never_there() {
     let mut kit = Kit::new();
     let home = kit.commit(|rows| conversation(rows, 1));
