@@ -142,16 +142,11 @@ impl Engine {
         }
     }
 
-    /// Waits until nobody says anything, and keeps runs and says out while it lives.
-    pub(crate) async fn alone(self: &Engine, conversation: ConversationId) -> Result<Alone> {
-        if self.is_running(conversation) {
-            return Err(EngineError::running());
-        }
+    /// Waits until nobody says anything, and keeps runs, moves and says out while it lives.
+    pub(crate) async fn alone(self: &Arc<Self>, conversation: ConversationId) -> Result<Alone> {
+        let claim = self.claim(conversation)?;
         let gate = self.gate(conversation).write_owned().await;
-        if self.is_running(conversation) {
-            return Err(EngineError::running());
-        }
-        Ok(Alone { _gate: gate })
+        Ok(Alone { _gate: gate, _claim: claim })
     }
 
     fn gate(&self, conversation: ConversationId) -> Arc<tokio::sync::RwLock<()>> {
@@ -203,6 +198,7 @@ fn moves(action: &Action) -> bool {
 #[must_use = "others are kept out only while this lives"]
 pub(crate) struct Alone {
     _gate: tokio::sync::OwnedRwLockWriteGuard<()>,
+    _claim: Claim,
 }
 
 /// The one run of a conversation.

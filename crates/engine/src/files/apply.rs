@@ -2,6 +2,8 @@
 //!
 //! The order of the steps is what makes it atomic. Between any two of them the process may die: `recover` finishes it.
 
+use std::sync::Arc;
+
 use retake_core::{ConversationId, FileChange, FilePlan, PathMove, Reason, Seen, Verdict};
 use retake_store::{Action, Apply, FilesHalf, Receipt, WorkspaceNo};
 use retake_worktree::{
@@ -39,7 +41,7 @@ struct Applying<'a> {
 impl Engine {
     /// Does an action, files included, all or nothing.
     pub async fn apply_both(
-        &self,
+        self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
         wish: FilesWish,
