@@ -8,12 +8,18 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::{
-    ask, backup, change, choose, completions, config, doctor, edit, erase, export, fold, fork, import, label,
-    list, log, man, mark, models, new, ops, plan, redo, restore, retry, rewind, say, search, targets, title,
-    tree, undo, unfold,
+    ask, backup, change, choose, completions, config, doctor, drop, edit, erase, exec, export, fold, fork,
+    import, label, list, log, man, mark, models, new, ops, plan, redo, restore, retry, rewind, say, search,
+    targets, title, tree, undo, unfold,
 };
 
 pub(crate) mod date;
+pub(crate) mod files;
+
+use files::WithFiles;
+
+/// The exit code of a command that ran and did not succeed.
+pub(crate) const COMMAND_FAILED: u8 = 8;
 
 /// What the long help and the manual page say besides.
 pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
@@ -25,6 +31,7 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (5, "The head is another one than --head says; nothing has changed."),
     (6, "The model or its provider failed; what was said is kept."),
     (7, "The store or the machine failed."),
+    (COMMAND_FAILED, "The command that `retake exec` ran did not succeed; what it did is kept."),
     (130, "Ctrl-C stopped it, or the answer to its question was no."),
 ];
 
@@ -144,6 +151,7 @@ pub(crate) enum Verb {
     List(list::List),
     Say(say::Say),
     Ask(ask::Ask),
+    Exec(exec::Exec),
     Retry(retry::Retry),
     Edit(edit::Edit),
     Choose(choose::ChooseVerb),
@@ -151,13 +159,14 @@ pub(crate) enum Verb {
     Targets(targets::Targets),
     Plan(plan::Plan),
     Rewind(rewind::RewindVerb),
-    Undo(change::Change<undo::Undo>),
-    Redo(change::Change<redo::Redo>),
+    Undo(change::Change<WithFiles<undo::Undo>>),
+    Redo(change::Change<WithFiles<redo::Redo>>),
     #[command(visible_alias = "checkout")]
-    Restore(change::Change<restore::Restore>),
+    Restore(change::Change<WithFiles<restore::Restore>>),
     Ops(ops::Ops),
     Tree(tree::Tree),
     Fork(fork::Fork),
+    Drop(change::Change<WithFiles<drop::Drop>>),
     Hide(change::Change<mark::Hide>),
     Show(change::Change<mark::Show>),
     Exclude(change::Change<mark::Exclude>),
@@ -186,6 +195,7 @@ impl Verb {
             Self::List(it) => it.run(cx).await,
             Self::Say(it) => it.run(cx).await,
             Self::Ask(it) => it.run(cx).await,
+            Self::Exec(it) => it.run(cx).await,
             Self::Retry(it) => it.run(cx).await,
             Self::Edit(it) => it.run(cx).await,
             Self::Choose(it) => it.run(cx).await,
@@ -199,6 +209,7 @@ impl Verb {
             Self::Ops(it) => it.run(cx).await,
             Self::Tree(it) => it.run(cx).await,
             Self::Fork(it) => it.run(cx).await,
+            Self::Drop(it) => it.run(cx).await,
             Self::Hide(it) => it.run(cx).await,
             Self::Show(it) => it.run(cx).await,
             Self::Exclude(it) => it.run(cx).await,

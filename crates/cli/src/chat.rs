@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retake_wire::reply::{Composer, Models, Receipt};
 use retake_wire::request::{Apply, History, Log, Projection};
-use retake_wire::{Action, Part, Reply, Request, Run, RunStart};
+use retake_wire::{Action, FilesWish, Part, Reply, Request, Run, RunStart};
 
 use crate::args::Start;
 use crate::context::Context;
@@ -224,11 +224,22 @@ impl<'a> Chat<'a> {
 
     /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head.
     async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Receipt> {
+        self.apply_with(action, head, FilesWish::default()).await
+    }
+
+    /// The same, with what is wished for files.
+    async fn apply_with(
+        &mut self,
+        action: Action,
+        head: Option<String>,
+        files: FilesWish,
+    ) -> Result<Receipt> {
         let apply = Apply {
             conversation: self.here()?,
             action: action.clone(),
             head,
             since: false,
+            files,
             request_id: None,
         };
         let given = self.cx.receipt(Request::Apply(apply)).await?;

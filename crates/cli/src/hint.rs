@@ -38,6 +38,7 @@ impl Face {
     fn command(self, remedy: &Remedy) -> String {
         let (verb, slash) = match remedy {
             Remedy::Choose => ("retake choose ENTRY", "/choose"),
+            Remedy::ChooseFiles => ("--choose PATH=disk|yours|checkpoint|merge|skip", "/rewind"),
             Remedy::Config => ("retake config", "retake config"),
             Remedy::Conversation => ("--conversation", "/list"),
             Remedy::Doctor => ("retake doctor", "retake doctor"),
@@ -58,6 +59,7 @@ impl Face {
             Remedy::Show => ("retake show", "/show"),
             Remedy::Tree => ("retake tree", "/tree"),
             Remedy::Undo => ("retake undo", "/undo"),
+            Remedy::WithoutFiles => ("--scope conversation", "/rewind"),
         };
         let command = if self == Self::Chat { slash } else { verb };
         format!("`{command}`")

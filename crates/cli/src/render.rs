@@ -7,6 +7,7 @@ use crate::ui::Look;
 
 pub(crate) mod content;
 pub(crate) mod entries;
+pub(crate) mod files;
 pub(crate) mod flow;
 pub(crate) mod hits;
 pub(crate) mod id;

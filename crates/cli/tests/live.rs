@@ -4,6 +4,7 @@
 mod bad;
 mod crash;
 mod escapes;
+mod files;
 mod folder;
 mod world;
 

@@ -23,6 +23,8 @@ pub enum HintPiece {
 pub enum Remedy {
     /// List the alternatives of an answer.
     Choose,
+    /// Choose for each file of a plan.
+    ChooseFiles,
     /// List the settings.
     Config,
     /// Say which conversation is meant.
@@ -55,6 +57,8 @@ pub enum Remedy {
     Tree,
     /// Take back the last thing done.
     Undo,
+    /// Leave files as they are.
+    WithoutFiles,
 }
 
 impl Hint {

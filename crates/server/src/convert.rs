@@ -39,6 +39,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
     use retake_core::Remedy as R;
     match remedy {
         R::Choose => Remedy::Choose,
+        R::ChooseFiles => Remedy::ChooseFiles,
         R::Config => Remedy::Config,
         R::Conversation => Remedy::Conversation,
         R::Doctor => Remedy::Doctor,
@@ -55,6 +56,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Show => Remedy::Show,
         R::Tree => Remedy::Tree,
         R::Undo => Remedy::Undo,
+        R::WithoutFiles => Remedy::WithoutFiles,
     }
 }
 
@@ -171,6 +173,7 @@ pub(crate) fn receipt(receipt: &Receipt, composer: Option<reply::Composer>) -> r
         brought_back: counts(receipt.brought_back),
         lifted: receipt.lifted.iter().map(|fold| fold_name(*fold)).collect(),
         composer,
+        files: None,
     }
 }
 
@@ -196,6 +199,7 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         in_force: planned.plan.in_force.iter().map(|fold| fold_name(*fold)).collect(),
         composer: planned.composer.map(|(id, content)| composer(id.to_string(), content)),
         stays,
+        files: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! One arm per request: names become ids, the engine does it, the answer becomes a reply. It only dispatches.
 
 mod changes;
+mod files;
 mod port;
 mod reads;
 

@@ -14,6 +14,7 @@ fn at(of: &str, head: &str, since: bool, action: Action) -> Request {
         action,
         head: Some(head.into()),
         since,
+        files: retake_wire::FilesWish::default(),
         request_id: None,
     })
 }

@@ -36,6 +36,7 @@ async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
             action: action.clone(),
             head: Some(planned.head),
             since: false,
+            files: retake_wire::FilesWish::default(),
             request_id: None,
         })
     );

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use retake_wire::reply::{Conversation, Entry, Receipt};
 use retake_wire::request::{Create, Log, Of, Say};
-use retake_wire::{Action, Client, Hint, HintPiece, MarkVerb, Part, Problem, Reply, Request, Role, request};
+use retake_wire::{
+    Action, Client, FilesWish, Hint, HintPiece, MarkVerb, Part, Problem, Reply, Request, Role, request,
+};
 use tempfile::TempDir;
 
 /// No model but the demo, and one so slow that a run goes on until it is stopped.
@@ -148,12 +150,13 @@ pub(super) fn apply(of: &str, action: Action) -> Request {
         action,
         head: None,
         since: false,
+        files: FilesWish::default(),
         request_id: None,
     })
 }
 
 pub(super) fn plan(of: &str, action: Action) -> Request {
-    Request::Plan(request::Plan { conversation: of.into(), action })
+    Request::Plan(request::Plan { conversation: of.into(), action, files: FilesWish::default(), diff: false })
 }
 
 pub(super) fn rewind(entry: &str) -> Action {

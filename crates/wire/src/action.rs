@@ -105,4 +105,6 @@ pub enum MarkVerb {
     Exclude,
     /// The model sees it again.
     Include,
+    /// Takes whole turns out of the middle, with the files that they changed; any entry names its turn.
+    Drop,
 }

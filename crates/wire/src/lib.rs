@@ -5,6 +5,7 @@
 mod action;
 mod client;
 mod content;
+mod files;
 mod hint;
 pub mod reply;
 pub mod request;
@@ -14,6 +15,9 @@ mod search;
 pub use action::{Action, MarkVerb};
 pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
+pub use files::{
+    Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan, FilesWish, Grade, PathPlan, Scope, Verdict,
+};
 pub use hint::{Hint, HintPiece, Remedy};
 pub use reply::Reply;
 pub use request::Request;

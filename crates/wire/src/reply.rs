@@ -5,6 +5,7 @@ mod receipt;
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Part, Role, Usage};
+use crate::files::FilesPlan;
 use crate::search::Hits;
 
 pub use receipt::{Composer, Counts, Receipt, Steps};
@@ -74,6 +75,9 @@ pub struct Plan {
     pub in_force: Vec<String>,
     /// The text that would return to the composer.
     pub composer: Option<Composer>,
+    /// What would become of files; absent where they stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesPlan>,
     /// What would not change or can't be taken back, a sentence each.
     pub stays: Vec<String>,
 }

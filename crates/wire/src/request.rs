@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::content::{Part, Role};
+use crate::files::FilesWish;
 use crate::run::Attached;
 use crate::search::Search;
 
@@ -183,6 +184,12 @@ pub struct Plan {
     /// The action.
     #[serde(flatten)]
     pub action: Action,
+    /// What is wished for files, of an action that takes files along.
+    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
+    pub files: FilesWish,
+    /// Say of each file how it would differ.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub diff: bool,
 }
 
 /// Does an action.
@@ -199,6 +206,9 @@ pub struct Apply {
     /// Take back also what arrived since that head.
     #[serde(default)]
     pub since: bool,
+    /// What is wished for files, of an action that takes files along. Without it they go back as the plan says.
+    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
+    pub files: FilesWish,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

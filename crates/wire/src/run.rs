@@ -59,6 +59,15 @@ pub enum RunStart {
     },
     /// An answer to what is there.
     Answer,
+    /// A command, run as a tool call in the conversation's folder; no model is called. What it prints comes as text, and
+    /// what it changes in the folder is kept with its result.
+    Exec {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// What a person says first, to open a turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        say: Option<String>,
+    },
 }
 
 /// What becomes of the images and files of a message when it is worded anew.

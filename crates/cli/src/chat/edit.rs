@@ -1,6 +1,6 @@
 //! `/edit`: the words of a message in the line, to be said in its place. Must never run before they are submitted.
 
-use retake_wire::Action;
+use retake_wire::{Action, FilesWish, Scope};
 
 use super::{Chat, Editing, rewind};
 use crate::error::{Result, problem};
@@ -19,7 +19,9 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
         named.to_owned()
     };
     let action = Action::Edit { entry: entry.clone() };
-    let plan = change::plan(&chat.cx, conversation, action).await?;
+    // Files stay as they are: only the words are said anew.
+    let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let plan = change::plan(&chat.cx, conversation, action, files).await?;
     let Some(composer) = plan.composer else {
         let mut problem = problem(
             retake_wire::ProblemKind::Refused,

@@ -2,7 +2,7 @@
 
 use futures::executor::block_on;
 use retake_wire::request::{self, Of};
-use retake_wire::{Action, Reply, Request};
+use retake_wire::{Action, FilesWish, Reply, Request};
 
 use super::Chat;
 use crate::error::{Result, unexpected, usage};
@@ -72,7 +72,12 @@ pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
     let conversation = chat.here()?;
     let mut preview = |row: usize| {
         let action = checkout(&others[others.len() - 1 - row].leaf);
-        let plan = request::Plan { conversation: conversation.clone(), action };
+        let plan = request::Plan {
+            conversation: conversation.clone(),
+            action,
+            files: FilesWish::default(),
+            diff: false,
+        };
         match block_on(client.call(Request::Plan(plan))) {
             Ok(Reply::Plan(plan)) => render::plan::brief(&plan),
             Ok(_) => String::new(),

@@ -4,7 +4,7 @@
 use futures::executor::block_on;
 use retake_wire::reply::{Target, TargetPage};
 use retake_wire::request::{Plan, Targets};
-use retake_wire::{Action, Client, ProblemKind, Reply, Request};
+use retake_wire::{Action, Client, FilesWish, ProblemKind, Reply, Request, Scope};
 
 use super::Chat;
 use crate::error::{Failure, Result, unexpected};
@@ -29,16 +29,16 @@ pub(super) async fn rewind(chat: &mut Chat<'_>, named: &str) -> Result {
             named.to_owned()
         };
         let action = Action::Rewind { entry };
-        let plan = change::plan(&chat.cx, conversation.clone(), action.clone()).await?;
+        let plan = change::plan(&chat.cx, conversation.clone(), action.clone(), FilesWish::default()).await?;
         let text = render::plan::body(&chat.cx.ui.look(), &plan);
         chat.print(&text)?;
         if plan.unchanged {
             return Ok(());
         }
-        if !chat.cx.ui.confirm("Go back?")? {
+        let Some(files) = agree(chat, &plan)? else {
             return chat.dim("nothing has changed");
-        }
-        match chat.apply(action, Some(plan.head)).await {
+        };
+        match chat.apply_with(action, Some(plan.head), files).await {
             Ok(_) => return chat.dim("/undo takes this back"),
             Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => {
                 chat.dim("the conversation has changed meanwhile; this is how it is now")?;
@@ -85,6 +85,8 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
     let plan = Plan {
         conversation: conversation.to_owned(),
         action: Action::Rewind { entry: target.entry.clone() },
+        files: FilesWish::default(),
+        diff: false,
     };
     match block_on(client.call(Request::Plan(plan))) {
         Ok(Reply::Plan(plan)) => {
@@ -98,4 +100,35 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
         Ok(_) => String::new(),
         Err(problem) => problem.to_string(),
     }
+}
+
+/// Asks whether to go back; where files go along, also how much. Nothing: not at all.
+fn agree(chat: &mut Chat<'_>, plan: &retake_wire::reply::Plan) -> Result<Option<FilesWish>> {
+    let Some(files) = &plan.files else {
+        return Ok(chat.cx.ui.confirm("Go back?")?.then(FilesWish::default));
+    };
+    let waits =
+        (files.conflicts > 0).then(|| "retake rewind --choose settles what is in conflict".to_owned());
+    let messages = render::plan::brief(&retake_wire::reply::Plan { files: None, ..plan.clone() });
+    let file_words = render::files::brief(files);
+    let scopes = [
+        (Scope::Both, "both", format!("{messages}; {file_words}"), waits.clone()),
+        (Scope::Conversation, "conversation only", messages, None),
+        (Scope::Files, "files only", file_words, waits),
+    ];
+    let rows: Vec<Row> = scopes
+        .iter()
+        .map(|(_, title, detail, disabled)| Row {
+            title: (*title).to_owned(),
+            detail: detail.clone(),
+            disabled: disabled.clone(),
+        })
+        .collect();
+    let picked = chat.cx.ui.pick("Go back with", &rows, &mut |_| String::new())?;
+    Ok(picked.map(|row| {
+        let scope = scopes[row].0;
+        // What was shown is what is done.
+        let seen = (scope != Scope::Conversation).then(|| files.digest.clone());
+        FilesWish { scope, seen, ..FilesWish::default() }
+    }))
 }

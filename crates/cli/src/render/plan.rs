@@ -3,7 +3,7 @@
 use retake_wire::reply::{Composer, Counts, Line, Plan};
 
 use super::id::Ids;
-use super::{content, words};
+use super::{content, files, words};
 use crate::term::style::Style;
 use crate::term::{safe, width};
 use crate::ui::Look;
@@ -46,6 +46,9 @@ pub(crate) fn body(look: &Look, plan: &Plan) -> String {
     if let Some(composer) = &plan.composer {
         text.push_str(&returns(look, composer));
     }
+    if let Some(plan) = &plan.files {
+        text.push_str(&files::plan(look, plan));
+    }
     for sentence in &plan.stays {
         let sentence = format!("! {sentence}");
         text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
@@ -69,6 +72,9 @@ pub(crate) fn brief(plan: &Plan) -> String {
     }
     if !plan.lifted.is_empty() {
         pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
+    }
+    if let Some(plan) = &plan.files {
+        pieces.push(files::brief(plan));
     }
     pieces.join("; ")
 }

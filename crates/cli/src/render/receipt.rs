@@ -3,7 +3,7 @@
 use retake_wire::reply::{Counts, Receipt};
 use retake_wire::{Action, MarkVerb};
 
-use super::{content, plan, words};
+use super::{content, files, plan, words};
 use crate::term::style::Style;
 use crate::ui::Look;
 
@@ -20,6 +20,7 @@ fn done(action: &Action) -> &'static str {
         Action::Mark { verb: MarkVerb::Show, .. } => "shown",
         Action::Mark { verb: MarkVerb::Exclude, .. } => "excluded",
         Action::Mark { verb: MarkVerb::Include, .. } => "included",
+        Action::Mark { verb: MarkVerb::Drop, .. } => "dropped",
         Action::Fold { .. } => "folded",
         Action::Unfold { .. } => "unfolded",
         Action::Label { name: Some(_), .. } => "labelled",
@@ -51,14 +52,20 @@ pub(crate) fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String
         pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
     }
     let mut done = done(action).to_owned();
-    let short = receipt.steps.filter(|steps| steps.done < steps.asked);
-    if let Some(steps) = short {
+    let short = receipt.steps.as_ref().filter(|steps| steps.done < steps.asked);
+    if let Some(steps) = &short {
         done.push_str(&format!(" {} of {}", steps.done, steps.asked));
     }
     let done = look.palette.paint(Style::Good, done);
     let mut text =
         if pieces.is_empty() { format!("{done}\n") } else { format!("{done}: {}\n", pieces.join(", ")) };
-    if short.is_some() {
+    if let Some(done) = &receipt.files {
+        text.push_str(&files::done(look, done));
+    }
+    if let Some(why) = short.and_then(|steps| steps.refused.as_deref()) {
+        let line = format!("the next step is refused: {}\n", crate::term::safe::line(why));
+        text.push_str(&line);
+    } else if short.is_some() {
         let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
         text.push_str(&format!("there is nothing more to {verb}\n"));
     }

@@ -28,6 +28,12 @@ pub(crate) async fn started(cx: &Context<'_>, run: Run) -> Result<(String, Event
 
 /// Runs the model and prints its answer. The first Ctrl-C asks it to stop, the second leaves at once.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
+    let (ended, stopped) = follow(cx, run).await?;
+    end(cx, &ended, stopped)
+}
+
+/// Runs and prints what comes. How it ended, and whether Ctrl-C had asked for that.
+pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<(Ended, bool)> {
     cx.ui.listen()?;
     let (conversation, mut events) = started(cx, run).await?;
     let of = Of { conversation };
@@ -48,7 +54,7 @@ pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
             }
             Some(Some(event)) => {
                 if let Some(ended) = shown.event(cx, event)? {
-                    return end(cx, &ended, stopped);
+                    return Ok((ended, stopped));
                 }
             }
             Some(None) => return Err(crate::error::broken_run()),
@@ -92,7 +98,7 @@ impl Shown {
 }
 
 /// Says how it ended, by words where needed and by the exit code.
-fn end(cx: &mut Context<'_>, ended: &Ended, stopped: bool) -> Result {
+pub(crate) fn end(cx: &mut Context<'_>, ended: &Ended, stopped: bool) -> Result {
     if ended.outcome == Outcome::Succeeded {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use retake_wire::reply::Plan;
 use retake_wire::request::{Apply, Plan as PlanRequest};
-use retake_wire::{Action, Reply, Request};
+use retake_wire::{Action, FilesWish, Reply, Request};
 
 use crate::args::{Changing, Place};
 use crate::context::Context;
@@ -14,6 +14,14 @@ use crate::render::receipt;
 pub(crate) trait Act {
     /// The action.
     fn action(&self) -> Result<Action>;
+    /// What is wished for files; nothing, of an action that has nothing to do with them.
+    fn files(&self) -> FilesWish {
+        FilesWish::default()
+    }
+    /// Whether a plan says how each file would change.
+    fn diff(&self) -> bool {
+        false
+    }
 }
 
 // An action to be done.
@@ -29,7 +37,7 @@ impl<A: Args + Act> Change<A> {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.act.action()?;
-        apply(cx, self.changing, action, false).await
+        apply(cx, self.changing, action, self.act.files(), false).await
     }
 }
 
@@ -43,13 +51,20 @@ pub(crate) struct Preview<A: Args> {
 }
 
 /// Does an action, and shows its receipt.
-pub(crate) async fn apply(cx: &mut Context<'_>, changing: Changing, action: Action, since: bool) -> Result {
+pub(crate) async fn apply(
+    cx: &mut Context<'_>,
+    changing: Changing,
+    action: Action,
+    files: FilesWish,
+    since: bool,
+) -> Result {
     let conversation = cx.conversation(changing.place.conversation).await?;
     let apply = Apply {
         conversation,
         action: action.clone(),
         head: changing.head,
         since,
+        files,
         request_id: changing.repeat.request_id,
     };
     let given = cx.receipt(Request::Apply(apply)).await?;
@@ -58,8 +73,13 @@ pub(crate) async fn apply(cx: &mut Context<'_>, changing: Changing, action: Acti
 }
 
 /// What an action would do.
-pub(crate) async fn plan(cx: &Context<'_>, conversation: String, action: Action) -> Result<Plan> {
-    let request = PlanRequest { conversation, action };
+pub(crate) async fn plan(
+    cx: &Context<'_>,
+    conversation: String,
+    action: Action,
+    files: FilesWish,
+) -> Result<Plan> {
+    let request = PlanRequest { conversation, action, files, diff: false };
     match cx.call(Request::Plan(request)).await? {
         Reply::Plan(plan) => Ok(plan),
         other => Err(unexpected(&other)),

@@ -5,6 +5,7 @@ use retake_wire::request;
 use retake_wire::{Action, Request};
 
 use super::change::{self, Act};
+use crate::args::files::FileArgs;
 use crate::args::{Changing, how_many};
 use crate::context::Context;
 use crate::error::{Result, usage};
@@ -35,6 +36,8 @@ pub(crate) struct ChooseVerb {
     #[command(flatten)]
     changing: Changing,
     #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
     choose: Choose,
 }
 
@@ -43,7 +46,7 @@ impl ChooseVerb {
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         if self.choose.number.is_some() {
             let action = self.choose.action()?;
-            return change::apply(cx, self.changing, action, false).await;
+            return change::apply(cx, self.changing, action, self.files.wish(), false).await;
         }
         let of = request::Entry {
             conversation: cx.conversation(self.changing.place.conversation).await?,

@@ -1,7 +1,7 @@
 //! `retake erase`: the one thing that can't be undone.
 
 use clap::Args;
-use retake_wire::Action;
+use retake_wire::{Action, FilesWish};
 
 use super::change::{self, Act};
 use super::rewind::agree;
@@ -53,8 +53,8 @@ impl EraseVerb {
                     "`retake plan erase` shows what goes; then repeat this with --yes",
                 ));
             }
-            agree(cx, &mut changing, &action, "Erase this for good?").await?;
+            agree(cx, &mut changing, &action, &mut FilesWish::default(), "Erase this for good?").await?;
         }
-        change::apply(cx, changing, action, false).await
+        change::apply(cx, changing, action, FilesWish::default(), false).await
     }
 }

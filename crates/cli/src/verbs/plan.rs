@@ -5,7 +5,8 @@ use retake_wire::request;
 use retake_wire::{Action, Request};
 
 use super::change::{Act, Preview};
-use super::{choose, erase, fold, label, mark, redo, restore, rewind, title, undo, unfold};
+use super::{choose, drop, erase, fold, label, mark, redo, restore, rewind, title, undo, unfold};
+use crate::args::files::PlannedFiles;
 use crate::context::Context;
 use crate::error::Result;
 
@@ -22,13 +23,14 @@ pub(crate) struct Plan {
 /// What can be planned.
 #[derive(Debug, Subcommand)]
 enum Planned {
-    Rewind(Preview<rewind::Rewind>),
-    Undo(Preview<undo::Undo>),
-    Redo(Preview<redo::Redo>),
+    Rewind(Preview<PlannedFiles<rewind::Rewind>>),
+    Undo(Preview<PlannedFiles<undo::Undo>>),
+    Redo(Preview<PlannedFiles<redo::Redo>>),
     #[command(visible_alias = "checkout")]
-    Restore(Preview<restore::Restore>),
-    Edit(Preview<Edit>),
-    Choose(Preview<choose::Choose>),
+    Restore(Preview<PlannedFiles<restore::Restore>>),
+    Edit(Preview<PlannedFiles<Edit>>),
+    Choose(Preview<PlannedFiles<choose::Choose>>),
+    Drop(Preview<PlannedFiles<drop::Drop>>),
     Hide(Preview<mark::Hide>),
     Show(Preview<mark::Show>),
     Exclude(Preview<mark::Exclude>),
@@ -64,6 +66,7 @@ impl Plan {
             Planned::Restore(it) => it.run(cx).await,
             Planned::Edit(it) => it.run(cx).await,
             Planned::Choose(it) => it.run(cx).await,
+            Planned::Drop(it) => it.run(cx).await,
             Planned::Hide(it) => it.run(cx).await,
             Planned::Show(it) => it.run(cx).await,
             Planned::Exclude(it) => it.run(cx).await,
@@ -80,7 +83,9 @@ impl Plan {
 impl<A: Args + Act> Preview<A> {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.act.action()?;
-        let plan = request::Plan { conversation: cx.conversation(self.place.conversation).await?, action };
+        let (files, diff) = (self.act.files(), self.act.diff());
+        let conversation = cx.conversation(self.place.conversation).await?;
+        let plan = request::Plan { conversation, action, files, diff };
         cx.show(Request::Plan(plan)).await
     }
 }

@@ -1,10 +1,11 @@
 //! `retake rewind`: back to before a message.
 
 use clap::Args;
-use retake_wire::Action;
+use retake_wire::{Action, FilesWish};
 
 use super::change::{self, Act};
 use crate::args::Changing;
+use crate::args::files::FileArgs;
 use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::render;
@@ -35,6 +36,8 @@ pub(crate) struct RewindVerb {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
     rewind: Rewind,
 }
 
@@ -43,10 +46,11 @@ impl RewindVerb {
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.rewind.action()?;
         let mut changing = self.changing;
+        let mut files = self.files.wish();
         if cx.can_ask() && !self.yes {
-            agree(cx, &mut changing, &action, "Go back?").await?;
+            agree(cx, &mut changing, &action, &mut files, "Go back?").await?;
         }
-        change::apply(cx, changing, action, self.since).await?;
+        change::apply(cx, changing, action, files, self.since).await?;
         if cx.can_ask() {
             cx.aside("`retake undo` takes this back")?;
         }
@@ -59,17 +63,21 @@ pub(crate) async fn agree(
     cx: &mut Context<'_>,
     changing: &mut Changing,
     action: &Action,
+    files: &mut FilesWish,
     question: &str,
 ) -> Result {
     let conversation = cx.conversation(changing.place.conversation.take()).await?;
-    let plan = change::plan(cx, conversation.clone(), action.clone()).await?;
+    let plan = change::plan(cx, conversation.clone(), action.clone(), files.clone()).await?;
     let text = render::plan::body(&cx.ui.look(), &plan);
     cx.ui.print(&text)?;
-    if !plan.unchanged && !cx.ui.confirm(question)? {
+    // A plan that waits for choices is refused, with what can be chosen: there is nothing to agree to.
+    let waits = plan.files.as_ref().is_some_and(|files| files.conflicts > 0);
+    if !plan.unchanged && !waits && !cx.ui.confirm(question)? {
         cx.aside("nothing has changed")?;
         return Err(Failure::Said(INTERRUPTED));
     }
     changing.place.conversation = Some(conversation);
     changing.head.get_or_insert(plan.head);
+    files.seen = plan.files.map(|files| files.digest);
     Ok(())
 }

@@ -170,6 +170,7 @@ pub(super) fn plan() -> Plan {
         in_force: Vec::new(),
         composer: Some(composer()),
         stays: vec!["The 1,234 tokens are spent".to_owned()],
+        files: None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::term::pty::Pty;
 const EVIL: &str = "word \u{1b}]0;pwned\u{7} \u{1b}[2J \u{1b}]52;c;aGk=\u{7} \u{9b}31m \u{90}q\u{9c} over\rwritten \u{8}\u{7f} \u{202e}desrever end";
 
 /// What of a text a terminal would act on, besides the colours that we give.
-fn acts(text: &str) -> Option<char> {
+pub(super) fn acts(text: &str) -> Option<char> {
     let mut rest = text.to_owned();
     while let Some(at) = rest.find("\u{1b}[") {
         let end = rest[at + 2..].find(|c: char| !c.is_ascii_digit() && c != ';');

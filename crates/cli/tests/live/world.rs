@@ -17,6 +17,7 @@ const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"
 pub(super) struct World {
     home: TempDir,
     data: PathBuf,
+    folder: PathBuf,
     variables: Vec<(&'static str, String)>,
 }
 
@@ -24,9 +25,39 @@ impl World {
     pub(super) fn new() -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let data = home.path().join("data");
-        let world = Self { home, data, variables: Vec::new() };
+        let folder = home.path().to_owned();
+        let world = Self { home, data, folder, variables: Vec::new() };
         world.settings(SETTINGS);
         world
+    }
+
+    /// In a folder below the home, with these files.
+    pub(super) fn working(files: &[(&str, &str)]) -> Self {
+        let world = Self::new();
+        let folder = world.home().join("work");
+        std::fs::create_dir(&folder).expect("made");
+        let world = Self { folder, ..world };
+        files.iter().for_each(|(name, text)| world.write(name, text));
+        world
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.join(name), text).expect("written");
+    }
+
+    /// What is in a file; nothing, when it is not there.
+    pub(super) fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.folder.join(name)).ok()
+    }
+
+    /// Where the program runs.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A shell script as the agent's call, in a turn of its own.
+    pub(super) fn exec(&self, script: &str) -> String {
+        self.does(&["exec", "--say", "do it", "--", "sh", "-c", script])
     }
 
     /// With the data somewhere else.
@@ -71,7 +102,7 @@ impl World {
         }
         command
             .args(arguments)
-            .current_dir(self.home())
+            .current_dir(&self.folder)
             .env("HOME", self.home())
             .env("USER", "ada")
             .env("RETAKE_DATA_DIR", &self.data)

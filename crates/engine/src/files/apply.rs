@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FileChange, FilePlan, PathMove, Reason, Seen, Verdict};
+use retake_core::{ConversationId, FileChange, FilePlan, Hint, PathMove, Reason, Remedy, Seen, Verdict};
 use retake_store::{Action, Apply, FilesHalf, Receipt, WorkspaceNo};
 use retake_worktree::{
     Failed, Left, Note, Noting, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled, Staging,
@@ -127,8 +127,9 @@ fn check(plan: &FilePlan, wish: &FilesWish) -> Result<()> {
         if clashes.len() == 1 { "a file" } else { "files" },
         if more { " …" } else { "" }
     );
+    let remedies = [Remedy::ChooseFiles, Remedy::WithoutFiles];
     Err(EngineError::new(Kind::Refused, "conflict", what)
-        .hint("choose for each of them, or go back without files"))
+        .hint(Hint::new("choose for each with {}, or leave files as they are with {}", remedies)))
 }
 
 /// What is recorded: paths that change, on the disk or in their layers.

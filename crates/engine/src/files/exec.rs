@@ -1,5 +1,6 @@
 //! A command as the agent's tool call: call and result are stored, captures stand around it, what it changed is its delta.
 
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use retake_store::{By, NewDelta, Receipt, SayRequest};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::attribute::CallNo;
 use super::processes;
@@ -22,6 +23,9 @@ use crate::run::{Ended, Outcome, RunEvent};
 
 /// So much of what a command prints is kept, its end.
 const OUTPUT_KEPT: usize = 64 << 10;
+
+/// So much fits into a pipe at once.
+const PIPE: usize = 1 << 20;
 
 /// How long a command has to end after it was asked to.
 const TO_END: Duration = Duration::from_secs(3);
@@ -155,8 +159,12 @@ impl Engine {
     async fn attend(&self, call: &mut Call, events: &mpsc::Sender<RunEvent>) -> (Ending, Vec<u8>) {
         let (out, err) = (call.child.stdout.take(), call.child.stderr.take());
         let (pieces, mut printed) = mpsc::channel::<Vec<u8>>(64);
-        for pipe in [out.map(boxed), err.map(boxed)].into_iter().flatten() {
-            tokio::spawn(pump(pipe, pieces.clone()));
+        let (over, is_over) = watch::channel(false);
+        if let Some(pipe) = out {
+            tokio::spawn(pump(pipe, pieces.clone(), is_over.clone()));
+        }
+        if let Some(pipe) = err {
+            tokio::spawn(pump(pipe, pieces.clone(), is_over));
         }
         drop(pieces);
         let mut output = Vec::new();
@@ -185,7 +193,8 @@ impl Engine {
             }
         };
         // What was printed before the end may still be in the pipes; a job that holds them open is not waited for.
-        while let Ok(piece) = printed.try_recv() {
+        over.send_replace(true);
+        while let Some(piece) = printed.recv().await {
             drop(events.send(RunEvent::Text(String::from_utf8_lossy(&piece).into_owned())).await);
             keep_end(&mut output, &piece);
         }
@@ -251,16 +260,31 @@ impl Ending {
     }
 }
 
-fn boxed(pipe: impl AsyncRead + Send + Unpin + 'static) -> Box<dyn AsyncRead + Send + Unpin> {
-    Box::new(pipe)
-}
-
-async fn pump(mut pipe: Box<dyn AsyncRead + Send + Unpin>, pieces: mpsc::Sender<Vec<u8>>) {
+/// Hands on what comes through a pipe; once the command is over, what is in it still, and no more.
+async fn pump(
+    mut pipe: impl AsyncRead + AsFd + Send + Unpin,
+    pieces: mpsc::Sender<Vec<u8>>,
+    mut is_over: watch::Receiver<bool>,
+) {
     let mut buffer = vec![0; 8 << 10];
-    while let Ok(read) = pipe.read(&mut buffer).await
-        && read > 0
-        && pieces.send(buffer[..read].to_vec()).await.is_ok()
-    {}
+    loop {
+        let read = tokio::select! {
+            biased;
+            read = pipe.read(&mut buffer) => read.unwrap_or(0),
+            // Who waits for the end has gone: it is over as well.
+            _ = is_over.wait_for(|over| *over) => break,
+        };
+        if read == 0 || pieces.send(buffer[..read].to_vec()).await.is_err() {
+            return;
+        }
+    }
+    // The pipe is not waited for: a read that would have to wait is refused. A job may go on filling it.
+    for _ in 0..PIPE / buffer.len() {
+        match rustix::io::read(&pipe, &mut buffer) {
+            Ok(read) if read > 0 && pieces.send(buffer[..read].to_vec()).await.is_ok() => {}
+            _ => return,
+        }
+    }
 }
 
 /// Keeps the end of what was printed.

@@ -2,8 +2,8 @@
 
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Seen, Time};
-use retake_engine::store::{Action, Apply, By, Receipt, SayRequest};
-use retake_engine::{RunEvent, RunRequest, Start};
+use retake_engine::store::{Action, By, Receipt, SayRequest};
+use retake_engine::{Exec, RunEvent, RunRequest, Start};
 use retake_wire::{Action as WireAction, Attached, MarkVerb, Problem, Reply, RunStart, reply, request};
 
 use super::{head, request_id, store_problem};
@@ -96,35 +96,6 @@ impl InProcess {
         Ok(parts)
     }
 
-    pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
-        let conversation = self.conversation(&plan.conversation).await?;
-        let stays = stays(&plan.action);
-        let action = self.action(conversation, plan.action).await?;
-        let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
-        Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, stays)))
-    }
-
-    pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
-        let conversation = self.conversation(&apply.conversation).await?;
-        let seen = seen(apply.head.as_deref(), apply.since)?;
-        let worded = (&apply.action, &apply.head, apply.since);
-        let by = self.by(apply.request_id.as_deref(), &worded)?;
-        let asked = match apply.action {
-            WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
-            _ => None,
-        };
-        let receipt = match self.recorded(conversation, &by).await? {
-            Some(receipt) => receipt,
-            None => {
-                let action = self.action(conversation, apply.action).await?;
-                let receipt = self.engine.apply(conversation, Apply { action, seen, by }).await;
-                receipt.map_err(problem)?
-            }
-        };
-        let steps = asked.map(|asked| reply::Steps { done: receipt.ops.len(), asked });
-        Ok(Reply::Receipt(reply::Receipt { steps, ..self.wire_receipt(&receipt).await? }))
-    }
-
     pub(super) async fn cancel(&self, name: &str) -> Result<Reply, Problem> {
         let conversation = self.conversation(name).await?;
         if self.engine.cancel(conversation) {
@@ -138,13 +109,13 @@ impl InProcess {
     }
 
     /// Who asks, by which request, in these words.
-    fn by(&self, request: Option<&str>, worded: &impl std::fmt::Debug) -> Result<By, Problem> {
+    pub(super) fn by(&self, request: Option<&str>, worded: &impl std::fmt::Debug) -> Result<By, Problem> {
         let wording = Some(retake_engine::store::digest(&format!("{worded:?}")));
         Ok(By { wording, ..self.engine.by(request_id(request)?) })
     }
 
     /// The receipt of the same request, when it comes again: before the names in it are looked up.
-    async fn recorded(&self, of: ConversationId, by: &By) -> Result<Option<Receipt>, Problem> {
+    pub(super) async fn recorded(&self, of: ConversationId, by: &By) -> Result<Option<Receipt>, Problem> {
         match by.request {
             Some(_) => self.engine.store().receipt(of, by.clone()).await.map_err(store_problem),
             None => Ok(None),
@@ -185,6 +156,13 @@ impl InProcess {
             start => start,
         };
         let conversation = self.conversation(&conversation).await?;
+        if let RunStart::Exec { command, say } = start {
+            let events = match self.recorded(conversation, &by).await? {
+                Some(receipt) => self.engine.exec_again(conversation, receipt).await,
+                None => self.engine.exec(conversation, Exec { command, say, by }).await,
+            };
+            return Ok((conversation, events.map_err(problem)?));
+        }
         let events = match self.recorded(conversation, &by).await? {
             Some(receipt) => self.engine.run_again(conversation, receipt, model.as_deref()).await,
             None => {
@@ -207,11 +185,12 @@ impl InProcess {
                 Start::Edit(entry, self.wording(of, entry, parts, attached).await?)
             }
             RunStart::Answer => Start::Answer,
+            RunStart::Exec { .. } => return Err(usage("a command is no prompt")),
         })
     }
 
     /// The store's action of an action on the wire.
-    async fn action(&self, of: ConversationId, action: WireAction) -> Result<Action, Problem> {
+    pub(super) async fn action(&self, of: ConversationId, action: WireAction) -> Result<Action, Problem> {
         Ok(match action {
             WireAction::Rewind { entry } => Action::Rewind(self.entry(of, &entry).await?),
             WireAction::Edit { entry } => Action::Edit(self.entry(of, &entry).await?),
@@ -229,6 +208,9 @@ impl InProcess {
                 let mut ids = Vec::new();
                 for entry in &entries {
                     ids.push(self.entry(of, entry).await?);
+                }
+                if verb == MarkVerb::Drop && !range {
+                    ids = self.turns(of, ids).await?;
                 }
                 let seen = seen.as_deref().map(mark).transpose()?;
                 Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
@@ -286,6 +268,7 @@ fn verb_of(verb: MarkVerb) -> Reason {
         MarkVerb::Show => Reason::Show,
         MarkVerb::Exclude => Reason::Exclude,
         MarkVerb::Include => Reason::Include,
+        MarkVerb::Drop => Reason::Drop,
     }
 }
 
@@ -298,24 +281,11 @@ fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
     if count == 0 { Err(usage(format!("can't {verb} 0: the least is 1"))) } else { Ok(count) }
 }
 
-fn seen(text: Option<&str>, since: bool) -> Result<Seen, Problem> {
+/// The head that was seen.
+pub(super) fn seen(text: Option<&str>, since: bool) -> Result<Seen, Problem> {
     Ok(match (text.map(head).transpose()?, since) {
         (Some(head), false) => Seen::Exactly(head),
         (Some(head), true) => Seen::Since(head),
         (None, _) => Seen::Anything,
     })
-}
-
-/// What an action does not do, said before it is done.
-fn stays(action: &WireAction) -> Vec<String> {
-    let sentence = match action {
-        WireAction::Erase { .. } => "erased content can't be brought back, by nothing",
-        WireAction::Mark { .. }
-        | WireAction::Label { .. }
-        | WireAction::Title { .. }
-        | WireAction::Fold { .. }
-        | WireAction::Unfold { .. } => return Vec::new(),
-        _ => "files are not touched: only the conversation goes back",
-    };
-    vec![sentence.into()]
 }

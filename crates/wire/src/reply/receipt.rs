@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::content::Part;
+use crate::files::FilesDone;
 
 /// Proof of a change. The same request gets the same receipt again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,15 +37,21 @@ pub struct Receipt {
     /// What returns to the composer, to be edited; only for the one who asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composer: Option<Composer>,
+    /// What became of files; absent where they stayed as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesDone>,
 }
 
-/// How far an undo or a redo went: fewer steps than asked for where there are no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How far an undo or a redo went: fewer steps than asked for where there are no more, or where one was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steps {
     /// Steps done.
     pub done: usize,
     /// Steps asked for.
     pub asked: usize,
+    /// Why the next step was refused, where it was; the steps before it are done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 /// How much.

@@ -1,0 +1,238 @@
+//! Files through the real program: commands change them, going back takes them along. Must never touch a folder that is not its own.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+
+use super::world::{World, error, out, shows};
+use crate::term::pty::Pty;
+
+/// A folder where a command has changed everything that can be changed.
+fn changed() -> World {
+    let world = World::working(&[("a", "one\n"), ("gone", "dear\n"), ("mine", "mine\n")]);
+    world.exec("echo two > a; echo new > made; rm gone");
+    world
+}
+
+#[test]
+fn a_rewind_takes_files_along_and_undo_brings_them_back() {
+    let world = changed();
+    let after = |world: &World| [world.read("a"), world.read("made"), world.read("gone")];
+    let (then, now) = (
+        [Some("one\n".to_owned()), None, Some("dear\n".to_owned())],
+        [Some("two\n".to_owned()), Some("new\n".to_owned()), None],
+    );
+    assert_eq!(after(&world), now);
+    world.does(&["plan", "rewind", "t1"]);
+    assert_eq!(after(&world), now, "a plan changes nothing");
+    for (verb, expected) in
+        [(vec!["rewind", "t1"], &then), (vec!["undo"], &now), (vec!["redo"], &then), (vec!["undo"], &now)]
+    {
+        world.does(&verb);
+        assert_eq!(&after(&world), expected, "{verb:?}");
+    }
+    assert_eq!(world.read("mine").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn what_a_person_sees() {
+    let world = changed();
+    let lines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+    world.write("both", lines);
+    world.exec("sed -i s/2/two/ both; echo three > a");
+    world.write("both", &world.read("both").expect("it").replace('8', "eight"));
+    let first = world.transcript(&[
+        &["plan", "rewind", "t1"],
+        &["plan", "rewind", "t2", "--diff"],
+        &["plan", "rewind", "t1", "--scope", "conversation"],
+        &["plan", "rewind", "t1", "--scope", "files"],
+        &["rewind", "t1"],
+        &["undo"],
+        &["exec", "--", "sh", "-c", "echo printed; echo beside >&2; exit 3"],
+        &["exec", "--", "there-is-no-such-program"],
+        &["exec"],
+        &["hide", "@"],
+        &["rewind", "t1", "--choose", "a=mine"],
+        &["rewind", "t1", "--scope", "conversation", "--exact"],
+    ]);
+    shows!(first);
+}
+
+#[test]
+fn a_conflict_is_refused_and_can_be_chosen_for() {
+    for (choice, expected) in
+        [("disk", "mine\n"), ("yours", "mine\n"), ("checkpoint", "one\n"), ("skip", "mine\n")]
+    {
+        let world = changed();
+        world.write("a", "mine\n");
+        let refused = world.run(&["rewind", "t1"]);
+        assert_eq!(refused.status.code(), Some(4));
+        let said = error(&refused);
+        assert!(
+            said.contains("somebody else has changed a file too: a") && said.contains("--choose"),
+            "{said}"
+        );
+        assert!(world.read("made").is_some() && world.texts().len() == 3, "nothing has happened");
+        let choose = format!("a={choice}");
+        world.does(&["rewind", "t1", "--choose", &choose]);
+        assert_eq!((world.read("a").as_deref(), world.read("made")), (Some(expected), None), "{choice}");
+        world.does(&["undo"]);
+        assert!(world.read("made").is_some());
+    }
+    let world = changed();
+    world.write("a", "mine\n");
+    world.does(&["rewind", "t1", "--exact"]);
+    assert_eq!(world.read("a").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn one_half_alone() {
+    let world = changed();
+    let texts = world.texts().len();
+    world.does(&["rewind", "t1", "--scope", "files"]);
+    assert_eq!((world.read("a").as_deref(), world.texts().len()), (Some("one\n"), texts));
+    world.does(&["undo"]);
+    assert_eq!(world.read("a").as_deref(), Some("two\n"));
+    world.does(&["rewind", "t1", "--scope", "conversation"]);
+    assert_eq!((world.read("a").as_deref(), world.texts().len()), (Some("two\n"), 0));
+}
+
+#[test]
+fn a_turn_is_dropped_from_the_middle_with_its_files() {
+    let world = World::working(&[("a", "one\n"), ("b", "one\n")]);
+    world.exec("echo two > a");
+    world.exec("echo two > b");
+    world.does(&["drop", "t1"]);
+    assert_eq!((world.read("a").as_deref(), world.read("b").as_deref()), (Some("one\n"), Some("two\n")));
+    assert_eq!(world.texts().len(), 3, "the turn is gone, the other one stays");
+    world.does(&["undo"]);
+    assert_eq!((world.read("a").as_deref(), world.texts().len()), (Some("two\n"), 6));
+}
+
+#[test]
+fn several_steps_go_one_at_a_time_and_a_repeated_request_does_none() {
+    let world = World::working(&[("a", "one\n")]);
+    world.exec("echo two > a");
+    world.exec("echo three > a");
+    let undo = ["undo", "2", "--request-id", "back"];
+    let first = world.json(&undo);
+    assert_eq!(first["steps"], serde_json::json!({"done": 2, "asked": 2}));
+    assert_eq!(world.read("a").as_deref(), Some("one\n"));
+    world.does(&["redo"]);
+    assert_eq!(world.read("a").as_deref(), Some("two\n"));
+    assert_eq!(world.json(&undo), first, "the same receipt");
+    assert_eq!(world.read("a").as_deref(), Some("two\n"), "and nothing is done");
+    // The second step back meets what somebody has written: the first one is done, and said to be.
+    let world = World::working(&[("a", "one\n"), ("b", "one\n")]);
+    world.exec("echo two > a");
+    world.exec("echo two > b");
+    world.write("a", "mine\n");
+    let short = world.json(&["undo", "2"]);
+    assert_eq!((&short["steps"]["done"], &short["files"]["counts"]["reverted"]), (&1.into(), &1.into()));
+    assert!(short["steps"]["refused"].as_str().is_some_and(|why| why.contains("somebody else")), "{short}");
+    assert_eq!((world.read("a").as_deref(), world.read("b").as_deref()), (Some("mine\n"), Some("one\n")));
+}
+
+#[test]
+fn a_command_that_is_asked_for_again_is_not_run_again() {
+    let world = World::working(&[]);
+    let run = |script| world.run(&["exec", "--request-id", "once", "--", "sh", "-c", script]);
+    let script = "echo printed; echo x >> count; exit 5";
+    for _ in 0..2 {
+        let output = run(script);
+        assert_eq!(output.status.code(), Some(8), "{output:?}");
+        assert!(out(&output).starts_with("printed\n"), "{output:?}");
+        assert_eq!(world.read("count").as_deref(), Some("x\n"));
+        assert_eq!(world.json(&["log"])["entries"].as_array().map(Vec::len), Some(3));
+    }
+    assert_eq!(run("true").status.code(), Some(4), "the id is of another command");
+}
+
+#[test]
+fn a_plan_that_was_seen_is_the_one_that_is_done() {
+    let world = changed();
+    let plan = world.json(&["plan", "rewind", "t1"]);
+    let files = &plan["files"];
+    assert_eq!(
+        files["counts"],
+        serde_json::json!({"reverted": 1, "deleted": 1, "recreated": 1, "merged": 0})
+    );
+    assert_eq!(files["paths"][0]["path"], "a");
+    assert_eq!(files["paths"][0]["calls"].as_array().map(Vec::len), Some(1));
+    assert_eq!(files["digest"].as_str().map(str::len), Some(32));
+}
+
+/// Names that a terminal would act on, and one that is not UTF-8.
+const HOSTILE: [&[u8]; 5] =
+    [b"\x1b]0;pwned\x07", b"a\x1b[2Jb", b"line\nbreak", "\u{202e}txt".as_bytes(), b"\xff\xfe"];
+
+#[test]
+fn names_of_files_can_not_act_on_the_terminal() {
+    let world = World::working(&[]);
+    world.exec("true");
+    let script = r#"for name in "$@"; do echo x > "$name"; done"#;
+    let mut command = world.command(&["exec", "--say", "make them", "--", "sh", "-c", script, "sh"]);
+    let output = command.args(HOSTILE.map(std::ffi::OsStr::from_bytes)).output().expect("it starts");
+    // An argument that is not UTF-8 is refused before anything happens; the command makes that name itself.
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let valid = HOSTILE.iter().filter_map(|name| std::str::from_utf8(name).ok());
+    let mut arguments = vec!["exec", "--say", "make them", "--", "sh", "-c", script, "sh"];
+    arguments.extend(valid);
+    world.does(&arguments);
+    world.exec(r"echo x > $(printf '\377\376')");
+    for verb in [
+        vec!["plan", "rewind", "t2"],
+        vec!["plan", "rewind", "t2", "--diff"],
+        vec!["rewind", "t2"],
+        vec!["undo"],
+        vec!["rewind", "t2", "--choose", "\u{1b}[2J/../..=disk"],
+        vec!["exec", "--", "ls"],
+    ] {
+        let mut coloured = vec!["--color", "always"];
+        coloured.extend(&verb);
+        let output = world.run(&coloured);
+        let shown = out(&output) + &error(&output);
+        assert_eq!(super::escapes::acts(&shown), None, "{verb:?}: {shown:?}");
+    }
+    let plan = world.does(&["plan", "rewind", "t2"]);
+    for name in [r"\u{1b}]0;pwned\u{7}", r"line\nbreak", r"\u{202e}txt", r"\xff\xfe"] {
+        assert!(plan.contains(name), "{name}: {plan}");
+    }
+    let names = world.json(&["plan", "rewind", "t2"]);
+    let raw =
+        names["files"]["paths"].as_array().expect("paths").iter().find(|path| !path["path_base64"].is_null());
+    assert_eq!(raw.expect("one is not UTF-8")["path_base64"], "//4=");
+    world.does(&["rewind", "t2"]);
+    assert_eq!(fs::read_dir(world.folder()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn the_conversation_in_the_terminal_offers_the_scopes() {
+    let world = changed();
+    let config = world.config().display().to_string();
+    let data = world.data().display().to_string();
+    let home = world.home().display().to_string();
+    let variables = [
+        ("HOME", home.as_str()),
+        ("RETAKE_DATA_DIR", data.as_str()),
+        ("RETAKE_CONFIG", config.as_str()),
+        ("PAGER", ""),
+    ];
+    let id = world.json(&["list", "--all"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    let pty = Pty::run(std::path::Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", &id], &variables);
+    let prompt = || {
+        pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+        pty.reads_keys();
+    };
+    prompt();
+    pty.send("/rewind t1\r");
+    pty.shows("re-creates 1 file");
+    pty.shows("Go back with");
+    pty.send("\x1b[B\x1b[B\r");
+    pty.shows("files: 1 reverted, 1 deleted, 1 re-created");
+    prompt();
+    assert_eq!(world.read("a").as_deref(), Some("one\n"));
+    pty.send("/undo\r");
+    pty.shows("/redo brings it back");
+    prompt();
+    assert_eq!(world.read("a").as_deref(), Some("two\n"));
+}

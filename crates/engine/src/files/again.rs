@@ -1,0 +1,88 @@
+//! What faces ask of files besides plans: how a change looks as a diff, and what came of a command that is asked for again.
+//! Must never run anything.
+
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use retake_core::{ConversationId, EntryId, FileChange, FilePath, Head, Part, Projection, Seq};
+use retake_store::{PageRequest, Reading, Receipt};
+use retake_worktree::Objects;
+
+use super::blocking;
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+use crate::run::{Ended, Outcome, RunEvent};
+
+/// So many entries behind a call are looked at for its result: others may speak while it runs.
+const LOOK_AHEAD: u64 = 8;
+
+impl Engine {
+    /// How a change looks: words, and a unified diff. `from` is the path that the content had before.
+    pub async fn diff(&self, change: FileChange, from: Option<FilePath>) -> Result<Vec<u8>> {
+        let objects = self.files.objects().await? as Arc<dyn Objects>;
+        let diff = blocking(move || {
+            let from = from.as_ref().unwrap_or(&change.path);
+            let after = (&change.path, change.after.as_ref());
+            retake_worktree::diff(&*objects, (from, change.before.as_ref()), after)
+        });
+        Ok(diff.await??.to_bytes())
+    }
+
+    /// What came of the command that an earlier request ran, whose receipt this is. It is not run again.
+    pub async fn exec_again(
+        &self,
+        conversation: ConversationId,
+        receipt: Receipt,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        let (text, ended) = match self.result_of(conversation, &receipt).await? {
+            Some((entry, text)) => {
+                let outcome = Outcome::Succeeded;
+                (Some(text), Ended { outcome, receipt: None, entry: Some(entry), error: None })
+            }
+            None => {
+                let what = "this request has run its command before, and the end of it is not known";
+                let error = EngineError::new(Kind::Refused, "no_answer", what)
+                    .hint("it may still run, or a crash has ended it; run it again with a new request id");
+                (None, Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) })
+            }
+        };
+        let began = RunEvent::Started(Some(receipt), "exec".into());
+        let events = std::iter::once(began).chain(text.map(RunEvent::Text));
+        Ok(futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed())
+    }
+
+    /// The result of the call that a receipt is of, and what it printed; also where it was taken back since.
+    async fn result_of(&self, of: ConversationId, receipt: &Receipt) -> Result<Option<(EntryId, String)>> {
+        let Some(call) = receipt.entries.first().copied() else {
+            return Ok(None);
+        };
+        let parts = self.store().content(of, call).await?;
+        let asked = parts.iter().find_map(|part| match part {
+            Part::ToolCall { id, .. } => Some(id.clone()),
+            _ => None,
+        });
+        for ahead in 1..=LOOK_AHEAD {
+            // What the conversation looked like right after the entries that followed.
+            let head = Head { op: receipt.head.op, seq: Seq(receipt.head.seq.0 + ahead) };
+            let reading = Reading { projection: Projection::Timeline, at: Some(head) };
+            let last = PageRequest { limit: 1, ..PageRequest::default() };
+            let Ok(page) = self.store().page(of, reading, last).await else {
+                return Ok(None);
+            };
+            let entry = page.entries.into_iter().next_back().and_then(|shown| shown.entry.ok());
+            let found = entry.as_ref().and_then(|entry| {
+                entry.parts.iter().find_map(|part| match part {
+                    Part::ToolResult { call, content, .. } if Some(call) == asked.as_ref() => {
+                        Some((entry.meta.id, content.clone()))
+                    }
+                    _ => None,
+                })
+            });
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}

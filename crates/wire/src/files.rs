@@ -1,0 +1,179 @@
+//! Files in plans and receipts: what is wished for them, what would be done, what was done. Only shapes.
+
+use serde::{Deserialize, Serialize};
+
+/// What a step takes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Messages and files.
+    #[default]
+    Both,
+    /// The conversation alone; files stay.
+    Conversation,
+    /// Files alone; the conversation stays.
+    Files,
+}
+
+/// What can be chosen for a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// What is on the disk is kept, and counts as somebody else's from now on.
+    Disk,
+    /// The last version that somebody else wrote.
+    Yours,
+    /// Exactly as it was there, whatever others wrote since.
+    Checkpoint,
+    /// What others wrote since is merged with it.
+    Merge,
+    /// It is left as it is, and asked about again the next time.
+    Skip,
+}
+
+/// A path below the folder of a workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileName {
+    /// It; where it is not UTF-8, with escapes for what is not.
+    #[serde(default)]
+    pub path: String,
+    /// Its bytes in base64, where it is not UTF-8. They are what counts then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_base64: Option<String>,
+}
+
+/// A choice for a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choose {
+    /// Which path.
+    #[serde(flatten)]
+    pub name: FileName,
+    /// What.
+    pub choice: Choice,
+}
+
+/// What is wished for files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesWish {
+    /// What is taken along.
+    #[serde(default)]
+    pub scope: Scope,
+    /// What is chosen for paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choose: Vec<Choose>,
+    /// All other files become exactly what they were there, whatever others wrote since.
+    #[serde(default)]
+    pub exact: bool,
+    /// The digest of the file plan that was seen: another one is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+}
+
+impl FilesWish {
+    /// Whether nothing particular is wished.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What would be done to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It gets an earlier (or a later) version.
+    Revert,
+    /// It goes.
+    Delete,
+    /// It comes back.
+    Recreate,
+    /// It gets another version that holds what others wrote since.
+    Merge,
+    /// It is left alone until somebody chooses; as long as one is, nothing is done.
+    Conflict,
+    /// It is so already.
+    Unchanged,
+    /// It is left alone: nobody knows whose the change is.
+    Ambiguous,
+    /// A folder that others have put something into stays.
+    NotEmpty,
+    /// It is left alone, as it is not covered.
+    NotCovered,
+}
+
+/// How sure it is that a change is the agent's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// One of our own edit tools did it.
+    Written,
+    /// It happened during one call.
+    Seen,
+    /// Several calls were open, or a background job still ran.
+    Ambiguous,
+}
+
+/// A path of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathPlan {
+    /// Which path.
+    #[serde(flatten)]
+    pub name: FileName,
+    /// What would be done.
+    pub verdict: Verdict,
+    /// Why it is left alone, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How sure it is that what is taken back is the agent's.
+    pub grade: Grade,
+    /// The results of the calls whose changes leave it or come into it, by entry.
+    pub calls: Vec<String>,
+    /// What can be chosen, the default first.
+    pub choices: Vec<Choice>,
+    /// The other path that its content goes with: it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<String>,
+    /// How it would differ from what is there, as a unified diff; on request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// How many paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileCounts {
+    /// They get another version.
+    pub reverted: u64,
+    /// They go.
+    pub deleted: u64,
+    /// They come back.
+    pub recreated: u64,
+    /// They get another version that holds what others wrote.
+    pub merged: u64,
+}
+
+/// What would become of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesPlan {
+    /// Names this plan: send it along to have this one carried out, or a refusal.
+    pub digest: String,
+    /// What would be done.
+    pub counts: FileCounts,
+    /// How many paths wait for a choice.
+    pub conflicts: u64,
+    /// How many are left alone for another reason.
+    pub left: u64,
+    /// The paths, in their order.
+    pub paths: Vec<PathPlan>,
+}
+
+/// What became of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesDone {
+    /// What was done.
+    pub counts: FileCounts,
+    /// Paths that were left alone, and why. Said once: not to who repeats the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<String>,
+    /// What is different though the plan did not say it, a sentence each. Said once, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
