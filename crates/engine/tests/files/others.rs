@@ -82,3 +82,23 @@ async fn a_checkout_by_the_user_between_turns_is_not_taken_back() {
     assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
     assert_eq!(yard.read("c"), None);
 }
+
+#[tokio::test]
+async fn rewind_case_29_a_stored_path_that_leaves_the_folder_is_never_written() {
+    for bad in ["../out", "/tmp/out", ".git/hooks/x", "b/../../out"] {
+        let yard = Yard::with(&[("a", "one\n")]).await;
+        yard.run("echo two > a").await;
+        let Yard { engine: old, id, dir } = yard;
+        drop(old);
+        let db = rusqlite::Connection::open(dir.path().join("data/retake.db")).expect("a store");
+        let name = serde_json::to_string(bad).expect("JSON");
+        let changed = db.execute("UPDATE delta SET layers = replace(layers, '\"a\"', ?1)", [name]);
+        assert_eq!(changed, Ok(1), "{bad}");
+        drop(db);
+        let yard = Yard { engine: super::engine(&dir).await, id, dir };
+        let before = (yard.all(), yard.turns().await);
+        let refused = yard.apply(yard.rewind("t1").await, Default::default()).await.expect_err("damaged");
+        assert_eq!((refused.code, yard.all(), yard.turns().await), ("damaged", before.0, before.1), "{bad}");
+        assert!(!yard.path("../out").exists() && !std::path::Path::new("/tmp/out").exists());
+    }
+}
