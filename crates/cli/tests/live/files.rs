@@ -161,6 +161,21 @@ fn a_plan_that_was_seen_is_the_one_that_is_done() {
     assert_eq!(files["digest"].as_str().map(str::len), Some(32));
 }
 
+#[test]
+fn what_others_wrote_is_listed_and_a_checkpoint_has_a_name() {
+    let world = changed();
+    world.write("mine", "mine, changed\n");
+    let made = world.json(&["checkpoint", "before lunch"]);
+    let capture = &made["captures"][0];
+    assert_eq!((&capture["name"], &capture["paths"]), (&"before lunch".into(), &serde_json::json!(["mine"])));
+    let log = world.json(&["files", "log"]);
+    assert_eq!(log["captures"][0], *capture, "{log}");
+    let folders = world.json(&["workspace", "list"]);
+    let folder = folders["workspaces"][0]["folder"].as_str().expect("a folder");
+    assert_eq!(fs::canonicalize(folder).expect("it is there"), fs::canonicalize(world.folder()).expect("it"));
+    assert_eq!(world.run(&["checkpoint", " "]).status.code(), Some(2));
+}
+
 /// Names that a terminal would act on, and one that is not UTF-8.
 const HOSTILE: [&[u8]; 5] =
     [b"\x1b]0;pwned\x07", b"a\x1b[2Jb", b"line\nbreak", "\u{202e}txt".as_bytes(), b"\xff\xfe"];
@@ -235,4 +250,14 @@ fn the_conversation_in_the_terminal_offers_the_scopes() {
     pty.shows("/redo brings it back");
     prompt();
     assert_eq!(world.read("a").as_deref(), Some("two\n"));
+    pty.send("/diff\r");
+    pty.shows("+one");
+    prompt();
+    pty.send("/checkpoint here\r");
+    pty.shows("here");
+    prompt();
+    pty.send("/drop t1\r");
+    pty.shows("dropped");
+    prompt();
+    assert_eq!((world.read("a").as_deref(), world.read("made")), (Some("one\n"), None));
 }
