@@ -1,7 +1,9 @@
 //! Files through the real program: commands change them, going back takes them along. Must never touch a folder that is not its own.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
+use std::process::Command;
 
 use super::world::{World, error, out, shows};
 use crate::term::pty::Pty;
@@ -174,6 +176,25 @@ fn what_others_wrote_is_listed_and_a_checkpoint_has_a_name() {
     let folder = folders["workspaces"][0]["folder"].as_str().expect("a folder");
     assert_eq!(fs::canonicalize(folder).expect("it is there"), fs::canonicalize(world.folder()).expect("it"));
     assert_eq!(world.run(&["checkpoint", " "]).status.code(), Some(2));
+}
+
+#[test]
+fn ctrl_c_stops_a_command_and_what_it_did_is_kept() {
+    let world = World::working(&[]);
+    let script = "echo x > made; echo started; while :; do sleep 0.05; done";
+    let mut command = world.command(&["exec", "--say", "go", "--", "sh", "-c", script]);
+    let mut child = command.spawn().expect("it starts");
+    let mut printed = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    printed.read_line(&mut line).expect("it prints as it comes");
+    assert_eq!(line, "started\n");
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let log = world.json(&["log"]);
+    assert_eq!(log["entries"][2]["interrupted"], true, "{log}");
+    world.does(&["rewind", "t1"]);
+    assert_eq!(world.read("made"), None);
 }
 
 /// Names that a terminal would act on, and one that is not UTF-8.
