@@ -275,10 +275,10 @@ fn the_conversation_in_the_terminal_offers_the_scopes() {
     pty.shows("+one");
     prompt();
     pty.send("/checkpoint here\r");
-    pty.shows("here");
+    pty.shows("no file changed");
     prompt();
     pty.send("/drop t1\r");
-    pty.shows("dropped");
+    pty.shows("dropped: 3 messages");
     prompt();
     assert_eq!((world.read("a").as_deref(), world.read("made")), (Some("one\n"), None));
 }
