@@ -49,7 +49,7 @@ fn what_a_person_sees() {
         &["plan", "rewind", "t1", "--scope", "files"],
         &["rewind", "t1"],
         &["undo"],
-        &["exec", "--", "sh", "-c", "echo printed; echo beside >&2; exit 3"],
+        &["exec", "--", "sh", "-c", "echo printed; exit 3"],
         &["exec", "--", "there-is-no-such-program"],
         &["exec"],
         &["hide", "@"],
