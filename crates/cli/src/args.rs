@@ -8,9 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::{
-    ask, backup, change, choose, completions, config, doctor, drop, edit, erase, exec, export, fold, fork,
-    import, label, list, log, man, mark, models, new, ops, plan, redo, restore, retry, rewind, say, search,
-    targets, title, tree, undo, unfold,
+    ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec, export,
+    files as folders, fold, fork, import, label, list, log, man, mark, models, new, ops, plan, redo, restore,
+    retry, rewind, say, search, targets, title, tree, undo, unfold,
 };
 
 pub(crate) mod date;
@@ -176,6 +176,9 @@ pub(crate) enum Verb {
     Label(change::Change<label::Label>),
     Title(change::Change<title::Title>),
     Erase(erase::EraseVerb),
+    Checkpoint(checkpoint::Checkpoint),
+    Files(folders::Files),
+    Workspace(folders::Workspace),
     Search(search::Search),
     Export(export::Export),
     Import(import::Import),
@@ -219,6 +222,9 @@ impl Verb {
             Self::Label(it) => it.run(cx).await,
             Self::Title(it) => it.run(cx).await,
             Self::Erase(it) => it.run(cx).await,
+            Self::Checkpoint(it) => it.run(cx).await,
+            Self::Files(it) => it.run(cx).await,
+            Self::Workspace(it) => it.run(cx).await,
             Self::Search(it) => it.run(cx).await,
             Self::Export(it) => it.run(cx).await,
             Self::Import(it) => it.run(cx).await,

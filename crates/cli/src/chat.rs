@@ -18,6 +18,7 @@ use crate::verbs::answer::answer;
 
 mod commands;
 mod edit;
+mod files;
 mod line;
 mod marks;
 mod moves;

@@ -38,6 +38,8 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Models(it) => lists::models(look, it),
         Reply::Written(it) => lists::written(it),
         Reply::Report(it) => lists::report(look, it),
+        Reply::Captures(it) => files::captures(look, it),
+        Reply::Workspaces(it) => files::workspaces(look, it),
         Reply::History(it) => {
             it.prompts.iter().map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n").collect()
         }

@@ -2,6 +2,7 @@
 
 mod changes;
 mod files;
+mod folders;
 mod port;
 mod reads;
 
@@ -23,6 +24,9 @@ impl InProcess {
             Request::Edit(edit) => self.edit(edit).await,
             Request::Plan(plan) => self.plan(plan).await,
             Request::Apply(apply) => self.apply(apply).await,
+            Request::Checkpoint(it) => self.checkpoint(it).await,
+            Request::FilesLog(page) => self.files_log(page).await,
+            Request::Workspaces => self.workspaces().await,
             Request::Cancel(of) => self.cancel(&of.conversation).await,
             Request::List(list) => self.list(list).await,
             Request::Info(of) => self.info(&of.conversation).await,

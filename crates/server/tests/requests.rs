@@ -20,9 +20,15 @@ async fn every_request_is_answered_as_its_documentation_says() {
     let import = get!(desk, Receipt, Request::ImportStart(start.clone())).conversation;
     let line = r#"{"role": "user", "content": "brought"}"#.to_owned();
     let run = start_run(&desk, &id).await;
+    let work = desk.file("work");
+    std::fs::create_dir(&work).expect("made");
+    let there = desk.create(None, work.to_str()).await;
     let rows = [
         Request::Cancel(of()),
         Request::Create(Create::default()),
+        Request::Checkpoint(Checkpoint { conversation: there.clone(), name: "before".into() }),
+        Request::FilesLog(Page { conversation: there, limit: None, before: None }),
+        Request::Workspaces,
         Request::Fork(Fork { conversation: id.clone(), entry: None, title: None, request_id: None }),
         Request::Say(said(&id, Role::User, "five")),
         Request::Edit(Edit {

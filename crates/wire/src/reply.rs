@@ -1,5 +1,6 @@
 //! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
 
+mod files;
 mod receipt;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use crate::content::{Part, Role, Usage};
 use crate::files::FilesPlan;
 use crate::search::Hits;
 
+pub use files::{Capture, Captures, Workspace, Workspaces};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
 /// A reply.
@@ -48,6 +50,10 @@ pub enum Reply {
     Written(Written),
     /// What a check found.
     Report(Report),
+    /// What was seen of a folder.
+    Captures(Captures),
+    /// Folders.
+    Workspaces(Workspaces),
     /// Earlier prompts.
     History(HistoryPage),
 }

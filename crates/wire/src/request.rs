@@ -28,6 +28,12 @@ pub enum Request {
     Plan(Plan),
     /// Does an action. → `Receipt`
     Apply(Apply),
+    /// Looks at the folder of a conversation, and keeps what was seen under a name. → `Captures`
+    Checkpoint(Checkpoint),
+    /// What was seen of a conversation's folder, newest first. → `Captures`
+    FilesLog(Page),
+    /// The folders that conversations work in. → `Workspaces`
+    Workspaces,
     /// Stops the run of a conversation. → `Done`
     Cancel(Of),
     /// Conversations, newest first. → `Conversations`
@@ -359,6 +365,15 @@ pub struct Backup {
     /// The file to write, absolute; a dated one in the data directory, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+}
+
+/// A named capture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The conversation.
+    pub conversation: String,
+    /// The name.
+    pub name: String,
 }
 
 /// A check.

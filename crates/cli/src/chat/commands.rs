@@ -3,7 +3,7 @@
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::{Chat, edit, marks, moves, rewind, switch, turn, views};
+use super::{Chat, edit, files, marks, moves, rewind, switch, turn, views};
 use crate::error::Result;
 use crate::render::content;
 use crate::render::table::{cell, table};
@@ -33,7 +33,7 @@ const COMMANDS: &[Command] = &[
         takes: "[ENTRY]",
         help: "go back to before a message",
         more: "Without ENTRY (tN, a label, or the beginning of an id) you pick one. What it takes back is shown first, and you are \
-               asked. The old words return to the line for you to edit; nothing runs by itself. What you left stays as a branch, \
+               asked. Where files go along, you say whether both go back, the conversation only, or files only. The old words return to the line for you to edit; nothing runs by itself. What you left stays as a branch, \
                and /undo takes the step back.",
         run: |chat, words| rewind::rewind(chat, words).boxed_local(),
     },
@@ -157,6 +157,27 @@ const COMMANDS: &[Command] = &[
         help: "show what was done, with the heads to restore",
         more: "",
         run: |chat, _| views::ops(chat).boxed_local(),
+    },
+    Command {
+        name: "drop",
+        takes: "TURN",
+        help: "take a turn out of the middle, with its files",
+        more: "What came later stays. /undo takes it back.",
+        run: |chat, words| files::drop_turn(chat, words).boxed_local(),
+    },
+    Command {
+        name: "diff",
+        takes: "[TURN]",
+        help: "show how files would change by going back",
+        more: "Back to before TURN, or to the beginning. Nothing is changed.",
+        run: |chat, words| files::diff(chat, words).boxed_local(),
+    },
+    Command {
+        name: "checkpoint",
+        takes: "[NAME]",
+        help: "look at the folder, and keep what is seen under a name",
+        more: "",
+        run: |chat, words| files::checkpoint(chat, words).boxed_local(),
     },
     Command {
         name: "model",

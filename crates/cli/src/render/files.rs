@@ -1,8 +1,10 @@
 //! What becomes of files, before and after it is done. A name is shown with escapes for what acts on a terminal. Must never leave a
 //! conflict out.
 
+use retake_wire::reply::{Captures, Workspaces};
 use retake_wire::{Choice, FileCounts, FilesDone, FilesPlan, PathPlan, Verdict};
 
+use super::table::{cell, table};
 use super::words;
 use crate::term::style::Style;
 use crate::term::{safe, width};
@@ -139,4 +141,47 @@ fn counted(counts: FileCounts) -> Vec<String> {
     ];
     let some = all.into_iter().filter(|(amount, _)| *amount > 0);
     some.map(|(amount, what)| format!("{} {what}", words::number(amount))).collect()
+}
+
+/// What was seen of a folder.
+pub(crate) fn captures(look: &Look, page: &Captures) -> String {
+    if page.captures.is_empty() {
+        return "nothing was seen yet\n".to_owned();
+    }
+    let rows: Vec<_> = page
+        .captures
+        .iter()
+        .map(|capture| {
+            let given = capture.name.as_deref().map(safe::line).unwrap_or_default();
+            let names: Vec<String> = capture.paths.iter().map(|path| name(path)).collect();
+            let files = match capture.changed {
+                0 => "no file changed".to_owned(),
+                changed => format!("{}: {}", words::count(changed, "file"), names.join(", ")),
+            };
+            vec![
+                cell(capture.number.to_string()),
+                cell(words::when(look, capture.time_ms)),
+                cell(given.into_owned()).style(Style::Accent),
+                cell(files),
+            ]
+        })
+        .collect();
+    let more = if page.more { "… and earlier ones: --before\n" } else { "" };
+    table(look, &rows) + more
+}
+
+/// The folders that conversations work in.
+pub(crate) fn workspaces(look: &Look, all: &Workspaces) -> String {
+    if all.workspaces.is_empty() {
+        return "no conversation has worked in a folder yet\n".to_owned();
+    }
+    let rows: Vec<_> = all
+        .workspaces
+        .iter()
+        .map(|it| {
+            let when = words::when(look, it.created_ms);
+            vec![cell(it.number.to_string()), cell(name(&it.folder)), cell(format!("since {when}"))]
+        })
+        .collect();
+    table(look, &rows)
 }

@@ -28,7 +28,7 @@ fn the_prompt() {
 
 #[test]
 fn lists() {
-    let arguments: [&[&str]; 7] = [
+    let arguments: [&[&str]; 10] = [
         &["list", "--all"],
         &["targets"],
         &["choose", "@"],
@@ -36,6 +36,9 @@ fn lists() {
         &["tree"],
         &["models"],
         &["search", "notes", "-"],
+        &["files", "log"],
+        &["checkpoint", "before"],
+        &["workspace", "list"],
     ];
     let all: Vec<String> = arguments
         .iter()

@@ -2,9 +2,9 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Entries, Entry,
-    ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage, Receipt,
-    Report, Target, TargetPage, Tree, Written,
+    Alternative, Alternatives, Branch, Capture, Captures, Chunk, Composer, Conversation, Conversations,
+    Counts, Entries, Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt,
+    PromptMessage, Receipt, Report, Target, TargetPage, Tree, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
@@ -410,6 +410,18 @@ fn models() -> Models {
     }
 }
 
+fn captures() -> Captures {
+    let capture = Capture {
+        number: 2,
+        time_ms: ago(3),
+        name: Some("before \x1b[2J".to_owned()),
+        changed: 2,
+        paths: vec!["a".to_owned(), "\\u{1b}[2J".to_owned()],
+    };
+    let first = Capture { number: 1, name: None, changed: 0, paths: Vec::new(), ..capture.clone() };
+    Captures { captures: vec![capture, first], more: true }
+}
+
 /// What the world answers.
 pub(super) fn reply(request: &Request) -> Reply {
     match request {
@@ -457,6 +469,14 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::History(_) => {
             Reply::History(HistoryPage { prompts: vec!["newest".to_owned(), "oldest".to_owned()] })
         }
+        Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(captures()),
+        Request::Workspaces => Reply::Workspaces(Workspaces {
+            workspaces: vec![Workspace {
+                number: 1,
+                folder: "/home/ada/\x1b[2J".to_owned(),
+                created_ms: ago(9),
+            }],
+        }),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
     }
 }

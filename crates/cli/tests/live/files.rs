@@ -1,7 +1,9 @@
 //! Files through the real program: commands change them, going back takes them along. Must never touch a folder that is not its own.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
+use std::process::Command;
 
 use super::world::{World, error, out, shows};
 use crate::term::pty::Pty;
@@ -47,7 +49,7 @@ fn what_a_person_sees() {
         &["plan", "rewind", "t1", "--scope", "files"],
         &["rewind", "t1"],
         &["undo"],
-        &["exec", "--", "sh", "-c", "echo printed; echo beside >&2; exit 3"],
+        &["exec", "--", "sh", "-c", "echo printed; exit 3"],
         &["exec", "--", "there-is-no-such-program"],
         &["exec"],
         &["hide", "@"],
@@ -161,6 +163,40 @@ fn a_plan_that_was_seen_is_the_one_that_is_done() {
     assert_eq!(files["digest"].as_str().map(str::len), Some(32));
 }
 
+#[test]
+fn what_others_wrote_is_listed_and_a_checkpoint_has_a_name() {
+    let world = changed();
+    world.write("mine", "mine, changed\n");
+    let made = world.json(&["checkpoint", "before lunch"]);
+    let capture = &made["captures"][0];
+    assert_eq!((&capture["name"], &capture["paths"]), (&"before lunch".into(), &serde_json::json!(["mine"])));
+    let log = world.json(&["files", "log"]);
+    assert_eq!(log["captures"][0], *capture, "{log}");
+    let folders = world.json(&["workspace", "list"]);
+    let folder = folders["workspaces"][0]["folder"].as_str().expect("a folder");
+    assert_eq!(fs::canonicalize(folder).expect("it is there"), fs::canonicalize(world.folder()).expect("it"));
+    assert_eq!(world.run(&["checkpoint", " "]).status.code(), Some(2));
+}
+
+#[test]
+fn ctrl_c_stops_a_command_and_what_it_did_is_kept() {
+    let world = World::working(&[]);
+    let script = "echo x > made; echo started; while :; do sleep 0.05; done";
+    let mut command = world.command(&["exec", "--say", "go", "--", "sh", "-c", script]);
+    let mut child = command.spawn().expect("it starts");
+    let mut printed = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    printed.read_line(&mut line).expect("it prints as it comes");
+    assert_eq!(line, "started\n");
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let log = world.json(&["log"]);
+    assert_eq!(log["entries"][2]["interrupted"], true, "{log}");
+    world.does(&["rewind", "t1"]);
+    assert_eq!(world.read("made"), None);
+}
+
 /// Names that a terminal would act on, and one that is not UTF-8.
 const HOSTILE: [&[u8]; 5] =
     [b"\x1b]0;pwned\x07", b"a\x1b[2Jb", b"line\nbreak", "\u{202e}txt".as_bytes(), b"\xff\xfe"];
@@ -235,4 +271,14 @@ fn the_conversation_in_the_terminal_offers_the_scopes() {
     pty.shows("/redo brings it back");
     prompt();
     assert_eq!(world.read("a").as_deref(), Some("two\n"));
+    pty.send("/diff\r");
+    pty.shows("+one");
+    prompt();
+    pty.send("/checkpoint here\r");
+    pty.shows("no file changed");
+    prompt();
+    pty.send("/drop t1\r");
+    pty.shows("dropped: 3 messages");
+    prompt();
+    assert_eq!((world.read("a").as_deref(), world.read("made")), (Some("one\n"), None));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, FileChange, FilePath, Head, Part, Projection, Seq};
-use retake_store::{PageRequest, Reading, Receipt};
+use retake_store::{CaptureRow, PageRequest, Reading, Receipt};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -27,6 +27,24 @@ impl Engine {
             retake_worktree::diff(&*objects, (from, change.before.as_ref()), after)
         });
         Ok(diff.await??.to_bytes())
+    }
+
+    /// Looks at the folder of a conversation, and keeps what was seen under a name.
+    pub async fn checkpoint(&self, conversation: ConversationId, name: String) -> Result<Vec<CaptureRow>> {
+        let held = self.workspace(conversation).await?;
+        let (held, _) = self.capture(held, Some(name)).await?;
+        Ok(self.store().captures(held.no, None, 1).await?)
+    }
+
+    /// What was seen of the folder of a conversation, newest first.
+    pub async fn captures(
+        &self,
+        conversation: ConversationId,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<CaptureRow>> {
+        let held = self.workspace(conversation).await?;
+        Ok(self.store().captures(held.no, before, limit).await?)
     }
 
     /// What came of the command that an earlier request ran, whose receipt this is. It is not run again.

@@ -1,0 +1,46 @@
+//! Commands about files: drop, diff, checkpoint. Must never change a file by itself: the owner does that.
+
+use retake_wire::request::{Checkpoint, Plan};
+use retake_wire::{Action, FilesWish, MarkVerb, Reply, Request, Scope};
+
+use super::Chat;
+use crate::error::{Result, unexpected, usage};
+use crate::render;
+
+/// Takes a turn out of the middle, with its files.
+pub(super) async fn drop_turn(chat: &mut Chat<'_>, named: &str) -> Result {
+    if named.is_empty() {
+        return Err(usage("which turn is not said", "/drop tN; /log shows the turns"));
+    }
+    let entries = named.split_whitespace().map(str::to_owned).collect();
+    let action = Action::Mark { verb: MarkVerb::Drop, entries, range: false, seen: None };
+    chat.apply(action, None).await?;
+    chat.dim("/undo takes this back")
+}
+
+/// Shows how files would change by going back.
+pub(super) async fn diff(chat: &mut Chat<'_>, named: &str) -> Result {
+    let entry = if named.is_empty() { "t1" } else { named };
+    let plan = Plan {
+        conversation: chat.here()?,
+        action: Action::Rewind { entry: entry.to_owned() },
+        files: FilesWish { scope: Scope::Files, ..FilesWish::default() },
+        diff: true,
+    };
+    match chat.cx.call(Request::Plan(plan)).await? {
+        Reply::Plan(plan) => {
+            let text = render::plan::body(&chat.cx.ui.look(), &plan);
+            Ok(chat.cx.ui.page(&text)?)
+        }
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// Looks at the folder, and keeps what is seen under a name.
+pub(super) async fn checkpoint(chat: &mut Chat<'_>, name: &str) -> Result {
+    let name = if name.is_empty() { "checkpoint" } else { name };
+    let request = Checkpoint { conversation: chat.here()?, name: name.to_owned() };
+    let reply = chat.cx.call(Request::Checkpoint(request)).await?;
+    let text = render::reply(&chat.cx.ui.look(), &reply);
+    chat.print(&text)
+}
