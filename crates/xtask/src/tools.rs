@@ -34,7 +34,11 @@ const TMUX: (&str, &str) =
     ("tmux", "the tests and the README's picture type into `retake` in a real terminal");
 
 /// System packages for tests: name of command and package, and what for.
-const PACKAGES: &[(&str, &str)] = &[TMUX, ("strace", "the tests count what reaches the disk")];
+const PACKAGES: &[(&str, &str)] = &[
+    TMUX,
+    ("strace", "the tests count what reaches the disk"),
+    ("git", "the tests compare merges with its own, and show that a repository stays as it is"),
+];
 
 /// Everything that the tests start.
 ///
