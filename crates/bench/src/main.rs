@@ -1,9 +1,11 @@
 //! `retake-bench`: measures what users wait for. For development only; must never touch a user's data directory.
 
+mod files;
 mod report;
 mod samples;
 mod store;
 mod text;
+mod tree;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -23,6 +25,10 @@ struct Arguments {
 enum Bench {
     /// The store, on a fresh data directory that is removed afterwards.
     Store(StoreArguments),
+    /// Captures and restores of a folder's copy, beside git doing the same.
+    Files(FilesArguments),
+    /// Makes a folder that looks like sources, the same each time, to be measured.
+    Tree(TreeArguments),
 }
 
 /// What `store` takes.
@@ -45,9 +51,41 @@ struct StoreArguments {
     compare: Vec<u64>,
 }
 
+/// What `files` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct FilesArguments {
+    /// The folder to measure with. It is copied, never written to.
+    #[arg(long)]
+    tree: PathBuf,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder that the copy is made in, by default the one that the tree lies in: the same disk.
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// How often everything is measured; medians are shown.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(5..=1000))]
+    runs: u64,
+}
+
+/// What `tree` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct TreeArguments {
+    /// How many files.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    files: u64,
+    /// The folder, which is not there yet, or empty.
+    #[arg(long)]
+    to: PathBuf,
+}
+
 fn main() -> ExitCode {
-    let Arguments { bench: Bench::Store(arguments) } = Arguments::parse();
-    match run(&arguments) {
+    let done = match Arguments::parse().bench {
+        Bench::Store(arguments) => run(&arguments),
+        Bench::Files(arguments) => run_files(&arguments),
+        Bench::Tree(arguments) => tree::make(&arguments.to, arguments.files),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing is left to tell anyone when standard error is closed.
@@ -68,6 +106,16 @@ fn run(arguments: &StoreArguments) -> anyhow::Result<()> {
         (true, reports) => report::compared(reports).to_string(),
         (false, reports) => report::table(reports),
     };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+fn run_files(arguments: &FilesArguments) -> anyhow::Result<()> {
+    let (report, missing) = files::run(&arguments.tree, arguments.dir.as_deref(), arguments.runs)?;
+    for what in missing {
+        writeln!(io::stderr(), "warning: {what}")?;
+    }
+    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())
 }

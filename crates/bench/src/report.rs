@@ -25,6 +25,16 @@ impl Report {
         self.0.push((name, value.into()));
     }
 
+    /// Says that there is no measurement.
+    pub(crate) fn missing(&mut self, name: &'static str) {
+        self.0.push((name, Value::Null));
+    }
+
+    /// Adds the lowest and the highest of some measurements beside what is said of them.
+    pub(crate) fn spread(&mut self, spread: Map<String, Value>) {
+        self.0.push(("spread", Value::Object(spread)));
+    }
+
     fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
@@ -60,7 +70,8 @@ fn ratios(report: &Report, first: &Report) -> Value {
 /// A column for each run; with several, the ratios that must stay small.
 pub(crate) fn table(reports: &[Report]) -> String {
     let mut lines = Vec::new();
-    for (name, _) in reports.first().map_or(&[][..], |first| first.0.as_slice()) {
+    let shown = reports.first().map_or(&[][..], |first| first.0.as_slice());
+    for (name, _) in shown.iter().filter(|(_, value)| !value.is_object()) {
         let cells = reports.iter().map(|report| report.get(name).map(cell).unwrap_or_default());
         lines.push(line(name, cells));
     }
@@ -74,12 +85,13 @@ pub(crate) fn table(reports: &[Report]) -> String {
 }
 
 fn line(name: &str, cells: impl Iterator<Item = String>) -> String {
-    cells.fold(format!("{name:<24}"), |line, cell| format!("{line}{cell:>16}"))
+    cells.fold(format!("{name:<38}"), |line, cell| format!("{line}{cell:>16}"))
 }
 
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
         other => other.to_string(),
     }
 }

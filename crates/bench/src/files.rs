@@ -1,0 +1,158 @@
+//! Captures and restores beside git: a copy of a tree, edited and put back, by each in turns and equally warm. Works in a
+//! folder of its own that is removed afterwards, and never writes to the tree that it was given.
+
+pub(crate) mod disk;
+mod edits;
+mod git;
+mod growth;
+mod keeps;
+mod ours;
+mod rounds;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::report::Report;
+use edits::Edits;
+use git::{Durable, Git};
+use ours::Ours;
+use rounds::{Rounds, Times};
+
+/// How many files are edited at once.
+const EDITS: [Edited; 2] = [
+    Edited { files: 100, snapshot: "changed_100_snapshot_ms", restore: "restore_100_ms" },
+    Edited { files: 5000, snapshot: "changed_5000_snapshot_ms", restore: "restore_5000_ms" },
+];
+const FIRST: &str = "first_snapshot_ms";
+const UNCHANGED: &str = "unchanged_snapshot_ms";
+const STORE: &str = "store_mb";
+const REOPENED: &str = "reopened_snapshot_ms";
+const STAT_SWEEP: &str = "stat_sweep_ms";
+const COPY: &str = "copy_ms";
+
+/// An edit, and the names of what is measured of it.
+struct Edited {
+    files: usize,
+    snapshot: &'static str,
+    restore: &'static str,
+}
+
+/// What is measured of everyone, git's names and those of git that makes nothing durable, in the order shown.
+const NAMES: [[&str; 3]; 7] = [
+    [FIRST, "git_first_snapshot_ms", "git_first_snapshot_unsynced_ms"],
+    [UNCHANGED, "git_unchanged_snapshot_ms", "git_unchanged_snapshot_unsynced_ms"],
+    [EDITS[0].snapshot, "git_changed_100_snapshot_ms", "git_changed_100_snapshot_unsynced_ms"],
+    [EDITS[1].snapshot, "git_changed_5000_snapshot_ms", "git_changed_5000_snapshot_unsynced_ms"],
+    [EDITS[0].restore, "git_restore_100_ms", "git_restore_100_unsynced_ms"],
+    [EDITS[1].restore, "git_restore_5000_ms", "git_restore_5000_unsynced_ms"],
+    [STORE, "git_store_mb", "git_store_unsynced_mb"],
+];
+
+/// Measures everything, and says what could not be measured.
+pub(crate) fn run(tree: &Path, dir: Option<&Path>, runs: u64) -> anyhow::Result<(Report, Vec<String>)> {
+    let tree = tree.canonicalize().with_context(|| format!("cannot open {}", tree.display()))?;
+    let dir = dir.or(tree.parent()).context("name a folder for the copy: --dir")?;
+    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
+        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
+    })?;
+    let folder_path = folder.path().canonicalize()?;
+    anyhow::ensure!(
+        !folder_path.starts_with(&tree),
+        "the copy would lie in the tree; choose --dir elsewhere"
+    );
+    measure(&tree, &folder_path, runs, git::version())
+}
+
+fn measure(
+    tree: &Path,
+    folder: &Path,
+    runs: u64,
+    git: Option<String>,
+) -> anyhow::Result<(Report, Vec<String>)> {
+    let work = folder.join("work");
+    disk::copy(tree, &work).with_context(|| format!("cannot copy {}", tree.display()))?;
+    let files = disk::files(&work)?;
+    let bytes = files.iter().map(|file| Ok(fs::metadata(work.join(file))?.len()));
+    let bytes = bytes.sum::<anyhow::Result<u64>>()?;
+    let mut report = Report::default();
+    report.text("version", env!("CARGO_PKG_VERSION"));
+    report.count("files", files.len() as u64);
+    report.measure("tree_mb", bytes as f64 / 1e6);
+    report.count("runs", runs);
+    let edits = Edits::of(&work, files)?;
+    let mut missing: Vec<String> = EDITS
+        .iter()
+        .filter(|edit| !edits.can(edit.files))
+        .map(|edit| format!("the tree is too small for {} changed files; make one with `tree`", edit.files))
+        .collect();
+    let mut ours = Ours::new(&work, &folder.join("retake"));
+    let mut synced = Git::new(&work, &folder.join("git"), Durable::Yes);
+    let mut unsynced = Git::new(&work, &folder.join("git-unsynced"), Durable::No);
+    let mut gits: Vec<&mut Git> = Vec::new();
+    match &git {
+        Some(version) => {
+            report.text("git", version);
+            gits.extend([&mut synced, &mut unsynced]);
+        }
+        None => {
+            report.missing("git");
+            missing.push("git is not installed, so there is nothing to compare with".to_owned());
+        }
+    }
+    let mut times = Times::default();
+    for number in 0..runs {
+        Rounds { folder, work: &work, edits: &edits, number, times: &mut times }.run(&mut ours, &mut gits)?;
+    }
+    times.tell(&mut report);
+    growth::measure(&mut ours, &edits, &mut report)?;
+    Ok((report, missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{NAMES, measure};
+
+    fn measured(files: u64, git: Option<&str>) -> (serde_json::Value, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        crate::tree::make(&tree, files).unwrap();
+        let (report, missing) = measure(&tree, folder.path(), 1, git.map(str::to_owned)).unwrap();
+        (report.json(), missing)
+    }
+
+    fn nulls(json: &serde_json::Value) -> BTreeSet<&str> {
+        let object = json.as_object().unwrap();
+        object.iter().filter(|(_, value)| value.is_null()).map(|(name, _)| name.as_str()).collect()
+    }
+
+    #[test]
+    fn everything_is_measured_but_what_a_tiny_tree_is_too_small_for() {
+        let version = super::git::version();
+        let (json, missing) = measured(150, version.as_deref());
+        for name in NAMES.as_flattened().iter().chain(&["stat_sweep_ms", "copy_ms", "reopened_snapshot_ms"]) {
+            assert!(json.get(name).is_some(), "{name} is not there");
+        }
+        let gits = if version.is_some() { 1 } else { 0 };
+        assert_eq!(missing.len(), 2 - gits, "{missing:?}");
+        let small = nulls(&json).into_iter().filter(|name| !name.contains("5000")).collect::<Vec<_>>();
+        assert_eq!(small.is_empty(), version.is_some(), "{small:?}");
+    }
+
+    #[test]
+    fn without_git_its_numbers_are_null_and_said_to_be() {
+        let (json, missing) = measured(20, None);
+        let expected = NAMES.iter().flat_map(|[_, synced, unsynced]| [*synced, *unsynced]);
+        let small = NAMES[2..6].iter().map(|[ours, ..]| *ours).chain([
+            "git",
+            "checkpoint_kb",
+            "checkpoint_contents_kb",
+            "index_mb",
+        ]);
+        assert_eq!(nulls(&json), expected.chain(small).collect());
+        assert_eq!(missing.len(), 3);
+    }
+}

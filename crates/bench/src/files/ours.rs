@@ -1,0 +1,139 @@
+//! Retake's own captures and applies, step by step as the engine makes them, without its database.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use retake_core::FileChange;
+use retake_worktree::{
+    Findings, Mark, Noting, Objects as _, Outcome, PackObjects, Permission, Prepared, Root, Rules, Staging,
+    StagingName, Sweep, Tree,
+};
+
+use super::disk;
+use super::keeps::Keeps;
+
+/// A store of captures, and the folder that it looks at.
+pub(super) struct Ours {
+    work: PathBuf,
+    home: PathBuf,
+    opened: Option<Opened>,
+    /// Of the last capture.
+    mark: Option<Mark>,
+    /// What the last capture found that found something.
+    last: Vec<FileChange>,
+    applies: u64,
+}
+
+struct Opened {
+    objects: Arc<PackObjects>,
+    tree: Tree,
+}
+
+impl Ours {
+    /// Nothing is there yet.
+    pub(super) fn new(work: &Path, home: &Path) -> Self {
+        Self { work: work.into(), home: home.into(), opened: None, mark: None, last: Vec::new(), applies: 0 }
+    }
+
+    fn index(&self) -> PathBuf {
+        self.home.join("index")
+    }
+
+    fn open(&self) -> anyhow::Result<Opened> {
+        let objects = Arc::new(PackObjects::open(self.home.join("pack"))?);
+        let rules = Rules { own: Some(self.home.clone()), ..Rules::default() };
+        let tree =
+            Tree::open(&self.work, &self.index(), rules, Arc::<PackObjects>::clone(&objects), self.mark)?;
+        Ok(Opened { objects, tree })
+    }
+
+    fn opened(&mut self) -> anyhow::Result<&mut Opened> {
+        if self.opened.is_none() {
+            self.opened = Some(self.open()?);
+        }
+        self.opened.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open"))
+    }
+
+    /// Captures, and says what was found.
+    pub(super) fn capture(&mut self) -> anyhow::Result<Findings> {
+        let Opened { objects, tree } = self.opened()?;
+        let _kept = objects.guard();
+        let capture = tree.capture(&Sweep::Whole, Permission::Granted, &|_| ())?;
+        let mark = capture.mark();
+        let findings = tree.accept(capture)?;
+        self.mark = Some(mark);
+        Ok(findings)
+    }
+
+    /// Closes the store: the next to come opens it from what is on the disk.
+    pub(super) fn close(&mut self) {
+        self.opened = None;
+    }
+
+    /// Keeps a manifest, and makes it durable.
+    pub(super) fn manifest(&mut self) -> anyhow::Result<()> {
+        let Opened { objects, tree } = self.opened()?;
+        tree.manifest()?;
+        Ok(objects.sync()?)
+    }
+
+    /// Bytes of the pack, and of the index.
+    pub(super) fn bytes(&mut self) -> anyhow::Result<(u64, u64)> {
+        let folder = self.index();
+        let pack = self.opened()?.objects.size()?;
+        let index = fs::read_dir(folder)?.map(|entry| Ok(entry?.metadata()?.len()));
+        Ok((pack, index.sum::<std::io::Result<u64>>()?))
+    }
+}
+
+impl Keeps for Ours {
+    fn fresh(&mut self) -> anyhow::Result<()> {
+        (self.opened, self.mark) = (None, None);
+        if self.home.exists() {
+            fs::remove_dir_all(&self.home)?;
+        }
+        Ok(fs::create_dir_all(self.index())?)
+    }
+
+    fn snapshot(&mut self) -> anyhow::Result<()> {
+        let found = self.capture()?;
+        if !found.changes.is_empty() {
+            self.last = found.changes;
+        }
+        Ok(())
+    }
+
+    fn before_restore(&mut self) -> anyhow::Result<()> {
+        // What was just put is read from the pack on the disk, not from what is kept in memory.
+        self.close();
+        self.opened().map(drop)
+    }
+
+    fn restore(&mut self) -> anyhow::Result<()> {
+        self.applies += 1;
+        let changes: Vec<FileChange> = self.last.iter().map(FileChange::inverse).collect();
+        let lock = Root::open(&self.work)?.lock()?;
+        let name = StagingName::new(&self.applies.to_string())?;
+        let Opened { objects, tree } = self.opened()?;
+        let staging = match Staging::prepare(&lock, &name, changes.clone(), &**objects)? {
+            Prepared::Ready(staging) => staging,
+            Prepared::Refused(refusals) => anyhow::bail!("the restore was refused: {refusals:?}"),
+        };
+        let settled = match staging.carry_out()? {
+            Outcome::Applied(settled) => settled,
+            Outcome::Interrupted(interrupted) => anyhow::bail!("interrupted: {:?}", interrupted.cause),
+        };
+        let report = settled.finish()?;
+        anyhow::ensure!(report.done == changes.len(), "{} of {} were done", report.done, changes.len());
+        let noted = tree.note(&changes, Noting::Apply)?;
+        let mark = noted.mark();
+        tree.accept(noted)?;
+        self.mark = Some(mark);
+        Ok(())
+    }
+
+    fn usage(&self) -> anyhow::Result<u64> {
+        Ok(disk::usage(&self.home)?)
+    }
+}
