@@ -226,8 +226,11 @@ impl Engine {
         let changes = held.calls.end(no);
         if !jobs.is_empty() {
             held.calls.jobs.push(id.to_owned());
-            let text =
-                format!("{} of its processes still run; what they change from now on is kept", jobs.len());
+            let still = match jobs.len() {
+                1 => "one of its processes still runs; what it changes".to_owned(),
+                more => format!("{more} of its processes still run; what they change"),
+            };
+            let text = format!("{still} from now on is kept");
             drop(events.send(RunEvent::Notice(text)).await);
         }
         let (outcome, said) = ending.said();
