@@ -42,6 +42,11 @@ impl Calls {
         Vec::new()
     }
 
+    /// Forgets the jobs that have ended: what they did until now has just been attributed.
+    pub(super) fn forget_ended(&mut self, is_alive: impl Fn(&str) -> bool) {
+        self.jobs.retain(|job| is_alive(job));
+    }
+
     /// A call ends, a capture has just been made: what it did comes back.
     pub(super) fn end(&mut self, call: CallNo) -> Vec<(Grade, FileChange)> {
         self.open.remove(&call).unwrap_or_default()
@@ -94,5 +99,9 @@ mod tests {
         let call = calls.begin();
         calls.attribute(&found(&["a"], &[]));
         assert_eq!(names(&calls.end(call)), [(Grade::Ambiguous, "a".to_owned())]);
+        calls.forget_ended(|_| false);
+        let call = calls.begin();
+        calls.attribute(&found(&["b"], &[]));
+        assert_eq!(names(&calls.end(call)), [(Grade::Seen, "b".to_owned())], "its own again");
     }
 }

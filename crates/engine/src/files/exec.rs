@@ -223,6 +223,7 @@ impl Engine {
         };
         let jobs = processes::alive(id);
         held.calls.attribute(&capture.findings);
+        held.calls.forget_ended(|job| !processes::alive(job).is_empty());
         let changes = held.calls.end(no);
         if !jobs.is_empty() {
             held.calls.jobs.push(id.to_owned());

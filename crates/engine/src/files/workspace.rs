@@ -10,6 +10,7 @@ use retake_worktree::{Capture, Findings, Mark, Permission, Root, RootId, RootLoc
 use tokio::sync::OwnedMutexGuard;
 
 use super::attribute::Calls;
+use super::processes;
 use super::{Files, blocking};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -75,6 +76,7 @@ impl Engine {
         let (mut held, capture) = see(held, Permission::Ask).await?;
         let mark = capture.mark().0;
         let changes = held.calls.attribute(&capture.findings);
+        held.calls.forget_ended(|job| !processes::alive(job).is_empty());
         let known = held.mark_kept == Some(mark);
         if name.is_some() || !known {
             let new = NewCapture { time: self.now(), name, changes, mark };
