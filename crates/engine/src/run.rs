@@ -243,9 +243,14 @@ impl Engine {
 
     /// A prompt to be stored.
     fn prompt(&self, parts: Vec<Part>, by: By) -> SayRequest {
+        self.saying(Role::User, parts, by)
+    }
+
+    /// Something to be stored.
+    pub(crate) fn saying(&self, role: Role, parts: Vec<Part>, by: By) -> SayRequest {
         SayRequest {
             id: self.new_entry_id(),
-            role: Role::User,
+            role,
             parts,
             flags: Flags::default(),
             time: None,

@@ -10,6 +10,7 @@ mod undo;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -33,10 +34,9 @@ struct Yard {
 
 /// An engine on the data of a test; another one on it must have ended.
 async fn engine(dir: &TempDir) -> Arc<Engine> {
-    // Ids of a second engine are not those of the first.
-    let seed = fs::read_dir(dir.path()).expect("a folder").count() as u64;
-    fs::write(dir.path().join(format!("engine-{seed}")), "").expect("written");
-    engine_at(dir.path(), seed).await
+    // No two engines give the same ids: the processes of a call are known by its id, also beside those of other tests.
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    engine_at(dir.path(), NEXT.fetch_add(1, Ordering::Relaxed)).await
 }
 
 async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
@@ -200,4 +200,18 @@ fn choose(path: &str, choice: Choice) -> FilesWish {
 
 fn scope(scope: Scope) -> FilesWish {
     FilesWish { scope, ..FilesWish::default() }
+}
+
+/// Three turns, each of which writes its number into `a` and makes a file of its own.
+async fn three() -> Yard {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    for turn in 1..=3 {
+        yard.run(&format!("echo {turn} > a; echo {turn} > made{turn}")).await;
+    }
+    yard
+}
+
+/// What is in `a`.
+fn a(yard: &Yard) -> String {
+    yard.read("a").expect("it is there")
 }

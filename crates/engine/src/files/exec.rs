@@ -115,21 +115,6 @@ impl Engine {
         }
     }
 
-    fn saying(&self, role: Role, parts: Vec<Part>, by: By) -> SayRequest {
-        SayRequest {
-            id: self.new_entry_id(),
-            role,
-            parts,
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            by,
-        }
-    }
-
     /// Follows a command to its end.
     async fn follow(
         self: Arc<Self>,

@@ -33,7 +33,7 @@ async fn a_rewind_to_be_killed() {
     };
     let id: ConversationId = fs::read_to_string(dir.join("id")).expect("an id").parse().expect("an id");
     let held = tempfile::Builder::new().tempdir_in(&dir).expect("a folder");
-    let engine = super::engine_at(&dir, 77).await;
+    let engine = super::engine_at(&dir, u64::from(std::process::id()) << 16).await;
     let yard = Yard { engine, id, dir: std::sync::Arc::new(held) };
     yard.back("t1").await;
 }

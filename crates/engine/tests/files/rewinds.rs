@@ -4,20 +4,7 @@ use retake_core::{Reason, Seen};
 use retake_engine::store::{Action, Apply};
 use retake_engine::{FilesWish, Scope};
 
-use super::{Yard, choose, scope};
-
-/// Three turns, each of which writes its number into `a` and makes a file of its own.
-async fn three() -> Yard {
-    let yard = Yard::with(&[("a", "0\n")]).await;
-    for turn in 1..=3 {
-        yard.run(&format!("echo {turn} > a; echo {turn} > made{turn}")).await;
-    }
-    yard
-}
-
-fn a(yard: &Yard) -> String {
-    yard.read("a").expect("it is there")
-}
+use super::{Yard, a, choose, scope, three};
 
 #[tokio::test]
 async fn rewind_case_31_after_one_and_two_compactions() {

@@ -1,18 +1,6 @@
 //! Undo and redo of steps with files (spec `rewind.md`, cases 38 to 42).
 
-use super::Yard;
-
-async fn three() -> Yard {
-    let yard = Yard::with(&[("a", "0\n")]).await;
-    for turn in 1..=3 {
-        yard.run(&format!("echo {turn} > a; echo {turn} > made{turn}")).await;
-    }
-    yard
-}
-
-fn a(yard: &Yard) -> String {
-    yard.read("a").expect("it is there")
-}
+use super::{Yard, a, three};
 
 #[tokio::test]
 async fn rewind_case_38_at_once() {
