@@ -72,8 +72,10 @@ impl OwnerLock {
 
 impl Drop for OwnerLock {
     fn drop(&mut self) {
-        // Closing the file gives the lock up; a stale name in it would only mislead.
+        // A stale name in it would only mislead.
         let _ = self.file.set_len(0);
+        // Not left to the closing: a process that is just being started holds a copy of the opening for a moment.
+        let _ = self.file.unlock();
     }
 }
 
