@@ -6,6 +6,7 @@ mod index;
 mod kinds;
 mod model;
 mod rules;
+mod scale;
 mod written;
 
 use std::fs;

@@ -16,7 +16,7 @@ fn changed() -> World {
 }
 
 #[test]
-fn a_rewind_takes_files_along_and_undo_brings_them_back() {
+fn rewind_case_14_without_a_terminal_a_rewind_takes_files_along_and_undo_brings_them_back() {
     let world = changed();
     let after = |world: &World| [world.read("a"), world.read("made"), world.read("gone")];
     let (then, now) = (

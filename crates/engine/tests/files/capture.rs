@@ -129,7 +129,7 @@ fn gits(yard: &Yard) -> String {
 }
 
 #[tokio::test]
-async fn what_is_ignored_is_left_alone_but_small_files_are_dear() {
+async fn rewind_case_12_what_is_ignored_is_left_alone_but_small_files_are_dear() {
     let yard =
         Yard::with(&[(".gitignore", "target/\n.env\n"), (".env", "KEY=1\n"), ("target/x", "old")]).await;
     yard.run("rm .env; echo new > target/x; echo y > target/y").await;

@@ -65,7 +65,7 @@ fn a_claim_that_nothing_supports_is_not_taken_up() {
 }
 
 #[test]
-fn what_a_tool_wrote_is_covered_from_then_on() {
+fn rewind_case_12_what_a_tool_wrote_is_covered_from_then_on() {
     let mut world = World::with(|root| {
         write(root, ".gitignore", "target/\n");
         write(root, "target/other", "x");
