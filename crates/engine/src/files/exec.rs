@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, Flags, Part, Role, ToolOutcome};
-use retake_store::{By, NewDelta, Receipt, SayRequest};
+use retake_store::{By, NewDelta, Receipt, SayRequest, WorkspaceNo};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
@@ -45,7 +45,8 @@ pub struct Exec {
 struct Call {
     claim: Claim,
     id: String,
-    no: CallNo,
+    /// The workspace that it may be changing, and its number there.
+    open: (WorkspaceNo, CallNo),
     child: Child,
     receipt: Receipt,
 }
@@ -104,7 +105,7 @@ impl Engine {
         let receipt =
             self.store().say(conversation, self.saying(Role::Assistant, vec![call], exec.by.clone())).await?;
         match processes::start(&exec.command, &folder, &id) {
-            Ok(child) => Ok(Call { claim, id, no, child, receipt }),
+            Ok(child) => Ok(Call { claim, id, open: (held.no, no), child, receipt }),
             Err(error) => {
                 let what = format!("can't start {}: {error}", exec.command[0]);
                 let result =
@@ -128,8 +129,8 @@ impl Engine {
             events.send(RunEvent::Started(Some(Box::new(call.receipt.clone()).as_ref().clone()), name)).await,
         );
         let (ending, output) = self.attend(&mut call, &events).await;
-        let Call { claim, id, no, .. } = call;
-        let ended = self.end_call(conversation, &id, no, &ending, output, &events).await;
+        let Call { claim, id, open, .. } = call;
+        let ended = self.end_call(conversation, &id, open, &ending, output, &events).await;
         drop(claim);
         let ended = ended.unwrap_or_else(|error| Ended {
             outcome: Outcome::Failed,
@@ -191,21 +192,20 @@ impl Engine {
         &self,
         conversation: ConversationId,
         id: &str,
-        no: CallNo,
+        open: (WorkspaceNo, CallNo),
         ending: &Ending,
         output: Vec<u8>,
         events: &mpsc::Sender<RunEvent>,
     ) -> Result<Ended> {
-        let held = self.workspace(conversation).await?;
-        let seen = see(held, retake_worktree::Permission::Granted).await;
+        let seen = match self.workspace(conversation).await {
+            Ok(held) => see(held, retake_worktree::Permission::Granted).await,
+            Err(error) => Err(error),
+        };
         let (mut held, capture) = match seen {
             Ok(seen) => seen,
-            Err(error) => {
-                let mut held = self.workspace(conversation).await?;
-                held.calls.end(no);
-                return Err(error);
-            }
+            Err(error) => return self.end_unseen(conversation, id, open, (ending, output), error).await,
         };
+        let no = open.1;
         let jobs = processes::alive(id);
         held.calls.attribute(&capture.findings);
         held.calls.forget_ended(|job| !processes::alive(job).is_empty());
@@ -219,16 +219,40 @@ impl Engine {
             let text = format!("{still} from now on is kept");
             drop(events.send(RunEvent::Notice(text)).await);
         }
-        let (outcome, said) = ending.said();
-        let text = format!("{}{said}", String::from_utf8_lossy(&output));
-        let result = Part::ToolResult { call: id.to_owned(), content: text, outcome };
-        let flags = Flags { interrupted: ending.stopped, ..Flags::default() };
-        let say = SayRequest { flags, ..self.saying(Role::Tool, vec![result], self.by(None)) };
+        let say = self.result(id, ending, &output, "");
         let delta = NewDelta { workspace: held.no, changes, mark: capture.mark().0 };
         let receipt = self.store().say_changed(conversation, say, delta).await?;
         accept(&mut held, capture)?;
         let outcome = if ending.stopped { Outcome::Interrupted } else { Outcome::Succeeded };
         Ok(Ended { outcome, entry: receipt.entries.first().copied(), receipt: Some(receipt), error: None })
+    }
+
+    /// A call whose changes can't be seen, as its folder is gone: what it printed is stored all the same.
+    async fn end_unseen(
+        &self,
+        conversation: ConversationId,
+        id: &str,
+        (workspace, no): (WorkspaceNo, CallNo),
+        (ending, output): (&Ending, Vec<u8>),
+        error: EngineError,
+    ) -> Result<Ended> {
+        if let Some(opened) = self.files.opened(workspace) {
+            opened.lock().await.calls.end(no);
+        }
+        let unseen = format!("\n[what it changed can't be seen: {error}]");
+        let say = self.result(id, ending, &output, &unseen);
+        let receipt = self.store().say(conversation, say).await?;
+        let entry = receipt.entries.first().copied();
+        Ok(Ended { outcome: Outcome::Interrupted, entry, receipt: Some(receipt), error: Some(error) })
+    }
+
+    /// The result of a call, to be stored.
+    fn result(&self, id: &str, ending: &Ending, output: &[u8], remark: &str) -> SayRequest {
+        let (outcome, said) = ending.said();
+        let content = format!("{}{said}{remark}", String::from_utf8_lossy(output));
+        let result = Part::ToolResult { call: id.to_owned(), content, outcome };
+        let flags = Flags { interrupted: ending.stopped, ..Flags::default() };
+        SayRequest { flags, ..self.saying(Role::Tool, vec![result], self.by(None)) }
     }
 }
 

@@ -162,3 +162,22 @@ async fn rewind_case_13_a_turn_that_was_stopped_is_a_target_like_any_other() {
     yard.back("t1").await;
     assert_eq!(yard.all(), before);
 }
+
+#[tokio::test]
+async fn a_command_that_removes_its_own_folder_is_told_and_its_words_are_kept() {
+    let yard = yard().await;
+    let mut events = yard.started("echo bye; rm -rf ../work", Some("do it")).await;
+    let ended = loop {
+        if let RunEvent::Ended(ended) = events.next().await.expect("an end") {
+            break ended;
+        }
+    };
+    assert_eq!(ended.error.expect("it is told").code, "no_workspace");
+    let messages = yard.engine.store().prompt(yard.id, None).await.expect("a prompt");
+    let last = format!("{:?}", messages.last().expect("a result").parts);
+    assert!(last.contains("bye") && last.contains("can't be seen"), "{last}");
+    fs::create_dir(yard.path("")).expect("another folder");
+    yard.call("echo new > a", Some("go on")).await;
+    yard.back("t2").await;
+    assert_eq!(yard.read("a"), None, "another folder is another workspace, with its own calls");
+}
