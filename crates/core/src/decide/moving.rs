@@ -154,7 +154,7 @@ impl Conversation {
             return Err(Refusal::Overtaken.into());
         }
         let mut op = self.operation(by, Reason::Compensate(step), Change::Move { before: tip, after: back });
-        op.line_after = if self.line.done == Some(step) {
+        op.line_after = if self.next_undo(records)? == Some(step) {
             let before = self.line_before(records, step)?;
             Line { void: self.line.void.clone(), ..before }
         } else {

@@ -67,6 +67,12 @@ fn a_compensated_step_stays_void_when_what_was_before_it_is_undone_and_redone() 
 }
 
 #[test]
+fn a_compensation_forgets_what_was_undone_though_a_void_step_lies_between() {
+    let steps = [U, Undo(1), U, U, hide(0), Compensate(0), Undo(1), Compensate(0)];
+    check(steps.into_iter().map(|step| (0, step)).collect());
+}
+
+#[test]
 fn the_composer_gets_a_person_s_words_only_and_of_several_steps_the_last_one_s() {
     check(vec![(0, Say(Synthetic, None)), (0, Rewind(OnPath(0)))]);
     check(vec![(0, U), (0, hide(0)), (0, Undo(2))]);
