@@ -9,9 +9,11 @@ mod apply;
 mod attribute;
 mod exec;
 mod look;
+mod moment;
 mod plan;
 mod processes;
 mod recover;
+mod restore;
 mod workspace;
 
 use std::collections::HashMap;
@@ -24,7 +26,9 @@ use tokio::sync::OnceCell;
 
 pub use apply::FilesApplied;
 pub use exec::Exec;
+pub use moment::{Below, Moment};
 pub use plan::{FilesPlanned, FilesWish, Scope};
+pub use restore::Restore;
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};

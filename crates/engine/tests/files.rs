@@ -3,6 +3,7 @@
 mod capture;
 mod crash;
 mod others;
+mod restore;
 mod rewinds;
 mod steps;
 mod undo;

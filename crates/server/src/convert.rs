@@ -56,6 +56,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Show => Remedy::Show,
         R::Tree => Remedy::Tree,
         R::Undo => Remedy::Undo,
+        R::FilesLog => Remedy::FilesLog,
         R::WithoutFiles => Remedy::WithoutFiles,
     }
 }

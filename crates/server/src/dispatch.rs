@@ -3,6 +3,7 @@
 mod changes;
 mod files;
 mod folders;
+mod paths;
 mod port;
 mod reads;
 

@@ -40,6 +40,8 @@ pub struct CaptureRow {
     pub name: Option<String>,
     /// What nobody's call changed: the user's, as far as anybody knows.
     pub changes: Vec<FileChange>,
+    /// All that was there, as an object: of a capture that somebody named.
+    pub manifest: Option<ContentHash>,
 }
 
 /// A capture to be kept.
@@ -53,6 +55,8 @@ pub struct NewCapture {
     pub changes: Vec<FileChange>,
     /// What it saw, by name.
     pub mark: ContentHash,
+    /// All that was there, as an object.
+    pub manifest: Option<ContentHash>,
 }
 
 /// What a call did to files, to be stored with the entry that tells its result.
@@ -142,6 +146,8 @@ pub trait FileStore: Send + Sync {
         before: Option<u64>,
         limit: usize,
     ) -> Result<Vec<CaptureRow>>;
+    /// The last capture that somebody gave this name.
+    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>>;
 
     /// Stores what somebody said together with what it did to files, and puts the layers on their paths.
     async fn say_changed(
@@ -152,6 +158,8 @@ pub trait FileStore: Send + Sync {
     ) -> Result<Receipt>;
     /// The deltas of a conversation, first first. Those of its parent are not its own.
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>>;
+    /// Whether anything of a conversation has ever changed files: a call, or somebody who put some back.
+    async fn has_files(&self, conversation: ConversationId) -> Result<bool>;
     /// What a delta did.
     async fn delta(&self, conversation: ConversationId, no: DeltaNo) -> Result<DeltaLayers>;
     /// The layers of these paths; an untouched path has none.

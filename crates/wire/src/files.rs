@@ -96,6 +96,8 @@ pub enum Verdict {
     Ambiguous,
     /// A folder that others have put something into stays.
     NotEmpty,
+    /// It is left alone: somebody else has made it since.
+    Foreign,
     /// It is left alone, as it is not covered.
     NotCovered,
 }
@@ -135,6 +137,9 @@ pub struct PathPlan {
     /// How it would differ from what is there, as a unified diff; on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// What somebody else wrote goes with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub theirs: bool,
 }
 
 /// How many paths.

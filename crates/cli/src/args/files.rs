@@ -12,6 +12,13 @@ pub(crate) struct FileArgs {
     /// What goes along: messages and files, or one of them alone
     #[arg(long, value_name = "SCOPE", value_enum, default_value_t = Along::Both)]
     scope: Along,
+    #[command(flatten)]
+    choosing: Choosing,
+}
+
+// What is chosen for files.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Choosing {
     /// What becomes of a file: disk (keep what is there), yours (the last version that somebody else wrote), checkpoint (what was
     /// there then), merge, or skip (ask again the next time); can be given several times
     #[arg(long, value_name = "PATH=CHOICE", value_parser = choose)]
@@ -41,7 +48,14 @@ impl FileArgs {
             Along::Conversation => Scope::Conversation,
             Along::Files => Scope::Files,
         };
-        FilesWish { scope, choose: self.choose.clone(), exact: self.exact, seen: None }
+        FilesWish { scope, ..self.choosing.wish() }
+    }
+}
+
+impl Choosing {
+    /// What is wished.
+    pub(crate) fn wish(&self) -> FilesWish {
+        FilesWish { choose: self.choose.clone(), exact: self.exact, ..FilesWish::default() }
     }
 }
 
@@ -79,16 +93,19 @@ impl<A: Args + Act> Act for WithFiles<A> {
 }
 
 // The same, to be planned.
+pub(crate) type PlannedFiles<A> = Diffed<WithFiles<A>>;
+
+// What is to be planned, with or without the lines.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct PlannedFiles<A: Args> {
+pub(crate) struct Diffed<A: Args> {
     /// Show how each file would change
     #[arg(long)]
     diff: bool,
     #[command(flatten)]
-    act: WithFiles<A>,
+    act: A,
 }
 
-impl<A: Args + Act> Act for PlannedFiles<A> {
+impl<A: Args + Act> Act for Diffed<A> {
     fn action(&self) -> Result<Action> {
         self.act.action()
     }

@@ -14,7 +14,7 @@ use crate::ui::Look;
 const SHOWN: usize = 20;
 
 /// The groups, in the order of the plan.
-const GROUPS: [(Verdict, &str, &str, char, Style); 8] = [
+const GROUPS: [(Verdict, &str, &str, char, Style); 9] = [
     (Verdict::Conflict, "can't decide about", ": choose for each, or nothing is done", '!', Style::Warn),
     (Verdict::Revert, "reverts", "", '~', Style::Removed),
     (Verdict::Delete, "deletes", "", '-', Style::Removed),
@@ -22,6 +22,7 @@ const GROUPS: [(Verdict, &str, &str, char, Style); 8] = [
     (Verdict::Merge, "merges", " with what others wrote", '~', Style::Added),
     (Verdict::Ambiguous, "leaves alone", ": nobody knows whose changes these are", '?', Style::Dim),
     (Verdict::NotEmpty, "leaves alone", ": others have put something into it", ' ', Style::Dim),
+    (Verdict::Foreign, "leaves alone", ": others have made it since", ' ', Style::Dim),
     (Verdict::NotCovered, "leaves alone", ": not covered", ' ', Style::Dim),
 ];
 
@@ -54,6 +55,9 @@ fn line(look: &Look, path: &PathPlan, sign: char, style: Style) -> String {
     let mut text = format!("  {sign} {}", name(&path.name.path));
     if let Some(other) = &path.renamed {
         text.push_str(&format!(" ↔ {}", name(other)));
+    }
+    if path.theirs {
+        text.push_str(", also what others wrote in it");
     }
     let own_words = matches!(path.verdict, Verdict::Conflict | Verdict::NotCovered);
     if let (Some(why), true) = (&path.why, own_words) {

@@ -1,5 +1,7 @@
 //! `retake files` and `retake workspace`: what is known of folders.
 
+pub(crate) mod restore;
+
 use clap::{Args, Subcommand};
 use retake_wire::Request;
 use retake_wire::request::Page;
@@ -8,7 +10,7 @@ use crate::args::Place;
 use crate::context::Context;
 use crate::error::Result;
 
-/// Show what was seen of this folder
+/// Show this folder as it is known, and put files back as they were
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Files {
@@ -21,6 +23,7 @@ pub(crate) struct Files {
 enum What {
     /// List what changed in this folder and was done by no command of a conversation, newest first
     Log(Log),
+    Restore(restore::RestoreVerb),
 }
 
 // A page.
@@ -39,9 +42,14 @@ struct Log {
 impl Files {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let What::Log(log) = self.what;
-        let conversation = cx.conversation(log.place.conversation).await?;
-        cx.show(Request::FilesLog(Page { conversation, limit: Some(log.limit), before: log.before })).await
+        match self.what {
+            What::Log(log) => {
+                let conversation = cx.conversation(log.place.conversation).await?;
+                let page = Page { conversation, limit: Some(log.limit), before: log.before };
+                cx.show(Request::FilesLog(page)).await
+            }
+            What::Restore(it) => it.run(cx).await,
+        }
     }
 }
 

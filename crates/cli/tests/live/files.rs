@@ -244,17 +244,10 @@ fn names_of_files_can_not_act_on_the_terminal() {
 #[test]
 fn the_conversation_in_the_terminal_offers_the_scopes() {
     let world = changed();
-    let config = world.config().display().to_string();
-    let data = world.data().display().to_string();
-    let home = world.home().display().to_string();
-    let variables = [
-        ("HOME", home.as_str()),
-        ("RETAKE_DATA_DIR", data.as_str()),
-        ("RETAKE_CONFIG", config.as_str()),
-        ("PAGER", ""),
-    ];
-    let id = world.json(&["list", "--all"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
-    let pty = Pty::run(std::path::Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", &id], &variables);
+    let variables = world.variables();
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let pty =
+        Pty::run(std::path::Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", &world.last()], &variables);
     let prompt = || {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
         pty.reads_keys();

@@ -91,6 +91,22 @@ impl World {
         self.home.path()
     }
 
+    /// The id of the last conversation.
+    pub(super) fn last(&self) -> String {
+        self.json(&["list", "--all"])["conversations"][0]["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// What a program on a terminal needs to find this home.
+    pub(super) fn variables(&self) -> [(&'static str, String); 4] {
+        let shown = |path: &Path| path.display().to_string();
+        [
+            ("HOME", shown(self.home())),
+            ("RETAKE_DATA_DIR", shown(self.data())),
+            ("RETAKE_CONFIG", shown(&self.config())),
+            ("PAGER", String::new()),
+        ]
+    }
+
     pub(super) fn data(&self) -> &Path {
         &self.data
     }

@@ -46,6 +46,15 @@ pub enum Want {
     Layers(Vec<Layer>),
     /// What an earlier operation did to it is reversed.
     Reverse(PathMove),
+    /// As exactly these layers make it; those that it has stay its layers.
+    PutBack(Vec<Layer>),
+    /// What was there at a checkpoint.
+    Version {
+        /// It.
+        record: Option<Record>,
+        /// Whether it was asked for in so many words: what somebody else made since goes only then.
+        named: bool,
+    },
 }
 
 /// What an operation did to a path: its own delta, with the layers before and after.
@@ -93,6 +102,8 @@ pub enum Verdict {
     Kept,
     /// A folder that others have put something into stays.
     NotEmpty,
+    /// It is left alone: somebody else has made it since.
+    Foreign,
     /// It is left alone, for this reason.
     NotCovered(String),
 }
@@ -116,6 +127,8 @@ pub struct PathPlan {
     pub choices: Vec<Choice>,
     /// Where somebody has renamed it, or the agent had: the path that its content goes with.
     pub renamed: Option<FilePath>,
+    /// What somebody else wrote goes with it.
+    pub theirs: bool,
 }
 
 /// The file half of a plan, in the order of the paths.
@@ -164,6 +177,9 @@ impl Chosen {
 /// The plan of one path; nothing where nothing is wanted of it.
 fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Option<PathPlan> {
     let Wish { path, stack, want } = wish;
+    if let Want::Version { record, named } = want {
+        return version::plan(path, stack, record, named, chosen, look);
+    }
     let goal = Goal::new(&stack, want);
     if goal.stack == stack && goal.reversed.is_none() {
         return None;
@@ -173,12 +189,7 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Option<PathPlan> {
     let grade = touched.map(|layer| layer.grade).max().unwrap_or(Grade::Written);
     let disk = match look.now(&path) {
         Now::Covered(disk) => disk,
-        Now::NotCovered(why) => {
-            let change = FileChange { path: path.clone(), before: None, after: None };
-            let step = PathMove { change, stack_after: stack.clone(), stack_before: stack };
-            let (verdict, choices, renamed) = (Verdict::NotCovered(why), vec![Choice::Skip], None);
-            return Some(PathPlan { path, verdict, grade, out, into, step, choices, renamed });
-        }
+        Now::NotCovered(why) => return Some(PathPlan { grade, out, into, ..not_covered(path, stack, why) }),
     };
     let theirs = look.theirs(&path);
     let merged = goal.merged(&stack, disk.as_ref(), look);
@@ -200,11 +211,37 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Option<PathPlan> {
         }
         (_, Err(clash)) => (Some(Verdict::Conflict(*clash)), disk.clone(), stack.clone()),
     };
+    let stack_after = match goal.stays {
+        true => stack.put_back(stack_after, record.as_ref()),
+        false => stack_after,
+    };
     let verdict = verdict.unwrap_or_else(|| plain(disk.as_ref(), record.as_ref()));
+    let theirs_goes = choice.is_some() && disk != record && is_foreign(&stack, disk.as_ref());
     let choices = offered(&verdict, merged.is_ok(), theirs.is_some());
     let change = FileChange { path: path.clone(), before: disk, after: record };
     let step = PathMove { change, stack_before: stack, stack_after };
-    Some(PathPlan { path, verdict, grade, out, into, step, choices, renamed: None })
+    Some(PathPlan { path, verdict, grade, out, into, step, choices, renamed: None, theirs: theirs_goes })
+}
+
+/// A path that is left alone, as nobody knows what is there.
+fn not_covered(path: FilePath, stack: Stack, why: String) -> PathPlan {
+    let change = FileChange { path: path.clone(), before: None, after: None };
+    PathPlan {
+        path,
+        verdict: Verdict::NotCovered(why),
+        grade: Grade::Written,
+        out: Vec::new(),
+        into: Vec::new(),
+        step: PathMove { change, stack_after: stack.clone(), stack_before: stack },
+        choices: vec![Choice::Skip],
+        renamed: None,
+        theirs: false,
+    }
+}
+
+/// Whether what is there is not as the layers left it: somebody else has written it.
+fn is_foreign(stack: &Stack, disk: Option<&Record>) -> bool {
+    disk.is_some() && stack.layers().last().is_none_or(|last| last.after.as_ref() != disk)
 }
 
 /// What is done when one record takes another's place.
@@ -221,7 +258,7 @@ fn plain(disk: Option<&Record>, record: Option<&Record>) -> Verdict {
 fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
     let first = match verdict {
         Verdict::Merge => Choice::Merge,
-        Verdict::Conflict(_) | Verdict::Kept => Choice::Skip,
+        Verdict::Conflict(_) | Verdict::Kept | Verdict::Foreign => Choice::Skip,
         _ => Choice::Checkpoint,
     };
     let others = [
@@ -239,6 +276,8 @@ fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
 struct Goal {
     stack: Stack,
     reversed: Option<PathMove>,
+    /// The layers stay, whatever the path becomes.
+    stays: bool,
 }
 
 type Outcome = (Option<Verdict>, Option<Record>, Stack);
@@ -246,12 +285,16 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 impl Goal {
     fn new(stack: &Stack, want: Want) -> Self {
         match want {
-            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: None },
+            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: None, stays: false },
+            Want::PutBack(layers) => Self { stack: Stack::new(layers), reversed: None, stays: true },
+            Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
             // Where the layers are others by now, its own delta is not what was done last.
             Want::Reverse(made) if made.stack_after != *stack => {
-                Self { stack: made.stack_before, reversed: None }
+                Self { stack: made.stack_before, reversed: None, stays: false }
             }
-            Want::Reverse(made) => Self { stack: made.stack_before.clone(), reversed: Some(made) },
+            Want::Reverse(made) => {
+                Self { stack: made.stack_before.clone(), reversed: Some(made), stays: false }
+            }
         }
     }
 
@@ -290,6 +333,8 @@ impl Goal {
         }
     }
 }
+
+mod version;
 
 #[cfg(test)]
 mod tests;

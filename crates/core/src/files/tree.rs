@@ -148,5 +148,6 @@ fn made(path: FilePath) -> PathPlan {
         step,
         choices: Vec::new(),
         renamed: None,
+        theirs: false,
     }
 }

@@ -12,6 +12,7 @@ use retake_worktree::Objects;
 
 use super::blocking;
 use super::look::Looking;
+use super::restore::Restore;
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
@@ -40,6 +41,8 @@ pub struct FilesWish {
     pub chosen: Chosen,
     /// The plan that its author saw, by its digest: another one is refused.
     pub seen: Option<[u8; 16]>,
+    /// Named files are put back, and nothing else is done.
+    pub restore: Option<Restore>,
 }
 
 /// Both halves of a plan.
@@ -67,20 +70,15 @@ impl Engine {
         };
         let files = match wish.scope {
             Scope::Conversation => None,
-            _ if !self.has_deltas(conversation).await? => None,
+            _ if wish.restore.is_none() && !self.store().has_files(conversation).await? => None,
             _ => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
-                Some(self.plan_files(held, conversation, &action, &wish.chosen).await?.1)
+                Some(self.plan_files(held, conversation, &action, &wish).await?.1)
             }
         };
         let digest = digest_of(files.as_ref());
         Ok(FilesPlanned { conversation: planned, files, digest })
-    }
-
-    /// Whether calls of a conversation have ever changed files: else there is nothing to look at.
-    pub(super) async fn has_deltas(&self, conversation: ConversationId) -> Result<bool> {
-        Ok(!self.store().deltas(conversation).await?.is_empty())
     }
 
     /// Plans on what the capture just made saw.
@@ -89,9 +87,16 @@ impl Engine {
         held: Held,
         conversation: ConversationId,
         action: &Action,
-        chosen: &Chosen,
+        wish: &FilesWish,
     ) -> Result<(Held, FilePlan)> {
-        let wishes = self.wishes(&held, conversation, action).await?;
+        let chosen = &wish.chosen;
+        let (held, wishes) = match &wish.restore {
+            Some(restore) => self.put_back(held, conversation, restore).await?,
+            None => {
+                let wishes = self.wanted_of(&held, conversation, action).await?;
+                (held, wishes)
+            }
+        };
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let (held, plan) = draw(held, wishes.clone(), chosen, &objects, HashMap::new()).await?;
         if plan.is_clean() && chosen.paths.is_empty() {
@@ -102,7 +107,12 @@ impl Engine {
     }
 
     /// What an action wants of each path that it touches.
-    async fn wishes(&self, held: &Held, conversation: ConversationId, action: &Action) -> Result<Vec<Wish>> {
+    pub(super) async fn wanted_of(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        action: &Action,
+    ) -> Result<Vec<Wish>> {
         let wanted = self.store().wanted(conversation, action.clone()).await?;
         if let Some(op) = wanted.reverse {
             let moved =

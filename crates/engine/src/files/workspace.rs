@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{NewCapture, WorkspaceNo, WorkspaceRow};
-use retake_worktree::{Capture, Findings, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
+use retake_worktree::{
+    Capture, Findings, Mark, Objects as _, Permission, Root, RootId, RootLock, Sweep, Tree, Uncovered,
+};
 use tokio::sync::OwnedMutexGuard;
 
 use super::attribute::Calls;
@@ -73,17 +75,40 @@ impl Engine {
     /// Captures, and gives what was found to whom it belongs: to the calls that are open, or to nobody. With a name, the
     /// capture is kept also when it found nothing.
     pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
-        let (mut held, capture) = see(held, Permission::Ask).await?;
+        let (held, findings, _) = self.capture_all(held, name).await?;
+        Ok((held, findings))
+    }
+
+    /// The same; what is there and not covered comes back, too.
+    pub(super) async fn capture_all(
+        &self,
+        held: Held,
+        name: Option<String>,
+    ) -> Result<(Held, Findings, Vec<Uncovered>)> {
+        let (held, mut capture) = see(held, Permission::Ask).await?;
+        let uncovered = std::mem::take(&mut capture.uncovered);
+        let (mut held, capture, manifest) = match name {
+            Some(_) => {
+                let objects = self.files.objects().await?;
+                blocking(move || {
+                    let manifest = held.tree.manifest_of(&capture)?;
+                    objects.sync()?;
+                    Ok::<_, EngineError>((held, capture, Some(manifest)))
+                })
+                .await??
+            }
+            None => (held, capture, None),
+        };
         let mark = capture.mark().0;
         let changes = held.calls.attribute(&capture.findings);
         held.calls.forget_ended(|job| !processes::alive(job).is_empty());
         let known = held.mark_kept == Some(mark);
         if name.is_some() || !known {
-            let new = NewCapture { time: self.now(), name, changes, mark };
+            let new = NewCapture { time: self.now(), name, changes, mark, manifest };
             self.store().captured(held.no, new).await?;
         }
         let findings = accept(&mut held, capture)?;
-        Ok((held, findings))
+        Ok((held, findings, uncovered))
     }
 }
 

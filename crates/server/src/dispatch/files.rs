@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, Clash, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan,
-    Reason, RequestId, Seen, Totals, Verdict,
+    Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePlan, PathPlan, Reason, RequestId, Seen, Totals,
+    Verdict,
 };
 use retake_engine::store::{Action, Apply, By, PageRequest, Reading, Receipt};
-use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
-use retake_engine::{EngineError, FilesPlanned, FilesWish, Scope};
+use retake_engine::{EngineError, FilesPlanned, FilesWish, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
+use super::paths::{bytes_in, choice_in, count, left, note, path_in, path_plan, tally, why};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
@@ -32,7 +30,7 @@ impl InProcess {
         let conversation = self.conversation(&plan.conversation).await?;
         let wish = wish(&plan.files)?;
         let erases = matches!(plan.action, WireAction::Erase { .. });
-        let action = self.action(conversation, plan.action).await?;
+        let (action, wish) = self.asked(conversation, plan.action, wish).await?;
         if !takes_files(&action) {
             no_wish(&plan.files, plan.diff)?;
             let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
@@ -40,10 +38,13 @@ impl InProcess {
             let stays = stays.into_iter().collect();
             return Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, stays)));
         }
-        let scope = wish.scope;
+        let (scope, restores) = (wish.scope, wish.restore.is_some());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
         let FilesPlanned { conversation: half, files, digest } = planned;
-        let stays = vec![stays(scope, files.as_ref()).to_owned()];
+        let stays = match restores {
+            true => Vec::new(),
+            false => vec![stays(scope, files.as_ref()).to_owned()],
+        };
         let changes_files = files
             .as_ref()
             .is_some_and(|files| files.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged)));
@@ -78,7 +79,7 @@ impl InProcess {
             Some(receipt) => self.recorded_steps(conversation, receipt, &by, asked.unwrap_or(1)).await?,
             None => {
                 let wish = wish(&apply.files)?;
-                let action = self.action(conversation, apply.action).await?;
+                let (action, wish) = self.asked(conversation, apply.action, wish).await?;
                 if !takes_files(&action) {
                     no_wish(&apply.files, false)?;
                 }
@@ -87,6 +88,29 @@ impl InProcess {
         };
         let given = self.told(conversation, done, asked).await?;
         Ok(Reply::Receipt(given))
+    }
+
+    /// The engine's action of one on the wire, and what it wishes for files: all, where it is about nothing else.
+    async fn asked(
+        &self,
+        of: ConversationId,
+        action: WireAction,
+        wish: FilesWish,
+    ) -> Result<(Action, FilesWish), Problem> {
+        let WireAction::RestoreFiles { paths, to } = action else {
+            return Ok((self.action(of, action).await?, wish));
+        };
+        if paths.is_empty() {
+            return Err(usage("name the files to put back; “.” is all of the folder"));
+        }
+        if wish.scope == Scope::Conversation {
+            return Err(usage("files that are put back are no conversation"));
+        }
+        let names = paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
+        let paths = self.engine.paths(of, names).await.map_err(problem)?;
+        let to = self.engine.moment(of, to.as_deref()).await.map_err(problem)?;
+        let restore = Some(Restore { paths, to });
+        Ok((Action::Files(Reason::Files), FilesWish { scope: Scope::Files, restore, ..wish }))
     }
 
     /// Does an action with its files. Several steps back or forth are taken one at a time: each is whole, or is not done.
@@ -100,7 +124,7 @@ impl InProcess {
             Action::Redo(count) => (count, Action::Redo),
             _ => (1, Action::Undo),
         };
-        let files = !self.engine.store().deltas(of).await.map_err(store_problem)?.is_empty();
+        let files = self.engine.store().has_files(of).await.map_err(store_problem)?;
         if count == 1 || !files || wish.scope == Scope::Conversation {
             let mut done = Done::default();
             done.add(self.engine.apply_both(of, apply, wish).await.map_err(problem)?);
@@ -250,6 +274,7 @@ fn takes_files(action: &Action) -> bool {
             | Action::Restore(_)
             | Action::Checkout(_)
             | Action::Choose(..)
+            | Action::Files(_)
             | Action::Mark { verb: Reason::Drop, .. }
     )
 }
@@ -302,141 +327,7 @@ fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
         chosen.paths.insert(path_in(&choose.name)?, choice_in(choose.choice));
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen })
-}
-
-fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {
-    let bytes = match &name.path_base64 {
-        Some(text) => BASE64.decode(text).map_err(|_| usage("“path_base64” is not valid base64"))?,
-        None => name.path.clone().into_bytes(),
-    };
-    FilePath::new(&bytes).map_err(|error| usage(error.to_string()))
-}
-
-fn name(path: &FilePath) -> retake_wire::FileName {
-    match std::str::from_utf8(path.as_bytes()) {
-        Ok(text) => retake_wire::FileName { path: text.to_owned(), path_base64: None },
-        Err(_) => {
-            let path_base64 = Some(BASE64.encode(path.as_bytes()));
-            retake_wire::FileName { path: path.to_string(), path_base64 }
-        }
-    }
-}
-
-fn choice_in(choice: retake_wire::Choice) -> Choice {
-    match choice {
-        retake_wire::Choice::Disk => Choice::Disk,
-        retake_wire::Choice::Yours => Choice::Yours,
-        retake_wire::Choice::Checkpoint => Choice::Checkpoint,
-        retake_wire::Choice::Merge => Choice::Merge,
-        retake_wire::Choice::Skip => Choice::Skip,
-    }
-}
-
-fn choice(choice: Choice) -> retake_wire::Choice {
-    match choice {
-        Choice::Disk => retake_wire::Choice::Disk,
-        Choice::Yours => retake_wire::Choice::Yours,
-        Choice::Checkpoint => retake_wire::Choice::Checkpoint,
-        Choice::Merge => retake_wire::Choice::Merge,
-        Choice::Skip => retake_wire::Choice::Skip,
-    }
-}
-
-fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> retake_wire::PathPlan {
-    let verdict = match &path.verdict {
-        Verdict::Revert => retake_wire::Verdict::Revert,
-        Verdict::Delete => retake_wire::Verdict::Delete,
-        Verdict::Recreate => retake_wire::Verdict::Recreate,
-        Verdict::Merge => retake_wire::Verdict::Merge,
-        Verdict::Conflict(_) => retake_wire::Verdict::Conflict,
-        Verdict::Unchanged => retake_wire::Verdict::Unchanged,
-        Verdict::Kept => retake_wire::Verdict::Ambiguous,
-        Verdict::NotEmpty => retake_wire::Verdict::NotEmpty,
-        Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
-    };
-    let grade = match path.grade {
-        Grade::Written => retake_wire::Grade::Written,
-        Grade::Seen => retake_wire::Grade::Seen,
-        Grade::Ambiguous => retake_wire::Grade::Ambiguous,
-    };
-    let by = path.out.iter().chain(&path.into).filter_map(|no| calls.get(no)).map(ToString::to_string);
-    retake_wire::PathPlan {
-        name: name(&path.path),
-        verdict,
-        why: why(&path.verdict),
-        grade,
-        calls: by.collect(),
-        choices: path.choices.into_iter().map(choice).collect(),
-        renamed: path.renamed.map(|other| other.to_string()),
-        diff: None,
-    }
-}
-
-/// Why a path is left alone.
-fn why(verdict: &Verdict) -> Option<String> {
-    let why = match verdict {
-        Verdict::Conflict(Clash::Bytes) => "somebody else has changed the same place",
-        Verdict::Conflict(Clash::Mode) => "somebody else has changed its permissions too",
-        Verdict::Conflict(Clash::Kind) => "somebody else has made another kind of thing of it",
-        Verdict::Conflict(Clash::Removed) => "somebody else has removed it",
-        Verdict::Conflict(Clash::Made) => "somebody else has made something there",
-        Verdict::Conflict(Clash::Parent) => "the folder that it belongs in is none any more",
-        Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
-        Verdict::NotEmpty => "somebody else has put something into it",
-        Verdict::NotCovered(why) => return Some(format!("not covered: {why}")),
-        Verdict::Revert | Verdict::Delete | Verdict::Recreate | Verdict::Merge | Verdict::Unchanged => {
-            return None;
-        }
-    };
-    Some(why.to_owned())
-}
-
-fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
-    let counter = match verdict {
-        Verdict::Revert => &mut plan.counts.reverted,
-        Verdict::Delete => &mut plan.counts.deleted,
-        Verdict::Recreate => &mut plan.counts.recreated,
-        Verdict::Merge => &mut plan.counts.merged,
-        Verdict::Conflict(_) => &mut plan.conflicts,
-        Verdict::Kept | Verdict::NotEmpty | Verdict::NotCovered(_) => &mut plan.left,
-        Verdict::Unchanged => return,
-    };
-    *counter += 1;
-}
-
-/// Counts what an operation did to a path, from what is recorded of it: the same each time it is asked.
-fn count(counts: &mut retake_wire::FileCounts, made: &PathMove) {
-    let (before, after) = (&made.change.before, &made.change.after);
-    let layers = || made.stack_before.layers().iter().chain(made.stack_after.layers());
-    let counter = match (before, after) {
-        _ if before == after => return,
-        (_, None) => &mut counts.deleted,
-        (None, Some(_)) => &mut counts.recreated,
-        // What no call has left or found holds what others wrote.
-        _ if layers().all(|layer| layer.before != *after && layer.after != *after) => &mut counts.merged,
-        _ => &mut counts.reverted,
-    };
-    *counter += 1;
-}
-
-fn left(left: &Left) -> String {
-    let why = match left.why {
-        WhyLeft::Foreign => "somebody wrote there meanwhile",
-        WhyLeft::NotEmpty => "somebody else has put something into it",
-        WhyLeft::Unreachable => "its folder is gone, is a link, or is elsewhere",
-    };
-    let kept: Vec<String> = left.kept.iter().map(ToString::to_string).collect();
-    let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
-    format!("{}: {why}{kept}", left.path)
-}
-
-fn note(note: &Note) -> String {
-    let what = match note.kind {
-        NoteKind::LinkBreaks => "it had other names, which keep the old content",
-        NoteKind::PrivilegeGoes => "it had rights of its own, which are gone",
-    };
-    format!("{}: {what}", note.path)
+    Ok(FilesWish { scope, chosen, seen, restore: None })
 }
 
 /// What an action does not do, said before it is done.

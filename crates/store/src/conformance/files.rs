@@ -84,7 +84,8 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
     assert_eq!(one.mark, None);
     for (name, number) in [(None, 1), (Some("before lunch".to_owned()), 2)] {
         let changes = vec![change("f", ' ', 'a')];
-        let capture = NewCapture { time: Time(5), name, changes, mark: MARK };
+        let manifest = name.is_some().then_some(MARK);
+        let capture = NewCapture { time: Time(5), name, changes, mark: MARK, manifest };
         let no = store.captured(one.no, capture).await.expect("captured");
         assert_eq!(no, number);
     }
@@ -93,7 +94,10 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
     let names: Vec<_> = rows.iter().map(|row| (row.no, row.name.as_deref())).collect();
     assert_eq!(names, [(2, Some("before lunch")), (1, None)]);
     assert_eq!(rows[0].changes, [change("f", ' ', 'a')]);
+    assert_eq!((rows[0].manifest, rows[1].manifest), (Some(MARK), None));
     assert_eq!(store.captures(one.no, Some(2), 9).await.expect("captures").len(), 1);
+    let named = async |name: &str| store.checkpoint(one.no, name.into()).await.expect("looked for");
+    assert_eq!((named("before lunch").await.as_ref(), named("lunch").await), (rows.first(), None));
 }
 
 /// What calls did lies on the path in order; a fork does not own it.
@@ -148,6 +152,9 @@ pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     assert_eq!(applied, [0]);
     stage.store.settle(taken.workspace).await.expect("settled");
     assert!(stage.store.intents().await.expect("intents").is_empty());
+    let fork = stage.fork(None).await;
+    let have_files = [stage.store.has_files(stage.id).await, fork.store.has_files(fork.id).await];
+    assert_eq!(have_files.map(|has| has.expect("looked for")), [true, false], "a fork has its own only");
     let unknown = stage.store.content(stage.id, two).await.expect("it is on another branch");
     assert_eq!(unknown, [Part::text("two")]);
 }

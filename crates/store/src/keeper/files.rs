@@ -31,9 +31,9 @@ impl<T: Transactions> Context<T> {
     }
 
     fn captured(&mut self, workspace: WorkspaceNo, new: NewCapture) -> Result<u64> {
-        let NewCapture { time, name, changes, mark } = new;
+        let NewCapture { time, name, changes, mark, manifest } = new;
         let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
-        let row = CaptureRow { no: last + 1, time, name, changes };
+        let row = CaptureRow { no: last + 1, time, name, changes, manifest };
         self.rows.insert_capture(workspace, &row)?;
         self.rows.set_mark(workspace, mark)?;
         Ok(row.no)
@@ -212,6 +212,10 @@ where
         self.read(move |rows| rows.captures(workspace, before, limit)).await
     }
 
+    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>> {
+        self.read(move |rows| rows.checkpoint(workspace, &name)).await
+    }
+
     async fn say_changed(
         &self,
         conversation: ConversationId,
@@ -223,6 +227,14 @@ where
 
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {
         self.with(conversation, deltas).await
+    }
+
+    async fn has_files(&self, conversation: ConversationId) -> Result<bool> {
+        self.with(conversation, |rows, loaded| {
+            let log = loaded.row.log;
+            Ok(rows.last_delta(log)?.is_some() || rows.has_moved(log)?)
+        })
+        .await
     }
 
     async fn delta(&self, conversation: ConversationId, no: DeltaNo) -> Result<DeltaLayers> {

@@ -5,13 +5,13 @@ use rusqlite::{Connection, params};
 use retake_core::{ContentHash, ConversationId, DeltaNo, FilePath, OpNo, Stack, Time};
 use uuid::Uuid;
 
-use super::cells::{Sql, all, first, int, run};
+use super::cells::{Cells, Sql, all, first, int, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
 use crate::record::{
-    decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta, encode_moves,
-    encode_stack,
+    Decoded, decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta,
+    encode_moves, encode_stack,
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
@@ -33,7 +33,13 @@ const WORKSPACES: Sql =
     ("read the workspaces", "SELECT no, root, device, inode, created, mark FROM workspace ORDER BY no");
 const CAPTURES: Sql = (
     "read captures",
-    "SELECT no, time, name, changes FROM capture WHERE workspace = ?1 AND no < ?2 ORDER BY no DESC LIMIT ?3",
+    "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND no < ?2
+     ORDER BY no DESC LIMIT ?3",
+);
+const CHECKPOINT: Sql = (
+    "find a checkpoint",
+    "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND name = ?2
+     ORDER BY no DESC LIMIT 1",
 );
 const DELTAS: Sql = (
     "read the deltas",
@@ -60,6 +66,10 @@ const MOVED: Sql = (
     "SELECT workspace, moves FROM moved
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2",
 );
+const ANY_MOVED: Sql = (
+    "look for operations on files",
+    "SELECT op FROM moved WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 LIMIT 1",
+);
 const INTENTS: Sql = (
     "read the intents",
     "SELECT intent.workspace, conversation.id, intent.op, intent.staging, intent.back
@@ -68,7 +78,7 @@ const INTENTS: Sql = (
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[CAPTURES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED];
+pub(super) const READS: &[Sql] = &[CAPTURES, CHECKPOINT, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED, ANY_MOVED];
 
 impl FileRows for SqliteRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
@@ -97,23 +107,23 @@ impl FileRows for SqliteRows {
     }
 
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
-        let sql = ("keep a capture", "INSERT INTO capture VALUES (?, ?, ?, ?, ?)");
+        let sql = ("keep a capture", "INSERT INTO capture VALUES (?, ?, ?, ?, ?, ?)");
         let changes = encode_changes(&row.changes);
-        run(&self.db, sql, params![int(workspace.0), int(row.no), row.time.0, row.name, changes]).map(drop)
+        let manifest = row.manifest.map(|name| name.0);
+        let values = params![int(workspace.0), int(row.no), row.time.0, row.name, changes, manifest];
+        run(&self.db, sql, values).map(drop)
     }
 
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>> {
         let name = || format!("a capture of workspace {}", workspace.0);
         let before = before.map_or(i64::MAX, int);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        all(&self.db, CAPTURES, [int(workspace.0), before, limit], name, |cells| {
-            Ok(CaptureRow {
-                no: cells.count()?,
-                time: Time(cells.next()?),
-                name: cells.next()?,
-                changes: decode_changes(&cells.next::<String>()?)?,
-            })
-        })
+        all(&self.db, CAPTURES, [int(workspace.0), before, limit], name, capture)
+    }
+
+    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>> {
+        let of = || format!("a capture of workspace {}", workspace.0);
+        first(&self.db, CHECKPOINT, params![int(workspace.0), name], of, capture)
     }
 
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
@@ -198,6 +208,11 @@ impl FileRows for SqliteRows {
         })
     }
 
+    fn has_moved(&self, log: LogNo) -> Result<bool> {
+        let name = of("what operations did to files", log);
+        Ok(first(&self.db, ANY_MOVED, [log.0], name, |cells| cells.count())?.is_some())
+    }
+
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()> {
         let Some(intent) = intent else {
             let sql = ("settle an intent", "DELETE FROM intent WHERE workspace = ?");
@@ -217,6 +232,16 @@ impl FileRows for SqliteRows {
     fn intents(&self) -> Result<Vec<IntentRow>> {
         intents(&self.db)
     }
+}
+
+fn capture(cells: &mut Cells<'_>) -> Decoded<CaptureRow> {
+    Ok(CaptureRow {
+        no: cells.count()?,
+        time: Time(cells.next()?),
+        name: cells.next()?,
+        changes: decode_changes(&cells.next::<String>()?)?,
+        manifest: cells.decoded(|hash: [u8; 32]| Ok(ContentHash(hash)))?,
+    })
 }
 
 fn intents(db: &Connection) -> Result<Vec<IntentRow>> {

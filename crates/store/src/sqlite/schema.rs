@@ -19,10 +19,11 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 3] = [
+const STEPS: [Step; 4] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
+    |db| db.execute_batch(MANIFESTS),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -209,3 +210,6 @@ CREATE TABLE intent (
   back INTEGER NOT NULL
 ) STRICT;
 ";
+
+/// All that was there at a capture that somebody named.
+const MANIFESTS: &str = "ALTER TABLE capture ADD COLUMN manifest BLOB;";

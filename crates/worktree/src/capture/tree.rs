@@ -400,6 +400,14 @@ impl Tree {
     pub fn manifest(&self) -> Result<ContentHash> {
         manifest::write(&self.index, &*self.objects)
     }
+
+    /// The same of what a capture saw that is not accepted yet.
+    ///
+    /// # Errors
+    /// The object store fails.
+    pub fn manifest_of(&self, capture: &Capture) -> Result<ContentHash> {
+        manifest::write(&capture.next, &*self.objects)
+    }
 }
 
 impl std::fmt::Debug for Tree {

@@ -1,0 +1,159 @@
+//! Paths of plans and receipts in the words of the wire. Must never decide anything about them.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use retake_core::{Choice, Clash, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict};
+use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
+use retake_wire::Problem;
+
+use crate::convert::usage;
+
+/// The bytes of a name, as somebody gave it.
+pub(super) fn bytes_in(name: &retake_wire::FileName) -> Result<Vec<u8>, Problem> {
+    match &name.path_base64 {
+        Some(text) => BASE64.decode(text).map_err(|_| usage("“path_base64” is not valid base64")),
+        None => Ok(name.path.clone().into_bytes()),
+    }
+}
+
+pub(super) fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {
+    FilePath::new(&bytes_in(name)?).map_err(|error| usage(error.to_string()))
+}
+
+pub(super) fn name(path: &FilePath) -> retake_wire::FileName {
+    match std::str::from_utf8(path.as_bytes()) {
+        Ok(text) => retake_wire::FileName { path: text.to_owned(), path_base64: None },
+        Err(_) => {
+            let path_base64 = Some(BASE64.encode(path.as_bytes()));
+            retake_wire::FileName { path: path.to_string(), path_base64 }
+        }
+    }
+}
+
+pub(super) fn choice_in(choice: retake_wire::Choice) -> Choice {
+    match choice {
+        retake_wire::Choice::Disk => Choice::Disk,
+        retake_wire::Choice::Yours => Choice::Yours,
+        retake_wire::Choice::Checkpoint => Choice::Checkpoint,
+        retake_wire::Choice::Merge => Choice::Merge,
+        retake_wire::Choice::Skip => Choice::Skip,
+    }
+}
+
+fn choice(choice: Choice) -> retake_wire::Choice {
+    match choice {
+        Choice::Disk => retake_wire::Choice::Disk,
+        Choice::Yours => retake_wire::Choice::Yours,
+        Choice::Checkpoint => retake_wire::Choice::Checkpoint,
+        Choice::Merge => retake_wire::Choice::Merge,
+        Choice::Skip => retake_wire::Choice::Skip,
+    }
+}
+
+pub(super) fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> retake_wire::PathPlan {
+    let verdict = match &path.verdict {
+        Verdict::Revert => retake_wire::Verdict::Revert,
+        Verdict::Delete => retake_wire::Verdict::Delete,
+        Verdict::Recreate => retake_wire::Verdict::Recreate,
+        Verdict::Merge => retake_wire::Verdict::Merge,
+        Verdict::Conflict(_) => retake_wire::Verdict::Conflict,
+        Verdict::Unchanged => retake_wire::Verdict::Unchanged,
+        Verdict::Kept => retake_wire::Verdict::Ambiguous,
+        Verdict::NotEmpty => retake_wire::Verdict::NotEmpty,
+        Verdict::Foreign => retake_wire::Verdict::Foreign,
+        Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
+    };
+    let by = path.out.iter().chain(&path.into).filter_map(|no| calls.get(no)).map(ToString::to_string);
+    retake_wire::PathPlan {
+        name: name(&path.path),
+        verdict,
+        why: why(&path.verdict),
+        grade: grade(path.grade),
+        calls: by.collect(),
+        choices: path.choices.into_iter().map(choice).collect(),
+        renamed: path.renamed.map(|other| other.to_string()),
+        diff: None,
+        theirs: path.theirs,
+    }
+}
+
+pub(super) fn grade(grade: Grade) -> retake_wire::Grade {
+    match grade {
+        Grade::Written => retake_wire::Grade::Written,
+        Grade::Seen => retake_wire::Grade::Seen,
+        Grade::Ambiguous => retake_wire::Grade::Ambiguous,
+    }
+}
+
+/// Why a path is left alone.
+pub(super) fn why(verdict: &Verdict) -> Option<String> {
+    let why = match verdict {
+        Verdict::Conflict(Clash::Bytes) => "somebody else has changed the same place",
+        Verdict::Conflict(Clash::Mode) => "somebody else has changed its permissions too",
+        Verdict::Conflict(Clash::Kind) => "somebody else has made another kind of thing of it",
+        Verdict::Conflict(Clash::Removed) => "somebody else has removed it",
+        Verdict::Conflict(Clash::Made) => "somebody else has made something there",
+        Verdict::Conflict(Clash::Parent) => "the folder that it belongs in is none any more",
+        Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
+        Verdict::NotEmpty => "somebody else has put something into it",
+        Verdict::Foreign => "somebody else has made it since",
+        Verdict::NotCovered(why) => return Some(format!("not covered: {why}")),
+        Verdict::Revert | Verdict::Delete | Verdict::Recreate | Verdict::Merge | Verdict::Unchanged => {
+            return None;
+        }
+    };
+    Some(why.to_owned())
+}
+
+pub(super) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
+    let counter = match verdict {
+        Verdict::Revert => &mut plan.counts.reverted,
+        Verdict::Delete => &mut plan.counts.deleted,
+        Verdict::Recreate => &mut plan.counts.recreated,
+        Verdict::Merge => &mut plan.counts.merged,
+        Verdict::Conflict(_) => &mut plan.conflicts,
+        Verdict::Kept | Verdict::NotEmpty | Verdict::Foreign | Verdict::NotCovered(_) => &mut plan.left,
+        Verdict::Unchanged => return,
+    };
+    *counter += 1;
+}
+
+/// Counts what an operation did to a path, from what is recorded of it: the same each time it is asked.
+pub(super) fn count(counts: &mut retake_wire::FileCounts, made: &PathMove) {
+    let (before, after) = (&made.change.before, &made.change.after);
+    let layers = || made.stack_before.layers().iter().chain(made.stack_after.layers());
+    let counter = match (before, after) {
+        _ if before == after => return,
+        (_, None) => &mut counts.deleted,
+        (None, Some(_)) => &mut counts.recreated,
+        // What no call has left or found holds what others wrote.
+        _ if layers().next().is_some()
+            && layers().all(|layer| layer.before != *after && layer.after != *after) =>
+        {
+            &mut counts.merged
+        }
+        _ => &mut counts.reverted,
+    };
+    *counter += 1;
+}
+
+pub(super) fn left(left: &Left) -> String {
+    let why = match left.why {
+        WhyLeft::Foreign => "somebody wrote there meanwhile",
+        WhyLeft::NotEmpty => "somebody else has put something into it",
+        WhyLeft::Unreachable => "its folder is gone, is a link, or is elsewhere",
+    };
+    let kept: Vec<String> = left.kept.iter().map(ToString::to_string).collect();
+    let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
+    format!("{}: {why}{kept}", left.path)
+}
+
+pub(super) fn note(note: &Note) -> String {
+    let what = match note.kind {
+        NoteKind::LinkBreaks => "it had other names, which keep the old content",
+        NoteKind::PrivilegeGoes => "it had rights of its own, which are gone",
+    };
+    format!("{}: {what}", note.path)
+}
