@@ -7,6 +7,7 @@
 mod again;
 mod apply;
 mod attribute;
+mod compare;
 mod exec;
 mod look;
 mod moment;
@@ -14,6 +15,7 @@ mod plan;
 mod processes;
 mod recover;
 mod restore;
+mod status;
 mod workspace;
 
 use std::collections::HashMap;
@@ -29,6 +31,7 @@ pub use exec::Exec;
 pub use moment::{Below, Moment};
 pub use plan::{FilesPlanned, FilesWish, Scope};
 pub use restore::Restore;
+pub use status::{ByCalls, FilesStatus, Running};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};

@@ -18,7 +18,10 @@ pub mod settings;
 
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
-pub use files::{Below, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Moment, Restore, Scope};
+pub use files::{
+    Below, ByCalls, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesStatus, FilesWish, Moment, Restore,
+    Running, Scope,
+};
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
 pub use run::{Ended, Outcome, RunEvent, RunRequest, Start};

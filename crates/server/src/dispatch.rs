@@ -27,6 +27,8 @@ impl InProcess {
             Request::Apply(apply) => self.apply(apply).await,
             Request::Checkpoint(it) => self.checkpoint(it).await,
             Request::FilesLog(page) => self.files_log(page).await,
+            Request::FilesStatus(of) => self.files_status(&of.conversation).await,
+            Request::FilesDiff(diff) => self.files_diff(diff).await,
             Request::Workspaces => self.workspaces().await,
             Request::Cancel(of) => self.cancel(&of.conversation).await,
             Request::List(list) => self.list(list).await,

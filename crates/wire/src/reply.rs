@@ -9,7 +9,10 @@ use crate::content::{Part, Role, Usage};
 use crate::files::FilesPlan;
 use crate::search::Hits;
 
-pub use files::{Capture, Captures, Workspace, Workspaces};
+pub use files::{
+    Capture, Captures, Changed, Difference, Differences, FilesStatus, Running, State, Uncovered, Workspace,
+    Workspaces,
+};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
 /// A reply.
@@ -54,6 +57,10 @@ pub enum Reply {
     Captures(Captures),
     /// Folders.
     Workspaces(Workspaces),
+    /// What differs in a folder now.
+    FilesStatus(FilesStatus),
+    /// How files differ between two moments.
+    Differences(Differences),
     /// Earlier prompts.
     History(HistoryPage),
 }

@@ -70,15 +70,26 @@ fn line(look: &Look, path: &PathPlan, sign: char, style: Style) -> String {
         text = width::truncate(&text, look.columns).into_owned();
     }
     let mut text = format!("{}\n", look.palette.paint(style, text));
-    for line in path.diff.iter().flat_map(|diff| diff.lines()) {
+    text.push_str(&lines(look, path.diff.as_deref().unwrap_or_default(), "    "));
+    text
+}
+
+/// A diff.
+pub(super) fn lines(look: &Look, diff: &str, indent: &str) -> String {
+    let text = diff.strip_suffix('\n').unwrap_or(diff);
+    if text.is_empty() {
+        return String::new();
+    }
+    let styled = text.split('\n').map(|line| {
         let style = match line.as_bytes().first() {
             Some(b'+') => Style::Added,
             Some(b'-') => Style::Removed,
             _ => Style::Dim,
         };
-        text.push_str(&format!("    {}\n", look.palette.paint(style, safe::line(line))));
-    }
-    text
+        // Tabs stay: who pipes it on has a patch.
+        format!("{indent}{}\n", look.palette.paint(style, safe::block(line)))
+    });
+    styled.collect()
 }
 
 /// A path on one line: what is no letter in it is shown as an escape.

@@ -128,3 +128,37 @@ fn the_conversation_in_the_terminal_puts_files_back() {
     prompt();
     assert_eq!(all(&world), now);
 }
+
+#[test]
+fn what_a_person_sees_of_status_and_diffs() {
+    let world = since_lunch();
+    world.write("a", "three\nmy own\n");
+    std::fs::create_dir(world.folder().join("node_modules")).expect("made");
+    std::fs::write(world.folder().join("mine"), b"\0\xff").expect("written");
+    let told = world.transcript(&[
+        &["files", "status"],
+        &["files", "diff"],
+        &["files", "diff", "--from", "before lunch", "a", "mine", "gone"],
+        &["files", "diff", "--from", "t1", "--to", "t2"],
+        &["files", "diff", "--from", "#2", "--to", "#2"],
+        &["files", "diff", "nothing"],
+        &["files", "diff", "node_modules"],
+        &["files", "diff", "../a"],
+        &["files", "diff", "--to", "after lunch"],
+        &["files", "status", "--conversation", "00000000"],
+    ]);
+    shows!(told);
+}
+
+#[test]
+fn a_diff_is_a_patch_in_a_pipe_and_has_colours_only_on_a_terminal() {
+    let world = World::working(&[("make", "all:\n\tone\n")]);
+    world.exec("printf 'all:\\n\\ttwo\\n' > make");
+    let plain = world.does(&["files", "diff"]);
+    assert!(plain.contains("-\tone") && plain.contains("+\ttwo") && !plain.contains('\x1b'), "{plain:?}");
+    assert!(world.does(&["--color", "always", "files", "diff"]).contains("\x1b["));
+    let diffs = world.json(&["files", "diff", "make"]);
+    assert_eq!((&diffs["files"][0]["path"], &diffs["files"][0]["state"]), (&"make".into(), &"changed".into()));
+    let status = world.json(&["files", "status"]);
+    assert_eq!((&status["calls"][0]["path"], &status["calls"][0]["grade"]), (&"make".into(), &"seen".into()));
+}

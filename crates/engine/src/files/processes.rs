@@ -1,5 +1,6 @@
 //! The processes of a call: started in a group of their own, marked, and looked for until they are gone.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -40,7 +41,19 @@ pub(super) fn stop(group: Option<u32>, call: &str, force: bool) {
 
 /// The processes that bear the mark of a call, wherever they have gone to.
 pub(super) fn alive(call: &str) -> Vec<Pid> {
-    let mark = format!("{MARK}={call}");
+    marked().into_iter().filter_map(|(pid, mark)| (mark == call).then_some(pid)).collect()
+}
+
+/// How many processes of each call there are.
+pub(super) fn marks() -> HashMap<String, usize> {
+    let mut marks = HashMap::new();
+    marked().into_iter().for_each(|(_, call)| *marks.entry(call).or_default() += 1);
+    marks
+}
+
+/// The processes of calls, each with the id of its call.
+fn marked() -> Vec<(Pid, String)> {
+    let start = format!("{MARK}=");
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -48,8 +61,10 @@ pub(super) fn alive(call: &str) -> Vec<Pid> {
         let pid = entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
         // Of somebody else's process nothing can be read: it is none of ours.
         let environment = std::fs::read(entry.path().join("environ")).ok()?;
-        let marked = environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
-        (marked && !is_zombie(&entry.path())).then_some(pid)
+        let mut entries = environment.split(|byte| *byte == 0);
+        let call = entries.find_map(|entry| entry.strip_prefix(start.as_bytes()))?;
+        let call = String::from_utf8_lossy(call).into_owned();
+        (!is_zombie(&entry.path())).then_some((pid, call))
     };
     processes.flatten().filter_map(own).collect()
 }

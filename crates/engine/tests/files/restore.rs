@@ -252,3 +252,74 @@ async fn the_same_request_is_done_once_and_a_stale_plan_is_refused() {
     let stale = yard.apply(FILES, FilesWish { seen: Some(digest), ..other }).await.expect_err("stale");
     assert_eq!((stale.code, yard.read("made1").as_deref()), ("stale_plan", Some("mine\n")));
 }
+
+impl Yard {
+    /// What differs since a moment, by name, with how.
+    async fn differs(&self, paths: &[&str], from: Option<&str>, to: Option<&str>) -> Vec<String> {
+        let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let paths = self.engine.paths(self.id, paths).await.expect("paths");
+        let from = self.engine.moment(self.id, from).await.expect("a moment");
+        let to = match to {
+            Some(to) => Some(self.engine.moment(self.id, Some(to)).await.expect("a moment")),
+            None => None,
+        };
+        let changes = self.engine.differences(self.id, paths, from, to).await.expect("compared");
+        let sign = |change: &retake_core::FileChange| match (&change.before, &change.after) {
+            (None, _) => '+',
+            (_, None) => '-',
+            _ => '~',
+        };
+        changes.iter().map(|change| format!("{}{}", sign(change), change.path)).collect()
+    }
+}
+
+#[tokio::test]
+async fn what_differs_since_a_turn_a_head_and_a_checkpoint() {
+    let yard = three().await;
+    yard.checkpoint("here").await;
+    let head = yard.engine.store().summary(yard.id).await.expect("it").head.to_string();
+    assert_eq!(yard.differs(&["."], None, None).await, ["~a", "+made3"], "since the last turn");
+    assert_eq!(yard.differs(&["."], Some("t2"), None).await, ["~a", "+made2", "+made3"]);
+    assert_eq!(yard.differs(&["."], Some("t2"), Some("t3")).await, ["~a", "+made2"]);
+    assert_eq!(yard.differs(&["made2", "made1"], Some("t2"), None).await, ["+made2"]);
+    assert!(yard.differs(&["."], Some("here"), None).await.is_empty());
+    yard.write("mine/deep/x", "mine\n");
+    std::fs::remove_file(yard.path("made1")).expect("removed");
+    assert_eq!(yard.differs(&["."], Some("here"), None).await, ["-made1", "+mine/deep/x"]);
+    assert_eq!(yard.differs(&["mine"], Some("here"), None).await, ["+mine/deep/x"]);
+    yard.back("t2").await;
+    assert_eq!(yard.differs(&["."], Some(&head), None).await, ["~a", "-made2", "-made3"]);
+    yard.write(".gitignore", "mine/\n");
+    let covered = yard.differs(&["."], Some("here"), None).await;
+    assert_eq!(covered, ["+.gitignore", "~a", "-made1", "-made2", "-made3"]);
+    yard.write(".gitignore", "");
+    assert!(yard.differs(&["a"], Some("here"), Some("here")).await.is_empty());
+}
+
+#[tokio::test]
+async fn the_status_tells_whose_changes_there_are_and_what_nobody_looks_after() {
+    let yard =
+        Yard::with(&[("a", "one\n"), ("b", "one\n"), (".gitignore", "skip/\n"), ("skip/x", "x")]).await;
+    yard.run("echo two > a; echo two > b; echo new > made").await;
+    yard.run("echo three > a; (while [ ! -e stop ]; do sleep 0.01; done) > /dev/null 2>&1 &").await;
+    yard.write("b", "mine\n");
+    yard.write("theirs", "theirs\n");
+    let status = yard.engine.files_status(yard.id).await.expect("looked at");
+    let calls: Vec<_> =
+        status.calls.iter().map(|it| (it.change.path.to_string(), it.calls.len(), it.touched)).collect();
+    let expected = [("a", 2, false), ("b", 1, true), ("made", 1, false)];
+    assert_eq!(calls, expected.map(|(path, calls, touched)| (path.to_owned(), calls, touched)));
+    let others: Vec<_> = status.others.iter().map(|change| change.path.to_string()).collect();
+    assert_eq!(others, ["theirs"]);
+    assert_eq!(status.uncovered.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["skip"]);
+    assert_eq!((status.ahead, status.behind), (0, 0));
+    assert!(status.running.len() == 1 && status.running[0].what.contains("sleep"), "{:?}", status.running);
+    yard.write("stop", "");
+    yard.apply(yard.rewind("t2").await, super::scope(Scope::Conversation)).await.expect("back");
+    let status = yard.engine.files_status(yard.id).await.expect("looked at");
+    assert_eq!((status.ahead, status.behind), (1, 0), "files are a turn ahead");
+    yard.undo().await;
+    yard.puts_back(&["a"], Some("t1")).await;
+    let status = yard.engine.files_status(yard.id).await.expect("looked at");
+    assert!(status.calls.iter().all(|it| it.change.path.as_bytes() != b"a"), "it is as it was");
+}
