@@ -192,6 +192,7 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         conversation,
         head: planned.plan.head.to_string(),
         unchanged: planned.unchanged,
+        steps: None,
         taken_back: counts(planned.plan.taken_back),
         gone: planned.gone.into_iter().map(line).collect(),
         brought_back: counts(planned.plan.brought_back),

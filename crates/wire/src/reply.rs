@@ -74,6 +74,9 @@ pub struct Plan {
     pub head: String,
     /// Nothing would change.
     pub unchanged: bool,
+    /// Of an undo or a redo, how far it would go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Steps>,
     /// What would leave the timeline.
     pub taken_back: Counts,
     /// The first of that, in path order, at most 20.

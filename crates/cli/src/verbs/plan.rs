@@ -33,7 +33,7 @@ enum Planned {
     Drop(Preview<PlannedFiles<drop::Drop>>),
     Files(Files),
     Hide(Preview<mark::Hide>),
-    Show(Preview<mark::Show>),
+    Show(Preview<PlannedFiles<mark::Show>>),
     Exclude(Preview<mark::Exclude>),
     Include(Preview<mark::Include>),
     Fold(Preview<fold::Fold>),

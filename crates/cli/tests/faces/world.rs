@@ -156,6 +156,7 @@ pub(super) fn composer() -> Composer {
 
 pub(super) fn plan() -> Plan {
     Plan {
+        steps: None,
         conversation: HERE.to_owned(),
         head: "12.6".to_owned(),
         unchanged: false,

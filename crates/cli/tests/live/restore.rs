@@ -158,7 +158,10 @@ fn a_diff_is_a_patch_in_a_pipe_and_has_colours_only_on_a_terminal() {
     assert!(plain.contains("-\tone") && plain.contains("+\ttwo") && !plain.contains('\x1b'), "{plain:?}");
     assert!(world.does(&["--color", "always", "files", "diff"]).contains("\x1b["));
     let diffs = world.json(&["files", "diff", "make"]);
-    assert_eq!((&diffs["files"][0]["path"], &diffs["files"][0]["state"]), (&"make".into(), &"changed".into()));
+    assert_eq!(
+        (&diffs["files"][0]["path"], &diffs["files"][0]["state"]),
+        (&"make".into(), &"changed".into())
+    );
     let status = world.json(&["files", "status"]);
     assert_eq!((&status["calls"][0]["path"], &status["calls"][0]["grade"]), (&"make".into(), &"seen".into()));
 }

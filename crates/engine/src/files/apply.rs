@@ -50,7 +50,7 @@ impl Engine {
         if let Some(receipt) = self.recorded(conversation, &apply).await? {
             return Ok(FilesApplied::without_files(receipt));
         }
-        let touched = wish.restore.is_some() || self.store().has_files(conversation).await?;
+        let touched = self.takes_files(conversation, &apply.action, &wish).await?;
         if wish.scope == Scope::Conversation || !touched {
             if wish.scope == Scope::Files {
                 return Err(nothing());

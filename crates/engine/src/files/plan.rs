@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, Record, Stack, Verdict, Want, Wish,
+    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, Mark, Pos, Record, Stack, Verdict, Want, Wish,
 };
-use retake_store::{Action, Planned};
+use retake_store::{Action, DeltaLine, Planned};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -70,7 +70,7 @@ impl Engine {
         };
         let files = match wish.scope {
             Scope::Conversation => None,
-            _ if wish.restore.is_none() && !self.store().has_files(conversation).await? => None,
+            _ if !self.takes_files(conversation, &action, &wish).await? => None,
             _ => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
@@ -79,6 +79,43 @@ impl Engine {
         };
         let digest = digest_of(files.as_ref());
         Ok(FilesPlanned { conversation: planned, files, digest })
+    }
+
+    /// Whether files may come or go with an action.
+    pub(super) async fn takes_files(
+        &self,
+        conversation: ConversationId,
+        action: &Action,
+        wish: &FilesWish,
+    ) -> Result<bool> {
+        if wish.restore.is_some() {
+            return Ok(true);
+        }
+        if !self.store().has_files(conversation).await? {
+            return Ok(false);
+        }
+        match action {
+            Action::Mark { .. } => {
+                let wanted = self.store().wanted(conversation, action.clone()).await?.deltas;
+                Ok(!self.flipped(conversation, wanted).await?.is_empty())
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Of these deltas, those that are wanted now and would not be, or the other way round.
+    async fn flipped(
+        &self,
+        conversation: ConversationId,
+        deltas: Vec<(DeltaLine, bool)>,
+    ) -> Result<Vec<(DeltaLine, bool)>> {
+        let snapshot = self.store().snapshot(conversation).await?;
+        let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
+        let is_wanted = |line: &DeltaLine| {
+            let pos = Pos::new(depth, line.seq);
+            known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
+        };
+        Ok(deltas.into_iter().filter(|(line, wanted)| is_wanted(line) != *wanted).collect())
     }
 
     /// Plans on what the capture just made saw.
@@ -123,7 +160,12 @@ impl Engine {
             let wish = |((path, stack), made)| Wish { path, stack, want: Want::Reverse(made) };
             return Ok(stacks.into_iter().zip(moves).map(wish).collect());
         }
-        let here = wanted.deltas.iter().filter(|(line, _)| line.workspace == held.no);
+        let deltas = match action {
+            // Marks take or bring what they are about, and settle nothing else.
+            Action::Mark { .. } => self.flipped(conversation, wanted.deltas).await?,
+            _ => wanted.deltas,
+        };
+        let here = deltas.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaNo, bool> =
             here.clone().map(|(line, wanted)| (line.no, *wanted)).collect();
         let unsettled =

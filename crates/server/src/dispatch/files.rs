@@ -6,7 +6,7 @@ use retake_core::{
     Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePlan, PathPlan, Reason, RequestId, Seen, Totals,
     Verdict,
 };
-use retake_engine::store::{Action, Apply, By, PageRequest, Reading, Receipt};
+use retake_engine::store::{Action, Apply, By, OpRange, PageRequest, Reading, Receipt};
 use retake_engine::{EngineError, FilesPlanned, FilesWish, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
@@ -29,6 +29,10 @@ impl InProcess {
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
         let conversation = self.conversation(&plan.conversation).await?;
         let wish = wish(&plan.files)?;
+        let asked = match plan.action {
+            WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
+            _ => None,
+        };
         let erases = matches!(plan.action, WireAction::Erase { .. });
         let (action, wish) = self.asked(conversation, plan.action, wish).await?;
         if !takes_files(&action) {
@@ -54,6 +58,11 @@ impl InProcess {
             }
             _ => None,
         };
+        let steps = asked.zip(half.as_ref()).map(|(asked, half)| reply::Steps {
+            done: half.ops,
+            asked,
+            refused: None,
+        });
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, stays),
             None => {
@@ -63,7 +72,7 @@ impl InProcess {
             }
         };
         let unchanged = shown.unchanged && !changes_files;
-        Ok(Reply::Plan(reply::Plan { unchanged, files, ..shown }))
+        Ok(Reply::Plan(reply::Plan { unchanged, steps, files, ..shown }))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
@@ -168,7 +177,28 @@ impl InProcess {
                 None => break,
             }
         }
-        Ok(Done { receipts, ..Done::default() })
+        let done: usize = receipts.iter().map(|receipt| receipt.ops.len()).sum();
+        let refused = match done < asked && self.goes_on(of, receipts.last()).await? {
+            true => {
+                Some("its files were in conflict when this was asked for first; look at its plan".to_owned())
+            }
+            false => None,
+        };
+        Ok(Done { receipts, refused, ..Done::default() })
+    }
+
+    /// Whether there was a step more after the last one of these.
+    async fn goes_on(&self, of: ConversationId, last: Option<&Receipt>) -> Result<bool, Problem> {
+        let Some(no) = last.and_then(|receipt| receipt.ops.last()) else {
+            return Ok(false);
+        };
+        let range = OpRange { before: Some(no.next()), limit: 1 };
+        let page = self.engine.store().ops(of, range).await.map_err(store_problem)?;
+        Ok(page.ops.first().is_some_and(|line| match line.op.reason {
+            Reason::Undo(_) => line.op.line_after.done.is_some(),
+            Reason::Redo(_) => line.op.line_after.undone.is_some(),
+            _ => false,
+        }))
     }
 
     /// The receipt of all steps together.
@@ -275,7 +305,7 @@ fn takes_files(action: &Action) -> bool {
             | Action::Checkout(_)
             | Action::Choose(..)
             | Action::Files(_)
-            | Action::Mark { verb: Reason::Drop, .. }
+            | Action::Mark { verb: Reason::Drop | Reason::Show, .. }
     )
 }
 
