@@ -2,6 +2,7 @@
 //! together.
 
 mod fake;
+mod folder;
 mod world;
 
 mod chat;

@@ -19,8 +19,8 @@ pub mod settings;
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    Below, ByCalls, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesStatus, FilesWish, Moment, Restore,
-    Running, Scope,
+    Below, ByCalls, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesStatus, FilesWish, Job, Moment,
+    Restore, Running, Scope,
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};

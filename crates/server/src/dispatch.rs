@@ -6,6 +6,7 @@ mod folders;
 mod paths;
 mod port;
 mod reads;
+mod steps;
 
 use retake_core::{ConversationId, EntryId, Head, RequestId};
 use retake_wire::{Problem, Reply, Request};

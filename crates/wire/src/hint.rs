@@ -62,6 +62,8 @@ pub enum Remedy {
     Undo,
     /// List what was seen of the folder, checkpoints among it.
     FilesLog,
+    /// End what commands have left running.
+    EndJobs,
     /// Leave files as they are.
     WithoutFiles,
 }

@@ -14,6 +14,9 @@ pub(crate) struct FileArgs {
     scope: Along,
     #[command(flatten)]
     choosing: Choosing,
+    /// First end the processes that commands taken back have left running
+    #[arg(long)]
+    stop: bool,
 }
 
 // What is chosen for files.
@@ -48,7 +51,7 @@ impl FileArgs {
             Along::Conversation => Scope::Conversation,
             Along::Files => Scope::Files,
         };
-        FilesWish { scope, ..self.choosing.wish() }
+        FilesWish { scope, stop: self.stop, ..self.choosing.wish() }
     }
 }
 

@@ -2,15 +2,16 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Capture, Captures, Changed, Chunk, Composer, Conversation,
-    Conversations, Counts, Difference, Differences, Entries, Entry, FilesStatus, ForkLine, HistoryPage, Line,
-    Model, Models, Operation, Operations, Plan, Prompt, PromptMessage, Receipt, Report, Running, State,
-    Target, TargetPage, Tree, Uncovered, Workspace, Workspaces, Written,
+    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Entries, Entry,
+    ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage, Receipt,
+    Report, Target, TargetPage, Tree, Workspace, Workspaces, Written,
 };
 use retake_wire::{
-    Action, Ended, FileName, Grade, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy,
-    Reply, Request, Role, RunEvent, Usage,
+    Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
+    Role, RunEvent, Usage,
 };
+
+use super::folder;
 
 /// The time now.
 pub(super) const NOW: i64 = 1_772_000_000_000;
@@ -28,7 +29,7 @@ pub(super) fn id(number: u32) -> String {
 }
 
 /// So many minutes ago.
-fn ago(minutes: i64) -> i64 {
+pub(super) fn ago(minutes: i64) -> i64 {
     NOW - minutes * 60_000
 }
 
@@ -171,6 +172,7 @@ pub(super) fn plan() -> Plan {
         lifted: vec!["7".to_owned()],
         in_force: Vec::new(),
         composer: Some(composer()),
+        running: Vec::new(),
         stays: vec!["The 1,234 tokens are spent".to_owned()],
         files: None,
     }
@@ -412,59 +414,6 @@ fn models() -> Models {
     }
 }
 
-fn captures() -> Captures {
-    let capture = Capture {
-        number: 2,
-        time_ms: ago(3),
-        name: Some("before \x1b[2J".to_owned()),
-        changed: 2,
-        paths: vec!["a".to_owned(), "\\u{1b}[2J".to_owned()],
-    };
-    let first = Capture { number: 1, name: None, changed: 0, paths: Vec::new(), ..capture.clone() };
-    Captures { captures: vec![capture, first], more: true }
-}
-
-fn status() -> FilesStatus {
-    let changed = |path: &str, state| Changed {
-        name: FileName { path: path.to_owned(), path_base64: None },
-        state,
-        grade: None,
-        calls: Vec::new(),
-        touched: false,
-    };
-    let call = |path, grade, touched| Changed {
-        grade: Some(grade),
-        calls: vec![HERE.to_owned()],
-        touched,
-        ..changed(path, State::Changed)
-    };
-    let folders = ["node_modules".to_owned(), "\\u{1b}[2J".to_owned()];
-    FilesStatus {
-        folder: "/home/ada/\x1b[2J".to_owned(),
-        calls: vec![call("a", Grade::Seen, true), call("b\x1b[2J", Grade::Ambiguous, false)],
-        others: vec![changed("mine", State::Made), changed("gone", State::Removed)],
-        ahead: 1,
-        behind: 2,
-        uncovered: vec![Uncovered {
-            why: "installed packages".to_owned(),
-            count: 9,
-            paths: folders.to_vec(),
-        }],
-        running: vec![Running { call: HERE.to_owned(), what: "sleep \x1b[2J 9".to_owned(), processes: 2 }],
-    }
-}
-
-fn differences() -> Differences {
-    let file = |path: &str, diff: Option<&str>| Difference {
-        name: FileName { path: path.to_owned(), path_base64: None },
-        state: State::Changed,
-        diff: diff.map(str::to_owned),
-    };
-    let text = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one \x1b[2J\n+two\n";
-    let binary = "binary, 3 bytes before and 4 after\n";
-    Differences { files: vec![file("a", Some(text)), file("b", Some(binary)), file("c", None)] }
-}
-
 /// What the world answers.
 pub(super) fn reply(request: &Request) -> Reply {
     match request {
@@ -512,9 +461,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::History(_) => {
             Reply::History(HistoryPage { prompts: vec!["newest".to_owned(), "oldest".to_owned()] })
         }
-        Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(captures()),
-        Request::FilesStatus(_) => Reply::FilesStatus(status()),
-        Request::FilesDiff(_) => Reply::Differences(differences()),
+        Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
+        Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
+        Request::FilesDiff(_) => Reply::Differences(folder::differences()),
         Request::Workspaces => Reply::Workspaces(Workspaces {
             workspaces: vec![Workspace {
                 number: 1,

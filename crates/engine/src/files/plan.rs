@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, Mark, Pos, Record, Stack, Verdict, Want, Wish,
+    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, Pos, Record, Stack, Verdict,
+    Want, Wish,
 };
-use retake_store::{Action, DeltaLine, Planned};
+use retake_store::{Action, DeltaLine, OpenCall, Planned};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -43,6 +44,8 @@ pub struct FilesWish {
     pub seen: Option<[u8; 16]>,
     /// Named files are put back, and nothing else is done.
     pub restore: Option<Restore>,
+    /// Whether processes that calls taken back have left running are ended first; else they are a refusal.
+    pub stop: bool,
 }
 
 /// Both halves of a plan.
@@ -54,6 +57,17 @@ pub struct FilesPlanned {
     pub files: Option<FilePlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
+    /// Calls that are taken back and of which processes still run: they have to be ended first.
+    pub running: Vec<Running>,
+}
+
+/// A call of which processes still run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// The entry that made it.
+    pub entry: EntryId,
+    /// The number of its processes.
+    pub processes: usize,
 }
 
 impl Engine {
@@ -68,17 +82,22 @@ impl Engine {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
-        let files = match wish.scope {
-            Scope::Conversation => None,
-            _ if !self.takes_files(conversation, &action, &wish).await? => None,
-            _ => {
+        let takes_files =
+            wish.scope != Scope::Conversation && self.takes_files(conversation, &action, &wish).await?;
+        let (files, running) = match takes_files {
+            false => (None, Vec::new()),
+            true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
-                Some(self.plan_files(held, conversation, &action, &wish).await?.1)
+                let (_, plan) = self.plan_files(held, conversation, &action, &wish).await?;
+                let running = self.jobs(conversation, &action).await?;
+                let running =
+                    running.iter().map(|(call, pids)| Running { entry: call.entry, processes: pids.len() });
+                (Some(plan), running.collect())
             }
         };
         let digest = digest_of(files.as_ref());
-        Ok(FilesPlanned { conversation: planned, files, digest })
+        Ok(FilesPlanned { conversation: planned, files, digest, running })
     }
 
     /// Whether files may come or go with an action.
@@ -91,13 +110,15 @@ impl Engine {
         if wish.restore.is_some() {
             return Ok(true);
         }
-        if !self.store().has_files(conversation).await? {
+        let may_yet = |calls: Vec<OpenCall>| calls.iter().any(|call| call.conversation == conversation);
+        if !self.store().has_files(conversation).await? && !may_yet(self.store().open_calls().await?) {
             return Ok(false);
         }
         match action {
             Action::Mark { .. } => {
-                let wanted = self.store().wanted(conversation, action.clone()).await?.deltas;
-                Ok(!self.flipped(conversation, wanted).await?.is_empty())
+                let wanted = self.store().wanted(conversation, action.clone()).await?;
+                let flipped = self.flipped(conversation, wanted.deltas).await?;
+                Ok(!flipped.is_empty() || !wanted.running.is_empty())
             }
             _ => Ok(true),
         }

@@ -1,14 +1,18 @@
 //! The processes of a call: started in a group of their own, marked, and looked for until they are gone.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal};
 use tokio::process::{Child, Command};
 
 /// Marks every process of a call, its children's children included.
 const MARK: &str = "RETAKE_CALL";
+
+/// How long one process is waited for before all are looked for again.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Starts a command in a folder, marked with the id of its call. It reads nothing; what it prints comes through pipes.
 pub(super) fn start(command: &[String], folder: &Path, call: &str) -> std::io::Result<Child> {
@@ -41,19 +45,7 @@ pub(super) fn stop(group: Option<u32>, call: &str, force: bool) {
 
 /// The processes that bear the mark of a call, wherever they have gone to.
 pub(super) fn alive(call: &str) -> Vec<Pid> {
-    marked().into_iter().filter_map(|(pid, mark)| (mark == call).then_some(pid)).collect()
-}
-
-/// How many processes of each call there are.
-pub(super) fn marks() -> HashMap<String, usize> {
-    let mut marks = HashMap::new();
-    marked().into_iter().for_each(|(_, call)| *marks.entry(call).or_default() += 1);
-    marks
-}
-
-/// The processes of calls, each with the id of its call.
-fn marked() -> Vec<(Pid, String)> {
-    let start = format!("{MARK}=");
+    let mark = format!("{MARK}={call}");
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -61,12 +53,23 @@ fn marked() -> Vec<(Pid, String)> {
         let pid = entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
         // Of somebody else's process nothing can be read: it is none of ours.
         let environment = std::fs::read(entry.path().join("environ")).ok()?;
-        let mut entries = environment.split(|byte| *byte == 0);
-        let call = entries.find_map(|entry| entry.strip_prefix(start.as_bytes()))?;
-        let call = String::from_utf8_lossy(call).into_owned();
-        (!is_zombie(&entry.path())).then_some((pid, call))
+        let marked = environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
+        (marked && !is_zombie(&entry.path())).then_some(pid)
     };
     processes.flatten().filter_map(own).collect()
+}
+
+/// Waits until no process of a call is left; at most so long. Says whether none is.
+pub(super) fn wait_gone(call: &str, within: Duration) -> bool {
+    for _ in 0..within.as_millis() / LOOK.as_millis() {
+        let Some(pid) = alive(call).into_iter().next() else { return true };
+        // Gone meanwhile is as good.
+        if let Ok(process) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+            let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+            let _ = rustix::event::poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
+        }
+    }
+    alive(call).is_empty()
 }
 
 /// A process that has ended and is only waited for.

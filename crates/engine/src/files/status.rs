@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use retake_core::{
-    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Projection, Record, Stack,
+    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Record, Stack,
 };
-use retake_store::{PageRequest, Reading};
+use retake_store::WorkspaceNo;
 use retake_worktree::{Known, Uncovered};
 
 use super::compare::without_full_folders;
@@ -14,9 +14,6 @@ use super::processes;
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;
-
-/// So many of the last entries are looked through for the calls of processes that still run.
-const LOOK_BACK: usize = 1000;
 
 /// The state of a folder.
 #[derive(Clone, Debug)]
@@ -34,7 +31,7 @@ pub struct FilesStatus {
     /// What is not covered.
     pub uncovered: Vec<Uncovered>,
     /// Calls of which processes still run.
-    pub running: Vec<Running>,
+    pub running: Vec<Job>,
 }
 
 /// A path that calls have changed.
@@ -52,7 +49,7 @@ pub struct ByCalls {
 
 /// A call of which processes still run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Running {
+pub struct Job {
     /// The entry of the call.
     pub call: EntryId,
     /// What it was asked to do: the command, or else its arguments.
@@ -75,7 +72,7 @@ impl Engine {
             ahead: 0,
             behind: 0,
             uncovered,
-            running: self.running_calls(conversation).await?,
+            running: self.running_calls(held.no).await?,
         };
         let mut entries = HashMap::new();
         let mut touched: BTreeMap<FilePath, ()> = BTreeMap::new();
@@ -123,23 +120,18 @@ impl Engine {
         Ok(without_full_folders(changes.collect()))
     }
 
-    /// The calls of a conversation of which processes still run.
-    async fn running_calls(&self, conversation: ConversationId) -> Result<Vec<Running>> {
-        let marks = processes::marks();
-        if marks.is_empty() {
-            return Ok(Vec::new());
-        }
-        let reading = Reading { projection: Projection::Timeline, at: None };
-        let last = PageRequest { limit: LOOK_BACK, ..PageRequest::default() };
-        let page = self.store().page(conversation, reading, last).await?;
+    /// Calls that may be changing a workspace, of any conversation, of which processes still run.
+    async fn running_calls(&self, workspace: WorkspaceNo) -> Result<Vec<Job>> {
         let mut running = Vec::new();
-        for entry in page.entries.into_iter().filter_map(|shown| shown.entry.ok()) {
-            for part in &entry.parts {
-                if let Part::ToolCall { id, arguments, .. } = part
-                    && let Some(processes) = marks.get(id).copied()
-                {
-                    running.push(Running { call: entry.meta.id, what: asked(arguments), processes });
-                }
+        for call in self.store().open_calls().await?.into_iter().filter(|call| call.workspace == workspace) {
+            let processes = processes::alive(&call.id).len();
+            if processes > 0 {
+                let parts = self.store().content(call.conversation, call.entry).await?;
+                let what = parts.iter().find_map(|part| match part {
+                    Part::ToolCall { arguments, .. } => Some(asked(arguments)),
+                    _ => None,
+                });
+                running.push(Job { call: call.entry, what: what.unwrap_or_default(), processes });
             }
         }
         Ok(running)

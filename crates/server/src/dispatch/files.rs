@@ -2,28 +2,17 @@
 
 use std::collections::HashMap;
 
-use retake_core::{
-    Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePlan, PathPlan, Reason, RequestId, Seen, Totals,
-    Verdict,
-};
-use retake_engine::store::{Action, Apply, By, OpRange, PageRequest, Reading, Receipt};
-use retake_engine::{EngineError, FilesPlanned, FilesWish, Restore, Scope};
+use retake_core::{Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePlan, Reason, Seen, Verdict};
+use retake_engine::store::{Action, Apply, PageRequest, Reading};
+use retake_engine::{FilesPlanned, FilesWish, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
-use super::paths::{bytes_in, choice_in, count, left, note, path_in, path_plan, tally, why};
+use super::paths::{bytes_in, choice_in, path_in, path_plan, tally};
+use super::steps::{Done, is_end, step_of};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
-
-/// What was done, in one step or in several.
-#[derive(Default)]
-struct Done {
-    receipts: Vec<Receipt>,
-    left: Vec<String>,
-    notes: Vec<String>,
-    refused: Option<String>,
-}
 
 impl InProcess {
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
@@ -44,7 +33,7 @@ impl InProcess {
         }
         let (scope, restores) = (wish.scope, wish.restore.is_some());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let FilesPlanned { conversation: half, files, digest } = planned;
+        let FilesPlanned { conversation: half, files, digest, running } = planned;
         let stays = match restores {
             true => Vec::new(),
             false => vec![stays(scope, files.as_ref()).to_owned()],
@@ -72,7 +61,10 @@ impl InProcess {
             }
         };
         let unchanged = shown.unchanged && !changes_files;
-        Ok(Reply::Plan(reply::Plan { unchanged, steps, files, ..shown }))
+        let running = running
+            .into_iter()
+            .map(|running| reply::Running { entry: running.entry.to_string(), processes: running.processes });
+        Ok(Reply::Plan(reply::Plan { unchanged, steps, files, running: running.collect(), ..shown }))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
@@ -162,81 +154,6 @@ impl InProcess {
         Ok(done)
     }
 
-    /// What a request did that comes again: the steps that are recorded, and no other.
-    async fn recorded_steps(
-        &self,
-        of: ConversationId,
-        first: Receipt,
-        by: &By,
-        asked: usize,
-    ) -> Result<Done, Problem> {
-        let mut receipts = vec![first];
-        for at in 2..=asked {
-            match self.recorded(of, &step_of(by, at)?).await? {
-                Some(receipt) => receipts.push(receipt),
-                None => break,
-            }
-        }
-        let done: usize = receipts.iter().map(|receipt| receipt.ops.len()).sum();
-        let refused = match done < asked && self.goes_on(of, receipts.last()).await? {
-            true => {
-                Some("its files were in conflict when this was asked for first; look at its plan".to_owned())
-            }
-            false => None,
-        };
-        Ok(Done { receipts, refused, ..Done::default() })
-    }
-
-    /// Whether there was a step more after the last one of these.
-    async fn goes_on(&self, of: ConversationId, last: Option<&Receipt>) -> Result<bool, Problem> {
-        let Some(no) = last.and_then(|receipt| receipt.ops.last()) else {
-            return Ok(false);
-        };
-        let range = OpRange { before: Some(no.next()), limit: 1 };
-        let page = self.engine.store().ops(of, range).await.map_err(store_problem)?;
-        Ok(page.ops.first().is_some_and(|line| match line.op.reason {
-            Reason::Undo(_) => line.op.line_after.done.is_some(),
-            Reason::Redo(_) => line.op.line_after.undone.is_some(),
-            _ => false,
-        }))
-    }
-
-    /// The receipt of all steps together.
-    async fn told(
-        &self,
-        of: ConversationId,
-        done: Done,
-        asked: Option<usize>,
-    ) -> Result<reply::Receipt, Problem> {
-        let Done { receipts, left, notes, refused } = done;
-        let mut all = receipts.into_iter();
-        let mut whole = all.next().expect("BUG: something was done");
-        for next in all {
-            let ops = [whole.ops, next.ops].concat();
-            let entries = [whole.entries, next.entries].concat();
-            let lifted = [whole.lifted, next.lifted].concat();
-            let taken_back = sum(whole.taken_back, next.taken_back);
-            let brought_back = sum(whole.brought_back, next.brought_back);
-            let unchanged = whole.unchanged && next.unchanged;
-            whole = Receipt { ops, entries, lifted, taken_back, brought_back, unchanged, ..next };
-        }
-        let mut counts = retake_wire::FileCounts::default();
-        let mut any = false;
-        for op in &whole.ops {
-            if let Some(moved) = self.engine.store().moved(of, *op).await.map_err(store_problem)? {
-                any = true;
-                moved.moves.iter().for_each(|made| count(&mut counts, made));
-            }
-        }
-        let files = (any || !left.is_empty() || !notes.is_empty()).then_some(retake_wire::FilesDone {
-            counts,
-            left,
-            notes,
-        });
-        let steps = asked.map(|asked| reply::Steps { done: whole.ops.len(), asked, refused });
-        Ok(reply::Receipt { steps, files, ..self.wire_receipt(&whole).await? })
-    }
-
     async fn files_plan(
         &self,
         of: ConversationId,
@@ -283,16 +200,6 @@ impl InProcess {
     }
 }
 
-impl Done {
-    fn add(&mut self, applied: retake_engine::FilesApplied) {
-        let why = |path: &PathPlan| why(&path.verdict).map(|why| format!("{}: {why}", path.path));
-        self.left.extend(applied.plan.paths.iter().filter_map(why));
-        self.left.extend(applied.left.iter().map(left));
-        self.notes.extend(applied.notes.iter().map(note));
-        self.receipts.push(applied.receipt);
-    }
-}
-
 /// Whether files go with an action.
 fn takes_files(action: &Action) -> bool {
     matches!(
@@ -316,32 +223,6 @@ fn no_wish(files: &retake_wire::FilesWish, diff: bool) -> Result<(), Problem> {
     Err(usage("this action has nothing to do with files"))
 }
 
-/// The request of a step: the first one has the id as it was given.
-fn step_of(by: &By, at: usize) -> Result<By, Problem> {
-    let Some(id) = by.request.as_ref().filter(|_| at > 1) else {
-        return Ok(by.clone());
-    };
-    let id: RequestId = format!("{id}~{at}")
-        .parse()
-        .map_err(|_| usage("the request id is too long for several steps: 120 characters are not"))?;
-    Ok(By { request: Some(id), ..by.clone() })
-}
-
-/// Whether there is simply nothing more.
-fn is_end(error: &EngineError) -> bool {
-    [retake_core::Refusal::NothingToUndo, retake_core::Refusal::NothingToRedo]
-        .into_iter()
-        .any(|end| error.message == end.to_string())
-}
-
-fn sum(one: Totals, other: Totals) -> Totals {
-    Totals {
-        messages: one.messages + other.messages,
-        calls: one.calls + other.calls,
-        turns: one.turns + other.turns,
-    }
-}
-
 fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
     let scope = match files.scope {
         retake_wire::Scope::Both => Scope::Both,
@@ -357,7 +238,7 @@ fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
         chosen.paths.insert(path_in(&choose.name)?, choice_in(choose.choice));
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen, restore: None })
+    Ok(FilesWish { scope, chosen, seen, stop: files.stop, restore: None })
 }
 
 /// What an action does not do, said before it is done.

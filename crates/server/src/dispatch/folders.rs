@@ -116,7 +116,7 @@ fn status_out(status: FilesStatus) -> reply::FilesStatus {
         calls: Vec::new(),
         touched: false,
     };
-    let running = |it: retake_engine::Running| reply::Running {
+    let running = |it: retake_engine::Job| reply::Job {
         call: it.call.to_string(),
         what: it.what,
         processes: it.processes as u64,

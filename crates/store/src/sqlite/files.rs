@@ -2,13 +2,15 @@
 
 use rusqlite::{Connection, params};
 
-use retake_core::{ContentHash, ConversationId, DeltaNo, FilePath, OpNo, Stack, Time};
+use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, OpNo, Stack, Time};
 use uuid::Uuid;
 
 use super::cells::{Cells, Sql, all, first, int, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
-use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
+use crate::files::{
+    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+};
 use crate::record::{
     Decoded, decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta,
     encode_moves, encode_stack,
@@ -41,6 +43,8 @@ const CHECKPOINT: Sql = (
     "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND name = ?2
      ORDER BY no DESC LIMIT 1",
 );
+const CALLS: Sql =
+    ("read the open calls", "SELECT id, workspace, conversation, entry FROM open_call ORDER BY entry, id");
 const DELTAS: Sql = (
     "read the deltas",
     "SELECT no, seq, workspace, paths, applied FROM delta INDEXED BY delta_line
@@ -124,6 +128,28 @@ impl FileRows for SqliteRows {
     fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>> {
         let of = || format!("a capture of workspace {}", workspace.0);
         first(&self.db, CHECKPOINT, params![int(workspace.0), name], of, capture)
+    }
+
+    fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
+        let sql = ("keep an open call", "REPLACE INTO open_call VALUES (?, ?, ?, ?)");
+        let (conversation, entry) = (call.conversation.uuid().into_bytes(), call.entry.uuid().into_bytes());
+        run(&self.db, sql, params![call.id, int(call.workspace.0), conversation, entry]).map(drop)
+    }
+
+    fn remove_call(&mut self, id: &str) -> Result<()> {
+        run(&self.db, ("close a call", "DELETE FROM open_call WHERE id = ?"), [id]).map(drop)
+    }
+
+    fn calls(&self) -> Result<Vec<OpenCall>> {
+        let name = || "the open calls".to_owned();
+        all(&self.db, CALLS, [], name, |cells| {
+            Ok(OpenCall {
+                id: cells.next()?,
+                workspace: WorkspaceNo(cells.count()?),
+                conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
+                entry: EntryId::new(Uuid::from_bytes(cells.next()?)),
+            })
+        })
     }
 
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {

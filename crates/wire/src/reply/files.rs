@@ -62,7 +62,7 @@ pub struct FilesStatus {
     /// What is not covered, by reason.
     pub uncovered: Vec<Uncovered>,
     /// Calls of which processes still run.
-    pub running: Vec<Running>,
+    pub running: Vec<Job>,
 }
 
 /// How a path differs.
@@ -109,7 +109,7 @@ pub struct Uncovered {
 
 /// A call of which processes still run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
+pub struct Job {
     /// The call, by entry.
     pub call: String,
     /// The command, or what else it was asked to do.
