@@ -8,6 +8,7 @@ mod again;
 mod apply;
 mod attribute;
 mod exec;
+mod git;
 mod jobs;
 mod look;
 mod plan;

@@ -2,6 +2,7 @@
 
 mod capture;
 mod crash;
+mod git;
 mod jobs;
 mod others;
 mod rewinds;

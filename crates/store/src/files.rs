@@ -3,8 +3,8 @@
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, OpNo, PathMove,
-    Stack, Time,
+    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, GitMove, Grade, Layer, OpNo,
+    PathMove, Stack, Time,
 };
 
 use crate::error::Result;
@@ -98,6 +98,8 @@ pub struct NewDelta {
     pub workspace: WorkspaceNo,
     /// What, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
+    /// What it moved in git, which no rewind brings back.
+    pub git: Option<GitMove>,
     /// What belongs to other calls.
     pub calls: CallsSeen,
     /// What the last capture saw, by name.
@@ -128,6 +130,8 @@ pub struct Wanted {
     pub reverse: Option<OpNo>,
     /// Calls of the conversation that are taken back and may still be changing files.
     pub running: Vec<OpenCall>,
+    /// What calls that are taken back, or were before, moved in git, first first.
+    pub git: Vec<(WorkspaceNo, GitMove)>,
 }
 
 /// The layers that a delta has put on each path.
@@ -197,6 +201,8 @@ pub trait FileStore: Send + Sync {
         say: SayRequest,
         delta: NewDelta,
     ) -> Result<Receipt>;
+    /// Whether a call of a conversation has ever changed something, or may yet: else there is nothing to plan.
+    async fn has_changes(&self, conversation: ConversationId) -> Result<bool>;
     /// The deltas of a conversation, first first. Those of its parent are not its own.
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>>;
     /// What a delta did.

@@ -97,6 +97,8 @@ pub enum Verdict {
     Unchanged,
     /// It is left alone: nobody knows whose the change is.
     Ambiguous,
+    /// It is left alone: a call moved git's HEAD, and this is what HEAD has.
+    GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,
     /// It is left alone, as it is not covered.

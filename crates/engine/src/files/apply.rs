@@ -63,7 +63,7 @@ impl Engine {
         let no = held.no;
         let (held, lock) = lock(held).await?;
         let (held, _) = self.capture(held, None).await?;
-        let (held, plan) = self.plan_files(held, conversation, &apply.action, &wish.chosen).await?;
+        let (held, plan, _) = self.plan_files(held, conversation, &apply.action, &wish.chosen).await?;
         check(&plan, &wish)?;
         let apply = match wish.scope {
             Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },

@@ -1,16 +1,17 @@
 //! The file half of a plan: which deltas an action wants, what that means for each path now. Captures first, changes
 //! nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{
     Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Record, Stack, Verdict, Want, Wish,
 };
-use retake_store::{Action, Planned};
+use retake_store::{Action, Planned, Wanted};
 use retake_worktree::Objects;
 
 use super::blocking;
+use super::git::GitHalf;
 use super::look::Looking;
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -53,6 +54,8 @@ pub struct FilesPlanned {
     pub files: Option<FilePlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
+    /// What stays in git, a sentence each, with the command that would go back.
+    pub git: Vec<String>,
     /// Calls that are taken back and of which processes still run: they have to be ended first.
     pub running: Vec<Running>,
 }
@@ -79,51 +82,51 @@ impl Engine {
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
         let takes_files = wish.scope != Scope::Conversation && self.has_deltas(conversation).await?;
-        let (files, running) = match takes_files {
-            false => (None, Vec::new()),
+        let (files, git, running) = match takes_files {
+            false => (None, Vec::new(), Vec::new()),
             true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
-                let (_, plan) = self.plan_files(held, conversation, &action, &wish.chosen).await?;
+                let (_, plan, git) = self.plan_files(held, conversation, &action, &wish.chosen).await?;
                 let running = self.jobs(conversation, &action).await?;
                 let running =
                     running.iter().map(|(call, pids)| Running { entry: call.entry, processes: pids.len() });
-                (Some(plan), running.collect())
+                (Some(plan), git, running.collect())
             }
         };
         let digest = digest_of(files.as_ref());
-        Ok(FilesPlanned { conversation: planned, files, digest, running })
+        Ok(FilesPlanned { conversation: planned, files, digest, git, running })
     }
 
-    /// Whether calls of a conversation have ever changed files, or may yet: else there is nothing to look at.
+    /// Whether calls of a conversation have ever changed something, or may yet: else there is nothing to look at.
     pub(super) async fn has_deltas(&self, conversation: ConversationId) -> Result<bool> {
-        if !self.store().deltas(conversation).await?.is_empty() {
-            return Ok(true);
-        }
-        Ok(self.store().open_calls().await?.iter().any(|call| call.conversation == conversation))
+        Ok(self.store().has_changes(conversation).await?)
     }
 
-    /// Plans on what the capture just made saw.
+    /// Plans on what the capture just made saw, and says what stays in git.
     pub(super) async fn plan_files(
         &self,
         held: Held,
         conversation: ConversationId,
         action: &Action,
         chosen: &Chosen,
-    ) -> Result<(Held, FilePlan)> {
-        let wishes = self.wishes(&held, conversation, action).await?;
+    ) -> Result<(Held, FilePlan, Vec<String>)> {
+        let mut wanted = self.store().wanted(conversation, action.clone()).await?;
+        let moves = std::mem::take(&mut wanted.git);
+        let wishes = self.wishes(&held, conversation, wanted).await?;
+        let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let (held, plan) = draw(held, wishes.clone(), chosen, &objects, HashMap::new()).await?;
+        let (held, plan, has) = draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
         if plan.is_clean() && chosen.paths.is_empty() {
-            return Ok((held, plan));
+            return Ok((held, plan, stays));
         }
         let theirs = self.theirs(&held).await?;
-        draw(held, wishes, chosen, &objects, theirs).await
+        let (held, plan, _) = draw(held, wishes, chosen, &objects, theirs, has).await?;
+        Ok((held, plan, stays))
     }
 
     /// What an action wants of each path that it touches.
-    async fn wishes(&self, held: &Held, conversation: ConversationId, action: &Action) -> Result<Vec<Wish>> {
-        let wanted = self.store().wanted(conversation, action.clone()).await?;
+    async fn wishes(&self, held: &Held, conversation: ConversationId, wanted: Wanted) -> Result<Vec<Wish>> {
         if let Some(op) = wanted.reverse {
             let moved =
                 self.store().moved(conversation, op).await?.filter(|moved| moved.workspace == held.no);
@@ -181,18 +184,19 @@ async fn draw(
     chosen: &Chosen,
     objects: &Arc<dyn Objects>,
     theirs: HashMap<FilePath, Option<Record>>,
-) -> Result<(Held, FilePlan)> {
+    git_s: HashSet<FilePath>,
+) -> Result<(Held, FilePlan, HashSet<FilePath>)> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
-    let (held, plan, error) = blocking(move || {
-        let mut looking = Looking::new(&held, objects, &theirs);
+    let (held, plan, git_s, error) = blocking(move || {
+        let mut looking = Looking::new(&held, objects, &theirs, &git_s);
         let plan = FilePlan::new(wishes, &chosen, &mut looking);
         let error = looking.take_error();
-        (held, plan, error)
+        (held, plan, git_s, error)
     })
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok((held, plan)),
+        None => Ok((held, plan, git_s)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
-use retake_worktree::{Capture, Findings, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
+use retake_worktree::{Capture, Findings, GitState, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
 use tokio::sync::OwnedMutexGuard;
 
 use super::attribute::{Attributed, Calls};
@@ -25,6 +25,8 @@ pub(crate) struct Workspace {
     pub(super) tree: Tree,
     /// Who may be changing it.
     pub(super) calls: Calls,
+    /// What the repository was like that it is in, when that was last looked at.
+    pub(super) git: Option<GitState>,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
 }
@@ -153,7 +155,7 @@ impl Files {
         .await??;
         // An index that was lost is made anew: then nothing is known of what changed meanwhile.
         let mark_kept = row.mark.filter(|_| tree.is_known());
-        Ok(Workspace { no: row.no, root, tree, calls, mark_kept })
+        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept })
     }
 }
 

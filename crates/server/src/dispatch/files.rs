@@ -42,8 +42,8 @@ impl InProcess {
         }
         let scope = wish.scope;
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let FilesPlanned { conversation: half, files, digest, running } = planned;
-        let stays = vec![stays(scope, files.as_ref()).to_owned()];
+        let FilesPlanned { conversation: half, files, digest, git, running } = planned;
+        let stays = std::iter::once(stays(scope, files.as_ref()).to_owned()).chain(git).collect();
         let changes_files = files
             .as_ref()
             .is_some_and(|files| files.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged)));
@@ -103,7 +103,7 @@ impl InProcess {
             Action::Redo(count) => (count, Action::Redo),
             _ => (1, Action::Undo),
         };
-        let files = !self.engine.store().deltas(of).await.map_err(store_problem)?.is_empty();
+        let files = self.engine.store().has_changes(of).await.map_err(store_problem)?;
         if count == 1 || !files || wish.scope == Scope::Conversation {
             let mut done = Done::default();
             done.add(self.engine.apply_both(of, apply, wish).await.map_err(problem)?);
@@ -355,6 +355,7 @@ fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> retake_wire::
         Verdict::Conflict(_) => retake_wire::Verdict::Conflict,
         Verdict::Unchanged => retake_wire::Verdict::Unchanged,
         Verdict::Kept => retake_wire::Verdict::Ambiguous,
+        Verdict::GitHas => retake_wire::Verdict::GitHas,
         Verdict::NotEmpty => retake_wire::Verdict::NotEmpty,
         Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
     };
@@ -386,6 +387,7 @@ fn why(verdict: &Verdict) -> Option<String> {
         Verdict::Conflict(Clash::Made) => "somebody else has made something there",
         Verdict::Conflict(Clash::Parent) => "the folder that it belongs in is none any more",
         Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
+        Verdict::GitHas => "it is what git's HEAD has, which a command moved: only git goes back there",
         Verdict::NotEmpty => "somebody else has put something into it",
         Verdict::NotCovered(why) => return Some(format!("not covered: {why}")),
         Verdict::Revert | Verdict::Delete | Verdict::Recreate | Verdict::Merge | Verdict::Unchanged => {
@@ -402,7 +404,7 @@ fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
         Verdict::Recreate => &mut plan.counts.recreated,
         Verdict::Merge => &mut plan.counts.merged,
         Verdict::Conflict(_) => &mut plan.conflicts,
-        Verdict::Kept | Verdict::NotEmpty | Verdict::NotCovered(_) => &mut plan.left,
+        Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::NotCovered(_) => &mut plan.left,
         Verdict::Unchanged => return,
     };
     *counter += 1;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ContentHash, FileChange, FilePath, Grade, OpNo, Part, PathMove, Reason, Record, Role, Seen, Stack, Time,
+    ContentHash, FileChange, FilePath, GitMove, GitPlace, Grade, OpNo, Part, PathMove, Reason, Record, Role,
+    Seen, Stack, Time,
 };
 
 use super::stage::{Stage, by, by_request};
@@ -44,7 +45,7 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
     let workspace = workspace(&*stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
-    let delta = NewDelta { workspace, changes, calls: CallsSeen::default(), mark: MARK };
+    let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark: MARK };
     stage.store.say_changed(stage.id, result(stage, text), delta).await.expect("said")
 }
 
@@ -124,6 +125,7 @@ pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
         let delta = NewDelta {
             workspace,
             changes: vec![(Grade::Written, change("f", 'a', 'b'))],
+            git: None,
             calls: CallsSeen::default(),
             mark: MARK,
         };
@@ -160,6 +162,27 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     assert_eq!(stage.store.open_calls().await.expect("calls"), [call("other")]);
     stage.store.forget_calls(vec!["other".into(), "never".into()]).await.expect("forgotten");
     assert!(stage.store.open_calls().await.expect("calls").is_empty());
+}
+
+/// What calls moved in git is told of those that are taken back, first first.
+pub async fn what_calls_moved_in_git_is_told_of_what_is_taken_back(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    let place = workspace(&*stage.store).await;
+    let at = |commit: &str| GitPlace { branch: Some("main".into()), commit: Some(commit.into()) };
+    let moved = |from, to| GitMove { head: Some((at(from), at(to))), ..GitMove::default() };
+    assert!(!stage.store.has_changes(stage.id).await.expect("read"));
+    for (turn, from, to) in [("two", "a", "b"), ("three", "b", "c")] {
+        stage.turn(turn).await;
+        let git = Some(moved(from, to));
+        let delta =
+            NewDelta { workspace: place, changes: Vec::new(), git, calls: CallsSeen::default(), mark: MARK };
+        stage.store.say_changed(stage.id, result(&stage, "committed"), delta).await.expect("said");
+    }
+    assert!(stage.store.has_changes(stage.id).await.expect("read") && deltas(&stage).await.is_empty());
+    let git =
+        async |to| stage.store.wanted(stage.id, Action::Rewind(stage.named(to))).await.expect("wanted").git;
+    assert_eq!(git("three").await, [(place, moved("b", "c"))]);
+    assert_eq!(git("one").await, [(place, moved("a", "b")), (place, moved("b", "c"))]);
 }
 
 /// An operation, its files and the intent to carry them out are one transaction.

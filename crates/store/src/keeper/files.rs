@@ -62,6 +62,9 @@ impl<T: Transactions> Context<T> {
         }
         self.rows.set_mark(delta.workspace, delta.mark)?;
         self.add_delta(&loaded, delta.workspace, after.0, delta.changes)?;
+        if let Some(moved) = &delta.git {
+            self.rows.insert_git_move(&loaded.row, after.0, delta.workspace, moved)?;
+        }
         self.saw(delta.workspace, delta.calls)?;
         Ok(receipt)
     }
@@ -211,7 +214,9 @@ fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> 
     let seqs = running.iter().map(|call| Ok(loaded.key(locate(rows, loaded, call.entry)?)?.seq));
     let mut seqs = seqs.collect::<Result<Vec<u64>>>()?.into_iter();
     running.retain(|_| seqs.next().is_some_and(|seq| !wanted(seq)));
-    Ok(Wanted { deltas, reverse, running })
+    let git = rows.git_moves(log)?.into_iter().filter(|(seq, ..)| !wanted(*seq));
+    let git = git.map(|(_, workspace, moved)| (workspace, moved)).collect();
+    Ok(Wanted { deltas, reverse, running, git })
 }
 
 #[async_trait]
@@ -260,6 +265,16 @@ where
         delta: NewDelta,
     ) -> Result<Receipt> {
         self.write(move |context| context.say_changed(conversation, say, delta)).await
+    }
+
+    async fn has_changes(&self, conversation: ConversationId) -> Result<bool> {
+        self.with(conversation, |rows, loaded| {
+            let log = loaded.row.log;
+            Ok(rows.last_delta(log)?.is_some()
+                || !rows.git_moves(log)?.is_empty()
+                || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
+        })
+        .await
     }
 
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {

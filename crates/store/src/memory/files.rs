@@ -1,6 +1,6 @@
 //! Rows about files, in memory.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, OpNo, Stack};
+use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack};
 use rpds::{RedBlackTreeMapSync, VectorSync};
 
 use super::MemoryRows;
@@ -16,6 +16,7 @@ pub(super) struct Files {
     workspaces: VectorSync<WorkspaceRow>,
     captures: RedBlackTreeMapSync<(WorkspaceNo, u64), CaptureRow>,
     calls: RedBlackTreeMapSync<String, OpenCall>,
+    git_moves: RedBlackTreeMapSync<(LogNo, u64), (WorkspaceNo, GitMove)>,
     deltas: RedBlackTreeMapSync<(LogNo, DeltaNo), (DeltaLine, DeltaLayers)>,
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
     moved: RedBlackTreeMapSync<(LogNo, OpNo), Moved>,
@@ -73,6 +74,22 @@ impl FileRows for MemoryRows {
         let mut calls: Vec<OpenCall> = self.data.files.calls.values().cloned().collect();
         calls.sort_by_key(|call| call.entry);
         Ok(calls)
+    }
+
+    fn insert_git_move(
+        &mut self,
+        home: &ConversationRow,
+        seq: u64,
+        workspace: WorkspaceNo,
+        moved: &GitMove,
+    ) -> Result<()> {
+        self.data.files.git_moves.insert_mut((home.log, seq), (workspace, moved.clone()));
+        Ok(())
+    }
+
+    fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>> {
+        let moves = self.data.files.git_moves.range((log, 0)..=(log, u64::MAX));
+        Ok(moves.map(|((_, seq), (workspace, moved))| (*seq, *workspace, moved.clone())).collect())
     }
 
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Rows about files. Part of the seam between the store's logic and its backends.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, OpNo, Stack};
+use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack};
 
 use super::{ConversationRow, LogNo};
 use crate::error::Result;
@@ -27,6 +27,17 @@ pub trait FileRows {
     fn remove_call(&mut self, id: &str) -> Result<()>;
     /// The calls that may be changing a workspace, in the order of their entries' ids.
     fn calls(&self) -> Result<Vec<OpenCall>>;
+
+    /// Adds what the call whose result is this entry moved in git.
+    fn insert_git_move(
+        &mut self,
+        home: &ConversationRow,
+        seq: u64,
+        workspace: WorkspaceNo,
+        moved: &GitMove,
+    ) -> Result<()>;
+    /// What the calls of a log moved in git, by their results, first first.
+    fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>>;
 
     /// Adds a delta with its number.
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()>;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, OpNo, Stack, Time};
+use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, GitMove, OpNo, Stack, Time};
 use uuid::Uuid;
 
 use super::cells::{Sql, all, first, int, run};
@@ -12,8 +12,8 @@ use crate::files::{
     CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
 };
 use crate::record::{
-    decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta, encode_moves,
-    encode_stack,
+    decode_changes, decode_delta, decode_git_move, decode_moves, decode_stack, encode_changes, encode_delta,
+    encode_git_move, encode_moves, encode_stack,
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
@@ -39,6 +39,11 @@ const CAPTURES: Sql = (
 );
 const CALLS: Sql =
     ("read the open calls", "SELECT id, workspace, conversation, entry FROM open_call ORDER BY entry, id");
+const GIT_MOVES: Sql = (
+    "read what calls moved in git",
+    "SELECT seq, workspace, moved FROM git_move
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY seq",
+);
 const DELTAS: Sql = (
     "read the deltas",
     "SELECT no, seq, workspace, paths, applied FROM delta INDEXED BY delta_line
@@ -72,7 +77,7 @@ const INTENTS: Sql = (
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[CAPTURES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED];
+pub(super) const READS: &[Sql] = &[CAPTURES, GIT_MOVES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED];
 
 impl FileRows for SqliteRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
@@ -139,6 +144,25 @@ impl FileRows for SqliteRows {
                 conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
                 entry: EntryId::new(Uuid::from_bytes(cells.next()?)),
             })
+        })
+    }
+
+    fn insert_git_move(
+        &mut self,
+        home: &ConversationRow,
+        seq: u64,
+        workspace: WorkspaceNo,
+        moved: &GitMove,
+    ) -> Result<()> {
+        let sql = ("keep what a call moved in git", "INSERT INTO git_move VALUES (?, ?, ?, ?, ?)");
+        let moved = encode_git_move(moved);
+        run(&self.db, sql, params![home.root.0, home.log.0, int(seq), int(workspace.0), moved]).map(drop)
+    }
+
+    fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>> {
+        all(&self.db, GIT_MOVES, [log.0], of("what calls moved in git", log), |cells| {
+            let (seq, workspace) = (cells.count()?, WorkspaceNo(cells.count()?));
+            Ok((seq, workspace, decode_git_move(&cells.next::<String>()?)?))
         })
     }
 
