@@ -32,7 +32,8 @@ pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
     BadFilePath, Choice, Chosen, Clash, ContentHash, DeltaNo, FileChange, FilePath, FilePlan, Grade, Layer,
-    Look, MergeBytes, Merged, Now, PathMove, PathPlan, Rebuilt, Record, Stack, Verdict, Want, Wish, merge,
+    Look, MergeBytes, Merged, NoSuchHunks, Now, PathMove, PathPlan, Rebuilt, Record, Stack, Unfit, Verdict,
+    Want, WhyUnfit, Wish, merge,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Hint, HintPiece, Remedy};

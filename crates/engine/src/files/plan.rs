@@ -67,7 +67,10 @@ impl Engine {
         };
         let files = match wish.scope {
             Scope::Conversation => None,
-            _ if !self.has_deltas(conversation).await? => None,
+            _ if !self.has_deltas(conversation).await? => {
+                wish.chosen.fits(|_| false)?;
+                None
+            }
             _ => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
@@ -172,7 +175,7 @@ async fn draw(
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok((held, plan)),
+        None => Ok((held, plan?)),
     }
 }
 
