@@ -9,6 +9,7 @@ mod apply;
 mod attribute;
 mod called;
 mod exec;
+mod jobs;
 mod look;
 mod plan;
 mod processes;
@@ -26,7 +27,7 @@ use tokio::sync::OnceCell;
 pub use apply::FilesApplied;
 pub use called::Called;
 pub use exec::Exec;
-pub use plan::{FilesPlanned, FilesWish, Scope};
+pub use plan::{FilesPlanned, FilesWish, Running, Scope};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};

@@ -52,6 +52,8 @@ async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, 
         if plan.unchanged && wish.choose.is_empty() {
             return Ok(None);
         }
+        // What was shown to be ended is ended.
+        let stop = !plan.running.is_empty();
         match ask(chat, &plan)? {
             Answer::No => {
                 chat.dim("nothing has changed")?;
@@ -67,7 +69,7 @@ async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, 
             Answer::Yes(scope) => {
                 // What was shown is what is done.
                 let seen = plan.files.map(|files| files.digest);
-                return Ok(Some((plan.head, FilesWish { scope, seen, ..wish })));
+                return Ok(Some((plan.head, FilesWish { scope, seen, stop, ..wish })));
             }
             Answer::Choose => {
                 if let Some(chosen) = choices::choose(chat, action, &wish).await? {

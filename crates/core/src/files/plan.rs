@@ -225,15 +225,18 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     };
     let merged = goal.merged(&stack, disk.as_ref(), look);
     let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, grade };
-    let (mut whole, whole_stack) = fork.whole(chosen.others.as_ref(), look);
-    let (verdict, record, stack_after) = if hunks.is_empty() {
-        fork.outcome(choice, look)
-    } else {
+    let unchosen = fork.outcome(chosen.others.as_ref(), look);
+    let (mut whole, whole_stack) = fork.whole(&unchosen);
+    let (verdict, record, stack_after) = if !hunks.is_empty() {
         let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look);
         let part = part.map_err(|why| Unfit { path: path.clone(), why })?;
         let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look);
         whole = whole.map(|whole| with_mode_of(whole, &part));
         (Some(Verdict::Part), Some(part), stack)
+    } else if choice == chosen.others.as_ref() {
+        unchosen
+    } else {
+        fork.outcome(choice, look)
     };
     let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
     let choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
@@ -278,16 +281,16 @@ impl Fork {
         }
     }
 
-    /// What it would be, and with which layers, if no clash and no doubt kept it as it is.
-    fn whole(&self, others: Option<&Choice>, look: &mut dyn Look) -> (Option<Record>, Stack) {
-        match (self.outcome(others, look), &self.merged) {
-            ((Some(Verdict::Conflict(_) | Verdict::Kept), ..), Ok(merged)) => {
+    /// What it would be, and with which layers, if no clash and no doubt kept it as this outcome says.
+    fn whole(&self, (verdict, record, stack): &Outcome) -> (Option<Record>, Stack) {
+        match (verdict, &self.merged) {
+            (Some(Verdict::Conflict(_) | Verdict::Kept), Ok(merged)) => {
                 (merged.record.clone(), merged.stack.clone())
             }
-            ((Some(Verdict::Conflict(_) | Verdict::Kept), ..), Err(_)) => {
+            (Some(Verdict::Conflict(_) | Verdict::Kept), Err(_)) => {
                 (self.goal.checkpoint(&self.stack), self.goal.stack.clone())
             }
-            ((_, record, stack), _) => (record, stack),
+            _ => (record.clone(), stack.clone()),
         }
     }
 

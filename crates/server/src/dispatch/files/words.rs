@@ -28,7 +28,7 @@ pub(super) fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem>
         chosen.paths.insert(path_in(&choose.name)?, choice_in(&choose.choice)?);
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen })
+    Ok(FilesWish { scope, chosen, seen, stop: files.stop })
 }
 
 fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {
