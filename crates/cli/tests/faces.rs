@@ -2,6 +2,7 @@
 //! together.
 
 mod fake;
+mod files;
 mod world;
 
 mod chat;

@@ -2,6 +2,7 @@
 //! data of the person who runs it.
 
 mod bad;
+mod choices;
 mod crash;
 mod escapes;
 mod files;

@@ -7,6 +7,7 @@
 mod again;
 mod apply;
 mod attribute;
+mod called;
 mod exec;
 mod git;
 mod jobs;
@@ -25,6 +26,7 @@ use retake_worktree::{PackObjects, Rules};
 use tokio::sync::OnceCell;
 
 pub use apply::FilesApplied;
+pub use called::Called;
 pub use exec::Exec;
 pub use plan::{FilesPlanned, FilesWish, Running, Scope};
 pub(crate) use workspace::Workspace;

@@ -36,9 +36,11 @@ struct Yard {
 
 /// An engine on the data of a test; another one on it must have ended.
 async fn engine(dir: &TempDir) -> Arc<Engine> {
-    // No two engines give the same ids: the processes of a call are known by its id, also beside those of other tests.
+    // No two engines give the same ids: the processes of a call are known by its id, also beside those of other tests, and of
+    // another run of the tests at the same time.
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    engine_at(dir.path(), NEXT.fetch_add(1, Ordering::Relaxed)).await
+    let own = u64::from(std::process::id()) << 16;
+    engine_at(dir.path(), own + NEXT.fetch_add(1, Ordering::Relaxed)).await
 }
 
 async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {

@@ -27,7 +27,7 @@ pub(super) fn id(number: u32) -> String {
 }
 
 /// So many minutes ago.
-fn ago(minutes: i64) -> i64 {
+pub(super) fn ago(minutes: i64) -> i64 {
     NOW - minutes * 60_000
 }
 

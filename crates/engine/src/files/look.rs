@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, Look, MergeBytes, Now, Record};
+use retake_core::{ContentHash, FilePath, Look, MergeBytes, NoSuchHunks, Now, Record};
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 
 use super::Workspace;
@@ -40,6 +40,15 @@ impl MergeBytes for Looking<'_> {
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)> {
         self.merges.merge(base, ours, theirs)
+    }
+
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks> {
+        self.merges.part(before, after, hunks)
     }
 }
 

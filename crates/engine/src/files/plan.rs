@@ -83,7 +83,10 @@ impl Engine {
         };
         let takes_files = wish.scope != Scope::Conversation && self.has_deltas(conversation).await?;
         let (files, git, running) = match takes_files {
-            false => (None, Vec::new(), Vec::new()),
+            false => {
+                wish.chosen.fits(|_| false)?;
+                (None, Vec::new(), Vec::new())
+            }
             true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
@@ -196,7 +199,7 @@ async fn draw(
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok((held, plan, git_s)),
+        None => Ok((held, plan?, git_s)),
     }
 }
 

@@ -206,6 +206,8 @@ pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     assert!(stage.store.intents().await.expect("intents").is_empty());
     let unknown = stage.store.content(stage.id, two).await.expect("it is on another branch");
     assert_eq!(unknown, [Part::text("two")]);
+    let meta = stage.store.meta(stage.id, two).await.expect("there, too");
+    assert_eq!((meta.id, stage.store.entry_id(stage.id, meta.pos).await.expect("an id")), (two, two));
 }
 
 async fn deltas(stage: &Stage) -> Vec<DeltaLine> {
