@@ -22,5 +22,7 @@ pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Side, StoredMerges, diff, merge_texts,
     unified,
 };
-pub use objects::{Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, hash};
+pub use objects::{
+    Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, Survey, hash,
+};
 pub use root::{Root, RootId, RootLock};
