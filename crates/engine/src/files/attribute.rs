@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{FileChange, Grade};
+use retake_core::{ContentHash, FileChange, Grade, Record};
 use retake_worktree::Findings;
 
 /// The number of a call that is open.
@@ -40,6 +40,17 @@ impl Calls {
             seen.extend(findings.late.iter().map(|change| (Grade::Ambiguous, change.clone())));
         }
         Vec::new()
+    }
+
+    /// The bytes that open calls have been seen to change: no row names them yet.
+    pub(super) fn objects(&self) -> impl Iterator<Item = ContentHash> {
+        let changes = self.open.values().flatten().map(|(_, change)| change);
+        changes.flat_map(|change| [&change.before, &change.after]).flatten().filter_map(Record::hash)
+    }
+
+    /// Whether no call is open.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
     }
 
     /// Forgets the jobs that have ended: what they did until now has just been attributed.

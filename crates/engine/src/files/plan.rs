@@ -165,7 +165,8 @@ async fn draw(
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
     let (held, plan, error) = blocking(move || {
         let mut looking = Looking::new(&held, objects, &theirs);
-        let plan = FilePlan::new(wishes, &chosen, &mut looking);
+        let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
+        looking.leave_what_is_gone(&mut plan);
         let error = looking.take_error();
         (held, plan, error)
     })

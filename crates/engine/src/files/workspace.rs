@@ -1,13 +1,15 @@
 //! A workspace that is open: its root, its tree, and the calls that may be changing it.
 
+use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{NewCapture, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{Capture, Findings, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::Calls;
 use super::processes;
@@ -29,8 +31,26 @@ pub(crate) struct Workspace {
     pub(super) mark_kept: Option<ContentHash>,
 }
 
-/// A workspace that nobody else works on while this lives.
-pub(super) type Held = OwnedMutexGuard<Workspace>;
+/// A workspace that nobody else works on while this lives, and that is not collected from. Nobody holds two at once: who
+/// collects may wait between them.
+pub(crate) struct Held {
+    workspace: OwnedMutexGuard<Workspace>,
+    _at_work: OwnedRwLockReadGuard<()>,
+}
+
+impl Deref for Held {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        &mut self.workspace
+    }
+}
 
 impl Engine {
     /// The workspace of a conversation: its folder.
@@ -63,17 +83,29 @@ impl Engine {
     }
 
     async fn hold(&self, row: WorkspaceRow, root: Root) -> Result<Held> {
+        let at_work = Arc::clone(&self.files.at_work).read_owned().await;
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
             None => self.files.keep(self.files.open_tree(row, root).await?),
         };
-        Ok(opened.lock_owned().await)
+        Ok(Held { workspace: opened.lock_owned().await, _at_work: at_work })
     }
 
     /// Captures, and gives what was found to whom it belongs: to the calls that are open, or to nobody. With a name, the
     /// capture is kept also when it found nothing.
     pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
-        let (mut held, capture) = see(held, Permission::Ask).await?;
+        let (held, capture) = see(held, Permission::Ask).await?;
+        self.keep_capture(held, capture, name).await
+    }
+
+    /// Keeps what was just seen.
+    pub(super) async fn keep_capture(
+        &self,
+        mut held: Held,
+        capture: Capture,
+        name: Option<String>,
+    ) -> Result<(Held, Findings)> {
+        self.files.captures.fetch_add(1, Ordering::Relaxed);
         let mark = capture.mark().0;
         let changes = held.calls.attribute(&capture.findings);
         held.calls.forget_ended(|job| !processes::alive(job).is_empty());
@@ -117,7 +149,7 @@ impl Files {
     async fn open_tree(&self, row: WorkspaceRow, root: Root) -> Result<Workspace> {
         let config = self.config()?;
         let objects = self.objects().await?;
-        let data = config.data_dir.join("workspaces").join(row.no.0.to_string());
+        let data = self.index_dir(row.no)?;
         let rules = config.rules.clone();
         let path = root.path().to_owned();
         let mark = row.mark.map(Mark);
