@@ -11,6 +11,7 @@ mod doctor;
 mod erase;
 mod exec;
 mod folders;
+mod jobs;
 mod keep;
 mod look;
 mod plan;
@@ -32,7 +33,7 @@ pub use erase::{ErasePlan, ObjectsErased};
 pub use exec::Exec;
 pub use folders::{FolderShown, PathShown};
 pub use keep::{Keep, LetGo, Prune, Pruned};
-pub use plan::{FilesPlanned, FilesWish, Scope};
+pub use plan::{FilesPlanned, FilesWish, Running, Scope};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};

@@ -20,7 +20,7 @@ pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
     ErasePlan, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderShown, Keep, LetGo,
-    ObjectsErased, PathShown, Prune, Pruned, Scope,
+    ObjectsErased, PathShown, Prune, Pruned, Running, Scope,
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};

@@ -4,6 +4,7 @@ mod capture;
 mod crash;
 mod doctor;
 mod erase;
+mod jobs;
 mod keep;
 mod others;
 mod rewinds;

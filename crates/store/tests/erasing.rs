@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use retake_core::{ContentHash, FileChange, FilePath, Grade, Part, Record, Role, Time};
 use retake_store::conformance::Stage;
-use retake_store::{Action, Keeper, NewCapture, NewDelta, Sqlite, Store};
+use retake_store::{Action, CallsSeen, Keeper, NewCapture, NewDelta, Sqlite, Store};
 
 const SECRET: &str = "hunter2zebra";
 
@@ -49,11 +49,12 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
         time: Time(1),
         name: Some(SECRET.into()),
         changes: changes.clone(),
+        calls: CallsSeen::default(),
         mark: ContentHash([7; 32]),
     };
     stage.store.captured(workspace, capture).await.expect("captured");
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
-    let delta = NewDelta { workspace, changes, mark: ContentHash([7; 32]) };
+    let delta = NewDelta { workspace, changes, calls: CallsSeen::default(), mark: ContentHash([7; 32]) };
     let say = stage.saying(Role::Tool, vec![Part::text("done")]);
     stage.store.say_changed(stage.id, say, delta).await.expect("said");
     let copy = stage.store.backup(None, Time(9)).await.expect("copied").path;

@@ -118,7 +118,7 @@ impl Engine {
         Ok(erased)
     }
 
-    /// All that is needed: by rows, by calls that are open, by the indexes of workspaces. Nobody may be at work.
+    /// All that is needed: by rows, by rewinds that are not settled, by the indexes of workspaces. Nobody may be at work.
     pub(super) async fn in_use(&self) -> Result<InUse> {
         let mut in_use = InUse { current: self.current().await?, ..InUse::default() };
         let since = self.store().kept_since().await?;
@@ -157,14 +157,9 @@ impl Engine {
         Ok(current)
     }
 
-    /// What calls that are open have changed, and what rewinds that are not settled need.
+    /// What rewinds that are not settled need, however old they are.
     pub(super) async fn underway(&self) -> Result<HashSet<ContentHash>> {
         let mut underway = HashSet::new();
-        for row in self.store().workspaces().await? {
-            if let Some(opened) = self.files.opened(row.no) {
-                underway.extend(opened.lock().await.calls.objects());
-            }
-        }
         for (conversation, op) in self.store().intents().await?.into_iter().filter_map(|intent| intent.op) {
             let moves = self.store().moved(conversation, op).await?.map(|moved| moved.moves);
             for made in moves.unwrap_or_default() {

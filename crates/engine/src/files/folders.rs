@@ -10,7 +10,7 @@ use retake_store::{CaptureRow, Claimant, ListRequest, WorkspaceNo, WorkspaceRow}
 use retake_worktree::{Permission, Rules};
 
 use super::blocking;
-use super::workspace::see;
+use super::workspace::{accept, is_alive, see};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -81,14 +81,16 @@ impl Engine {
         match self.workspace_of(row).await {
             Err(error) => shown.away = Some(error.to_string()),
             Ok(held) => {
-                let (held, capture) = see(held, Permission::Ask).await?;
+                let over = held.calls.ended(is_alive);
+                let (mut held, capture) = see(held, Permission::Ask).await?;
                 let uncovered = capture.uncovered.iter();
                 let path = |one: &retake_worktree::Uncovered| PathShown {
                     path: one.path.to_string(),
                     why: one.why.to_string(),
                 };
                 shown.uncovered = uncovered.map(path).collect();
-                self.keep_capture(held, capture, None).await?;
+                self.keep_capture(&mut held, &capture, None, over).await?;
+                accept(&mut held, capture)?;
             }
         }
         Ok(shown)

@@ -7,7 +7,7 @@ use retake_core::{ContentHash, OpNo, Stack, Time};
 
 use super::files::{change, changed, half, layers, path, record, rewind, workspace};
 use super::stage::Stage;
-use crate::{Action, Claimant, FilesErased, NewCapture, Store, StoreError};
+use crate::{Action, CallsSeen, Claimant, FilesErased, NewCapture, Store, StoreError};
 
 /// The bytes of a letter.
 fn bytes(letters: &str) -> BTreeSet<ContentHash> {
@@ -71,7 +71,13 @@ pub async fn erasing_a_text_takes_the_files_that_hold_it(store: Arc<dyn Store>) 
     let workspace = workspace(&*stage.store).await;
     let changes = vec![change("f", ' ', 's'), change("k", ' ', 'k')];
     for name in [None, Some("with hunter2".to_owned())] {
-        let new = NewCapture { time: Time(5), name, changes: changes.clone(), mark: ContentHash([7; 32]) };
+        let new = NewCapture {
+            time: Time(5),
+            name,
+            changes: changes.clone(),
+            calls: CallsSeen::default(),
+            mark: ContentHash([7; 32]),
+        };
         stage.store.captured(workspace, new).await.expect("captured");
     }
     stage.act(erase(&[], Some("hunter2"), "s")).await.expect("erased");
@@ -104,7 +110,13 @@ pub async fn captures_go_by_age(store: Arc<dyn Store>) {
     let workspace = workspace(&*store).await;
     for (time, name) in [(1, None), (2, Some("dear".to_owned())), (3, None), (4, None)] {
         let changes = vec![change("f", ' ', 'a')];
-        let new = NewCapture { time: Time(time), name, changes, mark: ContentHash([7; 32]) };
+        let new = NewCapture {
+            time: Time(time),
+            name,
+            changes,
+            calls: CallsSeen::default(),
+            mark: ContentHash([7; 32]),
+        };
         store.captured(workspace, new).await.expect("captured");
     }
     assert_eq!(store.old_captures(Time(9)).await.expect("counted"), 3);
@@ -132,7 +144,13 @@ pub async fn a_workspace_is_forgotten(store: Arc<dyn Store>) {
     let other = stage.store.workspace(b"/other".to_vec(), (1, 9), Time(7)).await.expect("made").no;
     for of in [workspace, other] {
         let changes = vec![change("k", ' ', 'k')];
-        let new = NewCapture { time: Time(1), name: None, changes, mark: ContentHash([7; 32]) };
+        let new = NewCapture {
+            time: Time(1),
+            name: None,
+            changes,
+            calls: CallsSeen::default(),
+            mark: ContentHash([7; 32]),
+        };
         stage.store.captured(of, new).await.expect("captured");
     }
     let taken = half(&stage, "f", Some(".retake-1")).await;

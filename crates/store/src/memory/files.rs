@@ -5,7 +5,9 @@ use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
 use crate::error::{Result, StoreError};
-use crate::files::{CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
+use crate::files::{
+    CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+};
 use crate::rows::{Claims, ConversationRow, FileRows, Key, LogNo};
 
 /// Everything about files.
@@ -13,6 +15,7 @@ use crate::rows::{Claims, ConversationRow, FileRows, Key, LogNo};
 pub(super) struct Files {
     workspaces: RedBlackTreeMapSync<WorkspaceNo, WorkspaceRow>,
     captures: RedBlackTreeMapSync<(WorkspaceNo, u64), CaptureRow>,
+    calls: RedBlackTreeMapSync<String, OpenCall>,
     deltas: RedBlackTreeMapSync<(LogNo, DeltaNo), (DeltaLine, DeltaLayers)>,
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
     moved: RedBlackTreeMapSync<(LogNo, OpNo), Moved>,
@@ -66,6 +69,22 @@ impl FileRows for MemoryRows {
         let before = before.unwrap_or(u64::MAX);
         let captures = self.data.files.captures.range((workspace, 0)..(workspace, before));
         Ok(captures.rev().take(limit).map(|(_, row)| row.clone()).collect())
+    }
+
+    fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
+        self.data.files.calls.insert_mut(call.id.clone(), call.clone());
+        Ok(())
+    }
+
+    fn remove_call(&mut self, id: &str) -> Result<()> {
+        self.data.files.calls.remove_mut(id);
+        Ok(())
+    }
+
+    fn calls(&self) -> Result<Vec<OpenCall>> {
+        let mut calls: Vec<OpenCall> = self.data.files.calls.values().cloned().collect();
+        calls.sort_by_key(|call| call.entry);
+        Ok(calls)
     }
 
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
@@ -178,6 +197,11 @@ impl FileRows for MemoryRows {
         let files = &mut self.data.files;
         files.workspaces.remove_mut(&workspace);
         files.intents.remove_mut(&workspace);
+        let calls = files.calls.values().filter(|call| call.workspace == workspace);
+        let calls: Vec<String> = calls.map(|call| call.id.clone()).collect();
+        for id in &calls {
+            files.calls.remove_mut(id);
+        }
         let captures: Vec<_> = files.captures.keys().filter(|(of, _)| *of == workspace).copied().collect();
         for key in &captures {
             files.captures.remove_mut(key);

@@ -129,12 +129,17 @@ pub(super) fn reach<R: Rows>(
     Ok(found)
 }
 
-/// The entries of the own log whose deltas go: the erased ones, and the results of erased calls.
+/// The entries of the own log whose deltas go: the erased ones, the results of erased calls, and the calls of erased results.
 fn results<R: Rows>(rows: &R, member: &Loaded, keys: &BTreeSet<Key>) -> Result<BTreeSet<u64>> {
     let log = member.row.log;
     let mut seqs: BTreeSet<u64> = keys.iter().filter(|key| key.log == log).map(|key| key.seq).collect();
     for pos in keys.iter().filter_map(|key| member.pos(*key)) {
         seqs.extend(rows.results_for(log, pos, pos)?.into_iter().map(|(seq, _)| seq));
+    }
+    for key in keys.iter().filter(|key| key.log == log) {
+        let calls = rows.results_in(log, key.seq, key.seq)?.into_iter();
+        let calls = calls.filter_map(|(_, call)| member.key(call).ok()).filter(|call| call.log == log);
+        seqs.extend(calls.map(|call| call.seq));
     }
     Ok(seqs)
 }
