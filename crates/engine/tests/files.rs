@@ -49,14 +49,18 @@ async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
 
 /// The same, with other settings of what is kept, so many days later.
 async fn engine_kept(dir: &Path, seed: u64, keep: Keep, days: i64) -> Arc<Engine> {
+    let start = 1_700_000_000_000 + i64::try_from(seed).expect("small") + days * 24 * 3_600_000;
+    engine_by(dir, seed, keep, &ManualClock::new(start)).await
+}
+
+/// The same, by this clock.
+async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Arc<Engine> {
     let data = dir.join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
     let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let config = FilesConfig { data_dir: data, rules, keep };
-    let clock =
-        ManualClock::new(1_700_000_000_000 + i64::try_from(seed).expect("small") + days * 24 * 3_600_000);
-    start_in(&store, &clock, &Arc::new(Puppet::default()), seed, Some(config)).await
+    start_in(&store, clock, &Arc::new(Puppet::default()), seed, Some(config)).await
 }
 
 impl Yard {

@@ -2,14 +2,17 @@
 //! and current files always. A collection runs when nobody is at work; what an undo or a rewind may still need goes only when
 //! somebody has agreed to it, after having been told which.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+mod weigh;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, Time};
+use retake_core::{ConversationId, DeltaNo, EntryId, Time};
 use retake_store::{Claim, Claimant};
-use retake_worktree::{PackObjects, Survey};
+use retake_worktree::PackObjects;
+use weigh::Weighing;
 
 use super::blocking;
 use super::erase::is_kept;
@@ -78,16 +81,6 @@ pub struct LetGo {
     pub calls: Vec<EntryId>,
 }
 
-/// What is to go, and what is needed without it.
-struct Cut {
-    /// Captures before this.
-    captures: Time,
-    /// What calls and operations did before this; nothing, where all of it stays.
-    calls: Option<Time>,
-    live: HashSet<ContentHash>,
-    survey: Survey,
-}
-
 impl Engine {
     /// Collects what is not needed, or says what that would be.
     pub async fn prune(&self, how: Prune) -> Result<Pruned> {
@@ -98,120 +91,61 @@ impl Engine {
         let quiet = self.files.quiet().await;
         // From here on everything that is put or found stays.
         let guard = pack.guard();
-        let claims = self.store().claims().await?;
-        let cut = self.cut(&pack, &claims).await?;
+        let weighing = self.weighing(&pack).await?;
+        let (claims, (unneeded, to_quota)) = blocking(move || {
+            let cuts = weighing.cuts();
+            (weighing.claims, cuts)
+        })
+        .await
+        .and_then(|(claims, cuts)| Ok((claims, cuts?)))?;
+        let let_go = self.let_go(&claims, to_quota.as_ref().and_then(|cut| cut.calls)).await?;
+        let cut = if how == Prune::ToQuota { to_quota.unwrap_or(unneeded) } else { unneeded };
         let mut pruned = Pruned {
             captures: self.store().old_captures(cut.captures).await?,
             objects: cut.survey.objects,
             freed: cut.survey.unneeded,
-            size: cut.survey.size.saturating_sub(cut.survey.unneeded),
+            size: cut.size(),
             quota,
-            let_go: self.let_go(&claims, cut.calls).await?,
+            let_go,
             damaged: 0,
         };
-        let mut cut = cut;
-        if how == Prune::Unneeded && cut.calls.take().is_some() {
-            // Nobody has agreed to it: they stay.
-            cut = self.cut_at(&pack, &claims, cut.captures, None).await?;
-        }
         if how == Prune::Look {
             return Ok(pruned);
         }
-        pruned.captures = self.store().forget_captures(cut.captures).await?;
+        self.store().forget_captures(cut.captures).await?;
         if let Some(since) = cut.calls {
             self.store().keep_since(since).await?;
         }
         drop(quiet);
         self.files.captures.store(0, Ordering::Relaxed);
-        let before = pack.size()?;
-        pruned.objects = cut.survey.objects;
-        let (collecting, live) = (Arc::clone(&pack), cut.live);
         let stop = Arc::new(AtomicBool::new(false));
         let _until_then = StopOnDrop(Arc::clone(&stop));
+        let (collecting, live) = (Arc::clone(&pack), cut.live);
         let collected = blocking(move || {
             collecting.collect_until(&stop, &guard, &|object| live.contains(object), &mut |_, _| ())
         });
         pruned.damaged = collected.await??.damaged.len() as u64;
         pruned.size = pack.size()?;
-        pruned.freed = before.saturating_sub(pruned.size);
+        pruned.freed = cut.survey.size.saturating_sub(pruned.size);
         Ok(pruned)
     }
 
-    /// What has to go so that everything has room: captures that are old, then younger ones, then what calls did, always the
-    /// oldest first.
-    async fn cut(&self, pack: &Arc<PackObjects>, claims: &[Claim]) -> Result<Cut> {
+    /// All that decides on what is needed. Nobody may be at work.
+    async fn weighing(&self, pack: &Arc<PackObjects>) -> Result<Weighing> {
         let keep = self.files.config()?.keep;
         let retention = i64::try_from(keep.retention.as_millis()).unwrap_or(i64::MAX);
-        let old = Time(self.now().0.saturating_sub(retention));
-        let fits = |cut: &Cut| cut.survey.size.saturating_sub(cut.survey.unneeded) <= keep.quota;
-        let since = self.store().kept_since().await?;
-        let first = self.cut_at(pack, claims, old, since).await?;
-        if fits(&first) {
-            return Ok(Cut { calls: None, ..first });
-        }
-        let times = |wanted: &dyn Fn(&Claim) -> bool| {
-            let times: BTreeSet<Time> =
-                claims.iter().filter(|claim| wanted(claim)).map(|claim| Time(claim.time.0 + 1)).collect();
-            times.into_iter().collect::<Vec<_>>()
-        };
-        let captures = times(&|claim| matches!(claim.by, Claimant::Capture(_)) && claim.time >= old);
-        let mut best = first;
-        let (mut from, mut to) = (0, captures.len());
-        while from < to {
-            let at = usize::midpoint(from, to);
-            let cut = self.cut_at(pack, claims, captures[at], since).await?;
-            (from, to) = if fits(&cut) { (from, at) } else { (at + 1, to) };
-            if fits(&cut) || !fits(&best) {
-                best = cut;
-            }
-        }
-        if fits(&best) {
-            return Ok(Cut { calls: None, ..best });
-        }
-        let old = best.captures.max(captures.last().copied().unwrap_or(old));
-        let calls = times(&|claim| {
-            matches!(claim.by, Claimant::Call(..) | Claimant::Op(..)) && is_kept(claim.by, claim.time, since)
-        });
-        let mut best = self.cut_at(pack, claims, old, since).await?;
-        let (mut from, mut to) = (0, calls.len());
-        while from < to {
-            let at = usize::midpoint(from, to);
-            let cut = self.cut_at(pack, claims, old, Some(calls[at])).await?;
-            (from, to) = if fits(&cut) { (from, at) } else { (at + 1, to) };
-            if fits(&cut) || !fits(&best) {
-                best = cut;
-            }
-        }
-        if best.calls == since {
-            best.calls = None;
-        }
-        Ok(best)
-    }
-
-    /// What is needed when captures and calls before these times are not.
-    async fn cut_at(
-        &self,
-        pack: &Arc<PackObjects>,
-        claims: &[Claim],
-        captures: Time,
-        calls: Option<Time>,
-    ) -> Result<Cut> {
-        let calls = calls.max(self.store().kept_since().await?);
-        let needed = |claim: &&Claim| match claim.by {
-            Claimant::Capture(_) => claim.time >= captures,
-            by => is_kept(by, claim.time, calls),
-        };
-        let mut live: HashSet<ContentHash> = claims.iter().filter(needed).map(|claim| claim.object).collect();
-        live.extend(self.current().await?);
-        live.extend(self.underway().await?);
-        live.extend(self.store().erased_objects().await?);
-        let pack = Arc::clone(pack);
-        let (live, survey) = blocking(move || {
-            let survey = pack.survey(&|object| live.contains(object));
-            (live, survey)
+        let mut always = self.current().await?;
+        always.extend(self.underway().await?);
+        // Not this one's to take: an erasure overwrites them.
+        always.extend(self.store().erased_objects().await?);
+        Ok(Weighing {
+            pack: Arc::clone(pack),
+            claims: self.store().claims().await?,
+            always,
+            old: Time(self.now().0.saturating_sub(retention)),
+            since: self.store().kept_since().await?,
+            quota: keep.quota,
         })
-        .await?;
-        Ok(Cut { captures, calls, live, survey: survey? })
     }
 
     /// The calls whose changes are not kept, when those before a time are not.
@@ -235,7 +169,7 @@ impl Engine {
     }
 
     /// Collects by itself from time to time, as long as the engine lives.
-    pub(crate) fn keep_house(self: &Arc<Self>) {
+    pub fn keep_house(self: &Arc<Self>) {
         let (engine, clock) = (Arc::downgrade(self), Arc::clone(&self.parts().clock));
         tokio::spawn(keep_house(engine, clock));
     }

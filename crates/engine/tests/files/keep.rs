@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{Choice, Verdict};
+use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, Keep, Prune};
 use tempfile::TempDir;
 
@@ -116,6 +117,36 @@ async fn a_plan_over_what_is_not_kept_any_more_says_so_and_the_rest_goes_back() 
     assert_eq!(yard.turns().await, 5);
     let own = choose("b", Choice::Disk);
     yard.apply(yard.rewind("t5").await, own).await.expect("the disk can be chosen");
+}
+
+#[tokio::test]
+async fn while_nobody_is_at_work_it_is_collected_by_itself() {
+    let yard = much().await;
+    let Yard { engine: old, id, dir } = yard;
+    drop(old);
+    let clock = ManualClock::new(1_700_000_000_000 + 31 * 24 * 3_600_000);
+    let engine = super::engine_by(dir.path(), 1 << 20, Keep::default(), &clock).await;
+    let yard = Yard { engine, id, dir };
+    let captures = async || yard.engine.prune(Prune::Look).await.expect("looked").captures;
+    assert!(captures().await > 0);
+    yard.engine.keep_house();
+    let collected = async {
+        while captures().await > 0 {
+            clock.advance(Duration::from_secs(60));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), collected).await.expect("it is collected");
+    yard.back("t1").await;
+    assert_eq!(yard.read("a").as_deref(), Some("0\n"));
+    let weak = Arc::downgrade(&yard.engine);
+    drop(yard);
+    let gone = async {
+        while weak.upgrade().is_some() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), gone).await.expect("it does not keep the engine alive");
 }
 
 #[tokio::test]
