@@ -88,7 +88,14 @@ fn a_folder_that_is_gone_is_said_and_can_be_forgotten() {
     fs::create_dir(world.folder()).expect("made");
     let shown = world.does(&["workspace", "show", "1"]);
     assert!(shown.contains("! "), "{shown}");
-    world.does(&["workspace", "forget", "1", "--yes"]);
+    fs::remove_dir(world.folder()).expect("removed");
+    fs::create_dir(world.home().join("else")).expect("made");
+    let gone = world
+        .command(&["workspace", "forget", "../work", "--yes"])
+        .current_dir(world.home().join("else"))
+        .output();
+    assert!(gone.expect("it starts").status.success());
+    fs::create_dir(world.folder()).expect("made");
     assert_eq!(fs::read_to_string(away.join("a")).expect("it stays"), "two\n");
     assert!(world.does(&["doctor"]).contains("healthy"));
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use retake_core::{ConversationId, Time};
 use retake_store::{CaptureRow, Claimant, ListRequest, WorkspaceNo, WorkspaceRow};
@@ -62,7 +62,8 @@ impl Engine {
             return Ok(row.no);
         }
         let path = PathBuf::from(name);
-        let real = std::fs::canonicalize(&path).unwrap_or(path);
+        // Of a folder that is gone only the name can be made plain.
+        let real = std::fs::canonicalize(&path).unwrap_or_else(|_| plain(&path));
         let here = |row: &&WorkspaceRow| [name.as_bytes(), real.as_os_str().as_bytes()].contains(&&*row.root);
         let found = rows.iter().filter(here).max_by_key(|row| (is_there(row), row.no));
         found.map(|row| row.no).ok_or_else(|| {
@@ -182,6 +183,19 @@ impl Engine {
     pub async fn files_kept_since(&self) -> Result<Option<Time>> {
         Ok(self.store().kept_since().await?)
     }
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Whether the folder of a workspace is there, and the one that it was.
