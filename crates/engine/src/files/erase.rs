@@ -59,9 +59,14 @@ impl Engine {
         apply: Apply,
     ) -> Result<(Receipt, ObjectsErased)> {
         let _quiet = self.files.quiet().await;
+        let mut by = apply.by;
+        if by.request.is_some() && by.wording.is_none() {
+            // What holds the text is no part of what is asked for: it is gone when the request comes again.
+            by.wording = Some(retake_store::digest(&format!("{:?}", (&apply.action, apply.seen))));
+        }
         let action = self.with_objects(apply.action).await?;
         // What was committed is finished, also when the store's own pages could not be overwritten at once.
-        let receipt = self.store().apply(conversation, Apply { action, ..apply }).await;
+        let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
         let erased = self.erase_objects().await?;
         Ok((receipt?, erased))
     }

@@ -132,6 +132,17 @@ async fn erasing_a_text_erases_every_version_that_holds_it_but_the_one_that_is_t
 }
 
 #[tokio::test]
+async fn the_same_request_erases_once() {
+    let (yard, bytes) = made_and_removed().await;
+    let by = yard.engine.by(Some("erase-1".parse().expect("a request id")));
+    let apply = || Apply { by: by.clone(), ..apply(&yard, matching("hunter2zebra")) };
+    let first = yard.engine.erase(yard.id, apply()).await.expect("erased");
+    assert!(!is_kept(&yard, &bytes));
+    let again = yard.engine.erase(yard.id, apply()).await.expect("the same request");
+    assert_eq!((again.0.ops, again.1), (first.0.ops, ObjectsErased::default()));
+}
+
+#[tokio::test]
 async fn what_a_rewind_did_with_it_is_erased_too() {
     let yard = Yard::with(&[]).await;
     let bytes = secret(&yard.dir);
