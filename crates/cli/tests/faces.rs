@@ -8,5 +8,6 @@ mod world;
 mod chat;
 mod chat_more;
 mod errors;
+mod folders;
 mod rendering;
 mod verbs;

@@ -7,6 +7,7 @@ mod crash;
 mod escapes;
 mod files;
 mod folder;
+mod keep;
 mod world;
 
 use std::io::Write;

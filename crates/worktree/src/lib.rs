@@ -24,5 +24,7 @@ pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Shown, Side, StoredMerges, diff,
     merge_texts, unified,
 };
-pub use objects::{Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, hash};
+pub use objects::{
+    Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, Survey, hash,
+};
 pub use root::{Root, RootId, RootLock};

@@ -192,7 +192,10 @@ async fn draw(
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
     let (held, plan, git_s, error) = blocking(move || {
         let mut looking = Looking::new(&held, objects, &theirs, &git_s);
-        let plan = FilePlan::new(wishes, &chosen, &mut looking);
+        let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
+        if let Ok(plan) = &mut plan {
+            looking.leave_what_is_gone(plan);
+        }
         let error = looking.take_error();
         (held, plan, git_s, error)
     })

@@ -1,13 +1,15 @@
 //! A workspace that is open: its root, its tree, and the calls that may be changing it.
 
+use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{Capture, Findings, GitState, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
 use super::processes;
@@ -31,8 +33,26 @@ pub(crate) struct Workspace {
     pub(super) mark_kept: Option<ContentHash>,
 }
 
-/// A workspace that nobody else works on while this lives.
-pub(super) type Held = OwnedMutexGuard<Workspace>;
+/// A workspace that nobody else works on while this lives, and that is not collected from. Nobody holds two at once: who
+/// collects may wait between them.
+pub(crate) struct Held {
+    workspace: OwnedMutexGuard<Workspace>,
+    _at_work: OwnedRwLockReadGuard<()>,
+}
+
+impl Deref for Held {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        &mut self.workspace
+    }
+}
 
 impl Engine {
     /// The workspace of a conversation: its folder.
@@ -65,6 +85,7 @@ impl Engine {
     }
 
     async fn hold(&self, row: WorkspaceRow, root: Root) -> Result<Held> {
+        let at_work = Arc::clone(&self.files.at_work).read_owned().await;
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
             None => {
@@ -73,7 +94,7 @@ impl Engine {
                 self.files.keep(self.files.open_tree(row, root, Calls::after_restart(jobs)).await?)
             }
         };
-        Ok(opened.lock_owned().await)
+        Ok(Held { workspace: opened.lock_owned().await, _at_work: at_work })
     }
 
     /// Captures, and gives what was found to whom it belongs: to the calls that are open, to jobs of earlier ones, or to
@@ -94,6 +115,7 @@ impl Engine {
         name: Option<String>,
         over: Vec<String>,
     ) -> Result<()> {
+        self.files.captures.fetch_add(1, Ordering::Relaxed);
         let mark = capture.mark().0;
         let Attributed { nobodys, owned } = held.calls.attribute(&capture.findings);
         if name.is_some() || held.mark_kept != Some(mark) {
@@ -143,7 +165,7 @@ impl Files {
     async fn open_tree(&self, row: WorkspaceRow, root: Root, calls: Calls) -> Result<Workspace> {
         let config = self.config()?;
         let objects = self.objects().await?;
-        let data = config.data_dir.join("workspaces").join(row.no.0.to_string());
+        let data = self.index_dir(row.no)?;
         let rules = config.rules.clone();
         let path = root.path().to_owned();
         let mark = row.mark.map(Mark);

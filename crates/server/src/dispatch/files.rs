@@ -6,6 +6,7 @@ use retake_engine::{EngineError, FilesPlanned, FilesWish, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
+use super::erase;
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
@@ -28,14 +29,14 @@ impl InProcess {
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
         let conversation = self.conversation(&plan.conversation).await?;
         let wish = wish(&plan.files)?;
-        let erases = matches!(plan.action, WireAction::Erase { .. });
         let action = self.action(conversation, plan.action).await?;
         if !takes_files(&action) {
             no_wish(&plan.files, plan.diff)?;
+            if matches!(action, Action::Erase { .. }) {
+                return self.plan_erase(conversation, action).await;
+            }
             let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
-            let stays = erases.then(|| "erased content can't be brought back, by nothing".to_owned());
-            let stays = stays.into_iter().collect();
-            return Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, stays)));
+            return Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, Vec::new())));
         }
         let scope = wish.scope;
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
@@ -91,6 +92,10 @@ impl InProcess {
 
     /// Does an action with its files. Several steps back or forth are taken one at a time: each is whole, or is not done.
     async fn act(&self, of: ConversationId, apply: Apply, wish: FilesWish) -> Result<Done, Problem> {
+        if matches!(apply.action, Action::Erase { .. }) {
+            let (receipt, objects) = self.engine.erase(of, apply).await.map_err(problem)?;
+            return Ok(Done { receipts: vec![receipt], notes: erase::done(&objects), ..Done::default() });
+        }
         if !takes_files(&apply.action) {
             let receipt = self.engine.apply(of, apply).await.map_err(problem)?;
             return Ok(Done { receipts: vec![receipt], ..Done::default() });
