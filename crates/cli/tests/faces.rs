@@ -2,11 +2,13 @@
 //! together.
 
 mod fake;
+mod files;
 mod folder;
 mod world;
 
 mod chat;
 mod chat_more;
 mod errors;
+mod folders;
 mod rendering;
 mod verbs;

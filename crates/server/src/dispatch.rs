@@ -1,9 +1,9 @@
 //! One arm per request: names become ids, the engine does it, the answer becomes a reply. It only dispatches.
 
 mod changes;
+mod erase;
 mod files;
 mod folders;
-mod paths;
 mod port;
 mod reads;
 mod steps;
@@ -31,6 +31,9 @@ impl InProcess {
             Request::FilesStatus(of) => self.files_status(&of.conversation).await,
             Request::FilesDiff(diff) => self.files_diff(diff).await,
             Request::Workspaces => self.workspaces().await,
+            Request::WorkspaceShow(of) => self.workspace_show(&of.workspace).await,
+            Request::WorkspaceForget(of) => self.workspace_forget(&of.workspace).await,
+            Request::WorkspacePrune(prune) => self.workspace_prune(prune.how).await,
             Request::Cancel(of) => self.cancel(&of.conversation).await,
             Request::List(list) => self.list(list).await,
             Request::Info(of) => self.info(&of.conversation).await,

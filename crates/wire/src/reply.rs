@@ -10,8 +10,8 @@ use crate::files::FilesPlan;
 use crate::search::Hits;
 
 pub use files::{
-    Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, State, Uncovered, Workspace,
-    Workspaces,
+    Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
+    Uncovered, Workspace, WorkspaceShown, Workspaces,
 };
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
@@ -61,6 +61,10 @@ pub enum Reply {
     FilesStatus(FilesStatus),
     /// How files differ between two moments.
     Differences(Differences),
+    /// A folder, or what it was before it was forgotten.
+    Workspace(WorkspaceShown),
+    /// What was taken out of what is kept of files, or would be.
+    Pruned(Pruned),
     /// Earlier prompts.
     History(HistoryPage),
 }

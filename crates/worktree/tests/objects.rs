@@ -3,6 +3,7 @@
 mod collect;
 mod crash;
 mod damage;
+mod find;
 mod full;
 mod golden;
 mod model;

@@ -4,7 +4,7 @@
 use retake_wire::Grade;
 use retake_wire::reply::{Changed, Differences, FilesStatus, State};
 
-use super::files::{lines, name};
+use super::files::{diff_lines, name};
 use super::id::{self, Ids};
 use super::words;
 use crate::term::safe;
@@ -88,10 +88,10 @@ pub(crate) fn differences(look: &Look, all: &Differences) -> String {
     let mut text = String::new();
     for file in &all.files {
         match &file.diff {
-            Some(diff) if diff.starts_with("--- ") => text.push_str(&lines(look, diff, "")),
+            Some(diff) if diff.starts_with("--- ") => text.push_str(&diff_lines(look, diff, "")),
             Some(diff) => {
                 text.push_str(&format!("{}: ", name(&file.name.path)));
-                text.push_str(&lines(look, diff, ""));
+                text.push_str(&diff_lines(look, diff, ""));
             }
             None => text.push_str(&format!("{}: not shown, the diffs are too long\n", name(&file.name.path))),
         }

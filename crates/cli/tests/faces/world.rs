@@ -471,6 +471,8 @@ pub(super) fn reply(request: &Request) -> Reply {
                 created_ms: ago(9),
             }],
         }),
+        Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
+        Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
     }
 }

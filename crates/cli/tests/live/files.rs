@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::process::Command;
 
 use super::world::{World, error, out, shows};
-use crate::term::pty::Pty;
 
 /// A folder where a command has changed everything that can be changed.
 fn changed() -> World {
@@ -54,6 +53,7 @@ fn what_a_person_sees() {
         &["exec"],
         &["hide", "@"],
         &["rewind", "t1", "--choose", "a=mine"],
+        &["rewind", "t1", "--choose", "a=hunks:0"],
         &["rewind", "t1", "--scope", "conversation", "--exact"],
     ]);
     shows!(first);
@@ -260,10 +260,7 @@ fn names_of_files_can_not_act_on_the_terminal() {
 #[test]
 fn the_conversation_in_the_terminal_offers_the_scopes() {
     let world = changed();
-    let variables = world.variables();
-    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let pty =
-        Pty::run(std::path::Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", &world.last()], &variables);
+    let pty = world.converse();
     let prompt = || {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
         pty.reads_keys();

@@ -1,7 +1,6 @@
 //! Named files through the real program: what differs, how, and as it was. Must never touch a folder that is not its own.
 
 use super::world::{World, error, shows};
-use crate::term::pty::Pty;
 
 /// A folder with a checkpoint, after which a command and a person have changed what can be changed.
 fn since_lunch() -> World {
@@ -98,10 +97,7 @@ fn a_conflict_is_refused_and_can_be_chosen_for_and_a_request_is_done_once() {
 fn the_conversation_in_the_terminal_puts_files_back() {
     let world = since_lunch();
     let now = all(&world);
-    let variables = world.variables();
-    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_retake"));
-    let pty = Pty::run(program, &["-r", &world.last()], &variables);
+    let pty = world.converse();
     let prompt = || {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
         pty.reads_keys();

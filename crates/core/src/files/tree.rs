@@ -147,6 +147,8 @@ fn made(path: FilePath) -> PathPlan {
         into: Vec::new(),
         step,
         choices: Vec::new(),
+        whole: None,
+        hunks: Vec::new(),
         renamed: None,
         theirs: false,
     }

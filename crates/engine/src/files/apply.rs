@@ -55,6 +55,7 @@ impl Engine {
             if wish.scope == Scope::Files {
                 return Err(nothing());
             }
+            wish.chosen.fits(|_| false)?;
             return Ok(FilesApplied::without_files(self.apply(conversation, apply).await?));
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
@@ -64,7 +65,7 @@ impl Engine {
         let no = held.no;
         let (held, lock) = lock(held).await?;
         let (held, _) = self.capture(held, None).await?;
-        let (held, plan) = self.plan_files(held, conversation, &apply.action, &wish).await?;
+        let (held, plan, _) = self.plan_files(held, conversation, &apply.action, &wish).await?;
         check(&plan, &wish)?;
         let apply = match wish.scope {
             Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },

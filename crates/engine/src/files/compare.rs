@@ -101,7 +101,8 @@ impl Engine {
         let Some(action) = moment.and_then(Moment::action) else {
             return Ok(past);
         };
-        for wish in self.wanted_of(held, conversation, &action).await? {
+        let wanted = self.store().wanted(conversation, action.clone()).await?;
+        for wish in self.wishes(held, conversation, &action, wanted).await? {
             if let Want::Layers(layers) = &wish.want
                 && wish.stack.layers() != layers.as_slice()
             {

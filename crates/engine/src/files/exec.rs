@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Flags, Part, Role, ToolOutcome};
 use retake_store::{By, CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
+use retake_worktree::GitState;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
@@ -15,8 +16,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::attribute::Attributed;
 use super::jobs::TO_END;
-use super::processes;
 use super::workspace::{Held, accept, is_alive, see};
+use super::{git, processes};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
@@ -45,6 +46,8 @@ struct Call {
     /// The workspace that it may be changing.
     workspace: WorkspaceNo,
     entry: EntryId,
+    /// What the repository was like before it.
+    git: Option<GitState>,
     child: Child,
     receipt: Receipt,
 }
@@ -62,8 +65,9 @@ impl Engine {
         let claim = self.claim(conversation)?;
         let held = self.workspace(conversation).await?;
         // What was changed before it starts is not the command's.
-        let (mut held, _) = self.capture(held, None).await?;
-        let call = self.start_call(conversation, &exec, &mut held, claim).await?;
+        let (held, _) = self.capture(held, None).await?;
+        let (mut held, git) = git::look(held).await?;
+        let call = self.start_call(conversation, &exec, &mut held, claim, git).await?;
         drop(held);
         let (events, receiver) = mpsc::channel(64);
         let engine = Arc::clone(self);
@@ -80,6 +84,7 @@ impl Engine {
         exec: &Exec,
         held: &mut Held,
         claim: Claim,
+        git: Option<GitState>,
     ) -> Result<Call> {
         let folder: PathBuf = held.root.path().to_owned();
         let line = exec.command.join(" ");
@@ -99,7 +104,7 @@ impl Engine {
         match processes::start(&exec.command, &folder, &id) {
             Ok(child) => {
                 held.calls.begin(open);
-                Ok(Call { claim, id, workspace: held.no, entry, child, receipt })
+                Ok(Call { claim, id, workspace: held.no, entry, git, child, receipt })
             }
             Err(error) => {
                 self.store().forget_calls(vec![id.clone()]).await?;
@@ -125,8 +130,8 @@ impl Engine {
             events.send(RunEvent::Started(Some(Box::new(call.receipt.clone()).as_ref().clone()), name)).await,
         );
         let (ending, output) = self.attend(&mut call, &events).await;
-        let Call { claim, id, workspace, entry, .. } = call;
-        let of = Over { id, workspace, conversation, entry };
+        let Call { claim, id, workspace, entry, git, .. } = call;
+        let of = Over { id, workspace, conversation, entry, git };
         let ended = self.end_call(&of, &ending, output, &events).await;
         drop(claim);
         let ended = ended.unwrap_or_else(|error| Ended {
@@ -198,10 +203,12 @@ impl Engine {
         };
         // Asked first: whatever ends while the tree is looked at may have written behind the look.
         let (mut over, living) = (held.calls.ended(is_alive), processes::alive(&of.id).len());
-        let (mut held, capture) = match see(held, retake_worktree::Permission::Granted).await {
+        let (held, capture) = match see(held, retake_worktree::Permission::Granted).await {
             Ok(seen) => seen,
             Err(error) => return self.end_unseen(of, ending, output, error).await,
         };
+        let (mut held, git) = git::look(held).await?;
+        let git = of.git.as_ref().zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
         let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
         let (own, owned): (Vec<Owned>, Vec<Owned>) =
             owned.into_iter().partition(|owned| owned.entry == of.entry);
@@ -211,7 +218,7 @@ impl Engine {
             drop(events.send(RunEvent::Notice(notice)).await);
         }
         let calls = CallsSeen { owned, over: over.clone() };
-        let delta = NewDelta { workspace: held.no, changes, calls, mark: capture.mark().0 };
+        let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
         let say = self.result(&of.id, ending, &output, "");
         // Until it is stored, what it changed is still to be found.
         held.calls.end(&of.id, true);
@@ -260,6 +267,7 @@ struct Over {
     workspace: WorkspaceNo,
     conversation: ConversationId,
     entry: EntryId,
+    git: Option<GitState>,
 }
 
 /// What is said of processes that outlive their call.

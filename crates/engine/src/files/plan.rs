@@ -1,17 +1,18 @@
 //! The file half of a plan: which deltas an action wants, what that means for each path now. Captures first, changes
 //! nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{
     Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, Pos, Record, Stack, Verdict,
     Want, Wish,
 };
-use retake_store::{Action, DeltaLine, OpenCall, Planned};
+use retake_store::{Action, DeltaLine, Planned, Wanted};
 use retake_worktree::Objects;
 
 use super::blocking;
+use super::git::GitHalf;
 use super::look::Looking;
 use super::restore::Restore;
 use super::workspace::Held;
@@ -57,6 +58,8 @@ pub struct FilesPlanned {
     pub files: Option<FilePlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
+    /// What stays in git, a sentence each, with the command that would go back.
+    pub git: Vec<String>,
     /// Calls that are taken back and of which processes still run: they have to be ended first.
     pub running: Vec<Running>,
 }
@@ -84,20 +87,23 @@ impl Engine {
         };
         let takes_files =
             wish.scope != Scope::Conversation && self.takes_files(conversation, &action, &wish).await?;
-        let (files, running) = match takes_files {
-            false => (None, Vec::new()),
+        let (files, git, running) = match takes_files {
+            false => {
+                wish.chosen.fits(|_| false)?;
+                (None, Vec::new(), Vec::new())
+            }
             true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
-                let (_, plan) = self.plan_files(held, conversation, &action, &wish).await?;
+                let (_, plan, git) = self.plan_files(held, conversation, &action, &wish).await?;
                 let running = self.jobs(conversation, &action).await?;
                 let running =
                     running.iter().map(|(call, pids)| Running { entry: call.entry, processes: pids.len() });
-                (Some(plan), running.collect())
+                (Some(plan), git, running.collect())
             }
         };
         let digest = digest_of(files.as_ref());
-        Ok(FilesPlanned { conversation: planned, files, digest, running })
+        Ok(FilesPlanned { conversation: planned, files, digest, git, running })
     }
 
     /// Whether files may come or go with an action.
@@ -110,8 +116,7 @@ impl Engine {
         if wish.restore.is_some() {
             return Ok(true);
         }
-        let may_yet = |calls: Vec<OpenCall>| calls.iter().any(|call| call.conversation == conversation);
-        if !self.store().has_files(conversation).await? && !may_yet(self.store().open_calls().await?) {
+        if !self.store().has_changes(conversation).await? {
             return Ok(false);
         }
         match action {
@@ -139,39 +144,46 @@ impl Engine {
         Ok(deltas.into_iter().filter(|(line, wanted)| is_wanted(line) != *wanted).collect())
     }
 
-    /// Plans on what the capture just made saw.
+    /// Plans on what the capture just made saw, and says what stays in git.
     pub(super) async fn plan_files(
         &self,
         held: Held,
         conversation: ConversationId,
         action: &Action,
         wish: &FilesWish,
-    ) -> Result<(Held, FilePlan)> {
+    ) -> Result<(Held, FilePlan, Vec<String>)> {
         let chosen = &wish.chosen;
-        let (held, wishes) = match &wish.restore {
-            Some(restore) => self.put_back(held, conversation, restore).await?,
+        let (held, wishes, moves) = match &wish.restore {
+            Some(restore) => {
+                let (held, wishes) = self.put_back(held, conversation, restore).await?;
+                (held, wishes, Vec::new())
+            }
             None => {
-                let wishes = self.wanted_of(&held, conversation, action).await?;
-                (held, wishes)
+                let mut wanted = self.store().wanted(conversation, action.clone()).await?;
+                let moves = std::mem::take(&mut wanted.git);
+                let wishes = self.wishes(&held, conversation, action, wanted).await?;
+                (held, wishes, moves)
             }
         };
+        let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let (held, plan) = draw(held, wishes.clone(), chosen, &objects, HashMap::new()).await?;
+        let (held, plan, has) = draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
         if plan.is_clean() && chosen.paths.is_empty() {
-            return Ok((held, plan));
+            return Ok((held, plan, stays));
         }
         let theirs = self.theirs(&held).await?;
-        draw(held, wishes, chosen, &objects, theirs).await
+        let (held, plan, _) = draw(held, wishes, chosen, &objects, theirs, has).await?;
+        Ok((held, plan, stays))
     }
 
     /// What an action wants of each path that it touches.
-    pub(super) async fn wanted_of(
+    pub(super) async fn wishes(
         &self,
         held: &Held,
         conversation: ConversationId,
         action: &Action,
+        wanted: Wanted,
     ) -> Result<Vec<Wish>> {
-        let wanted = self.store().wanted(conversation, action.clone()).await?;
         if let Some(op) = wanted.reverse {
             let moved =
                 self.store().moved(conversation, op).await?.filter(|moved| moved.workspace == held.no);
@@ -234,18 +246,22 @@ async fn draw(
     chosen: &Chosen,
     objects: &Arc<dyn Objects>,
     theirs: HashMap<FilePath, Option<Record>>,
-) -> Result<(Held, FilePlan)> {
+    git_s: HashSet<FilePath>,
+) -> Result<(Held, FilePlan, HashSet<FilePath>)> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
-    let (held, plan, error) = blocking(move || {
-        let mut looking = Looking::new(&held, objects, &theirs);
-        let plan = FilePlan::new(wishes, &chosen, &mut looking);
+    let (held, plan, git_s, error) = blocking(move || {
+        let mut looking = Looking::new(&held, objects, &theirs, &git_s);
+        let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
+        if let Ok(plan) = &mut plan {
+            looking.leave_what_is_gone(plan);
+        }
         let error = looking.take_error();
-        (held, plan, error)
+        (held, plan, git_s, error)
     })
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok((held, plan)),
+        None => Ok((held, plan?, git_s)),
     }
 }
 

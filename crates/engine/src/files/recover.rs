@@ -13,6 +13,16 @@ use crate::error::{EngineError, Kind, Result};
 impl Engine {
     /// Finishes what is open; what can't be, is said, a sentence each.
     pub async fn settle_files(&self) -> Result<Vec<String>> {
+        let mut notices = self.settle_rewinds().await?;
+        if let Err(error) = self.finish_erasing().await {
+            notices.push(format!(
+                "what was erased of files may still be kept, the next start tries again: {error}"
+            ));
+        }
+        Ok(notices)
+    }
+
+    async fn settle_rewinds(&self) -> Result<Vec<String>> {
         let intents = self.store().intents().await?;
         if intents.is_empty() {
             return Ok(Vec::new());

@@ -39,7 +39,8 @@ impl Engine {
             }
             moment => {
                 let action = moment.action().expect("BUG: what is no checkpoint is in the conversation");
-                let mut wishes = self.wanted_of(&held, conversation, &action).await?;
+                let wanted = self.store().wanted(conversation, action.clone()).await?;
+                let mut wishes = self.wishes(&held, conversation, &action, wanted).await?;
                 wishes.retain(|wish| is_below(&wish.path, &restore.paths));
                 let wishes = wishes.into_iter().map(|wish| match wish.want {
                     Want::Layers(layers) => Wish { want: Want::PutBack(layers), ..wish },

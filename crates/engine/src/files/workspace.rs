@@ -1,15 +1,18 @@
 //! A workspace that is open: its root, its tree, and the calls that may be changing it.
 
+use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{
-    Capture, Findings, Mark, Objects as _, Permission, Root, RootId, RootLock, Sweep, Tree, Uncovered,
+    Capture, Findings, GitState, Mark, Objects as _, Permission, Root, RootId, RootLock, Sweep, Tree,
+    Uncovered,
 };
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
 use super::processes;
@@ -27,12 +30,32 @@ pub(crate) struct Workspace {
     pub(super) tree: Tree,
     /// Who may be changing it.
     pub(super) calls: Calls,
+    /// What the repository was like that it is in, when that was last looked at.
+    pub(super) git: Option<GitState>,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
 }
 
-/// A workspace that nobody else works on while this lives.
-pub(super) type Held = OwnedMutexGuard<Workspace>;
+/// A workspace that nobody else works on while this lives, and that is not collected from. Nobody holds two at once: who
+/// collects may wait between them.
+pub(crate) struct Held {
+    workspace: OwnedMutexGuard<Workspace>,
+    _at_work: OwnedRwLockReadGuard<()>,
+}
+
+impl Deref for Held {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        &mut self.workspace
+    }
+}
 
 impl Engine {
     /// The workspace of a conversation: its folder.
@@ -65,6 +88,7 @@ impl Engine {
     }
 
     async fn hold(&self, row: WorkspaceRow, root: Root) -> Result<Held> {
+        let at_work = Arc::clone(&self.files.at_work).read_owned().await;
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
             None => {
@@ -73,7 +97,7 @@ impl Engine {
                 self.files.keep(self.files.open_tree(row, root, Calls::after_restart(jobs)).await?)
             }
         };
-        Ok(opened.lock_owned().await)
+        Ok(Held { workspace: opened.lock_owned().await, _at_work: at_work })
     }
 
     /// Captures, and gives what was found to whom it belongs: to the calls that are open, to jobs of earlier ones, or to
@@ -105,6 +129,7 @@ impl Engine {
         name: Option<String>,
         over: Vec<String>,
     ) -> Result<()> {
+        self.files.captures.fetch_add(1, Ordering::Relaxed);
         let mark = capture.mark().0;
         let Attributed { nobodys, owned } = held.calls.attribute(&capture.findings);
         if name.is_some() || held.mark_kept != Some(mark) {
@@ -167,7 +192,7 @@ impl Files {
     async fn open_tree(&self, row: WorkspaceRow, root: Root, calls: Calls) -> Result<Workspace> {
         let config = self.config()?;
         let objects = self.objects().await?;
-        let data = config.data_dir.join("workspaces").join(row.no.0.to_string());
+        let data = self.index_dir(row.no)?;
         let rules = config.rules.clone();
         let path = root.path().to_owned();
         let mark = row.mark.map(Mark);
@@ -179,7 +204,7 @@ impl Files {
         .await??;
         // An index that was lost is made anew: then nothing is known of what changed meanwhile.
         let mark_kept = row.mark.filter(|_| tree.is_known());
-        Ok(Workspace { no: row.no, root, tree, calls, mark_kept })
+        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept })
     }
 }
 

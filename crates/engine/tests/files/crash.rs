@@ -16,7 +16,7 @@ use super::{Yard, engine};
 const WHERE: &str = "RETAKE_TEST_CRASH";
 
 /// What is done before: two turns whose deltas are of all kinds.
-async fn two_turns() -> Yard {
+pub(super) async fn two_turns() -> Yard {
     let yard = Yard::with(&[("a", "one\n"), ("gone", "dear\n"), ("deep/b", "b\n")]).await;
     yard.run("echo two > a; rm gone; mkdir new; echo x > new/x; chmod 600 deep/b").await;
     yard.run("echo three > a; ln -s a link; rm -r deep; echo file > deep").await;
@@ -39,7 +39,7 @@ async fn a_rewind_to_be_killed() {
 }
 
 /// Kills the rewind at the `nth` time that it comes to a point; whether it came there.
-fn kill_at(dir: &TempDir, point: &str, nth: usize) -> bool {
+pub(super) fn kill_at(dir: &TempDir, point: &str, nth: usize) -> bool {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new(program);
     child.args(["--exact", "files::crash::a_rewind_to_be_killed", "--nocapture"]);

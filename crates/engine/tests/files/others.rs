@@ -64,26 +64,6 @@ async fn rewind_case_20_another_conversation_is_somebody_else() {
 }
 
 #[tokio::test]
-async fn a_checkout_by_the_user_between_turns_is_not_taken_back() {
-    let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
-    let git = |script: &str| {
-        let script = script.replace("git ", "git -c user.name=a -c user.email=a@b ");
-        let done =
-            std::process::Command::new("sh").args(["-ec", &script]).current_dir(yard.path("")).output();
-        assert!(done.as_ref().is_ok_and(|done| done.status.success()), "{done:?}");
-    };
-    git(
-        "git init -qb main .; git add .; git commit -qm one; git checkout -qb two; echo two > b; git commit -qam two; git checkout -q main",
-    );
-    yard.run("echo agent > a").await;
-    git("git checkout -q two");
-    yard.run("echo again > c").await;
-    yard.back("t1").await;
-    assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
-    assert_eq!(yard.read("c"), None);
-}
-
-#[tokio::test]
 async fn rewind_case_29_a_stored_path_that_leaves_the_folder_is_never_written() {
     for bad in ["../out", "/tmp/out", ".git/hooks/x", "b/../../out"] {
         let yard = Yard::with(&[("a", "one\n")]).await;

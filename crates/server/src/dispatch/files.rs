@@ -1,18 +1,21 @@
 //! Plans and actions with their file half: what is wished becomes the engine's, what it planned and did becomes a reply.
 
-use std::collections::HashMap;
-
-use retake_core::{Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePlan, Reason, Seen, Verdict};
+use retake_core::{Choice, ConversationId, EntryId, Reason, Seen, Verdict};
 use retake_engine::store::{Action, Apply, PageRequest, Reading};
 use retake_engine::{FilesPlanned, FilesWish, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
-use super::paths::{bytes_in, choice_in, path_in, path_plan, tally};
+use super::erase;
 use super::steps::{Done, is_end, step_of};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
+
+mod shown;
+pub(super) mod words;
+
+use words::{bytes_in, stays, wish};
 
 impl InProcess {
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
@@ -22,22 +25,20 @@ impl InProcess {
             WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
             _ => None,
         };
-        let erases = matches!(plan.action, WireAction::Erase { .. });
         let (action, wish) = self.asked(conversation, plan.action, wish).await?;
         if !takes_files(&action) {
             no_wish(&plan.files, plan.diff)?;
+            if matches!(action, Action::Erase { .. }) {
+                return self.plan_erase(conversation, action).await;
+            }
             let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
-            let stays = erases.then(|| "erased content can't be brought back, by nothing".to_owned());
-            let stays = stays.into_iter().collect();
-            return Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, stays)));
+            return Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, Vec::new())));
         }
         let (scope, restores) = (wish.scope, wish.restore.is_some());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let FilesPlanned { conversation: half, files, digest, running } = planned;
-        let stays = match restores {
-            true => Vec::new(),
-            false => vec![stays(scope, files.as_ref()).to_owned()],
-        };
+        let FilesPlanned { conversation: half, files, digest, git, running } = planned;
+        let said = (!restores).then(|| stays(scope, files.as_ref()).to_owned());
+        let stays = said.into_iter().chain(git).collect();
         let changes_files = files
             .as_ref()
             .is_some_and(|files| files.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged)));
@@ -47,11 +48,8 @@ impl InProcess {
             }
             _ => None,
         };
-        let steps = asked.zip(half.as_ref()).map(|(asked, half)| reply::Steps {
-            done: half.ops,
-            asked,
-            refused: None,
-        });
+        let steps = asked.zip(half.as_ref());
+        let steps = steps.map(|(asked, half)| reply::Steps { done: half.ops, asked, refused: None });
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, stays),
             None => {
@@ -116,6 +114,10 @@ impl InProcess {
 
     /// Does an action with its files. Several steps back or forth are taken one at a time: each is whole, or is not done.
     async fn act(&self, of: ConversationId, apply: Apply, wish: FilesWish) -> Result<Done, Problem> {
+        if matches!(apply.action, Action::Erase { .. }) {
+            let (receipt, objects) = self.engine.erase(of, apply).await.map_err(problem)?;
+            return Ok(Done { receipts: vec![receipt], notes: erase::done(&objects), ..Done::default() });
+        }
         if !takes_files(&apply.action) {
             let receipt = self.engine.apply(of, apply).await.map_err(problem)?;
             return Ok(Done { receipts: vec![receipt], ..Done::default() });
@@ -125,7 +127,7 @@ impl InProcess {
             Action::Redo(count) => (count, Action::Redo),
             _ => (1, Action::Undo),
         };
-        let files = self.engine.store().has_files(of).await.map_err(store_problem)?;
+        let files = self.engine.store().has_changes(of).await.map_err(store_problem)?;
         if count == 1 || !files || wish.scope == Scope::Conversation {
             let mut done = Done::default();
             done.add(self.engine.apply_both(of, apply, wish).await.map_err(problem)?);
@@ -133,6 +135,9 @@ impl InProcess {
         }
         if wish.seen.is_some() {
             return Err(usage("a plan of files that was seen is of one step: take one at a time"));
+        }
+        if wish.chosen.paths.values().any(|choice| matches!(choice, Choice::Hunks(_))) {
+            return Err(usage("hunks are those of one step's plan: take one step at a time"));
         }
         let mut done = Done::default();
         let mut seen = apply.seen;
@@ -152,32 +157,6 @@ impl InProcess {
             }
         }
         Ok(done)
-    }
-
-    async fn files_plan(
-        &self,
-        of: ConversationId,
-        plan: FilePlan,
-        digest: [u8; 16],
-        diff: bool,
-    ) -> Result<retake_wire::FilesPlan, Problem> {
-        let deltas = self.engine.store().deltas(of).await.map_err(store_problem)?;
-        let calls: HashMap<DeltaNo, EntryId> =
-            deltas.into_iter().map(|(line, entry)| (line.no, entry)).collect();
-        let mut shown = retake_wire::FilesPlan { digest: hex(&digest), ..Default::default() };
-        for path in plan.paths {
-            tally(&mut shown, &path.verdict);
-            let changes = path.step.change.before != path.step.change.after;
-            let diff = match diff && changes {
-                true => {
-                    let bytes = self.engine.diff(path.step.change.clone(), None).await.map_err(problem)?;
-                    Some(String::from_utf8_lossy(&bytes).into_owned())
-                }
-                false => None,
-            };
-            shown.paths.push(retake_wire::PathPlan { diff, ..path_plan(path, &calls) });
-        }
-        Ok(shown)
     }
 
     /// The entries of the turns that these are in.
@@ -221,43 +200,4 @@ fn no_wish(files: &retake_wire::FilesWish, diff: bool) -> Result<(), Problem> {
         return Ok(());
     }
     Err(usage("this action has nothing to do with files"))
-}
-
-fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
-    let scope = match files.scope {
-        retake_wire::Scope::Both => Scope::Both,
-        retake_wire::Scope::Conversation => Scope::Conversation,
-        retake_wire::Scope::Files => Scope::Files,
-    };
-    let nothing_to_choose = files.choose.is_empty() && !files.exact && files.seen.is_none();
-    if scope == Scope::Conversation && !nothing_to_choose {
-        return Err(usage("there is nothing to choose for files that stay as they are"));
-    }
-    let mut chosen = Chosen { others: files.exact.then_some(Choice::Checkpoint), ..Chosen::default() };
-    for choose in &files.choose {
-        chosen.paths.insert(path_in(&choose.name)?, choice_in(choose.choice));
-    }
-    let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen, stop: files.stop, restore: None })
-}
-
-/// What an action does not do, said before it is done.
-fn stays(scope: Scope, files: Option<&FilePlan>) -> &'static str {
-    match (scope, files) {
-        (Scope::Conversation, _) => "files are not touched: only the conversation goes back",
-        (_, None) => "no file comes or goes: no command of this conversation has changed one",
-        (_, Some(plan)) if plan.paths.is_empty() => "no file comes or goes",
-        _ => {
-            "only files of this folder go back: not what commands did elsewhere, nor what git keeps for itself"
-        }
-    }
-}
-
-fn hex(digest: &[u8; 16]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Result<[u8; 16], Problem> {
-    let number = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
-    number.map(u128::to_be_bytes).ok_or_else(|| usage("“seen” is the digest of a file plan: 32 hex digits"))
 }

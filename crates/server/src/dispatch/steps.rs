@@ -5,7 +5,7 @@ use retake_engine::EngineError;
 use retake_engine::store::{By, OpRange, Receipt};
 use retake_wire::{Problem, reply};
 
-use super::paths::{count, left, note, why};
+use super::files::words::{count, left, note, why};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::usage;

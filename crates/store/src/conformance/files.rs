@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ContentHash, FileChange, FilePath, Grade, OpNo, Part, PathMove, Reason, Record, Role, Seen, Stack, Time,
+    ContentHash, FileChange, FilePath, GitMove, GitPlace, Grade, OpNo, Part, PathMove, Reason, Record, Role,
+    Seen, Stack, Time,
 };
 
 use super::stage::{Stage, by, by_request};
@@ -16,22 +17,22 @@ use crate::{
 /// What a capture saw, by name.
 const MARK: ContentHash = ContentHash([7; 32]);
 
-fn path(text: &str) -> FilePath {
+pub(super) fn path(text: &str) -> FilePath {
     FilePath::new(text.as_bytes()).expect("a path")
 }
 
 /// A file with that letter in it; nothing, for a blank.
-fn record(letter: char) -> Option<Record> {
+pub(super) fn record(letter: char) -> Option<Record> {
     let hash = ContentHash([u8::try_from(letter).expect("ASCII"); 32]);
     (letter != ' ').then_some(Record::File { hash, len: 1, mode: 0o644 })
 }
 
-fn change(name: &str, before: char, after: char) -> FileChange {
+pub(super) fn change(name: &str, before: char, after: char) -> FileChange {
     FileChange { path: path(name), before: record(before), after: record(after) }
 }
 
 /// The workspace of these tests.
-async fn workspace(store: &dyn Store) -> WorkspaceNo {
+pub(super) async fn workspace(store: &dyn Store) -> WorkspaceNo {
     store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("a workspace").no
 }
 
@@ -41,22 +42,22 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 }
 
 /// Stores a result that changed files.
-async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
+pub(super) async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
     let workspace = workspace(&*stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
-    let delta = NewDelta { workspace, changes, calls: CallsSeen::default(), mark: MARK };
+    let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark: MARK };
     stage.store.say_changed(stage.id, result(stage, text), delta).await.expect("said")
 }
 
 /// The layers of a path.
-async fn layers(stage: &Stage, name: &str) -> Stack {
+pub(super) async fn layers(stage: &Stage, name: &str) -> Stack {
     let workspace = workspace(&*stage.store).await;
     let layers = stage.store.layers(stage.id, workspace, vec![path(name)]).await.expect("layers");
     layers.into_iter().next().expect("one path").1
 }
 
 /// The half of an operation that takes everything back from a path.
-async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
+pub(super) async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
     let workspace = workspace(&*stage.store).await;
     if let Some(staging) = staging {
         stage.store.preparing(workspace, staging.into()).await.expect("prepared");
@@ -69,7 +70,7 @@ async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
     FilesHalf { workspace, moves, staged: staging.is_some() }
 }
 
-async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
+pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
     let apply = Apply { action: Action::Rewind(stage.named(to)), seen: Seen::Anything, by: by() };
     stage.store.apply_files(stage.id, apply, half).await
 }
@@ -128,6 +129,7 @@ pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
         let delta = NewDelta {
             workspace,
             changes: vec![(Grade::Written, change("f", 'a', 'b'))],
+            git: None,
             calls: CallsSeen::default(),
             mark: MARK,
         };
@@ -167,6 +169,27 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     assert!(stage.store.open_calls().await.expect("calls").is_empty());
 }
 
+/// What calls moved in git is told of those that are taken back, first first.
+pub async fn what_calls_moved_in_git_is_told_of_what_is_taken_back(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    let place = workspace(&*stage.store).await;
+    let at = |commit: &str| GitPlace { branch: Some("main".into()), commit: Some(commit.into()) };
+    let moved = |from, to| GitMove { head: Some((at(from), at(to))), ..GitMove::default() };
+    assert!(!stage.store.has_changes(stage.id).await.expect("read"));
+    for (turn, from, to) in [("two", "a", "b"), ("three", "b", "c")] {
+        stage.turn(turn).await;
+        let git = Some(moved(from, to));
+        let delta =
+            NewDelta { workspace: place, changes: Vec::new(), git, calls: CallsSeen::default(), mark: MARK };
+        stage.store.say_changed(stage.id, result(&stage, "committed"), delta).await.expect("said");
+    }
+    assert!(stage.store.has_changes(stage.id).await.expect("read") && deltas(&stage).await.is_empty());
+    let git =
+        async |to| stage.store.wanted(stage.id, Action::Rewind(stage.named(to))).await.expect("wanted").git;
+    assert_eq!(git("three").await, [(place, moved("b", "c"))]);
+    assert_eq!(git("one").await, [(place, moved("a", "b")), (place, moved("b", "c"))]);
+}
+
 /// An operation, its files and the intent to carry them out are one transaction.
 pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
@@ -187,10 +210,12 @@ pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     stage.store.settle(taken.workspace).await.expect("settled");
     assert!(stage.store.intents().await.expect("intents").is_empty());
     let fork = stage.fork(None).await;
-    let have_files = [stage.store.has_files(stage.id).await, fork.store.has_files(fork.id).await];
+    let have_files = [stage.store.has_changes(stage.id).await, fork.store.has_changes(fork.id).await];
     assert_eq!(have_files.map(|has| has.expect("looked for")), [true, false], "a fork has its own only");
     let unknown = stage.store.content(stage.id, two).await.expect("it is on another branch");
     assert_eq!(unknown, [Part::text("two")]);
+    let meta = stage.store.meta(stage.id, two).await.expect("there, too");
+    assert_eq!((meta.id, stage.store.entry_id(stage.id, meta.pos).await.expect("an id")), (two, two));
 }
 
 async fn deltas(stage: &Stage) -> Vec<DeltaLine> {

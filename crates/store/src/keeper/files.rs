@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, Mark, OpNo, Pos, Reason, Stack,
-    Step, Time,
+    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, Mark, OpNo, Pos,
+    Reason, Stack, Step, Time,
 };
 
 use super::decide::{decide, locate, undecided};
+use super::erase::{Doomed, noted};
 use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CallsSeen, CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture,
-    NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf, IntentRow,
+    Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
 };
 use crate::request::{Action, Apply, Receipt, SayRequest};
-use crate::rows::{Backend, FileRows, Key, Rows, Transactions};
+use crate::rows::{Backend, FileRows, KEPT_SINCE, Key, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
     fn workspace(&mut self, row: WorkspaceRow) -> Result<WorkspaceRow> {
@@ -62,6 +63,9 @@ impl<T: Transactions> Context<T> {
         }
         self.rows.set_mark(delta.workspace, delta.mark)?;
         self.add_delta(&loaded, delta.workspace, after.0, delta.changes)?;
+        if let Some(moved) = &delta.git {
+            self.rows.insert_git_move(&loaded.row, after.0, delta.workspace, moved)?;
+        }
         self.saw(delta.workspace, delta.calls)?;
         Ok(receipt)
     }
@@ -211,7 +215,9 @@ fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> 
     let seqs = running.iter().map(|call| Ok(loaded.key(locate(rows, loaded, call.entry)?)?.seq));
     let mut seqs = seqs.collect::<Result<Vec<u64>>>()?.into_iter();
     running.retain(|_| seqs.next().is_some_and(|seq| !wanted(seq)));
-    Ok(Wanted { deltas, reverse, running })
+    let git = rows.git_moves(log)?.into_iter().filter(|(seq, ..)| !wanted(*seq));
+    let git = git.map(|(_, workspace, moved)| (workspace, moved)).collect();
+    Ok(Wanted { deltas, reverse, running, git })
 }
 
 #[async_trait]
@@ -241,6 +247,10 @@ where
         self.read(move |rows| rows.captures(workspace, before, limit)).await
     }
 
+    async fn manifests(&self) -> Result<Vec<ContentHash>> {
+        self.read(|rows| rows.manifests()).await
+    }
+
     async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>> {
         self.read(move |rows| rows.checkpoint(workspace, &name)).await
     }
@@ -266,16 +276,19 @@ where
         self.write(move |context| context.say_changed(conversation, say, delta)).await
     }
 
-    async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {
-        self.with(conversation, deltas).await
-    }
-
-    async fn has_files(&self, conversation: ConversationId) -> Result<bool> {
+    async fn has_changes(&self, conversation: ConversationId) -> Result<bool> {
         self.with(conversation, |rows, loaded| {
             let log = loaded.row.log;
-            Ok(rows.last_delta(log)?.is_some() || rows.has_moved(log)?)
+            Ok(rows.last_delta(log)?.is_some()
+                || rows.has_moved(log)?
+                || !rows.git_moves(log)?.is_empty()
+                || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
         })
         .await
+    }
+
+    async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {
+        self.with(conversation, deltas).await
     }
 
     async fn delta(&self, conversation: ConversationId, no: DeltaNo) -> Result<DeltaLayers> {
@@ -327,4 +340,60 @@ where
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()> {
         self.write(move |context| context.rows.set_intent(workspace, None)).await
     }
+
+    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased> {
+        self.write(move |context| match &action {
+            Action::Erase { entries, matching, objects } => {
+                context.erasing(conversation, &Doomed::new(entries, matching.as_deref(), objects))
+            }
+            _ => Ok(FilesErased::default()),
+        })
+        .await
+    }
+
+    async fn erased_objects(&self) -> Result<Vec<ContentHash>> {
+        self.read(noted).await
+    }
+
+    async fn objects_erased(&self) -> Result<()> {
+        self.write(|context| context.objects_erased()).await
+    }
+
+    async fn claims(&self) -> Result<Vec<Claim>> {
+        self.read(|rows| rows.claims()).await
+    }
+
+    async fn old_captures(&self, before: Time) -> Result<u64> {
+        self.read(move |rows| rows.old_captures(before)).await
+    }
+
+    async fn forget_captures(&self, before: Time) -> Result<u64> {
+        self.write(move |context| context.rows.remove_captures(before)).await
+    }
+
+    async fn kept_since(&self) -> Result<Option<Time>> {
+        self.read(kept_since).await
+    }
+
+    async fn keep_since(&self, since: Time) -> Result<()> {
+        self.write(move |context| {
+            let since = kept_since(&context.rows)?.map_or(since, |before| before.max(since));
+            context.rows.set_note(KEPT_SINCE, Some(&since.0.to_le_bytes()))
+        })
+        .await
+    }
+
+    async fn forget_workspace(&self, workspace: WorkspaceNo) -> Result<()> {
+        self.write(move |context| context.rows.remove_workspace(workspace)).await
+    }
+}
+
+fn kept_since<R: FileRows>(rows: &R) -> Result<Option<Time>> {
+    let damaged = |_| StoreError::Damaged {
+        row: "the note of how far back files are kept".into(),
+        why: "it is no time".into(),
+    };
+    let note = rows.note(KEPT_SINCE)?;
+    let time = note.map(|bytes| <[u8; 8]>::try_from(bytes).map(i64::from_le_bytes).map(Time));
+    time.transpose().map_err(damaged)
 }

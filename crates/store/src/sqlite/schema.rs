@@ -212,7 +212,7 @@ CREATE TABLE intent (
 ) STRICT;
 ";
 
-/// Calls that may be changing a workspace, of every conversation: a handful at any time.
+/// Calls that may be changing a workspace, of every conversation: a handful at any time; and what calls moved in git.
 const CALLS: &str = "
 CREATE TABLE open_call (
   id TEXT PRIMARY KEY,
@@ -220,6 +220,15 @@ CREATE TABLE open_call (
   conversation BLOB NOT NULL,
   entry BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE git_move (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  moved TEXT NOT NULL,
+  PRIMARY KEY (root, log, seq)
+) STRICT;
 ";
 
 /// All that was there at a capture that somebody named.

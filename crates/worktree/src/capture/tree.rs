@@ -393,6 +393,12 @@ impl Tree {
         self.index.claims()
     }
 
+    /// The same of a workspace that is not open: of the index of that mark in its data folder. None, where there is no such
+    /// index: then nothing is compared with it.
+    pub fn objects_kept(data_dir: &Path, mark: Mark) -> std::collections::BTreeSet<ContentHash> {
+        index_file::load(data_dir, mark).map(|index| index.claims()).unwrap_or_default()
+    }
+
     /// Puts a manifest of what the last capture saw into the object store (which is not synced), and names it.
     ///
     /// # Errors

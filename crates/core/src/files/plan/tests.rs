@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::*;
-use crate::files::ContentHash;
+use crate::files::{ContentHash, NoSuchHunks};
 
 /// A tree: what is at each path. The content of a file is one letter; two letters merge when one of them is a digit,
 /// which stands for a change elsewhere in the file.
@@ -22,6 +22,10 @@ impl MergeBytes for Tree {
         hash[1] = theirs.0[0];
         ours.0[0].is_ascii_digit().then_some((ContentHash(hash), 1))
     }
+
+    fn part(&mut self, _: ContentHash, _: ContentHash, _: &[u32]) -> Result<(ContentHash, u64), NoSuchHunks> {
+        Err(NoSuchHunks::NoText)
+    }
 }
 
 impl Look for Tree {
@@ -38,6 +42,11 @@ impl Look for Tree {
 
     fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
         None
+    }
+
+    /// Git has whatever is named by a `g`.
+    fn is_git_s(&mut self, path: &FilePath) -> bool {
+        path.name() == b"g"
     }
 }
 
@@ -92,8 +101,8 @@ fn back(
         let stack = Stack::new(layers.collect());
         Wish { path: path(name), stack, want: Want::Layers(Vec::new()) }
     });
-    let paths = chosen.iter().map(|(name, choice)| (path(name), *choice)).collect();
-    let plan = FilePlan::new(wishes.collect(), &Chosen { paths, others: None }, &mut tree);
+    let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
+    let plan = FilePlan::new(wishes.collect(), &Chosen { paths, others: None }, &mut tree).unwrap();
     let mut shown = String::new();
     for planned in &plan.paths {
         let change = &planned.step.change;
@@ -137,7 +146,7 @@ fn each_choice() {
         (Choice::Yours, "f Conflict(Bytes) x -> x, 1 left"),
     ] {
         let shown = back(&[("f", "ab", 'x')], &[], &[("f", choice)], Grade::Written);
-        assert_eq!(shown.trim_end(), expected, "{choice:?}");
+        assert_eq!(shown.trim_end(), expected);
     }
 }
 
@@ -147,6 +156,18 @@ fn what_is_ambiguous_stays_unless_it_is_chosen() {
     assert_eq!(back(&rows, &[], &[], Grade::Ambiguous), "f Kept b -> b, 1 left\n");
     let chosen = back(&rows, &[], &[("f", Choice::Checkpoint)], Grade::Ambiguous);
     assert_eq!(chosen, "f Revert b -> a, 0 left\n");
+}
+
+#[test]
+fn what_git_has_stays_unless_it_is_chosen() {
+    for now in ['b', 'x'] {
+        let rows = [("g", "ab", now), ("h", "ab", 'b')];
+        let plan = back(&rows, &[], &[], Grade::Seen);
+        assert_eq!(plan, format!("g GitHas {now} -> {now}, 1 left\nh Revert b -> a, 0 left\n"));
+        let chosen = back(&rows, &[], &[("g", Choice::Checkpoint)], Grade::Seen);
+        assert_eq!(chosen, format!("g Revert {now} -> a, 0 left\nh Revert b -> a, 0 left\n"));
+    }
+    assert_eq!(back(&[("g", "ab", 'a')], &[], &[], Grade::Seen), "g Unchanged a -> a, 0 left\n");
 }
 
 #[test]
@@ -213,11 +234,11 @@ fn reversing_what_an_operation_did_is_exact_also_over_what_others_wrote_before_i
     let mut tree = Tree::default();
     tree.0.extend(record('1').map(|record| (path("f"), record)));
     let wish = Wish { path: path("f"), stack, want: Want::Layers(Vec::new()) };
-    let there = FilePlan::new(vec![wish], &Chosen::default(), &mut tree);
+    let there = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
     let step = there.paths[0].step.clone();
     tree.0.extend(step.change.after.clone().map(|record| (path("f"), record)));
     let wish = Wish { path: path("f"), stack: step.stack_after.clone(), want: Want::Reverse(step.clone()) };
-    let back = FilePlan::new(vec![wish], &Chosen::default(), &mut tree);
+    let back = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
     assert_eq!(back.paths[0].step.change, step.change.inverse());
     assert_eq!(back.paths[0].step.stack_after, step.stack_before);
 }
