@@ -7,6 +7,7 @@ mod kinds;
 mod model;
 mod rules;
 mod scale;
+mod steps;
 mod written;
 
 use std::fs;

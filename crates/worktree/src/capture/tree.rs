@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use super::settle::Settling;
 use super::start;
 use super::sweep::{self, Context, Found};
 use crate::error::{Result, WorktreeError};
+use crate::failpoint::failpoint;
 use crate::objects::{Objects, hash};
 
 /// What to look at.
@@ -237,6 +239,7 @@ impl Tree {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Capture> {
         let root = self.open_root()?;
+        self.pass(failpoint!("capture.opened"))?;
         let mut rules = self.rules.clone();
         rules.always.extend(self.index.always.iter().cloned());
         let context = Context {
@@ -251,6 +254,7 @@ impl Tree {
             not_enough: AtomicBool::new(false),
         };
         let (mut found, counts) = self.sweep(&context, sweep)?;
+        self.pass(failpoint!("capture.swept"))?;
         let volume = fetch::volume(&found);
         let too_much = volume.files > rules.ask_files || volume.bytes > rules.ask_bytes;
         if too_much && permission == Permission::Ask {
@@ -258,11 +262,13 @@ impl Tree {
         }
         let of = volume.files + volume.doubted;
         fetch::fetch(&context, &mut found, &|done| progress(Progress::Read { done, of }))?;
+        self.pass(failpoint!("capture.fetched"))?;
         let mut settling = Settling::all(&self.index, found);
         let extras = extras::look_at_all(&context, &mut settling, &read::into(&*self.objects))?;
         let (findings, folders, changed) = settling.finish();
         // Someone may have put another folder there meanwhile: then what was seen is not the workspace.
         self.open_root()?;
+        self.pass(failpoint!("capture.looked"))?;
         let mut next = Index {
             identity: root.identity,
             mark: self.index.mark,
@@ -285,11 +291,13 @@ impl Tree {
         }
         if changed {
             self.objects.sync()?;
+            self.pass(failpoint!("capture.synced"))?;
         }
         // Under the same mark the index before stays as it is, until this one is accepted.
         let refreshed = changed && next.mark == self.index.mark;
         if changed && !refreshed {
             index_file::save(&self.data_dir, &next)?;
+            self.pass(failpoint!("capture.saved"))?;
         }
         let stats = Stats {
             folders: counts.folders,
@@ -300,6 +308,10 @@ impl Tree {
         };
         let uncovered = uncovered(&next);
         Ok(Capture { findings, uncovered, stats, next: Arc::new(next), refreshed })
+    }
+
+    fn pass(&self, passed: io::Result<()>) -> Result<()> {
+        passed.map_err(WorktreeError::io("capture", &self.path))
     }
 
     fn sweep(&self, context: &Context<'_>, sweep: &Sweep) -> Result<(Vec<Found>, sweep::Counts)> {
@@ -321,6 +333,7 @@ impl Tree {
     /// # Errors
     /// The data folder can't be tidied; the tree has moved on all the same.
     pub fn accept(&mut self, capture: Capture) -> Result<Findings> {
+        self.pass(failpoint!("capture.kept"))?;
         let moved = self.index.mark != capture.next.mark;
         self.index = capture.next;
         if capture.refreshed {
@@ -329,6 +342,7 @@ impl Tree {
         if moved {
             index_file::remove_others(&self.data_dir, Some(self.index.mark))?;
         }
+        self.pass(failpoint!("capture.accepted"))?;
         Ok(capture.findings)
     }
 

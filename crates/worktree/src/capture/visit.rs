@@ -16,6 +16,7 @@ use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
 use super::sweep::{Context, Counts, Draft, Found, InForce, Job, Outcome, Side, Standing, State};
 use crate::apply::StagingName;
 use crate::error::{Result, WorktreeError};
+use crate::failpoint::{self, failpoint};
 
 /// A thread of the sweep.
 pub(crate) struct Visitor<'a> {
@@ -102,6 +103,7 @@ impl<'a> Visitor<'a> {
             return Ok(Some(Outcome::Uncovered(WhyNot::DataFolder)));
         }
         listing.read(fd.as_fd())?;
+        failpoint!("capture.listed").map_err(failpoint::errno)?;
         let mut standing = job.standing;
         let mut line = job.line;
         if job.place.is_some()

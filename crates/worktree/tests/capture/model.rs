@@ -92,6 +92,15 @@ fn read_all(root: &Path) -> Disk {
     disk
 }
 
+/// What is on the disk, where nothing is ignored.
+pub(super) fn on_disk(root: &Path) -> BTreeMap<FilePath, Record> {
+    let record = |(path, node)| match node {
+        Node::Is(record, _) => Some((path, record)),
+        Node::Special => None,
+    };
+    read_all(root).into_iter().filter_map(record).collect()
+}
+
 /// The ignore files in force: for each folder, on which disk its own is to be read.
 struct Ignores<'a>(&'a dyn Fn(Option<&FilePath>) -> &'a Disk);
 
