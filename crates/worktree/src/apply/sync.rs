@@ -6,10 +6,9 @@ use std::os::fd::AsFd;
 use retake_core::FilePath;
 
 use super::Ground;
-use super::look::names;
 use super::slots::Slots;
 use crate::failpoint::failpoint;
-use crate::root::Root;
+use crate::root::{Root, names};
 use rustix::fs::{Mode, OFlags};
 
 /// File systems on which one call syncs everything, and says when it failed: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs.

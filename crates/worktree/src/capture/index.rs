@@ -6,9 +6,33 @@ use std::sync::Arc;
 
 use retake_core::{ContentHash, FilePath, Record};
 
-use super::below::{Identity, Signature};
+use super::below::Signature;
 use super::coverage::WhyNot;
 use super::rules::Limits;
+use crate::root::{Root, RootId};
+
+/// Which folder a root is. Device numbers may change at a reboot; the file system's own number does not, where it has
+/// one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub device: u64,
+    pub inode: u64,
+    pub volume: u64,
+}
+
+impl Identity {
+    /// Whether this is the folder that `other` was.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let same_volume = self.volume != 0 && self.volume == other.volume;
+        self.inode == other.inode && (self.device == other.device || same_volume)
+    }
+
+    pub(crate) fn of(root: &Root) -> Self {
+        let volume = rustix::fs::fstatvfs(root).map_or(0, |found| found.f_fsid);
+        let RootId { dev, ino } = root.id();
+        Self { device: dev, inode: ino, volume }
+    }
+}
 
 /// Which capture an index is of. It is kept with the capture; an index with another one is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::below::{Identity, Signature};
+use super::below::Signature;
 use super::bytes::{Reader, Writer};
 use super::coverage::WhyNot;
-use super::index::{Entry, FileSeen, Folder, Index, LinkSeen, Mark, Place, What, child};
+use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, Place, What, child};
 use super::rules::Limits;
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
 
-use super::below::Root;
 use super::extras::{self, Look};
 use super::findings::Findings;
 use super::index::{Folder, Index, Known, What};
@@ -14,6 +13,7 @@ use super::read;
 use super::tree::{Capture, Stats, Tree};
 use crate::error::Result;
 use crate::objects::hash;
+use crate::root::Root;
 
 /// Who wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@ use super::index::{FileSeen, LinkSeen, What};
 use crate::error::Result;
 use crate::failpoint::{self, failpoint};
 use crate::objects::{Objects, hash};
+use crate::root::open_file;
 
 /// What reading came to.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,7 +96,7 @@ fn attempt(
     buffer: &mut Vec<u8>,
 ) -> Result<Attempt, Errno> {
     let read_at = below::stamp();
-    let file = below::open_file(request.folder, request.name)?;
+    let file = open_file(request.folder, request.name)?;
     failpoint!("capture.reading").map_err(failpoint::errno)?;
     let expected = match expected {
         Some(expected) => expected,

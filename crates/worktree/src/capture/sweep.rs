@@ -9,7 +9,7 @@ use std::thread;
 
 use retake_core::{ContentHash, Record};
 
-use super::below::{Root, Signature};
+use super::below::Signature;
 use super::coverage::{CoverageChange, WhyNot};
 use super::index::{Folder, Index, Place, What};
 use super::rules::{Chain, Limits, Parsed, Rules};
@@ -17,6 +17,7 @@ use super::visit::Visitor;
 use crate::error::Result;
 use crate::failpoint;
 use crate::objects::Objects;
+use crate::root::Root;
 
 /// All that a sweep needs to know.
 pub(crate) struct Context<'a> {

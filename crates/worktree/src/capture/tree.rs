@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_core::{ContentHash, FilePath, Record};
 
-use super::below::{self, Root};
+use super::below;
 use super::coverage::Uncovered;
 use super::extras::{self, Look};
 use super::fetch;
 use super::findings::Findings;
-use super::index::{Index, Known, Mark, Place, What, child};
+use super::index::{Identity, Index, Known, Mark, Place, What, child};
 use super::index_file;
 use super::manifest;
 use super::read;
@@ -27,6 +27,7 @@ use super::sweep::{self, Context, Found};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::{Objects, hash};
+use crate::root::Root;
 
 /// What to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,8 +134,8 @@ impl Tree {
         objects: Arc<dyn Objects>,
         mark: Option<Mark>,
     ) -> Result<Self> {
+        let identity = Identity::of(&Root::open(root)?);
         refuse(root, data_dir, &rules)?;
-        let opened = Root::open(root)?;
         let mut own = Vec::new();
         for folder in [Some(data_dir), rules.own.as_deref()].into_iter().flatten() {
             let meta = fs::metadata(folder).map_err(WorktreeError::io("open the data folder", folder))?;
@@ -144,8 +145,8 @@ impl Tree {
         let loaded = mark.and_then(|mark| index_file::load(data_dir, mark));
         let kept = loaded.is_some();
         let index = loaded.unwrap_or_else(|| Index {
-            identity: opened.identity,
-            mark: Mark(hash(format!("{:?} {}", opened.identity, below::stamp()).as_bytes())),
+            identity,
+            mark: Mark(hash(format!("{identity:?} {}", below::stamp()).as_bytes())),
             limits,
             always: Default::default(),
             folders: Default::default(),
@@ -219,10 +220,10 @@ impl Tree {
 
     pub(crate) fn open_root(&self) -> Result<Root> {
         let root = Root::open(&self.path)?;
-        if root.identity.is(&self.index.identity) {
+        if Identity::of(&root).is(&self.index.identity) {
             Ok(root)
         } else {
-            Err(WorktreeError::RootReplaced { path: self.path.clone() })
+            Err(WorktreeError::RootOther(self.path.clone()))
         }
     }
 
@@ -270,7 +271,7 @@ impl Tree {
         self.open_root()?;
         self.pass(failpoint!("capture.looked"))?;
         let mut next = Index {
-            identity: root.identity,
+            identity: Identity::of(&root),
             mark: self.index.mark,
             limits: context.limits(),
             always: rules.always.clone(),
@@ -428,9 +429,8 @@ impl std::fmt::Debug for Tree {
 /// Folders that are never roots (spec `rewind.md`, *Capture*).
 fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
     let refused = |why| Err(WorktreeError::RootRefused { path: root.to_owned(), why });
-    let gone = |source| WorktreeError::Root { path: root.to_owned(), source };
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let root_is = fs::canonicalize(root).map_err(gone)?;
+    let root_is = fs::canonicalize(root).map_err(WorktreeError::io("open", root))?;
     let is_own = |own: &Path| root_is.starts_with(real(own));
     if root_is.parent().is_none() {
         refused("it is the whole system")

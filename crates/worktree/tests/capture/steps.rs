@@ -152,7 +152,7 @@ fn settled(home: &Path, before: Option<Vec<u8>>, expected: &[FileChange], when: 
 #[test]
 fn every_failpoint_of_a_capture_is_passed() {
     let passed: BTreeSet<_> = points().into_iter().collect();
-    let ours = ["capture.", "index.", "objects."];
+    let ours = ["capture.", "index.", "objects.", "root."];
     let listed = FAILPOINTS.iter().copied().filter(|name| ours.iter().any(|our| name.starts_with(our)));
     assert_eq!(passed, listed.collect());
 }
@@ -171,7 +171,7 @@ fn a_failure_at_any_step_of_a_capture_loses_nothing() {
         let when = format!("{name}, passing {moment}: {ended:?}");
         match (*name, &ended) {
             // A path that could not be read is said to be so, and compared when it can be.
-            ("capture.listed" | "capture.reading" | "capture.read", Ok(found)) => {
+            ("root.openat2" | "capture.listed" | "capture.reading" | "capture.read", Ok(found)) => {
                 assert!(found.changes != expected || !found.coverage.is_empty(), "{when}");
                 let found_since = place.keep().expect("kept");
                 assert!(found_since.coverage.iter().all(|(_, change)| *change == CoverageChange::Gained));
