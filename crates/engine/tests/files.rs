@@ -2,6 +2,7 @@
 
 mod capture;
 mod crash;
+mod jobs;
 mod others;
 mod rewinds;
 mod steps;

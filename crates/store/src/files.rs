@@ -51,8 +51,44 @@ pub struct NewCapture {
     pub name: Option<String>,
     /// What nobody's call changed.
     pub changes: Vec<FileChange>,
+    /// What belongs to calls.
+    pub calls: CallsSeen,
     /// What it saw, by name.
     pub mark: ContentHash,
+}
+
+/// A call that may be changing a workspace: it runs, or processes of it have outlived it. It is kept, so that what they
+/// change is its own also after a restart (spec `rewind.md`, case 5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Its name, which its processes bear.
+    pub id: String,
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// The conversation that it is part of.
+    pub conversation: ConversationId,
+    /// The entry that made it.
+    pub entry: EntryId,
+}
+
+/// What a call was seen to change while its result was not yet, or long since, stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owned {
+    /// The conversation that the call is part of.
+    pub conversation: ConversationId,
+    /// The entry that made it.
+    pub entry: EntryId,
+    /// What, in the order of observation.
+    pub changes: Vec<(Grade, FileChange)>,
+}
+
+/// What a capture tells of calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallsSeen {
+    /// What they changed.
+    pub owned: Vec<Owned>,
+    /// Those that are over, none of whose processes is left, by their names.
+    pub over: Vec<String>,
 }
 
 /// What a call did to files, to be stored with the entry that tells its result.
@@ -62,6 +98,8 @@ pub struct NewDelta {
     pub workspace: WorkspaceNo,
     /// What, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
+    /// What belongs to other calls.
+    pub calls: CallsSeen,
     /// What the last capture saw, by name.
     pub mark: ContentHash,
 }
@@ -88,6 +126,8 @@ pub struct Wanted {
     pub deltas: Vec<(DeltaLine, bool)>,
     /// The operation whose own doing is reversed instead, where an undo or a redo comes to one that has done something.
     pub reverse: Option<OpNo>,
+    /// Calls of the conversation that are taken back and may still be changing files.
+    pub running: Vec<OpenCall>,
 }
 
 /// The layers that a delta has put on each path.
@@ -142,6 +182,13 @@ pub trait FileStore: Send + Sync {
         before: Option<u64>,
         limit: usize,
     ) -> Result<Vec<CaptureRow>>;
+
+    /// A call begins, that may change a workspace.
+    async fn begin_call(&self, call: OpenCall) -> Result<()>;
+    /// Calls are over that can have changed nothing.
+    async fn forget_calls(&self, ids: Vec<String>) -> Result<()>;
+    /// The calls that may be changing a workspace, in the order of their entries' ids.
+    async fn open_calls(&self) -> Result<Vec<OpenCall>>;
 
     /// Stores what somebody said together with what it did to files, and puts the layers on their paths.
     async fn say_changed(

@@ -58,6 +58,7 @@ impl Engine {
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.alone(conversation).await?;
+        self.without_jobs(conversation, &apply.action, wish.stop).await?;
         let held = self.workspace(conversation).await?;
         let no = held.no;
         let (held, lock) = lock(held).await?;
@@ -251,12 +252,7 @@ impl Engine {
             return Err(EngineError::new(Kind::Storage, "unsettled", what).hint(failed.why.hint()));
         }
         let capture = held.tree.note(changes, Noting::Apply)?;
-        let foreign = held.calls.attribute(&capture.findings);
-        let mark = capture.mark().0;
-        if held.mark_kept != Some(mark) {
-            let new = retake_store::NewCapture { time: self.now(), name: None, changes: foreign, mark };
-            self.store().captured(held.no, new).await?;
-        }
+        self.keep_capture(held, &capture, None, Vec::new()).await?;
         accept(held, capture)?;
         Ok(self.store().settle(held.no).await?)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, Record, Stack, Verdict, Want, Wish,
+    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Record, Stack, Verdict, Want, Wish,
 };
 use retake_store::{Action, Planned};
 use retake_worktree::Objects;
@@ -40,6 +40,8 @@ pub struct FilesWish {
     pub chosen: Chosen,
     /// The plan that its author saw, by its digest: another one is refused.
     pub seen: Option<[u8; 16]>,
+    /// Whether processes that calls taken back have left running are ended first; else they are a refusal.
+    pub stop: bool,
 }
 
 /// Both halves of a plan.
@@ -51,6 +53,17 @@ pub struct FilesPlanned {
     pub files: Option<FilePlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
+    /// Calls that are taken back and of which processes still run: they have to be ended first.
+    pub running: Vec<Running>,
+}
+
+/// A call of which processes still run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// The entry that made it.
+    pub entry: EntryId,
+    /// The number of its processes.
+    pub processes: usize,
 }
 
 impl Engine {
@@ -65,22 +78,29 @@ impl Engine {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
-        let files = match wish.scope {
-            Scope::Conversation => None,
-            _ if !self.has_deltas(conversation).await? => None,
-            _ => {
+        let takes_files = wish.scope != Scope::Conversation && self.has_deltas(conversation).await?;
+        let (files, running) = match takes_files {
+            false => (None, Vec::new()),
+            true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
-                Some(self.plan_files(held, conversation, &action, &wish.chosen).await?.1)
+                let (_, plan) = self.plan_files(held, conversation, &action, &wish.chosen).await?;
+                let running = self.jobs(conversation, &action).await?;
+                let running =
+                    running.iter().map(|(call, pids)| Running { entry: call.entry, processes: pids.len() });
+                (Some(plan), running.collect())
             }
         };
         let digest = digest_of(files.as_ref());
-        Ok(FilesPlanned { conversation: planned, files, digest })
+        Ok(FilesPlanned { conversation: planned, files, digest, running })
     }
 
-    /// Whether calls of a conversation have ever changed files: else there is nothing to look at.
+    /// Whether calls of a conversation have ever changed files, or may yet: else there is nothing to look at.
     pub(super) async fn has_deltas(&self, conversation: ConversationId) -> Result<bool> {
-        Ok(!self.store().deltas(conversation).await?.is_empty())
+        if !self.store().deltas(conversation).await?.is_empty() {
+            return Ok(true);
+        }
+        Ok(self.store().open_calls().await?.iter().any(|call| call.conversation == conversation))
     }
 
     /// Plans on what the capture just made saw.

@@ -42,7 +42,7 @@ impl InProcess {
         }
         let scope = wish.scope;
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let FilesPlanned { conversation: half, files, digest } = planned;
+        let FilesPlanned { conversation: half, files, digest, running } = planned;
         let stays = vec![stays(scope, files.as_ref()).to_owned()];
         let changes_files = files
             .as_ref()
@@ -62,7 +62,10 @@ impl InProcess {
             }
         };
         let unchanged = shown.unchanged && !changes_files;
-        Ok(Reply::Plan(reply::Plan { unchanged, files, ..shown }))
+        let running = running
+            .into_iter()
+            .map(|running| reply::Running { entry: running.entry.to_string(), processes: running.processes });
+        Ok(Reply::Plan(reply::Plan { unchanged, files, running: running.collect(), ..shown }))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
@@ -302,7 +305,7 @@ fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
         chosen.paths.insert(path_in(&choose.name)?, choice_in(choose.choice));
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen })
+    Ok(FilesWish { scope, chosen, seen, stop: files.stop })
 }
 
 fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {

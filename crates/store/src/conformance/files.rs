@@ -9,8 +9,8 @@ use retake_core::{
 
 use super::stage::{Stage, by, by_request};
 use crate::{
-    Action, Apply, DeltaLine, FilesHalf, NewCapture, NewDelta, Receipt, Result, SayRequest, Store,
-    StoreError, WorkspaceNo,
+    Action, Apply, CallsSeen, DeltaLine, FilesHalf, NewCapture, NewDelta, OpenCall, Owned, Receipt, Result,
+    SayRequest, Store, StoreError, WorkspaceNo,
 };
 
 /// What a capture saw, by name.
@@ -44,7 +44,7 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
     let workspace = workspace(&*stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
-    let delta = NewDelta { workspace, changes, mark: MARK };
+    let delta = NewDelta { workspace, changes, calls: CallsSeen::default(), mark: MARK };
     stage.store.say_changed(stage.id, result(stage, text), delta).await.expect("said")
 }
 
@@ -84,7 +84,7 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
     assert_eq!(one.mark, None);
     for (name, number) in [(None, 1), (Some("before lunch".to_owned()), 2)] {
         let changes = vec![change("f", ' ', 'a')];
-        let capture = NewCapture { time: Time(5), name, changes, mark: MARK };
+        let capture = NewCapture { time: Time(5), name, changes, calls: CallsSeen::default(), mark: MARK };
         let no = store.captured(one.no, capture).await.expect("captured");
         assert_eq!(no, number);
     }
@@ -121,12 +121,45 @@ pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
     let say = SayRequest { by: by_request("r"), ..result(&stage, "done") };
     let mut receipts = Vec::new();
     for _ in 0..2 {
-        let delta =
-            NewDelta { workspace, changes: vec![(Grade::Written, change("f", 'a', 'b'))], mark: MARK };
+        let delta = NewDelta {
+            workspace,
+            changes: vec![(Grade::Written, change("f", 'a', 'b'))],
+            calls: CallsSeen::default(),
+            mark: MARK,
+        };
         receipts.push(stage.store.say_changed(stage.id, say.clone(), delta).await.expect("said"));
     }
     assert_eq!(receipts[0], receipts[1]);
     assert_eq!(stage.store.deltas(stage.id).await.expect("deltas").len(), 1);
+}
+
+/// What a call changed before its result was stored, or long after, lies above what came between; a call that is over is
+/// open no more.
+pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let (place, entry) = (workspace(&*stage.store).await, stage.named("one"));
+    let call = |id: &str| OpenCall { id: id.into(), workspace: place, conversation: stage.id, entry };
+    for id in ["job", "other"] {
+        stage.store.begin_call(call(id)).await.expect("begun");
+    }
+    changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    assert_eq!(stage.store.open_calls().await.expect("calls"), [call("job"), call("other")]);
+    let wanted = stage.store.wanted(stage.id, Action::Rewind(entry)).await.expect("it can be done");
+    assert_eq!(wanted.running, [call("job"), call("other")], "they are taken back");
+    let label = Action::Label(None, Some("name".into()));
+    assert!(stage.store.wanted(stage.id, label).await.expect("it can be done").running.is_empty());
+    let changes = vec![(Grade::Ambiguous, change("f", 'b', 'c'))];
+    let owned = vec![Owned { conversation: stage.id, entry, changes }];
+    let calls = CallsSeen { owned, over: vec!["job".into()] };
+    let capture = NewCapture { time: Time(5), name: None, changes: Vec::new(), calls, mark: MARK };
+    stage.store.captured(place, capture).await.expect("captured");
+    let lines: Vec<_> = deltas(&stage).await.iter().map(|line| (line.no.0, line.seq, line.applied)).collect();
+    assert_eq!(lines, [(1, 3, 1), (2, 1, 1)]);
+    let grades: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.grade).collect();
+    assert_eq!(grades, [Grade::Seen, Grade::Ambiguous]);
+    assert_eq!(stage.store.open_calls().await.expect("calls"), [call("other")]);
+    stage.store.forget_calls(vec!["other".into(), "never".into()]).await.expect("forgotten");
+    assert!(stage.store.open_calls().await.expect("calls").is_empty());
 }
 
 /// An operation, its files and the intent to carry them out are one transaction.

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ConversationId, DeltaNo, EntryId, FilePath, Layer, Mark, OpNo, Pos, Reason, Stack, Step, Time,
+    By, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, Mark, OpNo, Pos, Reason, Stack,
+    Step, Time,
 };
 
-use super::decide::{decide, undecided};
+use super::decide::{decide, locate, undecided};
 use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture, NewDelta, Wanted,
-    WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture,
+    NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
 };
 use crate::request::{Action, Apply, Receipt, SayRequest};
 use crate::rows::{Backend, FileRows, Key, Rows, Transactions};
@@ -31,12 +32,23 @@ impl<T: Transactions> Context<T> {
     }
 
     fn captured(&mut self, workspace: WorkspaceNo, new: NewCapture) -> Result<u64> {
-        let NewCapture { time, name, changes, mark } = new;
+        let NewCapture { time, name, changes, calls, mark } = new;
         let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
         let row = CaptureRow { no: last + 1, time, name, changes };
         self.rows.insert_capture(workspace, &row)?;
         self.rows.set_mark(workspace, mark)?;
+        self.saw(workspace, calls)?;
         Ok(row.no)
+    }
+
+    /// What belongs to calls is theirs, and those that are over are forgotten.
+    fn saw(&mut self, workspace: WorkspaceNo, calls: CallsSeen) -> Result<()> {
+        for Owned { conversation, entry, changes } in calls.owned {
+            let loaded = self.load(conversation)?;
+            let seq = loaded.key(locate(&self.rows, &loaded, entry)?)?.seq;
+            self.add_delta(&loaded, workspace, seq, changes)?;
+        }
+        calls.over.iter().try_for_each(|id| self.rows.remove_call(id))
     }
 
     fn say_changed(&mut self, id: ConversationId, say: SayRequest, delta: NewDelta) -> Result<Receipt> {
@@ -49,31 +61,43 @@ impl<T: Transactions> Context<T> {
             return Ok(receipt);
         }
         self.rows.set_mark(delta.workspace, delta.mark)?;
-        if delta.changes.is_empty() {
-            return Ok(receipt);
+        self.add_delta(&loaded, delta.workspace, after.0, delta.changes)?;
+        self.saw(delta.workspace, delta.calls)?;
+        Ok(receipt)
+    }
+
+    /// Puts what a call changed on its paths.
+    fn add_delta(
+        &mut self,
+        loaded: &Loaded,
+        workspace: WorkspaceNo,
+        seq: u64,
+        changes: Vec<(Grade, FileChange)>,
+    ) -> Result<()> {
+        if changes.is_empty() {
+            return Ok(());
         }
         let log = loaded.row.log;
         let no = DeltaNo(self.rows.last_delta(log)?.map_or(1, |last| last.0 + 1));
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
-        for (grade, change) in delta.changes {
+        for (grade, change) in changes {
             let layer = Layer { delta: no, grade, before: change.before, after: change.after };
             paths.entry(change.path).or_default().push(layer);
         }
         let mut layers = DeltaLayers::new();
         for (path, steps) in paths {
             let mut own = Stack::default();
-            let mut stack = self.rows.layers(log, delta.workspace, &path)?;
+            let mut stack = self.rows.layers(log, workspace, &path)?;
             for step in steps {
                 own.push(step.clone());
                 stack.push(step);
             }
-            self.rows.set_layers(&loaded.row, delta.workspace, &path, &stack)?;
+            self.rows.set_layers(&loaded.row, workspace, &path, &stack)?;
             layers.push((path, own.layers().to_vec()));
         }
         let paths = layers.len() as u64;
-        let line = DeltaLine { no, seq: after.0, workspace: delta.workspace, paths, applied: paths };
-        self.rows.insert_delta(&loaded.row, &line, &layers)?;
-        Ok(receipt)
+        let line = DeltaLine { no, seq, workspace, paths, applied: paths };
+        self.rows.insert_delta(&loaded.row, &line, &layers)
     }
 
     fn apply_files(&mut self, id: ConversationId, apply: Apply, half: FilesHalf) -> Result<Receipt> {
@@ -177,12 +201,17 @@ fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> 
         _ => None,
     };
     let own = after.tree.depth();
-    let wanted = |line: &DeltaLine| {
-        let pos = Pos::new(own, line.seq);
+    let wanted = |seq: u64| {
+        let pos = Pos::new(own, seq);
         after.is_on_path(pos) && after.mark(pos) != Mark::Dropped
     };
-    let deltas = rows.deltas(log)?.into_iter().map(|line| (line, wanted(&line))).collect();
-    Ok(Wanted { deltas, reverse })
+    let deltas = rows.deltas(log)?.into_iter().map(|line| (line, wanted(line.seq))).collect();
+    let mut running = rows.calls()?;
+    running.retain(|call| call.conversation == loaded.row.id);
+    let seqs = running.iter().map(|call| Ok(loaded.key(locate(rows, loaded, call.entry)?)?.seq));
+    let mut seqs = seqs.collect::<Result<Vec<u64>>>()?.into_iter();
+    running.retain(|_| seqs.next().is_some_and(|seq| !wanted(seq)));
+    Ok(Wanted { deltas, reverse, running })
 }
 
 #[async_trait]
@@ -210,6 +239,18 @@ where
         limit: usize,
     ) -> Result<Vec<CaptureRow>> {
         self.read(move |rows| rows.captures(workspace, before, limit)).await
+    }
+
+    async fn begin_call(&self, call: OpenCall) -> Result<()> {
+        self.write(move |context| context.rows.insert_call(&call)).await
+    }
+
+    async fn forget_calls(&self, ids: Vec<String>) -> Result<()> {
+        self.write(move |context| ids.iter().try_for_each(|id| context.rows.remove_call(id))).await
+    }
+
+    async fn open_calls(&self) -> Result<Vec<OpenCall>> {
+        self.read(|rows| rows.calls()).await
     }
 
     async fn say_changed(

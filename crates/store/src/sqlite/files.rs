@@ -2,13 +2,15 @@
 
 use rusqlite::{Connection, params};
 
-use retake_core::{ContentHash, ConversationId, DeltaNo, FilePath, OpNo, Stack, Time};
+use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, OpNo, Stack, Time};
 use uuid::Uuid;
 
 use super::cells::{Sql, all, first, int, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
-use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
+use crate::files::{
+    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+};
 use crate::record::{
     decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta, encode_moves,
     encode_stack,
@@ -35,6 +37,8 @@ const CAPTURES: Sql = (
     "read captures",
     "SELECT no, time, name, changes FROM capture WHERE workspace = ?1 AND no < ?2 ORDER BY no DESC LIMIT ?3",
 );
+const CALLS: Sql =
+    ("read the open calls", "SELECT id, workspace, conversation, entry FROM open_call ORDER BY entry, id");
 const DELTAS: Sql = (
     "read the deltas",
     "SELECT no, seq, workspace, paths, applied FROM delta INDEXED BY delta_line
@@ -112,6 +116,28 @@ impl FileRows for SqliteRows {
                 time: Time(cells.next()?),
                 name: cells.next()?,
                 changes: decode_changes(&cells.next::<String>()?)?,
+            })
+        })
+    }
+
+    fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
+        let sql = ("keep an open call", "REPLACE INTO open_call VALUES (?, ?, ?, ?)");
+        let (conversation, entry) = (call.conversation.uuid().into_bytes(), call.entry.uuid().into_bytes());
+        run(&self.db, sql, params![call.id, int(call.workspace.0), conversation, entry]).map(drop)
+    }
+
+    fn remove_call(&mut self, id: &str) -> Result<()> {
+        run(&self.db, ("close a call", "DELETE FROM open_call WHERE id = ?"), [id]).map(drop)
+    }
+
+    fn calls(&self) -> Result<Vec<OpenCall>> {
+        let name = || "the open calls".to_owned();
+        all(&self.db, CALLS, [], name, |cells| {
+            Ok(OpenCall {
+                id: cells.next()?,
+                workspace: WorkspaceNo(cells.count()?),
+                conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
+                entry: EntryId::new(Uuid::from_bytes(cells.next()?)),
             })
         })
     }
