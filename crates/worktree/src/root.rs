@@ -236,6 +236,17 @@ pub(crate) fn names(folder: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
+/// File systems of this computer alone: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs.
+const LOCAL: [i64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994];
+
+/// Whether a file system is one on which one call syncs everything and says when it failed, and where nobody writes but
+/// by this computer and its clock.
+pub(crate) fn is_local(fd: impl AsFd) -> io::Result<bool> {
+    #[expect(clippy::useless_conversion, reason = "the width differs between machines")]
+    let kind = i64::from(rustix::fs::fstatfs(fd)?.f_type);
+    Ok(LOCAL.contains(&kind))
+}
+
 /// What an opened folder is known by.
 pub(crate) fn identity(fd: impl AsFd) -> io::Result<RootId> {
     let stat = rustix::fs::fstat(fd)?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Flags, Part, Role, ToolOutcome};
 use retake_store::{By, CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
+use retake_worktree::{Permission, Sweep};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
@@ -61,8 +62,9 @@ impl Engine {
         }
         let claim = self.claim(conversation)?;
         let held = self.workspace(conversation).await?;
-        // What was changed before it starts is not the command's.
-        let (mut held, _) = self.capture(held, None).await?;
+        // What was changed before it starts is not the command's. A turn that begins ends the one before.
+        let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
+        let (mut held, _) = self.capture_where(held, sweep, None).await?;
         let call = self.start_call(conversation, &exec, &mut held, claim).await?;
         drop(held);
         let (events, receiver) = mpsc::channel(64);
@@ -198,7 +200,7 @@ impl Engine {
         };
         // Asked first: whatever ends while the tree is looked at may have written behind the look.
         let (mut over, living) = (held.calls.ended(is_alive), processes::alive(&of.id).len());
-        let (mut held, capture) = match see(held, retake_worktree::Permission::Granted).await {
+        let (mut held, capture) = match see(held, Sweep::Watched, Permission::Granted).await {
             Ok(seen) => seen,
             Err(error) => return self.end_unseen(of, ending, output, error).await,
         };
@@ -218,6 +220,7 @@ impl Engine {
         let receipt = self.store().say_changed(of.conversation, say, delta).await?;
         held.calls.forget(&over);
         accept(&mut held, capture)?;
+        held.called = true;
         let outcome = if ending.stopped { Outcome::Interrupted } else { Outcome::Succeeded };
         Ok(Ended { outcome, entry: receipt.entries.first().copied(), receipt: Some(receipt), error: None })
     }

@@ -96,7 +96,14 @@ pub(crate) struct Found {
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    Seen { mode: u16, inode: u64, standing: Standing, line: Option<CoverageChange>, drafts: Vec<Draft> },
+    Seen {
+        mode: u16,
+        inode: u64,
+        ctime: i64,
+        standing: Standing,
+        line: Option<CoverageChange>,
+        drafts: Vec<Draft>,
+    },
     Uncovered(WhyNot),
     Unknown(WhyNot),
     Gone,

@@ -125,10 +125,11 @@ impl<'a> Visitor<'a> {
         let here = Here { fd: fd.as_fd(), job, standing, in_force, same_rules, ignore_files };
         let drafts = self.merge(&here, listing)?;
         let mode = (stat.st_mode & 0o777) as u16;
-        let inode = stat.st_ino;
+        let (inode, ctime) = (stat.st_ino, Signature::of(&stat).ctime);
         Ok(self.changed(job, (mode, inode), standing, line, &drafts).then_some(Outcome::Seen {
             mode,
             inode,
+            ctime,
             standing,
             line,
             drafts,

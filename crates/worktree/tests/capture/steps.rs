@@ -270,14 +270,15 @@ fn a_file_that_changes_at_any_step_of_a_capture_is_whole_or_found_later() {
 }
 
 /// What somebody knows who only hears of changes.
-struct Known {
-    records: BTreeMap<FilePath, Record>,
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) records: BTreeMap<FilePath, Record>,
     /// Of what came into coverage it is not said what it is.
     gained: Vec<FilePath>,
 }
 
 impl Known {
-    fn follow(&mut self, findings: &Findings, when: &str) {
+    pub(super) fn follow(&mut self, findings: &Findings, when: &str) {
         for change in findings.changes.iter().chain(&findings.late) {
             assert_eq!(self.records.get(&change.path), change.before.as_ref(), "{when}: {change:?}");
             match &change.after {
