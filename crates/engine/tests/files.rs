@@ -2,6 +2,7 @@
 
 mod capture;
 mod crash;
+mod model;
 mod others;
 mod rewinds;
 mod steps;

@@ -1,0 +1,330 @@
+//! The naive model: whole maps of what is where, copied for each moment, and conversations as plain lists. It must never
+//! know of hashes, captures on disk, counters or rows, and never be fast.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use retake_core::{ConversationId, EntryId, Grade, Role};
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Thing {
+    File { bytes: Vec<u8>, mode: u32 },
+    Link(String),
+    Folder { mode: u32 },
+}
+
+/// Everything below a folder.
+pub(super) type Tree = BTreeMap<String, Thing>;
+
+/// What a call did to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layer {
+    /// The call, by its number among those of its conversation.
+    pub(super) delta: usize,
+    pub(super) grade: Grade,
+    pub(super) before: Option<Thing>,
+    pub(super) after: Option<Thing>,
+}
+
+/// What is in each path of a conversation's calls, lowest first.
+pub(super) type Layers = BTreeMap<String, Vec<Layer>>;
+
+/// What a step did to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Moved {
+    pub(super) before: Option<Thing>,
+    pub(super) after: Option<Thing>,
+    pub(super) layers_before: Vec<Layer>,
+    pub(super) layers_after: Vec<Layer>,
+}
+
+/// What a call did, as it was.
+#[derive(Clone, Debug)]
+pub(super) struct Delta {
+    pub(super) entry: usize,
+    pub(super) layers: Layers,
+}
+
+/// Something said. Conversations name it by its index.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    pub(super) id: EntryId,
+    pub(super) parent: Option<usize>,
+    pub(super) role: Role,
+}
+
+/// What a step changed in the conversation.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Tip {
+        before: Option<usize>,
+        after: Option<usize>,
+    },
+    /// These were dropped.
+    Dropped(BTreeSet<usize>),
+    /// These are there again.
+    Shown(BTreeSet<usize>),
+    /// Files alone.
+    Files,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub(super) struct Op {
+    pub(super) kind: Kind,
+    /// What it did to files; nothing, when it did nothing.
+    pub(super) moves: BTreeMap<String, Moved>,
+    /// Everything before and after it.
+    pub(super) trees: (Tree, Tree),
+    pub(super) layers_after: Layers,
+}
+
+/// Something done, which undo takes back as one.
+#[derive(Clone, Debug)]
+pub(super) enum Done {
+    /// The turn that this entry opened.
+    Turn(usize),
+    Op(Rc<Op>),
+}
+
+/// A change that a call saw while it was open.
+pub(super) type Saw = (Grade, String, Option<Thing>, Option<Thing>);
+
+/// A conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Talk {
+    pub(super) id: ConversationId,
+    pub(super) said: Vec<Said>,
+    pub(super) tip: Option<usize>,
+    pub(super) dropped: BTreeSet<usize>,
+    pub(super) done: Vec<Done>,
+    /// What was undone, each with the operation that did it.
+    pub(super) undone: Vec<(Done, Rc<Op>)>,
+    pub(super) deltas: Vec<Delta>,
+    pub(super) layers: Layers,
+    /// The call that is open, with what it saw so far.
+    pub(super) open: Option<Vec<Saw>>,
+}
+
+/// An action, with what it aims at.
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    Rewind(usize),
+    Retry(usize),
+    Checkout(Option<usize>),
+    Choose(usize, usize),
+    Drop(usize, usize),
+    Undo,
+    Redo,
+}
+
+/// What an action would do to the conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) talk: Talk,
+    pub(super) kind: Kind,
+    /// What it undoes or redoes.
+    pub(super) reverses: Option<Rc<Op>>,
+}
+
+impl Outcome {
+    /// Whether the conversation stays as it is, and nothing is done at all.
+    pub(super) fn is_nothing(&self, act: &Act) -> bool {
+        match (&self.kind, act) {
+            (_, Act::Undo | Act::Redo) => false,
+            (Kind::Tip { before, after }, _) => before == after,
+            (Kind::Dropped(entries), _) => entries.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl Talk {
+    pub(super) fn new(id: ConversationId) -> Self {
+        Self {
+            id,
+            said: Vec::new(),
+            tip: None,
+            dropped: BTreeSet::new(),
+            done: Vec::new(),
+            undone: Vec::new(),
+            deltas: Vec::new(),
+            layers: Layers::new(),
+            open: None,
+        }
+    }
+
+    pub(super) fn path_to(&self, tip: Option<usize>) -> Vec<usize> {
+        let mut path: Vec<usize> = std::iter::successors(tip, |at| self.said[*at].parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// What people see.
+    pub(super) fn timeline(&self) -> Vec<usize> {
+        let path = self.path_to(self.tip);
+        path.into_iter().filter(|entry| !self.dropped.contains(entry)).collect()
+    }
+
+    /// Something is said.
+    pub(super) fn say(&mut self, id: EntryId, role: Role) -> usize {
+        self.said.push(Said { id, parent: self.tip, role });
+        let entry = self.said.len() - 1;
+        self.tip = Some(entry);
+        self.undone.clear();
+        if role == Role::User {
+            self.done.push(Done::Turn(entry));
+        }
+        entry
+    }
+
+    /// The turns that are seen: first and last entry.
+    pub(super) fn turns(&self) -> Vec<(usize, usize)> {
+        let mut turns: Vec<(usize, usize)> = Vec::new();
+        for entry in self.timeline() {
+            match turns.last_mut() {
+                Some((_, last)) if self.said[entry].role != Role::User => *last = entry,
+                _ => turns.push((entry, entry)),
+            }
+        }
+        turns
+    }
+
+    /// The answers among which this one can be exchanged.
+    pub(super) fn alternatives(&self, entry: usize) -> Vec<usize> {
+        let parent = self.said[entry].parent;
+        let one = |other: &usize| {
+            let said = &self.said[*other];
+            said.parent == parent && said.role == Role::Assistant && !self.dropped.contains(other)
+        };
+        let all: Vec<usize> = (0..self.said.len()).filter(one).collect();
+        if all.contains(&entry) { all } else { Vec::new() }
+    }
+
+    /// What was said last among this and all that follows from it.
+    fn latest_leaf(&self, entry: usize) -> usize {
+        let below = |later: &usize| self.path_to(Some(*later)).contains(&entry);
+        (entry..self.said.len()).rfind(below).unwrap_or(entry)
+    }
+
+    /// The conversation after an action; nothing, when it is refused.
+    pub(super) fn act(&self, act: &Act) -> Option<Outcome> {
+        let moved = |after| Some(Kind::Tip { before: self.tip, after });
+        let kind = match act {
+            Act::Rewind(entry) => moved(self.said[*entry].parent),
+            Act::Retry(entry) => {
+                let before = self.path_to(Some(*entry)).into_iter().rev();
+                moved(Some(before.into_iter().find(|entry| self.said[*entry].role == Role::User)?))
+            }
+            Act::Checkout(tip) => moved(*tip),
+            Act::Choose(entry, number) => {
+                let chosen = *self.alternatives(*entry).get(number.checked_sub(1)?)?;
+                let there = self.path_to(self.tip).contains(&chosen);
+                moved(if there { self.tip } else { Some(self.latest_leaf(chosen)) })
+            }
+            Act::Drop(from, to) => {
+                let within = self.timeline().into_iter().filter(|entry| (from..=to).contains(&entry));
+                Some(Kind::Dropped(within.collect()))
+            }
+            Act::Undo => return self.undo(),
+            Act::Redo => return self.redo(),
+        };
+        kind.map(|kind| Outcome { talk: self.with(&kind), kind, reverses: None })
+    }
+
+    fn undo(&self) -> Option<Outcome> {
+        let (kind, reverses) = match self.done.last()? {
+            Done::Turn(opener) => (Kind::Tip { before: self.tip, after: self.said[*opener].parent }, None),
+            Done::Op(op) => (self.inverse(&op.kind), Some(Rc::clone(op))),
+        };
+        Some(Outcome { talk: self.with(&kind), kind, reverses })
+    }
+
+    fn redo(&self) -> Option<Outcome> {
+        let (_, undo) = self.undone.last()?;
+        let kind = self.inverse(&undo.kind);
+        Some(Outcome { talk: self.with(&kind), kind, reverses: Some(Rc::clone(undo)) })
+    }
+
+    fn inverse(&self, kind: &Kind) -> Kind {
+        match kind {
+            Kind::Tip { before, .. } => Kind::Tip { before: self.tip, after: *before },
+            Kind::Dropped(entries) => Kind::Shown(entries.clone()),
+            Kind::Shown(entries) => Kind::Dropped(entries.clone()),
+            Kind::Files => Kind::Files,
+        }
+    }
+
+    fn with(&self, kind: &Kind) -> Self {
+        let mut talk = self.clone();
+        match kind {
+            Kind::Tip { after, .. } => talk.tip = *after,
+            Kind::Dropped(entries) => talk.dropped.extend(entries),
+            Kind::Shown(entries) => talk.dropped.retain(|entry| !entries.contains(entry)),
+            Kind::Files => {}
+        }
+        talk
+    }
+
+    /// Keeps that an operation was done, undone or redone.
+    pub(super) fn did(&mut self, act: &Act, op: Op) {
+        let op = Rc::new(op);
+        match act {
+            Act::Undo => {
+                let done = self.done.pop().expect("something was undone");
+                self.undone.push((done, op));
+            }
+            Act::Redo => {
+                let (done, _) = self.undone.pop().expect("something was redone");
+                self.done.push(done);
+            }
+            _ => {
+                self.done.push(Done::Op(op));
+                self.undone.clear();
+            }
+        }
+    }
+
+    /// A change of the files is given to the call that is open.
+    pub(super) fn saw(&mut self, saw: Saw) {
+        if let Some(open) = &mut self.open {
+            open.push(saw);
+        }
+    }
+
+    /// The open call ends, and this entry tells what it did.
+    pub(super) fn ended(&mut self, entry: usize) {
+        let saw = self.open.take().unwrap_or_default();
+        if saw.is_empty() {
+            return;
+        }
+        let delta = self.deltas.len();
+        let mut own = Layers::new();
+        for (grade, path, before, after) in saw {
+            let layer = Layer { delta, grade, before, after };
+            push(own.entry(path.clone()).or_default(), layer.clone());
+            push(self.layers.entry(path).or_default(), layer);
+        }
+        self.deltas.push(Delta { entry, layers: own });
+    }
+}
+
+/// What one call did to a path in several steps, with nothing in between, is one.
+fn push(layers: &mut Vec<Layer>, layer: Layer) {
+    match layers.last_mut() {
+        Some(last) if last.delta == layer.delta && last.after == layer.before => {
+            last.grade = last.grade.max(layer.grade);
+            last.after = layer.after;
+        }
+        _ => layers.push(layer),
+    }
+}
+
+/// What differs between two trees.
+pub(super) fn difference(before: &Tree, after: &Tree) -> Vec<(String, Option<Thing>, Option<Thing>)> {
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let both =
+        names.into_iter().map(|name| (name.clone(), before.get(name).cloned(), after.get(name).cloned()));
+    both.filter(|(_, before, after)| before != after).collect()
+}
