@@ -82,12 +82,17 @@ pub struct DeltaLine {
 }
 
 /// What an action wants of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// The deltas, first first, and whether each is to be in the files.
-    pub deltas: Vec<(DeltaLine, bool)>,
-    /// The operation whose own doing is reversed instead, where an undo or a redo comes to one that has done something.
-    pub reverse: Option<OpNo>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The files of a path: the deltas, first first, and whether each is to be in them.
+    Path(Vec<(DeltaLine, bool)>),
+    /// What an undo or a redo takes back, and nothing else.
+    Back {
+        /// The operations whose own doing is reversed, in this order; those that have done something.
+        reversed: Vec<OpNo>,
+        /// The deltas of what was said since, which goes with it.
+        without: Vec<DeltaLine>,
+    },
 }
 
 /// The layers that a delta has put on each path.

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, Record, Stack, Verdict, Want, Wish,
+    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, OpNo, PathMove, Record, Stack, Verdict, Want,
+    Wish,
 };
-use retake_store::{Action, Planned};
+use retake_store::{Action, DeltaLine, Planned, Wanted};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -94,7 +95,7 @@ impl Engine {
         let wishes = self.wishes(&held, conversation, action).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let (held, plan) = draw(held, wishes.clone(), chosen, &objects, HashMap::new()).await?;
-        if plan.is_clean() && chosen.paths.is_empty() {
+        if plan.is_clean() && *chosen == Chosen::default() {
             return Ok((held, plan));
         }
         let theirs = self.theirs(&held).await?;
@@ -103,17 +104,22 @@ impl Engine {
 
     /// What an action wants of each path that it touches.
     async fn wishes(&self, held: &Held, conversation: ConversationId, action: &Action) -> Result<Vec<Wish>> {
-        let wanted = self.store().wanted(conversation, action.clone()).await?;
-        if let Some(op) = wanted.reverse {
-            let moved =
-                self.store().moved(conversation, op).await?.filter(|moved| moved.workspace == held.no);
-            let moves = moved.map(|moved| moved.moves).unwrap_or_default();
-            let paths = moves.iter().map(|made| made.change.path.clone()).collect();
-            let stacks = self.store().layers(conversation, held.no, paths).await?;
-            let wish = |((path, stack), made)| Wish { path, stack, want: Want::Reverse(made) };
-            return Ok(stacks.into_iter().zip(moves).map(wish).collect());
+        match self.store().wanted(conversation, action.clone()).await? {
+            Wanted::Path(lines) => self.settling(held, conversation, &lines).await,
+            Wanted::Back { reversed, without } => {
+                self.going_back(held, conversation, reversed, without).await
+            }
         }
-        let here = wanted.deltas.iter().filter(|(line, _)| line.workspace == held.no);
+    }
+
+    /// The files are to be those of a path.
+    async fn settling(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        lines: &[(DeltaLine, bool)],
+    ) -> Result<Vec<Wish>> {
+        let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaNo, bool> =
             here.clone().map(|(line, wanted)| (line.no, *wanted)).collect();
         let unsettled =
@@ -129,6 +135,36 @@ impl Engine {
         let wish = |((path, stack), entering): ((FilePath, Stack), Vec<Layer>)| {
             let layers = wanted_layers(&stack, entering, &is_wanted);
             Wish { path, stack, want: Want::Layers(layers) }
+        };
+        Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
+    }
+
+    /// What operations did is reversed, and what was said since goes with it.
+    async fn going_back(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        reversed: Vec<OpNo>,
+        without: Vec<DeltaLine>,
+    ) -> Result<Vec<Wish>> {
+        let mut paths: BTreeMap<FilePath, Vec<PathMove>> = BTreeMap::new();
+        for op in reversed {
+            let moved = self.store().moved(conversation, op).await?;
+            for made in moved.filter(|moved| moved.workspace == held.no).into_iter().flat_map(|it| it.moves) {
+                paths.entry(made.change.path.clone()).or_default().push(made);
+            }
+        }
+        let without: Vec<DeltaNo> =
+            without.iter().filter(|line| line.workspace == held.no).map(|line| line.no).collect();
+        for no in &without {
+            for (path, _) in self.store().delta(conversation, *no).await? {
+                paths.entry(path).or_default();
+            }
+        }
+        let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
+        let wish = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
+            let without = without.clone();
+            Wish { path, stack, want: Want::Back { reversed, without } }
         };
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }
