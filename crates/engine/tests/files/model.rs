@@ -5,6 +5,7 @@ mod acts;
 mod decide;
 mod disk;
 mod faults;
+mod found;
 mod merge;
 mod naive;
 mod steps;
@@ -39,7 +40,7 @@ proptest! {
     })]
 
     #[test]
-    fn files_and_conversation_agree_with_a_model_that_copies_maps((edits, steps) in steps::steps()) {
-        run(&edits, &steps);
+    fn files_and_conversation_agree_with_a_model_that_copies_maps(case in steps::cases()) {
+        run(&case.0, &case.1);
     }
 }

@@ -7,7 +7,7 @@ use retake_engine::store::{Action, Apply};
 use retake_engine::{FilesPlanned, FilesWish, Result, Scope};
 
 use super::decide::{Known, Plan, plan};
-use super::naive::{Act, Done, Kind, Op, Outcome, Talk, Tree};
+use super::naive::{Act, Done, Kind, Layers, Moved, Op, Outcome, Talk, Thing, Tree};
 use super::steps::{Aim, Chosen, Fault};
 use super::world::{World, assert_same};
 
@@ -44,8 +44,10 @@ impl World {
                 let (from, to) = turn(number)?;
                 Act::Drop(from, to)
             }
-            Aim::Undo => Act::Undo,
-            Aim::Redo => Act::Redo,
+            Aim::Show if talk.dropped.is_empty() => return None,
+            Aim::Show => Act::Show(talk.dropped.iter().copied().collect()),
+            Aim::Undo(count) => Act::Undo(usize::from(count)),
+            Aim::Redo(count) => Act::Redo(usize::from(count)),
         })
     }
 
@@ -60,8 +62,12 @@ impl World {
                 let entries = vec![id(from), id(to)];
                 Action::Mark { verb: Reason::Drop, entries, range: true, seen: None }
             }
-            Act::Undo => Action::Undo(1),
-            Act::Redo => Action::Redo(1),
+            Act::Show(entries) => {
+                let entries = entries.iter().map(id).collect();
+                Action::Mark { verb: Reason::Show, entries, range: false, seen: None }
+            }
+            Act::Undo(count) => Action::Undo(*count),
+            Act::Redo(count) => Action::Redo(*count),
         }
     }
 
@@ -77,7 +83,7 @@ impl World {
         let wish = FilesWish { scope, chosen: wished, seen: None };
         let apply = Apply { action: action.clone(), seen: Seen::Anything, by: self.engine().by(None) };
         if self.talks[at].open.is_some() {
-            if !matches!(act, Act::Drop(..)) {
+            if !matches!(act, Act::Drop(..) | Act::Show(_)) {
                 let refused = self.engine().apply_both(id, apply, wish).await;
                 assert!(refused.is_err(), "a call is open");
             }
@@ -95,11 +101,12 @@ impl World {
         self.check(&("the plan of", &act)).await;
         let decided = self.decided(at, &act, outcome, scope, made);
         self.as_when_alone(at, &act, scope, chosen, &decided);
-        let fault = if self.is_open() { Fault::Never } else { fault };
-        self.faults.expect(fault);
+        let fault = self.possible(fault, &decided);
+        self.faults.expect(fault, &self.root());
         let seen = planned.ok().map(|planned| planned.digest);
         let done = self.engine().apply_both(id, apply, FilesWish { seen, ..wish }).await;
         let struck = self.faults.over();
+        let saved = self.faults.saved();
         match (decided, done) {
             (Ok((talk, tree)), Ok(_)) => self.becomes(at, talk, tree),
             (Ok((talk, tree)), Err(error)) => {
@@ -108,9 +115,27 @@ impl World {
                     self.becomes(at, talk, tree);
                 }
             }
-            (Err(_), Err(_)) => {}
+            (Err(_), Err(_)) => assert!(!struck, "{act:?}"),
             (Err(why), Ok(done)) => panic!("{act:?} should be refused ({why}): {:?}", done.receipt),
         }
+        if saved.is_some() {
+            self.alone = None;
+        }
+        self.tree.extend(saved);
+    }
+
+    /// A call that is open would be lost with the program; and what is saved in a folder that is there for a moment only
+    /// keeps it there.
+    fn possible(&self, fault: Fault, decided: &Decided) -> Fault {
+        let Fault::Saves(_, name) = fault else {
+            return if self.is_open() { Fault::Never } else { fault };
+        };
+        let stays = |tree: &Tree| {
+            let mut above = name.str().match_indices('/').map(|(at, _)| &name.str()[..at]);
+            above.all(|folder| matches!(tree.get(folder), Some(Thing::Folder { .. })))
+        };
+        let after = decided.as_ref().map_or(&self.tree, |(_, tree)| tree);
+        if stays(&self.tree) && stays(after) { fault } else { Fault::Never }
     }
 
     fn planned(&self, at: usize, outcome: &Outcome, chosen: &Chosen) -> Plan {
@@ -136,14 +161,8 @@ impl World {
                 Scope::Files => Err("no files"),
                 _ if outcome.is_nothing(act) => Ok((talk, tree)),
                 _ => {
-                    let trees = (tree.clone(), tree.clone());
-                    let op = Op {
-                        kind: outcome.kind,
-                        moves: BTreeMap::new(),
-                        trees,
-                        layers_after: talk.layers.clone(),
-                    };
-                    talk.did(act, op);
+                    let ops = self.ops(at, outcome.kinds, BTreeMap::new(), (&talk.layers, &tree));
+                    talk.did(act, ops);
                     Ok((talk, tree))
                 }
             };
@@ -171,15 +190,38 @@ impl World {
         if scope == Scope::Files && moves.is_empty() {
             return Err("unchanged");
         }
-        let (kind, done) = if files_alone { (Kind::Files, None) } else { (outcome.kind, Some(act)) };
-        let layers_after = talk.layers.clone();
-        if files_alone {
-            talk = Talk { layers: layers_after.clone(), ..self.talks[at].clone() };
-        }
-        let op = Op { kind, moves, trees: (self.tree.clone(), tree.clone()), layers_after };
         // Files alone are a step of their own, whatever they were put back for.
-        talk.did(done.unwrap_or(&Act::Checkout(None)), op);
+        let (kinds, act) =
+            if files_alone { (vec![Kind::Files], &Act::Checkout(None)) } else { (outcome.kinds, act) };
+        if files_alone {
+            talk = Talk { layers: talk.layers, ..self.talks[at].clone() };
+        }
+        let ops = self.ops(at, kinds, moves, (&talk.layers, &tree));
+        talk.did(act, ops);
         Ok((talk, tree))
+    }
+
+    /// The operations of a step. What it does to files is the last one's.
+    fn ops(
+        &self,
+        at: usize,
+        kinds: Vec<Kind>,
+        moves: BTreeMap<String, Moved>,
+        (layers, tree): (&Layers, &Tree),
+    ) -> Vec<Op> {
+        let (talk, all) = (&self.talks[at], kinds.len());
+        let one = |kind| Op {
+            kind,
+            moves: BTreeMap::new(),
+            trees: (self.tree.clone(), tree.clone()),
+            layers_after: layers.clone(),
+            at: talk.said.len(),
+            all,
+            head: talk.ops,
+        };
+        let mut ops: Vec<Op> = kinds.into_iter().map(one).collect();
+        ops.last_mut().expect("one at least").moves = moves;
+        ops
     }
 
     /// What must be so whatever the rules of merging are: undoing what nobody has touched since brings back exactly
@@ -188,11 +230,11 @@ impl World {
         let talk = &self.talks[at];
         let plain = scope == Scope::Both && chosen.0.is_empty() && chosen.1.is_none();
         let reversed = match act {
-            Act::Undo => talk.done.last().and_then(|done| match done {
+            Act::Undo(0 | 1) => talk.done.last().and_then(|done| match done {
                 Done::Op(op) => Some(op),
                 Done::Turn(_) => None,
             }),
-            Act::Redo => talk.undone.last().map(|(_, op)| op),
+            Act::Redo(0 | 1) => talk.undone.last().map(|(_, op)| op).filter(|op| op.all == 1),
             _ => None,
         };
         if let Some(op) = reversed.filter(|op| plain && !op.moves.is_empty())
@@ -205,7 +247,7 @@ impl World {
         if !plain {
             self.alone = None;
         }
-        let Some(alone) = &self.alone else { return };
+        let Some(alone) = self.alone.as_ref().filter(|_| at == 0) else { return };
         if let Ok((talk, tree)) = decided
             && talk.dropped.is_empty()
         {

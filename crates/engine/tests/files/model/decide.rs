@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use retake_core::{Choice, Clash, Grade, Verdict};
 
-use super::merge::merge;
+use super::merge::{merge, one};
 use super::naive::{Layer, Moved, Outcome, Talk, Thing, Tree};
 
 /// A path of a plan.
@@ -32,15 +32,15 @@ pub(super) struct Known<'a> {
 struct Goal {
     have: Vec<Layer>,
     want: Vec<Layer>,
-    /// The operation whose own doing is reversed.
-    reversed: Option<Moved>,
+    /// What is reversed on the way, in this order.
+    reversed: Vec<Moved>,
 }
 
 /// The plan of an action.
 pub(super) fn plan(talk: &Talk, outcome: &Outcome, known: &Known<'_>) -> Plan {
     let mut plan = Plan::new();
     for (path, goal) in goals(talk, outcome) {
-        if goal.want != goal.have || goal.reversed.is_some() {
+        if goal.want != goal.have || !goal.reversed.is_empty() {
             plan.insert(path.clone(), goal.plan(&path, known));
         }
     }
@@ -49,21 +49,26 @@ pub(super) fn plan(talk: &Talk, outcome: &Outcome, known: &Known<'_>) -> Plan {
     plan
 }
 
-/// A call's doing is wanted while its entry is on the path and not dropped.
+/// A call's doing is wanted while its entry is on the path and not dropped. Undo and redo touch nothing but what they
+/// take back.
 fn goals(talk: &Talk, outcome: &Outcome) -> BTreeMap<String, Goal> {
+    let timeline = outcome.talk.timeline();
     let mut goals = BTreeMap::new();
     let have = |path: &String| talk.layers.get(path).cloned().unwrap_or_default();
-    if let Some(op) = outcome.reverses.as_ref().filter(|op| !op.moves.is_empty()) {
-        for (path, moved) in &op.moves {
-            let have = have(path);
-            let reversed = (moved.layers_after == have).then(|| moved.clone());
-            goals.insert(path.clone(), Goal { have, want: moved.layers_before.clone(), reversed });
+    let touched = talk.deltas.iter().flat_map(|delta| delta.layers.keys());
+    if let Some(back) = &outcome.back {
+        let moved = back.reversed.iter().flat_map(|op| op.moves.keys());
+        for path in touched.chain(moved) {
+            let (have, moves) = (have(path), back.reversed.iter().filter_map(|op| op.moves.get(path)));
+            let reversed: Vec<Moved> = moves.cloned().collect();
+            let mut want = reversed.last().map_or(have.clone(), |made| made.layers_before.clone());
+            want.retain(|layer| !back.answers.contains(&talk.deltas[layer.delta].entry));
+            goals.insert(path.clone(), Goal { have, want, reversed });
         }
         return goals;
     }
-    let timeline = outcome.talk.timeline();
     let wanted = |delta: usize| timeline.contains(&talk.deltas[delta].entry);
-    for path in talk.deltas.iter().flat_map(|delta| delta.layers.keys()) {
+    for path in touched {
         let have = have(path);
         let mut want: Vec<Layer> = have.iter().filter(|layer| wanted(layer.delta)).cloned().collect();
         for (number, delta) in talk.deltas.iter().enumerate() {
@@ -72,7 +77,7 @@ fn goals(talk: &Talk, outcome: &Outcome) -> BTreeMap<String, Goal> {
             }
         }
         want.sort_by_key(|layer| layer.delta);
-        goals.insert(path.clone(), Goal { have, want, reversed: None });
+        goals.insert(path.clone(), Goal { have, want, reversed: Vec::new() });
     }
     goals
 }
@@ -110,9 +115,12 @@ impl Goal {
         let disk = known.tree.get(path).cloned();
         let theirs = known.theirs.get(path).cloned();
         let out = difference(&self.have, &self.want);
-        let leaving = self.have.iter().filter(|layer| out.contains(&layer.delta));
-        let ambiguous =
-            self.reversed.is_none() && leaving.map(|layer| layer.grade).max() == Some(Grade::Ambiguous);
+        // What an operation had put there itself is sure.
+        let sure = |delta: usize| {
+            self.reversed.iter().flat_map(|made| &made.layers_after).any(|layer| layer.delta == delta)
+        };
+        let mut leaving = self.have.iter().filter(|layer| out.contains(&layer.delta) && !sure(layer.delta));
+        let ambiguous = leaving.any(|layer| layer.grade == Grade::Ambiguous);
         let merged = self.merged(&disk);
         let choice = known.chosen.get(path).copied().or(known.others).filter(|choice| match choice {
             Choice::Merge => merged.is_ok(),
@@ -140,13 +148,14 @@ impl Goal {
     }
 
     fn merged(&self, disk: &Option<Thing>) -> Result<Rebuilt, Clash> {
-        match &self.reversed {
-            None => rebuild(&self.have, &self.want, disk),
-            Some(made) => {
-                let (after, mixed) = merge(&made.after, disk, &made.before)?;
-                Ok((after, self.want.clone(), mixed))
-            }
+        let (mut now, mut have, mut mixed) = (disk.clone(), &self.have, false);
+        for made in &self.reversed {
+            let (there, _, first) = rebuild(have, &made.layers_after, &now)?;
+            let (back, then) = merge(&made.after, &there, &made.before)?;
+            (now, have, mixed) = (back, &made.layers_before, mixed || first || then);
         }
+        let (after, layers, last) = rebuild(have, &self.want, &now)?;
+        Ok((after, layers, mixed || last))
     }
 
     /// What nobody is sure of stays, the rest goes.
@@ -183,15 +192,16 @@ impl Goal {
 
     /// As the calls left it, whatever others wrote.
     fn checkpoint(&self) -> Option<Thing> {
-        if let Some(made) = &self.reversed {
-            return made.before.clone();
-        }
-        let kept =
-            self.have.iter().zip(&self.want).take_while(|(have, want)| have.delta == want.delta).count();
-        match (self.want[kept..].last(), self.have.get(kept)) {
+        let have = match self.reversed.last() {
+            Some(made) if made.layers_before == self.want => return made.before.clone(),
+            Some(made) => &made.layers_before,
+            None => &self.have,
+        };
+        let kept = have.iter().zip(&self.want).take_while(|(have, want)| have.delta == want.delta).count();
+        match (self.want[kept..].last(), have.get(kept)) {
             (Some(put), _) => put.after.clone(),
             (None, Some(taken)) => taken.before.clone(),
-            (None, None) => self.have.last().and_then(|layer| layer.after.clone()),
+            (None, None) => have.last().and_then(|layer| layer.after.clone()),
         }
     }
 }
@@ -202,34 +212,39 @@ fn difference(have: &[Layer], want: &[Layer]) -> Vec<usize> {
     gone.map(|layer| layer.delta).collect()
 }
 
-/// The agent renamed one path to another, and somebody has written to that since: going back, it goes along.
+/// The agent renamed one path to another, and somebody has written to that since: going back, it goes along. Of several
+/// that could go to one place none does.
 fn follow_renames(plan: &mut Plan) {
     let made = |planned: &Planned| {
         let lowest = planned.moved.layers_before.iter().find(|layer| planned.out.contains(&layer.delta))?;
-        match (&lowest.before, &lowest.after) {
-            (None, Some(Thing::File { bytes, .. })) => Some(bytes.clone()),
-            _ => None,
-        }
+        lowest.after.clone().filter(|_| lowest.before.is_none())
     };
-    let comes_back = |planned: &Planned, bytes: &[u8]| match (&planned.verdict, &planned.moved.after) {
-        (Verdict::Recreate, Some(Thing::File { bytes: after, .. })) => after == bytes,
-        _ => false,
-    };
-    let mut pairs = Vec::new();
+    let mut pairs: Vec<(String, String, Thing)> = Vec::new();
     for (from, clash) in plan.iter() {
-        if let (Verdict::Conflict(Clash::Bytes | Clash::Made), Some(bytes)) = (&clash.verdict, made(clash)) {
-            let back: Vec<_> = plan.iter().filter(|(_, planned)| comes_back(planned, &bytes)).collect();
-            if let [(to, _)] = back.as_slice() {
-                pairs.push((from.clone(), (*to).clone()));
-            }
+        let (
+            Verdict::Conflict(Clash::Bytes | Clash::Made),
+            Some(Thing::File { bytes: then, mode: made }),
+            Some(Thing::File { bytes, mode }),
+        ) = (&clash.verdict, made(clash), &clash.moved.before)
+        else {
+            continue;
+        };
+        let back = plan.iter().filter_map(|(to, planned)| match (&planned.verdict, &planned.moved.after) {
+            (Verdict::Recreate, Some(Thing::File { bytes, mode })) if *bytes == then => Some((to, mode)),
+            _ => None,
+        });
+        if let [(to, old)] = back.collect::<Vec<_>>().as_slice()
+            && let Some(mode) = one(&made, mode, old)
+        {
+            pairs.push((from.clone(), (*to).clone(), Thing::File { bytes: bytes.clone(), mode }));
         }
     }
-    for (from, to) in &pairs {
-        let Some(Thing::File { bytes, .. }) = plan[from].moved.before.clone() else { continue };
-        let target = plan.get_mut(to).expect("it comes back");
-        if let Some(Thing::File { bytes: after, .. }) = &mut target.moved.after {
-            *after = bytes;
+    for (from, to, thing) in &pairs {
+        if pairs.iter().filter(|other| other.1 == *to).count() > 1 {
+            continue;
         }
+        let target = plan.get_mut(to).expect("it comes back");
+        target.moved.after = Some(thing.clone());
         target.verdict = Verdict::Merge;
         target.renamed = Some(from.clone());
         let clash = plan.get_mut(from).expect("it is in conflict");
@@ -295,6 +310,9 @@ fn needed(plan: &mut Plan, tree: &Tree, path: &str) {
     let empty = Moved { before, after: None, layers_before: Vec::new(), layers_after: Vec::new() };
     let fresh = Planned { verdict: Verdict::Recreate, moved: empty, renamed: None, out: Vec::new() };
     let planned = plan.entry(path.to_owned()).or_insert(fresh);
+    if matches!(planned.verdict, Verdict::Conflict(_)) {
+        return;
+    }
     (planned.moved.after, planned.verdict) = match planned.moved.before.clone() {
         Some(Thing::Folder { mode }) => (Some(Thing::Folder { mode }), Verdict::NotEmpty),
         Some(_) => (Some(Thing::Folder { mode: 0o755 }), Verdict::Revert),

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::merge::{LINES, lines, text};
 use super::naive::{Thing, Tree};
-use super::steps::{Bytes, Edit};
+use super::steps::{Bytes, Edit, Name};
 
 /// Everything below a folder but what is git's.
 pub(super) fn all(root: &Path) -> Tree {
@@ -129,6 +129,22 @@ fn bytes_of(bytes: Bytes) -> &'static [u8] {
         Bytes::Binary(false) => b"\0one",
         Bytes::Binary(true) => b"\0\xfftwo\r\n",
     }
+}
+
+/// Saves a file as an editor does, by another one that takes its place; nothing, where there is no folder for it.
+pub(super) fn save(root: &Path, name: Name) -> Option<(String, Thing)> {
+    let (path, draft) = (root.join(name.str()), root.with_file_name("draft"));
+    let folder = path.parent().expect("it has one");
+    // Never through a link.
+    let reached = name.str().match_indices('/').all(|(at, _)| is_folder(&root.join(&name.str()[..at])));
+    if is_folder(&path) || !reached || !is_folder(folder) {
+        return None;
+    }
+    let (bytes, mode) = (b"saved".to_vec(), 0o640);
+    fs::write(&draft, &bytes).expect("written");
+    fs::set_permissions(&draft, fs::Permissions::from_mode(mode)).expect("set");
+    fs::rename(draft, path).expect("saved");
+    Some((name.str().to_owned(), Thing::File { bytes, mode }))
 }
 
 /// Commits everything, and goes to a branch, made where it is new. What git refuses stays undone.

@@ -1,10 +1,13 @@
-//! What goes wrong while files are put back: at the n-th point the step fails, or the program dies.
+//! What goes wrong while files are put back: at the n-th point the step fails, the program dies, or somebody saves a file.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_engine::worktree::failpoint;
 
+use super::disk;
+use super::naive::Thing;
 use super::steps::Fault;
 
 /// What is to go wrong next.
@@ -16,17 +19,26 @@ struct Next {
     fault: Option<Fault>,
     passed: u8,
     struck: bool,
+    root: PathBuf,
+    saved: Option<(String, Thing)>,
 }
 
 impl Faults {
     /// From here on.
-    pub(super) fn expect(&self, fault: Fault) {
-        *self.next() = Next { fault: Some(fault), passed: 0, struck: false };
+    pub(super) fn expect(&self, fault: Fault, root: &Path) {
+        *self.next() = Next { fault: Some(fault), root: root.to_owned(), ..Next::default() };
     }
 
     /// Nothing goes wrong any more; whether something did.
     pub(super) fn over(&self) -> bool {
-        std::mem::take(&mut *self.next()).struck
+        let mut next = self.next();
+        next.fault = None;
+        next.struck
+    }
+
+    /// What somebody has saved meanwhile.
+    pub(super) fn saved(&self) -> Option<(String, Thing)> {
+        self.next().saved.take()
     }
 
     fn next(&self) -> std::sync::MutexGuard<'_, Next> {
@@ -40,7 +52,7 @@ impl Faults {
         builder.enable_all().on_thread_start(move || {
             let faults = faults.clone();
             // For as long as the thread lives.
-            std::mem::forget(failpoint::watch(move |name| faults.pass(name)));
+            Box::leak(Box::new(failpoint::watch(move |name| faults.pass(name))));
         });
         builder.build().expect("a runtime")
     }
@@ -52,7 +64,9 @@ impl Faults {
         let mut next = self.next();
         next.passed = next.passed.saturating_add(1);
         let strikes = match next.fault {
-            Some(Fault::Fails(at) | Fault::Dies(at)) => !next.struck && at == next.passed,
+            Some(Fault::Fails(at) | Fault::Dies(at) | Fault::Saves(at, _)) => {
+                !next.struck && at == next.passed
+            }
             Some(Fault::Never) | None => false,
         };
         next.struck |= strikes;
@@ -62,6 +76,13 @@ impl Faults {
                 std::panic::resume_unwind(Box::new("the program dies"))
             }
             Some(Fault::Fails(_)) if strikes => Err(io::Error::other("it fails")),
+            Some(Fault::Saves(_, name)) if strikes => {
+                next.saved = disk::save(&next.root, name);
+                next.struck = next.saved.is_some();
+                // Not to be tried again.
+                next.fault = None;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -46,7 +46,7 @@ fn bytes(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// One of three, where one side alone changed it.
-fn one<T: PartialEq + Clone>(base: &T, ours: &T, theirs: &T) -> Option<T> {
+pub(super) fn one<T: PartialEq + Clone>(base: &T, ours: &T, theirs: &T) -> Option<T> {
     match () {
         () if ours == base || ours == theirs => Some(theirs.clone()),
         () if theirs == base => Some(ours.clone()),

@@ -2,16 +2,32 @@
 //! know of hashes, captures on disk, counters or rows, and never be fast.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::rc::Rc;
 
 use retake_core::{ConversationId, EntryId, Grade, Role};
 
+use super::merge::lines;
+
 /// What is at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum Thing {
     File { bytes: Vec<u8>, mode: u32 },
     Link(String),
     Folder { mode: u32 },
+}
+
+impl fmt::Debug for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { bytes, mode } => match lines(bytes) {
+                Some(lines) => write!(f, "File({lines:?} {mode:o})"),
+                None => write!(f, "File({:?} {mode:o})", String::from_utf8_lossy(bytes)),
+            },
+            Self::Link(target) => write!(f, "Link({target})"),
+            Self::Folder { mode } => write!(f, "Folder({mode:o})"),
+        }
+    }
 }
 
 /// Everything below a folder.
@@ -78,6 +94,11 @@ pub(super) struct Op {
     /// Everything before and after it.
     pub(super) trees: (Tree, Tree),
     pub(super) layers_after: Layers,
+    /// How much had been said.
+    pub(super) at: usize,
+    /// How many operations were made at once with it, and how many there were before these.
+    pub(super) all: usize,
+    pub(super) head: usize,
 }
 
 /// Something done, which undo takes back as one.
@@ -103,6 +124,8 @@ pub(super) struct Talk {
     pub(super) undone: Vec<(Done, Rc<Op>)>,
     pub(super) deltas: Vec<Delta>,
     pub(super) layers: Layers,
+    /// How many operations there were.
+    pub(super) ops: usize,
     /// The call that is open, with what it saw so far.
     pub(super) open: Option<Vec<Saw>>,
 }
@@ -115,26 +138,37 @@ pub(super) enum Act {
     Checkout(Option<usize>),
     Choose(usize, usize),
     Drop(usize, usize),
-    Undo,
-    Redo,
+    Show(Vec<usize>),
+    Undo(usize),
+    Redo(usize),
 }
 
 /// What an action would do to the conversation.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) talk: Talk,
-    pub(super) kind: Kind,
-    /// What it undoes or redoes.
-    pub(super) reverses: Option<Rc<Op>>,
+    /// What it changes; an undo or a redo of several things, one after the other.
+    pub(super) kinds: Vec<Kind>,
+    /// What it takes back; nothing, where the files are to be those of the path.
+    pub(super) back: Option<Back>,
+}
+
+/// What undos and redos take back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Back {
+    /// What operations did to files, in the order in which that is reversed.
+    pub(super) reversed: Vec<Rc<Op>>,
+    /// The entries that were said in answer to what is undone, and go with it.
+    pub(super) answers: BTreeSet<usize>,
 }
 
 impl Outcome {
     /// Whether the conversation stays as it is, and nothing is done at all.
     pub(super) fn is_nothing(&self, act: &Act) -> bool {
-        match (&self.kind, act) {
-            (_, Act::Undo | Act::Redo) => false,
-            (Kind::Tip { before, after }, _) => before == after,
-            (Kind::Dropped(entries), _) => entries.is_empty(),
+        match (self.kinds.as_slice(), act) {
+            (_, Act::Undo(_) | Act::Redo(_)) => false,
+            ([Kind::Tip { before, after }], _) => before == after,
+            ([Kind::Dropped(entries) | Kind::Shown(entries)], _) => entries.is_empty(),
             _ => false,
         }
     }
@@ -151,6 +185,7 @@ impl Talk {
             undone: Vec::new(),
             deltas: Vec::new(),
             layers: Layers::new(),
+            ops: 0,
             open: None,
         }
     }
@@ -227,24 +262,54 @@ impl Talk {
                 let within = self.timeline().into_iter().filter(|entry| (from..=to).contains(&entry));
                 Some(Kind::Dropped(within.collect()))
             }
-            Act::Undo => return self.undo(),
-            Act::Redo => return self.redo(),
+            // What is dropped and on another branch can't be aimed at.
+            Act::Show(entries) => {
+                let path = self.path_to(self.tip);
+                let there = entries.iter().all(|entry| path.contains(entry));
+                there.then(|| Kind::Shown(entries.iter().copied().collect()))
+            }
+            Act::Undo(count) => return self.undo(*count),
+            Act::Redo(count) => return self.redo(*count),
         };
-        kind.map(|kind| Outcome { talk: self.with(&kind), kind, reverses: None })
+        kind.map(|kind| Outcome { talk: self.with(&kind), kinds: vec![kind], back: None })
     }
 
-    fn undo(&self) -> Option<Outcome> {
-        let (kind, reverses) = match self.done.last()? {
-            Done::Turn(opener) => (Kind::Tip { before: self.tip, after: self.said[*opener].parent }, None),
-            Done::Op(op) => (self.inverse(&op.kind), Some(Rc::clone(op))),
-        };
-        Some(Outcome { talk: self.with(&kind), kind, reverses })
+    fn undo(&self, count: usize) -> Option<Outcome> {
+        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::default());
+        let mut seen = BTreeSet::new();
+        for done in self.done.iter().rev().take(count.max(1)) {
+            seen.extend(talk.timeline());
+            let (kind, since) = match done {
+                Done::Turn(opener) => {
+                    (Kind::Tip { before: talk.tip, after: talk.said[*opener].parent }, *opener)
+                }
+                Done::Op(op) => {
+                    back.reversed.push(Rc::clone(op));
+                    (talk.inverse(&op.kind), op.at)
+                }
+            };
+            back.answers.extend(seen.iter().filter(|entry| **entry >= since));
+            talk = talk.with(&kind);
+            kinds.push(kind);
+        }
+        let stays = talk.timeline();
+        back.answers.retain(|entry| !stays.contains(entry));
+        (!kinds.is_empty()).then_some(Outcome { talk, kinds, back: Some(back) })
     }
 
-    fn redo(&self) -> Option<Outcome> {
-        let (_, undo) = self.undone.last()?;
-        let kind = self.inverse(&undo.kind);
-        Some(Outcome { talk: self.with(&kind), kind, reverses: Some(Rc::clone(undo)) })
+    fn redo(&self, count: usize) -> Option<Outcome> {
+        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::default());
+        let undone: Vec<_> = self.undone.iter().rev().take(count.max(1)).map(|(_, op)| op).collect();
+        for undo in &undone {
+            let kind = talk.inverse(&undo.kind);
+            talk = talk.with(&kind);
+            kinds.push(kind);
+            back.reversed.push(Rc::clone(undo));
+        }
+        // What was undone at once did one thing to files: a part of it can't be reversed.
+        let whole =
+            undone.iter().all(|undo| undo.all == undone.iter().filter(|it| it.head == undo.head).count());
+        (!kinds.is_empty()).then(|| Outcome { talk, kinds, back: whole.then_some(back) })
     }
 
     fn inverse(&self, kind: &Kind) -> Kind {
@@ -267,22 +332,24 @@ impl Talk {
         talk
     }
 
-    /// Keeps that an operation was done, undone or redone.
-    pub(super) fn did(&mut self, act: &Act, op: Op) {
-        let op = Rc::new(op);
-        match act {
-            Act::Undo => {
-                let done = self.done.pop().expect("something was undone");
-                self.undone.push((done, op));
+    /// Keeps that something was done, undone or redone.
+    pub(super) fn did(&mut self, act: &Act, ops: Vec<Op>) {
+        for op in ops.into_iter().map(Rc::new) {
+            match act {
+                Act::Undo(_) => {
+                    let done = self.done.pop().expect("something was undone");
+                    self.undone.push((done, op));
+                }
+                Act::Redo(_) => {
+                    let (done, _) = self.undone.pop().expect("something was redone");
+                    self.done.push(done);
+                }
+                _ => {
+                    self.done.push(Done::Op(op));
+                    self.undone.clear();
+                }
             }
-            Act::Redo => {
-                let (done, _) = self.undone.pop().expect("something was redone");
-                self.done.push(done);
-            }
-            _ => {
-                self.done.push(Done::Op(op));
-                self.undone.clear();
-            }
+            self.ops += 1;
         }
     }
 

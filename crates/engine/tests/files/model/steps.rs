@@ -1,6 +1,8 @@
 //! Random steps, as plain numbers: what they mean is settled where they are done, so that any part of a sequence is a
 //! sequence, and shrinking works.
 
+use std::fmt;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use retake_core::Choice;
@@ -18,9 +20,9 @@ impl Name {
     }
 }
 
-impl std::fmt::Debug for Name {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Name({}) /* {} */", self.0, self.str())
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Name({})", self.0)
     }
 }
 
@@ -55,8 +57,10 @@ pub(super) enum Aim {
     Checkout(Option<u8>),
     Choose(u8, u8),
     Drop(u8),
-    Undo,
-    Redo,
+    /// All that was dropped.
+    Show,
+    Undo(u8),
+    Redo(u8),
 }
 
 /// What goes wrong while files are put back, at the n-th point.
@@ -65,6 +69,8 @@ pub(super) enum Fault {
     Never,
     Fails(u8),
     Dies(u8),
+    /// Somebody saves a file.
+    Saves(u8, Name),
 }
 
 /// What is chosen, for paths and for all others.
@@ -116,8 +122,11 @@ fn aim() -> impl Strategy<Value = Aim> {
         2 => proptest::option::weighted(0.9, any::<u8>()).prop_map(Aim::Checkout),
         2 => (0..4u8, 1..4u8).prop_map(|(entry, number)| Aim::Choose(entry, number)),
         3 => (0..4u8).prop_map(Aim::Drop),
-        8 => Just(Aim::Undo),
-        5 => Just(Aim::Redo),
+        1 => Just(Aim::Show),
+        6 => Just(Aim::Undo(1)),
+        2 => (0..4u8).prop_map(Aim::Undo),
+        4 => Just(Aim::Redo(1)),
+        1 => (0..4u8).prop_map(Aim::Redo),
     ]
 }
 
@@ -138,8 +147,9 @@ fn chosen() -> impl Strategy<Value = Chosen> {
 fn fault() -> impl Strategy<Value = Fault> {
     prop_oneof![
         16 => Just(Fault::Never),
-        1 => any::<u8>().prop_map(Fault::Fails),
-        1 => any::<u8>().prop_map(Fault::Dies),
+        1 => (1..48u8).prop_map(Fault::Fails),
+        1 => (1..48u8).prop_map(Fault::Dies),
+        1 => (1..48u8, name()).prop_map(|(point, name)| Fault::Saves(point, name)),
     ]
 }
 
@@ -158,8 +168,21 @@ fn step() -> impl Strategy<Value = Do> {
     ]
 }
 
-/// What is there at first, and a sequence: each step with the number of its conversation.
-pub(super) fn steps() -> impl Strategy<Value = (Vec<Edit>, Vec<(u8, Do)>)> {
+/// What is there at first, and what is done then: each step with the number of its conversation.
+#[derive(Clone)]
+pub(super) struct Case(pub(super) Vec<Edit>, pub(super) Vec<(u8, Do)>);
+
+/// As it is written down in a test.
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:?}", self.0)?;
+        self.1.iter().try_for_each(|step| writeln!(f, "    {step:?},"))
+    }
+}
+
+/// A case.
+pub(super) fn cases() -> impl Strategy<Value = Case> {
     let talk = prop_oneof![3 => Just(0u8), 1 => Just(1u8)];
-    (edits(), proptest::collection::vec((talk, step()), 1..24))
+    let steps = proptest::collection::vec((talk, step()), 1..24);
+    (edits(), steps).prop_map(|(edits, steps)| Case(edits, steps))
 }

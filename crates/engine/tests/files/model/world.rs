@@ -10,6 +10,7 @@ use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Grade, Part, Projection, Role};
 use retake_engine::store::{PageRequest, Reading, SayRequest};
 use retake_engine::{Engine, Exec, Outcome, RunEvent};
+use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
 use super::disk;
@@ -75,6 +76,11 @@ impl World {
 
     pub(super) fn is_open(&self) -> bool {
         self.talks.iter().any(|talk| talk.open.is_some())
+    }
+
+    /// What the call of a conversation reads, and so waits for.
+    fn hold(&self, at: usize) -> PathBuf {
+        self.dir.path().join(format!("hold{at}"))
     }
 
     /// Does a step.
@@ -180,8 +186,7 @@ impl World {
     }
 
     async fn end(&mut self, at: usize) {
-        let hold = self.dir.path().join(format!("hold{at}"));
-        drop(std::fs::OpenOptions::new().write(true).open(hold).expect("it is read"));
+        drop(std::fs::OpenOptions::new().write(true).open(self.hold(at)).expect("it is read"));
         let mut events = self.events[at].take().expect("it is open");
         let ended = async {
             loop {
@@ -251,6 +256,18 @@ impl World {
             assert_eq!(self.timeline(talk.id).await, expected, "the conversation after {told:?}");
         }
         assert!(self.engine().store().intents().await.expect("intents").is_empty(), "{told:?}");
+    }
+}
+
+/// Calls end also where a check has failed: their processes would outlive the test.
+impl Drop for World {
+    fn drop(&mut self) {
+        for at in 0..self.talks.len() {
+            if self.events[at].is_some() {
+                // Fails where nobody reads.
+                drop(rustix::fs::open(self.hold(at), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()));
+            }
+        }
     }
 }
 
