@@ -42,6 +42,7 @@ impl Face {
             Remedy::Config => ("retake config", "retake config"),
             Remedy::Conversation => ("--conversation", "/list"),
             Remedy::Doctor => ("retake doctor", "retake doctor"),
+            Remedy::EndJobs => ("--stop", "/rewind"),
             Remedy::Edit => ("retake edit", "/edit"),
             Remedy::Exclude => ("retake exclude", "/exclude"),
             Remedy::List => ("retake list", "/list"),

@@ -3,6 +3,7 @@
 
 mod change;
 mod file_path;
+mod git;
 mod merge;
 mod plan;
 mod record;
@@ -11,6 +12,7 @@ mod tree;
 
 pub use change::{FileChange, Grade};
 pub use file_path::{BadFilePath, FilePath};
+pub use git::{GitMove, GitPlace, GitRef, git_stays, head_before};
 pub use merge::{Clash, MergeBytes, Merged, merge};
 pub use plan::{Choice, Chosen, FilePlan, Look, Now, PathMove, PathPlan, Verdict, Want, Wish};
 pub use record::{ContentHash, Record};

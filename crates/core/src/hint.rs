@@ -33,6 +33,8 @@ pub enum Remedy {
     Doctor,
     /// Say something else in the place of a message.
     Edit,
+    /// End what commands have left running.
+    EndJobs,
     /// Keep a message from the model.
     Exclude,
     /// List the conversations.

@@ -8,6 +8,8 @@ mod again;
 mod apply;
 mod attribute;
 mod exec;
+mod git;
+mod jobs;
 mod look;
 mod plan;
 mod processes;
@@ -24,7 +26,7 @@ use tokio::sync::OnceCell;
 
 pub use apply::FilesApplied;
 pub use exec::Exec;
-pub use plan::{FilesPlanned, FilesWish, Scope};
+pub use plan::{FilesPlanned, FilesWish, Running, Scope};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};

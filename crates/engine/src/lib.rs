@@ -18,7 +18,7 @@ pub mod settings;
 
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
-pub use files::{Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Scope};
+pub use files::{Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Running, Scope};
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
 pub use run::{Ended, Outcome, RunEvent, RunRequest, Start};

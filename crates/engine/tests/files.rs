@@ -2,6 +2,8 @@
 
 mod capture;
 mod crash;
+mod git;
+mod jobs;
 mod model;
 mod others;
 mod rewinds;

@@ -44,6 +44,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Conversation => Remedy::Conversation,
         R::Doctor => Remedy::Doctor,
         R::Edit => Remedy::Edit,
+        R::EndJobs => Remedy::EndJobs,
         R::Exclude => Remedy::Exclude,
         R::List => Remedy::List,
         R::Log => Remedy::Log,
@@ -198,6 +199,7 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         lifted: planned.plan.lifted.iter().map(|fold| fold_name(*fold)).collect(),
         in_force: planned.plan.in_force.iter().map(|fold| fold_name(*fold)).collect(),
         composer: planned.composer.map(|(id, content)| composer(id.to_string(), content)),
+        running: Vec::new(),
         stays,
         files: None,
     }

@@ -66,6 +66,8 @@ macro_rules! conformance {
             deltas_lie_on_their_paths
             a_delta_is_stored_once
             an_operation_and_its_files_are_one_step
+            what_calls_moved_in_git_is_told_of_what_is_taken_back
+            what_is_seen_later_is_the_call_s_that_did_it
             a_stale_file_half_changes_nothing
             what_is_turned_back_is_as_if_it_had_never_been
             what_an_action_wants_of_files

@@ -3,8 +3,8 @@
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, OpNo, PathMove,
-    Stack, Time,
+    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, GitMove, Grade, Layer, OpNo,
+    PathMove, Stack, Time,
 };
 
 use crate::error::Result;
@@ -51,8 +51,44 @@ pub struct NewCapture {
     pub name: Option<String>,
     /// What nobody's call changed.
     pub changes: Vec<FileChange>,
+    /// What belongs to calls.
+    pub calls: CallsSeen,
     /// What it saw, by name.
     pub mark: ContentHash,
+}
+
+/// A call that may be changing a workspace: it runs, or processes of it have outlived it. It is kept, so that what they
+/// change is its own also after a restart (spec `rewind.md`, case 5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Its name, which its processes bear.
+    pub id: String,
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// The conversation that it is part of.
+    pub conversation: ConversationId,
+    /// The entry that made it.
+    pub entry: EntryId,
+}
+
+/// What a call was seen to change while its result was not yet, or long since, stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owned {
+    /// The conversation that the call is part of.
+    pub conversation: ConversationId,
+    /// The entry that made it.
+    pub entry: EntryId,
+    /// What, in the order of observation.
+    pub changes: Vec<(Grade, FileChange)>,
+}
+
+/// What a capture tells of calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallsSeen {
+    /// What they changed.
+    pub owned: Vec<Owned>,
+    /// Those that are over, none of whose processes is left, by their names.
+    pub over: Vec<String>,
 }
 
 /// What a call did to files, to be stored with the entry that tells its result.
@@ -62,6 +98,10 @@ pub struct NewDelta {
     pub workspace: WorkspaceNo,
     /// What, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
+    /// What it moved in git, which no rewind brings back.
+    pub git: Option<GitMove>,
+    /// What belongs to other calls.
+    pub calls: CallsSeen,
     /// What the last capture saw, by name.
     pub mark: ContentHash,
 }
@@ -83,10 +123,21 @@ pub struct DeltaLine {
 
 /// What an action wants of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// The files of a path: the deltas, first first, and whether each is to be in them.
+pub struct Wanted {
+    /// What is to be in the files.
+    pub files: WantedFiles,
+    /// Calls of the conversation that are taken back and may still be changing files.
+    pub running: Vec<OpenCall>,
+    /// What calls that are taken back, or were before, moved in git, first first.
+    pub git: Vec<(WorkspaceNo, GitMove)>,
+}
+
+/// What is to be in the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WantedFiles {
+    /// What belongs to a path: the deltas, first first, and whether each is to be in them.
     Path(Vec<(DeltaLine, bool)>),
-    /// What an undo or a redo takes back, and nothing else.
+    /// What is there, without what an undo or a redo takes back.
     Back {
         /// The operations whose own doing is reversed, in this order; those that have done something.
         reversed: Vec<OpNo>,
@@ -148,6 +199,13 @@ pub trait FileStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<CaptureRow>>;
 
+    /// A call begins, that may change a workspace.
+    async fn begin_call(&self, call: OpenCall) -> Result<()>;
+    /// Calls are over that can have changed nothing.
+    async fn forget_calls(&self, ids: Vec<String>) -> Result<()>;
+    /// The calls that may be changing a workspace, in the order of their entries' ids.
+    async fn open_calls(&self) -> Result<Vec<OpenCall>>;
+
     /// Stores what somebody said together with what it did to files, and puts the layers on their paths.
     async fn say_changed(
         &self,
@@ -155,6 +213,8 @@ pub trait FileStore: Send + Sync {
         say: SayRequest,
         delta: NewDelta,
     ) -> Result<Receipt>;
+    /// Whether a call of a conversation has ever changed something, or may yet: else there is nothing to plan.
+    async fn has_changes(&self, conversation: ConversationId) -> Result<bool>;
     /// The deltas of a conversation, first first. Those of its parent are not its own.
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>>;
     /// What a delta did.

@@ -21,8 +21,8 @@ mod store;
 
 pub use error::{Result, StoreError};
 pub use files::{
-    CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture, NewDelta, Wanted,
-    WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture,
+    NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
 pub use keeper::{Keeper, digest};
 pub use memory::{Memory, MemoryRows};

@@ -67,6 +67,9 @@ pub struct FilesWish {
     /// The digest of the file plan that was seen: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
+    /// Processes that calls taken back have left running are ended first; else they are a refusal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop: bool,
 }
 
 impl FilesWish {
@@ -94,6 +97,8 @@ pub enum Verdict {
     Unchanged,
     /// It is left alone: nobody knows whose the change is.
     Ambiguous,
+    /// It is left alone: a call moved git's HEAD, and this is what HEAD has.
+    GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,
     /// It is left alone, as it is not covered.

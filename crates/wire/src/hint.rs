@@ -60,6 +60,8 @@ pub enum Remedy {
     Tree,
     /// Take back the last thing done.
     Undo,
+    /// End what commands have left running.
+    EndJobs,
     /// Leave files as they are.
     WithoutFiles,
 }

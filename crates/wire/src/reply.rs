@@ -84,8 +84,20 @@ pub struct Plan {
     /// What would become of files; absent where they stay as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesPlan>,
+    /// Calls that would be taken back and of which processes still run: they are ended first, or it is refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<Running>,
     /// What would not change or can't be taken back, a sentence each.
     pub stays: Vec<String>,
+}
+
+/// A call of which processes still run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// The entry that made it.
+    pub entry: String,
+    /// The number of its processes.
+    pub processes: usize,
 }
 
 /// An entry in one line.

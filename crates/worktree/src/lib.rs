@@ -5,6 +5,7 @@ mod apply;
 mod capture;
 mod error;
 pub mod failpoint;
+mod git;
 mod merge;
 mod objects;
 mod root;
@@ -18,6 +19,7 @@ pub use capture::{
     Sweep, Tree, Uncovered, WhyNot,
 };
 pub use error::{Result, WorktreeError};
+pub use git::{GitState, same_as_head};
 pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Side, StoredMerges, diff, merge_texts,
     unified,

@@ -19,6 +19,9 @@ pub(crate) struct FileArgs {
     /// Make all other files exactly what they were, whatever others wrote since
     #[arg(long)]
     exact: bool,
+    /// First end the processes that commands taken back have left running
+    #[arg(long)]
+    stop: bool,
 }
 
 /// The scopes, as typed.
@@ -41,7 +44,7 @@ impl FileArgs {
             Along::Conversation => Scope::Conversation,
             Along::Files => Scope::Files,
         };
-        FilesWish { scope, choose: self.choose.clone(), exact: self.exact, seen: None }
+        FilesWish { scope, choose: self.choose.clone(), exact: self.exact, seen: None, stop: self.stop }
     }
 }
 

@@ -104,8 +104,10 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
 
 /// Asks whether to go back; where files go along, also how much. Nothing: not at all.
 fn agree(chat: &mut Chat<'_>, plan: &retake_wire::reply::Plan) -> Result<Option<FilesWish>> {
+    // What was shown to be ended is ended.
+    let stop = !plan.running.is_empty();
     let Some(files) = &plan.files else {
-        return Ok(chat.cx.ui.confirm("Go back?")?.then(FilesWish::default));
+        return Ok(chat.cx.ui.confirm("Go back?")?.then(|| FilesWish { stop, ..FilesWish::default() }));
     };
     let waits =
         (files.conflicts > 0).then(|| "retake rewind --choose settles what is in conflict".to_owned());
@@ -129,6 +131,6 @@ fn agree(chat: &mut Chat<'_>, plan: &retake_wire::reply::Plan) -> Result<Option<
         let scope = scopes[row].0;
         // What was shown is what is done.
         let seen = (scope != Scope::Conversation).then(|| files.digest.clone());
-        FilesWish { scope, seen, ..FilesWish::default() }
+        FilesWish { scope, seen, stop, ..FilesWish::default() }
     }))
 }

@@ -14,13 +14,14 @@ use crate::ui::Look;
 const SHOWN: usize = 20;
 
 /// The groups, in the order of the plan.
-const GROUPS: [(Verdict, &str, &str, char, Style); 8] = [
+const GROUPS: [(Verdict, &str, &str, char, Style); 9] = [
     (Verdict::Conflict, "can't decide about", ": choose for each, or nothing is done", '!', Style::Warn),
     (Verdict::Revert, "reverts", "", '~', Style::Removed),
     (Verdict::Delete, "deletes", "", '-', Style::Removed),
     (Verdict::Recreate, "re-creates", "", '+', Style::Added),
     (Verdict::Merge, "merges", " with what others wrote", '~', Style::Added),
     (Verdict::Ambiguous, "leaves alone", ": nobody knows whose changes these are", '?', Style::Dim),
+    (Verdict::GitHas, "leaves alone", ": git's HEAD has these, which a command moved", ' ', Style::Dim),
     (Verdict::NotEmpty, "leaves alone", ": others have put something into it", ' ', Style::Dim),
     (Verdict::NotCovered, "leaves alone", ": not covered", ' ', Style::Dim),
 ];

@@ -49,6 +49,18 @@ pub(crate) fn body(look: &Look, plan: &Plan) -> String {
     if let Some(plan) = &plan.files {
         text.push_str(&files::plan(look, plan));
     }
+    for running in &plan.running {
+        let entry = safe::line(&running.entry);
+        let sentence = match running.processes {
+            1 => {
+                format!("! a process that {entry} started still runs: it is ended first, or nothing is done")
+            }
+            more => format!(
+                "! {more} processes that {entry} started still run: they are ended first, or nothing is done"
+            ),
+        };
+        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
+    }
     for sentence in &plan.stays {
         let sentence = format!("! {sentence}");
         text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));

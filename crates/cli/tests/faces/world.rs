@@ -169,6 +169,7 @@ pub(super) fn plan() -> Plan {
         lifted: vec!["7".to_owned()],
         in_force: Vec::new(),
         composer: Some(composer()),
+        running: Vec::new(),
         stays: vec!["The 1,234 tokens are spent".to_owned()],
         files: None,
     }

@@ -17,6 +17,8 @@ pub trait Look: MergeBytes {
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>>;
     /// The last version that somebody else wrote, where one is known.
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>>;
+    /// Whether it is what git's HEAD has, which a call that is taken back has moved there (spec `rewind.md`, *Plan*).
+    fn is_git_s(&mut self, path: &FilePath) -> bool;
 }
 
 /// What is at a path.
@@ -96,6 +98,8 @@ pub enum Verdict {
     Unchanged,
     /// It is left alone: nobody knows whose the change is.
     Kept,
+    /// It is left alone: a call moved git's HEAD, and this is what HEAD has.
+    GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,
     /// It is left alone, for this reason.
@@ -192,12 +196,16 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Option<PathPlan> {
         Choice::Yours => theirs.is_some(),
         _ => true,
     });
+    let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let settled = || stack.settled(goal.stack.layers());
     let (verdict, record, stack_after) = match (choice, &merged) {
         (Some(Choice::Disk), _) => (None, disk.clone(), settled()),
         (Some(Choice::Skip), _) => (None, disk.clone(), stack.clone()),
         (Some(Choice::Yours), _) => (None, theirs.clone().flatten(), settled()),
         (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(&stack), goal.stack.clone()),
+        (None, _) if changes && !out.is_empty() && look.is_git_s(&path) => {
+            (Some(Verdict::GitHas), disk.clone(), stack.clone())
+        }
         (None, _) if goal.is_doubtful(&stack, &out) => goal.without_ambiguous(&stack, disk.as_ref(), look),
         (_, Ok(merged)) => {
             let verdict = merged.mixed.then_some(Verdict::Merge);
@@ -226,7 +234,7 @@ fn plain(disk: Option<&Record>, record: Option<&Record>) -> Verdict {
 fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
     let first = match verdict {
         Verdict::Merge => Choice::Merge,
-        Verdict::Conflict(_) | Verdict::Kept => Choice::Skip,
+        Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas => Choice::Skip,
         _ => Choice::Checkpoint,
     };
     let others = [

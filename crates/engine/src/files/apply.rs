@@ -58,11 +58,12 @@ impl Engine {
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.alone(conversation).await?;
+        self.without_jobs(conversation, &apply.action, wish.stop).await?;
         let held = self.workspace(conversation).await?;
         let no = held.no;
         let (held, lock) = lock(held).await?;
         let (held, _) = self.capture(held, None).await?;
-        let (held, plan) = self.plan_files(held, conversation, &apply.action, &wish.chosen).await?;
+        let (held, plan, _) = self.plan_files(held, conversation, &apply.action, &wish.chosen).await?;
         check(&plan, &wish)?;
         let apply = match wish.scope {
             Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },
@@ -252,12 +253,7 @@ impl Engine {
             return Err(EngineError::new(Kind::Storage, "unsettled", what).hint(failed.why.hint()));
         }
         let capture = held.tree.note(changes, Noting::Apply)?;
-        let foreign = held.calls.attribute(&capture.findings);
-        let mark = capture.mark().0;
-        if held.mark_kept != Some(mark) {
-            let new = retake_store::NewCapture { time: self.now(), name: None, changes: foreign, mark };
-            self.store().captured(held.no, new).await?;
-        }
+        self.keep_capture(held, &capture, None, Vec::new()).await?;
         accept(held, capture)?;
         Ok(self.store().settle(held.no).await?)
     }

@@ -1,61 +1,92 @@
 //! Whose a change is: of what was found between two captures, the calls that were open then (design, section 2). Nobody's
 //! is the user's.
 
-use std::collections::BTreeMap;
-
 use retake_core::{FileChange, Grade};
+use retake_store::{OpenCall, Owned};
 use retake_worktree::Findings;
 
-/// The number of a call that is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct CallNo(u64);
-
-/// The calls that may be changing a workspace, and what was found while they were open.
+/// The calls that may be changing a workspace.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    last: u64,
-    open: BTreeMap<CallNo, Vec<(Grade, FileChange)>>,
-    /// Processes that outlived their calls, by the id of the call.
-    pub(super) jobs: Vec<String>,
+    /// Those that run, in the order in which they began.
+    open: Vec<OpenCall>,
+    /// Those that are over, of which processes may live on.
+    jobs: Vec<OpenCall>,
+}
+
+/// What was found, by whom.
+#[derive(Debug, Default)]
+pub(super) struct Attributed {
+    /// Nobody's.
+    pub(super) nobodys: Vec<FileChange>,
+    /// That of calls, one of each conversation at most.
+    pub(super) owned: Vec<Owned>,
 }
 
 impl Calls {
-    /// A call begins. A capture has just been made.
-    pub(super) fn begin(&mut self) -> CallNo {
-        self.last += 1;
-        self.open.insert(CallNo(self.last), Vec::new());
-        CallNo(self.last)
+    /// None runs; of these, begun before a restart, processes may live on.
+    pub(super) fn after_restart(jobs: Vec<OpenCall>) -> Self {
+        Self { open: Vec::new(), jobs }
     }
 
-    /// Gives what was found to the calls that are open; what is nobody's comes back. While a job of an earlier call still
-    /// runs, nobody knows which of them it was.
-    pub(super) fn attribute(&mut self, findings: &Findings) -> Vec<FileChange> {
-        if self.open.is_empty() {
-            return findings.changes.iter().chain(&findings.late).cloned().collect();
+    /// A call begins. A capture has just been made.
+    pub(super) fn begin(&mut self, call: OpenCall) {
+        self.open.push(call);
+    }
+
+    /// Whose the findings are. A call that was alone has done what happened meanwhile. Where several were open, or a job of
+    /// an earlier one, nobody knows: of each conversation the one that began last has it, as ambiguous. What is found late
+    /// may have happened at any time.
+    pub(super) fn attribute(&self, findings: &Findings) -> Attributed {
+        let mut owners: Vec<&OpenCall> = Vec::new();
+        for call in self.open.iter().rev().chain(self.jobs.iter().rev()) {
+            if owners.iter().all(|owner| owner.conversation != call.conversation) {
+                owners.push(call);
+            }
+        }
+        if owners.is_empty() {
+            let nobodys = findings.changes.iter().chain(&findings.late).cloned().collect();
+            return Attributed { nobodys, owned: Vec::new() };
         }
         let alone = self.open.len() == 1 && self.jobs.is_empty();
         let grade = if alone { Grade::Seen } else { Grade::Ambiguous };
-        for seen in self.open.values_mut() {
-            seen.extend(findings.changes.iter().map(|change| (grade, change.clone())));
-            seen.extend(findings.late.iter().map(|change| (Grade::Ambiguous, change.clone())));
+        let found = findings.changes.iter().map(|change| (grade, change.clone()));
+        let late = findings.late.iter().map(|change| (Grade::Ambiguous, change.clone()));
+        let changes: Vec<_> = found.chain(late).collect();
+        let owned = owners.into_iter().map(|call| Owned {
+            conversation: call.conversation,
+            entry: call.entry,
+            changes: changes.clone(),
+        });
+        Attributed {
+            nobodys: Vec::new(),
+            owned: if changes.is_empty() { Vec::new() } else { owned.collect() },
         }
-        Vec::new()
     }
 
-    /// Forgets the jobs that have ended: what they did until now has just been attributed.
-    pub(super) fn forget_ended(&mut self, is_alive: impl Fn(&str) -> bool) {
-        self.jobs.retain(|job| is_alive(job));
+    /// The jobs that have ended. To be asked before a capture: what they did just before they ended is still theirs.
+    pub(super) fn ended(&self, is_alive: impl Fn(&str) -> bool) -> Vec<String> {
+        self.jobs.iter().map(|job| &job.id).filter(|id| !is_alive(id)).cloned().collect()
     }
 
-    /// A call ends, a capture has just been made: what it did comes back.
-    pub(super) fn end(&mut self, call: CallNo) -> Vec<(Grade, FileChange)> {
-        self.open.remove(&call).unwrap_or_default()
+    /// Forgets jobs that have ended: what they did has been attributed.
+    pub(super) fn forget(&mut self, ended: &[String]) {
+        self.jobs.retain(|job| !ended.contains(&job.id));
+    }
+
+    /// A call is over. With `lives`, processes of it go on.
+    pub(super) fn end(&mut self, id: &str, lives: bool) {
+        let Some(at) = self.open.iter().position(|call| call.id == id) else { return };
+        let call = self.open.remove(at);
+        self.jobs.extend(lives.then_some(call));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use retake_core::FilePath;
+    use retake_core::{ConversationId, EntryId, FilePath};
+    use retake_store::WorkspaceNo;
+    use uuid::Uuid;
 
     use super::*;
 
@@ -72,36 +103,59 @@ mod tests {
         }
     }
 
-    fn names(changes: &[(Grade, FileChange)]) -> Vec<(Grade, String)> {
-        changes.iter().map(|(grade, change)| (*grade, change.path.to_string())).collect()
+    /// A call of a conversation.
+    fn call(id: u128, conversation: u128) -> OpenCall {
+        OpenCall {
+            id: id.to_string(),
+            workspace: WorkspaceNo(1),
+            conversation: ConversationId::new(Uuid::from_u128(conversation)),
+            entry: EntryId::new(Uuid::from_u128(id)),
+        }
+    }
+
+    /// Who has it, how sure that is, and which path.
+    fn told(calls: &Calls, findings: &Findings) -> Vec<String> {
+        let attributed = calls.attribute(findings);
+        let nobodys = attributed.nobodys.iter().map(|change| format!("nobody {}", change.path));
+        let owned = attributed.owned.iter().flat_map(|owned| {
+            let no = owned.entry.uuid().as_u128();
+            owned.changes.iter().map(move |(grade, change)| format!("{no} {grade:?} {}", change.path))
+        });
+        nobodys.chain(owned).collect()
     }
 
     #[test]
     fn what_one_call_did_is_seen_and_what_several_did_is_ambiguous() {
         let mut calls = Calls::default();
-        assert_eq!(calls.attribute(&found(&["mine"], &[])).len(), 1);
-        let first = calls.begin();
-        assert!(calls.attribute(&found(&["a"], &["late"])).is_empty());
-        let second = calls.begin();
-        assert!(calls.attribute(&found(&["b"], &[])).is_empty());
-        let own = |grade, name: &str| (grade, name.to_owned());
-        let both = own(Grade::Ambiguous, "b");
-        let first = names(&calls.end(first));
-        assert_eq!(first, [own(Grade::Seen, "a"), own(Grade::Ambiguous, "late"), both.clone()]);
-        assert!(calls.attribute(&found(&["c"], &[])).is_empty());
-        assert_eq!(names(&calls.end(second)), [both, own(Grade::Seen, "c")]);
-        assert_eq!(calls.attribute(&found(&["mine"], &["too"])).len(), 2);
+        assert_eq!(told(&calls, &found(&["mine"], &["too"])), ["nobody mine", "nobody too"]);
+        calls.begin(call(1, 1));
+        assert!(told(&calls, &found(&[], &[])).is_empty());
+        assert_eq!(told(&calls, &found(&["a"], &["late"])), ["1 Seen a", "1 Ambiguous late"]);
+        calls.begin(call(2, 2));
+        assert_eq!(told(&calls, &found(&["b"], &[])), ["2 Ambiguous b", "1 Ambiguous b"]);
+        calls.begin(call(3, 1));
+        assert_eq!(told(&calls, &found(&["b"], &[])), ["3 Ambiguous b", "2 Ambiguous b"], "once in each");
+        calls.end("1", false);
+        calls.end("2", false);
+        assert_eq!(told(&calls, &found(&["c"], &[])), ["3 Seen c"]);
+        calls.end("3", false);
+        assert_eq!(told(&calls, &found(&["mine"], &[])), ["nobody mine"]);
     }
 
     #[test]
-    fn while_a_job_runs_nobody_knows() {
-        let mut calls = Calls { jobs: vec!["c1".into()], ..Calls::default() };
-        let call = calls.begin();
-        calls.attribute(&found(&["a"], &[]));
-        assert_eq!(names(&calls.end(call)), [(Grade::Ambiguous, "a".to_owned())]);
-        calls.forget_ended(|_| false);
-        let call = calls.begin();
-        calls.attribute(&found(&["b"], &[]));
-        assert_eq!(names(&calls.end(call)), [(Grade::Seen, "b".to_owned())], "its own again");
+    fn what_a_job_may_have_done_is_its_own_until_it_has_ended() {
+        let mut calls = Calls::after_restart(vec![call(1, 1)]);
+        calls.begin(call(2, 2));
+        calls.end("2", true);
+        assert_eq!(told(&calls, &found(&["a"], &[])), ["2 Ambiguous a", "1 Ambiguous a"]);
+        calls.begin(call(3, 1));
+        assert_eq!(told(&calls, &found(&["a"], &[])), ["3 Ambiguous a", "2 Ambiguous a"]);
+        calls.end("3", false);
+        let ended = calls.ended(|id| id == "2");
+        assert_eq!(ended, ["1"]);
+        calls.forget(&ended);
+        assert_eq!(told(&calls, &found(&["a"], &[])), ["2 Ambiguous a"]);
+        calls.forget(&calls.ended(|_| false));
+        assert_eq!(told(&calls, &found(&["mine"], &[])), ["nobody mine"]);
     }
 }

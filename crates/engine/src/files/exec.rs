@@ -4,19 +4,20 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, Flags, Part, Role, ToolOutcome};
-use retake_store::{By, NewDelta, Receipt, SayRequest, WorkspaceNo};
+use retake_core::{ConversationId, EntryId, Flags, Part, Role, ToolOutcome};
+use retake_store::{By, CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
+use retake_worktree::GitState;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 
-use super::attribute::CallNo;
-use super::processes;
-use super::workspace::{Held, accept, see};
+use super::attribute::Attributed;
+use super::jobs::TO_END;
+use super::workspace::{Held, accept, is_alive, see};
+use super::{git, processes};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
@@ -26,9 +27,6 @@ const OUTPUT_KEPT: usize = 64 << 10;
 
 /// So much fits into a pipe at once.
 const PIPE: usize = 1 << 20;
-
-/// How long a command has to end after it was asked to.
-const TO_END: Duration = Duration::from_secs(3);
 
 /// A command to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +43,11 @@ pub struct Exec {
 struct Call {
     claim: Claim,
     id: String,
-    /// The workspace that it may be changing, and its number there.
-    open: (WorkspaceNo, CallNo),
+    /// The workspace that it may be changing.
+    workspace: WorkspaceNo,
+    entry: EntryId,
+    /// What the repository was like before it.
+    git: Option<GitState>,
     child: Child,
     receipt: Receipt,
 }
@@ -64,16 +65,9 @@ impl Engine {
         let claim = self.claim(conversation)?;
         let held = self.workspace(conversation).await?;
         // What was changed before it starts is not the command's.
-        let (mut held, _) = self.capture(held, None).await?;
-        let no = held.calls.begin();
-        let started = self.start_call(conversation, &exec, &held, claim, no).await;
-        let call = match started {
-            Ok(call) => call,
-            Err(error) => {
-                held.calls.end(no);
-                return Err(error);
-            }
-        };
+        let (held, _) = self.capture(held, None).await?;
+        let (mut held, git) = git::look(held).await?;
+        let call = self.start_call(conversation, &exec, &mut held, claim, git).await?;
         drop(held);
         let (events, receiver) = mpsc::channel(64);
         let engine = Arc::clone(self);
@@ -88,9 +82,9 @@ impl Engine {
         &self,
         conversation: ConversationId,
         exec: &Exec,
-        held: &Held,
+        held: &mut Held,
         claim: Claim,
-        no: CallNo,
+        git: Option<GitState>,
     ) -> Result<Call> {
         let folder: PathBuf = held.root.path().to_owned();
         let line = exec.command.join(" ");
@@ -104,9 +98,16 @@ impl Engine {
         let call = Part::ToolCall { id: id.clone(), name: "exec".into(), arguments };
         let receipt =
             self.store().say(conversation, self.saying(Role::Assistant, vec![call], exec.by.clone())).await?;
+        let entry = receipt.entries.first().copied().expect("BUG: what is said has an entry");
+        let open = OpenCall { id: id.clone(), workspace: held.no, conversation, entry };
+        self.store().begin_call(open.clone()).await?;
         match processes::start(&exec.command, &folder, &id) {
-            Ok(child) => Ok(Call { claim, id, open: (held.no, no), child, receipt }),
+            Ok(child) => {
+                held.calls.begin(open);
+                Ok(Call { claim, id, workspace: held.no, entry, git, child, receipt })
+            }
             Err(error) => {
+                self.store().forget_calls(vec![id.clone()]).await?;
                 let what = format!("can't start {}: {error}", exec.command[0]);
                 let result =
                     Part::ToolResult { call: id, content: what.clone(), outcome: ToolOutcome::Failed };
@@ -129,8 +130,9 @@ impl Engine {
             events.send(RunEvent::Started(Some(Box::new(call.receipt.clone()).as_ref().clone()), name)).await,
         );
         let (ending, output) = self.attend(&mut call, &events).await;
-        let Call { claim, id, open, .. } = call;
-        let ended = self.end_call(conversation, &id, open, &ending, output, &events).await;
+        let Call { claim, id, workspace, entry, git, .. } = call;
+        let of = Over { id, workspace, conversation, entry, git };
+        let ended = self.end_call(&of, &ending, output, &events).await;
         drop(claim);
         let ended = ended.unwrap_or_else(|error| Ended {
             outcome: Outcome::Failed,
@@ -190,38 +192,38 @@ impl Engine {
     /// Captures what the command did, and stores it with what it printed.
     async fn end_call(
         &self,
-        conversation: ConversationId,
-        id: &str,
-        open: (WorkspaceNo, CallNo),
+        of: &Over,
         ending: &Ending,
         output: Vec<u8>,
         events: &mpsc::Sender<RunEvent>,
     ) -> Result<Ended> {
-        let seen = match self.workspace(conversation).await {
-            Ok(held) => see(held, retake_worktree::Permission::Granted).await,
-            Err(error) => Err(error),
+        let held = match self.workspace(of.conversation).await {
+            Ok(held) => held,
+            Err(error) => return self.end_unseen(of, ending, output, error).await,
         };
-        let (mut held, capture) = match seen {
+        // Asked first: whatever ends while the tree is looked at may have written behind the look.
+        let (mut over, living) = (held.calls.ended(is_alive), processes::alive(&of.id).len());
+        let (held, capture) = match see(held, retake_worktree::Permission::Granted).await {
             Ok(seen) => seen,
-            Err(error) => return self.end_unseen(conversation, id, open, (ending, output), error).await,
+            Err(error) => return self.end_unseen(of, ending, output, error).await,
         };
-        let no = open.1;
-        let jobs = processes::alive(id);
-        held.calls.attribute(&capture.findings);
-        held.calls.forget_ended(|job| !processes::alive(job).is_empty());
-        let changes = held.calls.end(no);
-        if !jobs.is_empty() {
-            held.calls.jobs.push(id.to_owned());
-            let still = match jobs.len() {
-                1 => "one of its processes still runs; what it changes".to_owned(),
-                more => format!("{more} of its processes still run; what they change"),
-            };
-            let text = format!("{still} from now on is kept");
-            drop(events.send(RunEvent::Notice(text)).await);
+        let (mut held, git) = git::look(held).await?;
+        let git = of.git.as_ref().zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
+        let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
+        let (own, owned): (Vec<Owned>, Vec<Owned>) =
+            owned.into_iter().partition(|owned| owned.entry == of.entry);
+        let changes = own.into_iter().flat_map(|own| own.changes).collect();
+        over.extend((living == 0).then(|| of.id.clone()));
+        if let Some(notice) = lives_on(living) {
+            drop(events.send(RunEvent::Notice(notice)).await);
         }
-        let say = self.result(id, ending, &output, "");
-        let delta = NewDelta { workspace: held.no, changes, mark: capture.mark().0 };
-        let receipt = self.store().say_changed(conversation, say, delta).await?;
+        let calls = CallsSeen { owned, over: over.clone() };
+        let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
+        let say = self.result(&of.id, ending, &output, "");
+        // Until it is stored, what it changed is still to be found.
+        held.calls.end(&of.id, true);
+        let receipt = self.store().say_changed(of.conversation, say, delta).await?;
+        held.calls.forget(&over);
         accept(&mut held, capture)?;
         let outcome = if ending.stopped { Outcome::Interrupted } else { Outcome::Succeeded };
         Ok(Ended { outcome, entry: receipt.entries.first().copied(), receipt: Some(receipt), error: None })
@@ -230,18 +232,21 @@ impl Engine {
     /// A call whose changes can't be seen, as its folder is gone: what it printed is stored all the same.
     async fn end_unseen(
         &self,
-        conversation: ConversationId,
-        id: &str,
-        (workspace, no): (WorkspaceNo, CallNo),
-        (ending, output): (&Ending, Vec<u8>),
+        of: &Over,
+        ending: &Ending,
+        output: Vec<u8>,
         error: EngineError,
     ) -> Result<Ended> {
-        if let Some(opened) = self.files.opened(workspace) {
-            opened.lock().await.calls.end(no);
+        let lives = is_alive(&of.id);
+        if let Some(opened) = self.files.opened(of.workspace) {
+            opened.lock().await.calls.end(&of.id, lives);
         }
         let unseen = format!("\n[what it changed can't be seen: {error}]");
-        let say = self.result(id, ending, &output, &unseen);
-        let receipt = self.store().say(conversation, say).await?;
+        let say = self.result(&of.id, ending, &output, &unseen);
+        let receipt = self.store().say(of.conversation, say).await?;
+        if !lives {
+            self.store().forget_calls(vec![of.id.clone()]).await?;
+        }
         let entry = receipt.entries.first().copied();
         Ok(Ended { outcome: Outcome::Interrupted, entry, receipt: Some(receipt), error: Some(error) })
     }
@@ -254,6 +259,25 @@ impl Engine {
         let flags = Flags { interrupted: ending.stopped, ..Flags::default() };
         SayRequest { flags, ..self.saying(Role::Tool, vec![result], self.by(None)) }
     }
+}
+
+/// A call that is over.
+struct Over {
+    id: String,
+    workspace: WorkspaceNo,
+    conversation: ConversationId,
+    entry: EntryId,
+    git: Option<GitState>,
+}
+
+/// What is said of processes that outlive their call.
+fn lives_on(living: usize) -> Option<String> {
+    let still = match living {
+        0 => return None,
+        1 => "one of its processes still runs; what it changes".to_owned(),
+        more => format!("{more} of its processes still run; what they change"),
+    };
+    Some(format!("{still} from now on is kept"))
 }
 
 /// How a command ended.

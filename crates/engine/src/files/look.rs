@@ -1,6 +1,6 @@
 //! What a plan looks at: the tree as the capture just made saw it, and what lies in a folder.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{ContentHash, FilePath, Look, MergeBytes, Now, Record};
@@ -13,6 +13,7 @@ pub(super) struct Looking<'a> {
     workspace: &'a Workspace,
     merges: StoredMerges,
     theirs: &'a HashMap<FilePath, Option<Record>>,
+    git_s: &'a HashSet<FilePath>,
 }
 
 impl<'a> Looking<'a> {
@@ -20,8 +21,9 @@ impl<'a> Looking<'a> {
         workspace: &'a Workspace,
         objects: Arc<dyn Objects>,
         theirs: &'a HashMap<FilePath, Option<Record>>,
+        git_s: &'a HashSet<FilePath>,
     ) -> Self {
-        Self { workspace, merges: StoredMerges::new(objects), theirs }
+        Self { workspace, merges: StoredMerges::new(objects), theirs, git_s }
     }
 
     /// What went wrong with an object: what was planned with it is not to be trusted.
@@ -60,5 +62,9 @@ impl Look for Looking<'_> {
 
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>> {
         self.theirs.get(path).cloned()
+    }
+
+    fn is_git_s(&mut self, path: &FilePath) -> bool {
+        self.git_s.contains(path)
     }
 }

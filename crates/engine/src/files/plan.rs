@@ -1,17 +1,18 @@
 //! The file half of a plan: which deltas an action wants, what that means for each path now. Captures first, changes
 //! nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, FilePath, FilePlan, Layer, OpNo, PathMove, Record, Stack, Verdict, Want,
-    Wish,
+    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, OpNo, PathMove, Record, Stack,
+    Verdict, Want, Wish,
 };
-use retake_store::{Action, DeltaLine, Planned, Wanted};
+use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles};
 use retake_worktree::Objects;
 
 use super::blocking;
+use super::git::GitHalf;
 use super::look::Looking;
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -41,6 +42,8 @@ pub struct FilesWish {
     pub chosen: Chosen,
     /// The plan that its author saw, by its digest: another one is refused.
     pub seen: Option<[u8; 16]>,
+    /// Whether processes that calls taken back have left running are ended first; else they are a refusal.
+    pub stop: bool,
 }
 
 /// Both halves of a plan.
@@ -52,6 +55,19 @@ pub struct FilesPlanned {
     pub files: Option<FilePlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
+    /// What stays in git, a sentence each, with the command that would go back.
+    pub git: Vec<String>,
+    /// Calls that are taken back and of which processes still run: they have to be ended first.
+    pub running: Vec<Running>,
+}
+
+/// A call of which processes still run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// The entry that made it.
+    pub entry: EntryId,
+    /// The number of its processes.
+    pub processes: usize,
 }
 
 impl Engine {
@@ -66,47 +82,55 @@ impl Engine {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
-        let files = match wish.scope {
-            Scope::Conversation => None,
-            _ if !self.has_deltas(conversation).await? => None,
-            _ => {
+        let takes_files = wish.scope != Scope::Conversation && self.has_deltas(conversation).await?;
+        let (files, git, running) = match takes_files {
+            false => (None, Vec::new(), Vec::new()),
+            true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
-                Some(self.plan_files(held, conversation, &action, &wish.chosen).await?.1)
+                let (_, plan, git) = self.plan_files(held, conversation, &action, &wish.chosen).await?;
+                let running = self.jobs(conversation, &action).await?;
+                let running =
+                    running.iter().map(|(call, pids)| Running { entry: call.entry, processes: pids.len() });
+                (Some(plan), git, running.collect())
             }
         };
         let digest = digest_of(files.as_ref());
-        Ok(FilesPlanned { conversation: planned, files, digest })
+        Ok(FilesPlanned { conversation: planned, files, digest, git, running })
     }
 
-    /// Whether calls of a conversation have ever changed files: else there is nothing to look at.
+    /// Whether calls of a conversation have ever changed something, or may yet: else there is nothing to look at.
     pub(super) async fn has_deltas(&self, conversation: ConversationId) -> Result<bool> {
-        Ok(!self.store().deltas(conversation).await?.is_empty())
+        Ok(self.store().has_changes(conversation).await?)
     }
 
-    /// Plans on what the capture just made saw.
+    /// Plans on what the capture just made saw, and says what stays in git.
     pub(super) async fn plan_files(
         &self,
         held: Held,
         conversation: ConversationId,
         action: &Action,
         chosen: &Chosen,
-    ) -> Result<(Held, FilePlan)> {
-        let wishes = self.wishes(&held, conversation, action).await?;
+    ) -> Result<(Held, FilePlan, Vec<String>)> {
+        let mut wanted = self.store().wanted(conversation, action.clone()).await?;
+        let moves = std::mem::take(&mut wanted.git);
+        let wishes = self.wishes(&held, conversation, wanted).await?;
+        let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let (held, plan) = draw(held, wishes.clone(), chosen, &objects, HashMap::new()).await?;
+        let (held, plan, has) = draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
         if plan.is_clean() && *chosen == Chosen::default() {
-            return Ok((held, plan));
+            return Ok((held, plan, stays));
         }
         let theirs = self.theirs(&held).await?;
-        draw(held, wishes, chosen, &objects, theirs).await
+        let (held, plan, _) = draw(held, wishes, chosen, &objects, theirs, has).await?;
+        Ok((held, plan, stays))
     }
 
     /// What an action wants of each path that it touches.
-    async fn wishes(&self, held: &Held, conversation: ConversationId, action: &Action) -> Result<Vec<Wish>> {
-        match self.store().wanted(conversation, action.clone()).await? {
-            Wanted::Path(lines) => self.settling(held, conversation, &lines).await,
-            Wanted::Back { reversed, without } => {
+    async fn wishes(&self, held: &Held, conversation: ConversationId, wanted: Wanted) -> Result<Vec<Wish>> {
+        match wanted.files {
+            WantedFiles::Path(lines) => self.settling(held, conversation, &lines).await,
+            WantedFiles::Back { reversed, without } => {
                 self.going_back(held, conversation, reversed, without).await
             }
         }
@@ -197,18 +221,19 @@ async fn draw(
     chosen: &Chosen,
     objects: &Arc<dyn Objects>,
     theirs: HashMap<FilePath, Option<Record>>,
-) -> Result<(Held, FilePlan)> {
+    git_s: HashSet<FilePath>,
+) -> Result<(Held, FilePlan, HashSet<FilePath>)> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
-    let (held, plan, error) = blocking(move || {
-        let mut looking = Looking::new(&held, objects, &theirs);
+    let (held, plan, git_s, error) = blocking(move || {
+        let mut looking = Looking::new(&held, objects, &theirs, &git_s);
         let plan = FilePlan::new(wishes, &chosen, &mut looking);
         let error = looking.take_error();
-        (held, plan, error)
+        (held, plan, git_s, error)
     })
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok((held, plan)),
+        None => Ok((held, plan, git_s)),
     }
 }
 

@@ -2,12 +2,17 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal};
 use tokio::process::{Child, Command};
 
 /// Marks every process of a call, its children's children included.
 const MARK: &str = "RETAKE_CALL";
+
+/// How long one process is waited for before all are looked for again.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Starts a command in a folder, marked with the id of its call. It reads nothing; what it prints comes through pipes.
 pub(super) fn start(command: &[String], folder: &Path, call: &str) -> std::io::Result<Child> {
@@ -52,6 +57,19 @@ pub(super) fn alive(call: &str) -> Vec<Pid> {
         (marked && !is_zombie(&entry.path())).then_some(pid)
     };
     processes.flatten().filter_map(own).collect()
+}
+
+/// Waits until no process of a call is left; at most so long. Says whether none is.
+pub(super) fn wait_gone(call: &str, within: Duration) -> bool {
+    for _ in 0..within.as_millis() / LOOK.as_millis() {
+        let Some(pid) = alive(call).into_iter().next() else { return true };
+        // Gone meanwhile is as good.
+        if let Ok(process) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+            let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+            let _ = rustix::event::poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
+        }
+    }
+    alive(call).is_empty()
 }
 
 /// A process that has ended and is only waited for.

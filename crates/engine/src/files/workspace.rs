@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{ContentHash, ConversationId};
-use retake_store::{NewCapture, WorkspaceNo, WorkspaceRow};
-use retake_worktree::{Capture, Findings, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
+use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
+use retake_worktree::{Capture, Findings, GitState, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
 use tokio::sync::OwnedMutexGuard;
 
-use super::attribute::Calls;
+use super::attribute::{Attributed, Calls};
 use super::processes;
 use super::{Files, blocking};
 use crate::engine::Engine;
@@ -25,6 +25,8 @@ pub(crate) struct Workspace {
     pub(super) tree: Tree,
     /// Who may be changing it.
     pub(super) calls: Calls,
+    /// What the repository was like that it is in, when that was last looked at.
+    pub(super) git: Option<GitState>,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
 }
@@ -65,26 +67,50 @@ impl Engine {
     async fn hold(&self, row: WorkspaceRow, root: Root) -> Result<Held> {
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
-            None => self.files.keep(self.files.open_tree(row, root).await?),
+            None => {
+                let mut jobs = self.store().open_calls().await?;
+                jobs.retain(|call| call.workspace == row.no);
+                self.files.keep(self.files.open_tree(row, root, Calls::after_restart(jobs)).await?)
+            }
         };
         Ok(opened.lock_owned().await)
     }
 
-    /// Captures, and gives what was found to whom it belongs: to the calls that are open, or to nobody. With a name, the
-    /// capture is kept also when it found nothing.
+    /// Captures, and gives what was found to whom it belongs: to the calls that are open, to jobs of earlier ones, or to
+    /// nobody. With a name, the capture is kept also when it found nothing.
     pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
+        let over = held.calls.ended(is_alive);
         let (mut held, capture) = see(held, Permission::Ask).await?;
-        let mark = capture.mark().0;
-        let changes = held.calls.attribute(&capture.findings);
-        held.calls.forget_ended(|job| !processes::alive(job).is_empty());
-        let known = held.mark_kept == Some(mark);
-        if name.is_some() || !known {
-            let new = NewCapture { time: self.now(), name, changes, mark };
-            self.store().captured(held.no, new).await?;
-        }
+        self.keep_capture(&mut held, &capture, name, over).await?;
         let findings = accept(&mut held, capture)?;
         Ok((held, findings))
     }
+
+    /// Stores what a capture found, and what it is named. `over` are the jobs that had ended before it.
+    pub(super) async fn keep_capture(
+        &self,
+        held: &mut Held,
+        capture: &Capture,
+        name: Option<String>,
+        over: Vec<String>,
+    ) -> Result<()> {
+        let mark = capture.mark().0;
+        let Attributed { nobodys, owned } = held.calls.attribute(&capture.findings);
+        if name.is_some() || held.mark_kept != Some(mark) {
+            let calls = CallsSeen { owned, over: over.clone() };
+            let new = NewCapture { time: self.now(), name, changes: nobodys, calls, mark };
+            self.store().captured(held.no, new).await?;
+        } else if !over.is_empty() {
+            self.store().forget_calls(over.clone()).await?;
+        }
+        held.calls.forget(&over);
+        Ok(())
+    }
+}
+
+/// Whether a process of a call lives.
+pub(super) fn is_alive(call: &str) -> bool {
+    !processes::alive(call).is_empty()
 }
 
 /// Looks at the whole tree.
@@ -114,7 +140,7 @@ pub(super) async fn lock(held: Held) -> Result<(Held, RootLock)> {
 }
 
 impl Files {
-    async fn open_tree(&self, row: WorkspaceRow, root: Root) -> Result<Workspace> {
+    async fn open_tree(&self, row: WorkspaceRow, root: Root, calls: Calls) -> Result<Workspace> {
         let config = self.config()?;
         let objects = self.objects().await?;
         let data = config.data_dir.join("workspaces").join(row.no.0.to_string());
@@ -129,7 +155,7 @@ impl Files {
         .await??;
         // An index that was lost is made anew: then nothing is known of what changed meanwhile.
         let mark_kept = row.mark.filter(|_| tree.is_known());
-        Ok(Workspace { no: row.no, root, tree, calls: Calls::default(), mark_kept })
+        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept })
     }
 }
 

@@ -64,45 +64,6 @@ async fn rewind_case_20_another_conversation_is_somebody_else() {
 }
 
 #[tokio::test]
-async fn a_checkout_by_the_user_between_turns_is_not_taken_back() {
-    let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
-    let git = |script: &str| {
-        let script = script.replace("git ", "git -c user.name=a -c user.email=a@b ");
-        let done =
-            std::process::Command::new("sh").args(["-ec", &script]).current_dir(yard.path("")).output();
-        assert!(done.as_ref().is_ok_and(|done| done.status.success()), "{done:?}");
-    };
-    git(
-        "git init -qb main .; git add .; git commit -qm one; git checkout -qb two; echo two > b; git commit -qam two; git checkout -q main",
-    );
-    yard.run("echo agent > a").await;
-    git("git checkout -q two");
-    yard.run("echo again > c").await;
-    yard.back("t1").await;
-    assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
-    assert_eq!(yard.read("c"), None);
-}
-
-#[tokio::test]
-async fn while_a_job_of_an_earlier_call_runs_nobody_knows_who_it_was() {
-    let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
-    yard.run("(while [ ! -e stop ]; do sleep 0.01; done) > /dev/null 2>&1 &").await;
-    yard.run("echo two > a").await;
-    assert_eq!(yard.verdicts("t2").await, ["a Kept"], "it is kept unless it is chosen");
-    yard.write("stop", "");
-    // The job is gone once a call is its own again; what a capture sees before that is kept.
-    for turn in 3.. {
-        yard.run(&format!("echo {turn} > b")).await;
-        if yard.verdicts(&format!("t{turn}")).await == ["b Revert"] {
-            break;
-        }
-        assert!(turn < 1000, "the job never ends");
-    }
-    yard.back("t1").await;
-    assert_eq!(yard.read("a").as_deref(), Some("two\n"));
-}
-
-#[tokio::test]
 async fn rewind_case_29_a_stored_path_that_leaves_the_folder_is_never_written() {
     for bad in ["../out", "/tmp/out", ".git/hooks/x", "b/../../out"] {
         let yard = Yard::with(&[("a", "one\n")]).await;

@@ -42,8 +42,8 @@ impl InProcess {
         }
         let scope = wish.scope;
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let FilesPlanned { conversation: half, files, digest } = planned;
-        let stays = vec![stays(scope, files.as_ref()).to_owned()];
+        let FilesPlanned { conversation: half, files, digest, git, running } = planned;
+        let stays = std::iter::once(stays(scope, files.as_ref()).to_owned()).chain(git).collect();
         let changes_files = files
             .as_ref()
             .is_some_and(|files| files.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged)));
@@ -62,7 +62,10 @@ impl InProcess {
             }
         };
         let unchanged = shown.unchanged && !changes_files;
-        Ok(Reply::Plan(reply::Plan { unchanged, files, ..shown }))
+        let running = running
+            .into_iter()
+            .map(|running| reply::Running { entry: running.entry.to_string(), processes: running.processes });
+        Ok(Reply::Plan(reply::Plan { unchanged, files, running: running.collect(), ..shown }))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
@@ -100,7 +103,7 @@ impl InProcess {
             Action::Redo(count) => (count, Action::Redo),
             _ => (1, Action::Undo),
         };
-        let files = !self.engine.store().deltas(of).await.map_err(store_problem)?.is_empty();
+        let files = self.engine.store().has_changes(of).await.map_err(store_problem)?;
         if count == 1 || !files || wish.scope == Scope::Conversation {
             let mut done = Done::default();
             done.add(self.engine.apply_both(of, apply, wish).await.map_err(problem)?);
@@ -302,7 +305,7 @@ fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
         chosen.paths.insert(path_in(&choose.name)?, choice_in(choose.choice));
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen })
+    Ok(FilesWish { scope, chosen, seen, stop: files.stop })
 }
 
 fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {
@@ -352,6 +355,7 @@ fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> retake_wire::
         Verdict::Conflict(_) => retake_wire::Verdict::Conflict,
         Verdict::Unchanged => retake_wire::Verdict::Unchanged,
         Verdict::Kept => retake_wire::Verdict::Ambiguous,
+        Verdict::GitHas => retake_wire::Verdict::GitHas,
         Verdict::NotEmpty => retake_wire::Verdict::NotEmpty,
         Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
     };
@@ -383,6 +387,7 @@ fn why(verdict: &Verdict) -> Option<String> {
         Verdict::Conflict(Clash::Made) => "somebody else has made something there",
         Verdict::Conflict(Clash::Parent) => "the folder that it belongs in is none any more",
         Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
+        Verdict::GitHas => "it is what git's HEAD has, which a command moved: only git goes back there",
         Verdict::NotEmpty => "somebody else has put something into it",
         Verdict::NotCovered(why) => return Some(format!("not covered: {why}")),
         Verdict::Revert | Verdict::Delete | Verdict::Recreate | Verdict::Merge | Verdict::Unchanged => {
@@ -399,7 +404,7 @@ fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
         Verdict::Recreate => &mut plan.counts.recreated,
         Verdict::Merge => &mut plan.counts.merged,
         Verdict::Conflict(_) => &mut plan.conflicts,
-        Verdict::Kept | Verdict::NotEmpty | Verdict::NotCovered(_) => &mut plan.left,
+        Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::NotCovered(_) => &mut plan.left,
         Verdict::Unchanged => return,
     };
     *counter += 1;

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ContentHash, FileChange, FilePath, Grade, OpNo, Part, PathMove, Reason, Record, Role, Seen, Stack, Time,
+    ContentHash, FileChange, FilePath, GitMove, GitPlace, Grade, OpNo, Part, PathMove, Reason, Record, Role,
+    Seen, Stack, Time,
 };
 
 use super::stage::{Stage, by, by_request};
 use crate::{
-    Action, Apply, DeltaLine, FilesHalf, NewCapture, NewDelta, Receipt, Result, SayRequest, Store,
-    StoreError, Wanted, WorkspaceNo,
+    Action, Apply, CallsSeen, DeltaLine, FilesHalf, NewCapture, NewDelta, OpenCall, Owned, Receipt, Result,
+    SayRequest, Store, StoreError, WantedFiles, WorkspaceNo,
 };
 
 /// What a capture saw, by name.
@@ -44,7 +45,7 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
     let workspace = workspace(&*stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
-    let delta = NewDelta { workspace, changes, mark: MARK };
+    let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark: MARK };
     stage.store.say_changed(stage.id, result(stage, text), delta).await.expect("said")
 }
 
@@ -84,7 +85,7 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
     assert_eq!(one.mark, None);
     for (name, number) in [(None, 1), (Some("before lunch".to_owned()), 2)] {
         let changes = vec![change("f", ' ', 'a')];
-        let capture = NewCapture { time: Time(5), name, changes, mark: MARK };
+        let capture = NewCapture { time: Time(5), name, changes, calls: CallsSeen::default(), mark: MARK };
         let no = store.captured(one.no, capture).await.expect("captured");
         assert_eq!(no, number);
     }
@@ -121,12 +122,67 @@ pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
     let say = SayRequest { by: by_request("r"), ..result(&stage, "done") };
     let mut receipts = Vec::new();
     for _ in 0..2 {
-        let delta =
-            NewDelta { workspace, changes: vec![(Grade::Written, change("f", 'a', 'b'))], mark: MARK };
+        let delta = NewDelta {
+            workspace,
+            changes: vec![(Grade::Written, change("f", 'a', 'b'))],
+            git: None,
+            calls: CallsSeen::default(),
+            mark: MARK,
+        };
         receipts.push(stage.store.say_changed(stage.id, say.clone(), delta).await.expect("said"));
     }
     assert_eq!(receipts[0], receipts[1]);
     assert_eq!(stage.store.deltas(stage.id).await.expect("deltas").len(), 1);
+}
+
+/// What a call changed before its result was stored, or long after, lies above what came between; a call that is over is
+/// open no more.
+pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let (place, entry) = (workspace(&*stage.store).await, stage.named("one"));
+    let call = |id: &str| OpenCall { id: id.into(), workspace: place, conversation: stage.id, entry };
+    for id in ["job", "other"] {
+        stage.store.begin_call(call(id)).await.expect("begun");
+    }
+    changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    assert_eq!(stage.store.open_calls().await.expect("calls"), [call("job"), call("other")]);
+    let wanted = stage.store.wanted(stage.id, Action::Rewind(entry)).await.expect("it can be done");
+    assert_eq!(wanted.running, [call("job"), call("other")], "they are taken back");
+    let label = Action::Label(None, Some("name".into()));
+    assert!(stage.store.wanted(stage.id, label).await.expect("it can be done").running.is_empty());
+    let changes = vec![(Grade::Ambiguous, change("f", 'b', 'c'))];
+    let owned = vec![Owned { conversation: stage.id, entry, changes }];
+    let calls = CallsSeen { owned, over: vec!["job".into()] };
+    let capture = NewCapture { time: Time(5), name: None, changes: Vec::new(), calls, mark: MARK };
+    stage.store.captured(place, capture).await.expect("captured");
+    let lines: Vec<_> = deltas(&stage).await.iter().map(|line| (line.no.0, line.seq, line.applied)).collect();
+    assert_eq!(lines, [(1, 3, 1), (2, 1, 1)]);
+    let grades: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.grade).collect();
+    assert_eq!(grades, [Grade::Seen, Grade::Ambiguous]);
+    assert_eq!(stage.store.open_calls().await.expect("calls"), [call("other")]);
+    stage.store.forget_calls(vec!["other".into(), "never".into()]).await.expect("forgotten");
+    assert!(stage.store.open_calls().await.expect("calls").is_empty());
+}
+
+/// What calls moved in git is told of those that are taken back, first first.
+pub async fn what_calls_moved_in_git_is_told_of_what_is_taken_back(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    let place = workspace(&*stage.store).await;
+    let at = |commit: &str| GitPlace { branch: Some("main".into()), commit: Some(commit.into()) };
+    let moved = |from, to| GitMove { head: Some((at(from), at(to))), ..GitMove::default() };
+    assert!(!stage.store.has_changes(stage.id).await.expect("read"));
+    for (turn, from, to) in [("two", "a", "b"), ("three", "b", "c")] {
+        stage.turn(turn).await;
+        let git = Some(moved(from, to));
+        let delta =
+            NewDelta { workspace: place, changes: Vec::new(), git, calls: CallsSeen::default(), mark: MARK };
+        stage.store.say_changed(stage.id, result(&stage, "committed"), delta).await.expect("said");
+    }
+    assert!(stage.store.has_changes(stage.id).await.expect("read") && deltas(&stage).await.is_empty());
+    let git =
+        async |to| stage.store.wanted(stage.id, Action::Rewind(stage.named(to))).await.expect("wanted").git;
+    assert_eq!(git("three").await, [(place, moved("b", "c"))]);
+    assert_eq!(git("one").await, [(place, moved("a", "b")), (place, moved("b", "c"))]);
 }
 
 /// An operation, its files and the intent to carry them out are one transaction.
@@ -213,12 +269,12 @@ pub async fn what_an_action_wants_of_files(store: Arc<dyn Store>) {
     stage.turn("two").await;
     changed(&stage, "r2", vec![change("f", 'b', 'c')]).await;
     let wanted = async |action| stage.store.wanted(stage.id, action).await.expect("it can be done");
-    let path = async |action| match wanted(action).await {
-        Wanted::Path(lines) => lines.iter().map(|(_, wanted)| *wanted).collect::<Vec<_>>(),
+    let path = async |action| match wanted(action).await.files {
+        WantedFiles::Path(lines) => lines.iter().map(|(_, wanted)| *wanted).collect::<Vec<_>>(),
         back => panic!("{back:?}"),
     };
-    let back = async |action| match wanted(action).await {
-        Wanted::Back { reversed, without } => {
+    let back = async |action| match wanted(action).await.files {
+        WantedFiles::Back { reversed, without } => {
             (reversed, without.iter().map(|line| line.no.0).collect::<Vec<_>>())
         }
         path => panic!("{path:?}"),

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, Commit, Conversation, ConversationId, DeltaNo, EntryId, FilePath, Layer, Mark, OpNo, Operation, Pos,
-    Reason, Records as _, Stack, Step, Time,
+    By, Commit, Conversation, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, Mark,
+    OpNo, Operation, Pos, Reason, Records as _, Stack, Step, Time,
 };
 
-use super::decide::{decide, undecided};
+use super::decide::{decide, locate, undecided};
 use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture, NewDelta, Wanted,
-    WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture,
+    NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
 use crate::request::{Action, Apply, Receipt, SayRequest};
 use crate::rows::{Backend, FileRows, Key, Rows, Transactions};
@@ -32,12 +32,23 @@ impl<T: Transactions> Context<T> {
     }
 
     fn captured(&mut self, workspace: WorkspaceNo, new: NewCapture) -> Result<u64> {
-        let NewCapture { time, name, changes, mark } = new;
+        let NewCapture { time, name, changes, calls, mark } = new;
         let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
         let row = CaptureRow { no: last + 1, time, name, changes };
         self.rows.insert_capture(workspace, &row)?;
         self.rows.set_mark(workspace, mark)?;
+        self.saw(workspace, calls)?;
         Ok(row.no)
+    }
+
+    /// What belongs to calls is theirs, and those that are over are forgotten.
+    fn saw(&mut self, workspace: WorkspaceNo, calls: CallsSeen) -> Result<()> {
+        for Owned { conversation, entry, changes } in calls.owned {
+            let loaded = self.load(conversation)?;
+            let seq = loaded.key(locate(&self.rows, &loaded, entry)?)?.seq;
+            self.add_delta(&loaded, workspace, seq, changes)?;
+        }
+        calls.over.iter().try_for_each(|id| self.rows.remove_call(id))
     }
 
     fn say_changed(&mut self, id: ConversationId, say: SayRequest, delta: NewDelta) -> Result<Receipt> {
@@ -50,31 +61,46 @@ impl<T: Transactions> Context<T> {
             return Ok(receipt);
         }
         self.rows.set_mark(delta.workspace, delta.mark)?;
-        if delta.changes.is_empty() {
-            return Ok(receipt);
+        self.add_delta(&loaded, delta.workspace, after.0, delta.changes)?;
+        if let Some(moved) = &delta.git {
+            self.rows.insert_git_move(&loaded.row, after.0, delta.workspace, moved)?;
+        }
+        self.saw(delta.workspace, delta.calls)?;
+        Ok(receipt)
+    }
+
+    /// Puts what a call changed on its paths.
+    fn add_delta(
+        &mut self,
+        loaded: &Loaded,
+        workspace: WorkspaceNo,
+        seq: u64,
+        changes: Vec<(Grade, FileChange)>,
+    ) -> Result<()> {
+        if changes.is_empty() {
+            return Ok(());
         }
         let log = loaded.row.log;
         let no = DeltaNo(self.rows.last_delta(log)?.map_or(1, |last| last.0 + 1));
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
-        for (grade, change) in delta.changes {
+        for (grade, change) in changes {
             let layer = Layer { delta: no, grade, before: change.before, after: change.after };
             paths.entry(change.path).or_default().push(layer);
         }
         let mut layers = DeltaLayers::new();
         for (path, steps) in paths {
             let mut own = Stack::default();
-            let mut stack = self.rows.layers(log, delta.workspace, &path)?;
+            let mut stack = self.rows.layers(log, workspace, &path)?;
             for step in steps {
                 own.push(step.clone());
                 stack.push(step);
             }
-            self.rows.set_layers(&loaded.row, delta.workspace, &path, &stack)?;
+            self.rows.set_layers(&loaded.row, workspace, &path, &stack)?;
             layers.push((path, own.layers().to_vec()));
         }
         let paths = layers.len() as u64;
-        let line = DeltaLine { no, seq: after.0, workspace: delta.workspace, paths, applied: paths };
-        self.rows.insert_delta(&loaded.row, &line, &layers)?;
-        Ok(receipt)
+        let line = DeltaLine { no, seq, workspace, paths, applied: paths };
+        self.rows.insert_delta(&loaded.row, &line, &layers)
     }
 
     fn apply_files(&mut self, id: ConversationId, apply: Apply, half: FilesHalf) -> Result<Receipt> {
@@ -158,22 +184,32 @@ fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)
     lines.map(|line| Ok((line, rows.meta(Key { log, seq: line.seq })?.id))).collect()
 }
 
-/// What an action wants of files: a delta is wanted while its entry is on the path and not dropped. An undo or a redo
-/// changes only what it takes back (design, section 2).
+/// What an action wants of files: what was done is wanted while its entry is on the path and not dropped. An undo or a
+/// redo changes only what it takes back (design, section 2).
 fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> {
     let goes_along_the_line = matches!(action, Action::Undo(_) | Action::Redo(_));
     let commit = decide(rows, loaded, &undecided(action))?;
-    let redone = redone(rows, loaded, &commit.ops)?;
-    if goes_along_the_line && is_whole(rows, loaded, &redone)? {
-        return back(rows, loaded, commit.ops, &redone);
-    }
     let after = loaded.conversation.after(&loaded.records(rows), &commit)?;
-    let lines = rows.deltas(loaded.row.log)?.into_iter();
-    Ok(Wanted::Path(lines.map(|line| (line, is_wanted(&after, &line))).collect()))
+    let log = loaded.row.log;
+    let mut running = rows.calls()?;
+    running.retain(|call| call.conversation == loaded.row.id);
+    let seqs = running.iter().map(|call| Ok(loaded.key(locate(rows, loaded, call.entry)?)?.seq));
+    let mut seqs = seqs.collect::<Result<Vec<u64>>>()?.into_iter();
+    running.retain(|_| seqs.next().is_some_and(|seq| !is_wanted(&after, seq)));
+    let git = rows.git_moves(log)?.into_iter().filter(|(seq, ..)| !is_wanted(&after, *seq));
+    let git = git.map(|(_, workspace, moved)| (workspace, moved)).collect();
+    let redone = redone(rows, loaded, &commit.ops)?;
+    let files = if goes_along_the_line && is_whole(rows, loaded, &redone)? {
+        back(rows, loaded, commit.ops, &redone)?
+    } else {
+        let lines = rows.deltas(log)?.into_iter();
+        WantedFiles::Path(lines.map(|line| (line, is_wanted(&after, line.seq))).collect())
+    };
+    Ok(Wanted { files, running, git })
 }
 
-fn is_wanted(conversation: &Conversation, line: &DeltaLine) -> bool {
-    let pos = Pos::new(conversation.tree.depth(), line.seq);
+fn is_wanted(conversation: &Conversation, seq: u64) -> bool {
+    let pos = Pos::new(conversation.tree.depth(), seq);
     conversation.is_on_path(pos) && conversation.mark(pos) != Mark::Dropped
 }
 
@@ -202,7 +238,12 @@ fn is_whole<R: Rows>(rows: &R, loaded: &Loaded, undos: &[Operation]) -> Result<b
 }
 
 /// What undos or redos take back: each what its step did to files itself, and what was said in answer to that step.
-fn back<R: Rows>(rows: &R, loaded: &Loaded, ops: Vec<Operation>, redone: &[Operation]) -> Result<Wanted> {
+fn back<R: Rows>(
+    rows: &R,
+    loaded: &Loaded,
+    ops: Vec<Operation>,
+    redone: &[Operation],
+) -> Result<WantedFiles> {
     let (records, log) = (loaded.records(rows), loaded.row.log);
     let (mut steps, mut since) = (Vec::new(), u64::MAX);
     let mut states = vec![loaded.conversation.clone()];
@@ -220,7 +261,7 @@ fn back<R: Rows>(rows: &R, loaded: &Loaded, ops: Vec<Operation>, redone: &[Opera
     }
     steps.extend(redone.iter().map(|undo| undo.no));
     let goes = |line: &DeltaLine| {
-        let mut wanted = states.iter().rev().map(|state| is_wanted(state, line));
+        let mut wanted = states.iter().rev().map(|state| is_wanted(state, line.seq));
         line.seq >= since && wanted.next() == Some(false) && wanted.any(|wanted| wanted)
     };
     let without = rows.deltas(log)?.into_iter().filter(goes).collect();
@@ -228,7 +269,7 @@ fn back<R: Rows>(rows: &R, loaded: &Loaded, ops: Vec<Operation>, redone: &[Opera
     for no in steps {
         reversed.extend(rows.moved(log, no)?.map(|_| no));
     }
-    Ok(Wanted::Back { reversed, without })
+    Ok(WantedFiles::Back { reversed, without })
 }
 
 #[async_trait]
@@ -258,6 +299,18 @@ where
         self.read(move |rows| rows.captures(workspace, before, limit)).await
     }
 
+    async fn begin_call(&self, call: OpenCall) -> Result<()> {
+        self.write(move |context| context.rows.insert_call(&call)).await
+    }
+
+    async fn forget_calls(&self, ids: Vec<String>) -> Result<()> {
+        self.write(move |context| ids.iter().try_for_each(|id| context.rows.remove_call(id))).await
+    }
+
+    async fn open_calls(&self) -> Result<Vec<OpenCall>> {
+        self.read(|rows| rows.calls()).await
+    }
+
     async fn say_changed(
         &self,
         conversation: ConversationId,
@@ -265,6 +318,16 @@ where
         delta: NewDelta,
     ) -> Result<Receipt> {
         self.write(move |context| context.say_changed(conversation, say, delta)).await
+    }
+
+    async fn has_changes(&self, conversation: ConversationId) -> Result<bool> {
+        self.with(conversation, |rows, loaded| {
+            let log = loaded.row.log;
+            Ok(rows.last_delta(log)?.is_some()
+                || !rows.git_moves(log)?.is_empty()
+                || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
+        })
+        .await
     }
 
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {

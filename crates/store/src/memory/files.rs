@@ -1,11 +1,13 @@
 //! Rows about files, in memory.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, OpNo, Stack};
+use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack};
 use rpds::{RedBlackTreeMapSync, VectorSync};
 
 use super::MemoryRows;
 use crate::error::{Result, StoreError};
-use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
+use crate::files::{
+    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+};
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
 /// Everything about files.
@@ -13,6 +15,8 @@ use crate::rows::{ConversationRow, FileRows, LogNo};
 pub(super) struct Files {
     workspaces: VectorSync<WorkspaceRow>,
     captures: RedBlackTreeMapSync<(WorkspaceNo, u64), CaptureRow>,
+    calls: RedBlackTreeMapSync<String, OpenCall>,
+    git_moves: RedBlackTreeMapSync<(LogNo, u64), (WorkspaceNo, GitMove)>,
     deltas: RedBlackTreeMapSync<(LogNo, DeltaNo), (DeltaLine, DeltaLayers)>,
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
     moved: RedBlackTreeMapSync<(LogNo, OpNo), Moved>,
@@ -54,6 +58,38 @@ impl FileRows for MemoryRows {
         let before = before.unwrap_or(u64::MAX);
         let captures = self.data.files.captures.range((workspace, 0)..(workspace, before));
         Ok(captures.rev().take(limit).map(|(_, row)| row.clone()).collect())
+    }
+
+    fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
+        self.data.files.calls.insert_mut(call.id.clone(), call.clone());
+        Ok(())
+    }
+
+    fn remove_call(&mut self, id: &str) -> Result<()> {
+        self.data.files.calls.remove_mut(id);
+        Ok(())
+    }
+
+    fn calls(&self) -> Result<Vec<OpenCall>> {
+        let mut calls: Vec<OpenCall> = self.data.files.calls.values().cloned().collect();
+        calls.sort_by_key(|call| call.entry);
+        Ok(calls)
+    }
+
+    fn insert_git_move(
+        &mut self,
+        home: &ConversationRow,
+        seq: u64,
+        workspace: WorkspaceNo,
+        moved: &GitMove,
+    ) -> Result<()> {
+        self.data.files.git_moves.insert_mut((home.log, seq), (workspace, moved.clone()));
+        Ok(())
+    }
+
+    fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>> {
+        let moves = self.data.files.git_moves.range((log, 0)..=(log, u64::MAX));
+        Ok(moves.map(|((_, seq), (workspace, moved))| (*seq, *workspace, moved.clone())).collect())
     }
 
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use retake_core::{ContentHash, DeltaNo, FileChange, FilePath, Grade, Layer, PathMove, Record, Stack};
+use retake_core::{
+    ContentHash, DeltaNo, FileChange, FilePath, GitMove, GitPlace, GitRef, Grade, Layer, PathMove, Record,
+    Stack,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, from_json, to_json};
@@ -193,4 +196,39 @@ pub(crate) fn decode_moves(json: &str) -> Decoded<Vec<PathMove>> {
         })
     };
     from_json::<Vec<MoveRecord>>("moves", json)?.into_iter().map(one).collect()
+}
+
+/// Branch and commit.
+type PlaceRecord = (Option<String>, Option<String>);
+
+/// What a call moved in git.
+#[derive(Serialize, Deserialize)]
+struct GitMoveRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    head: Option<(PlaceRecord, PlaceRecord)>,
+    /// Name, before, after.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    refs: Vec<(String, Option<String>, Option<String>)>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    index: bool,
+}
+
+/// What a call moved in git.
+pub(crate) fn encode_git_move(moved: &GitMove) -> String {
+    let place = |place: &GitPlace| (place.branch.clone(), place.commit.clone());
+    let one = |moved: &GitRef| (moved.name.clone(), moved.before.clone(), moved.after.clone());
+    to_json(&GitMoveRecord {
+        head: moved.head.as_ref().map(|(before, after)| (place(before), place(after))),
+        refs: moved.refs.iter().map(one).collect(),
+        index: moved.index,
+    })
+}
+
+/// What the call of that record moved.
+pub(crate) fn decode_git_move(json: &str) -> Decoded<GitMove> {
+    let GitMoveRecord { head, refs, index } = from_json("what was moved in git", json)?;
+    let place = |(branch, commit)| GitPlace { branch, commit };
+    let refs = refs.into_iter().map(|(name, before, after)| GitRef { name, before, after });
+    let head = head.map(|(before, after)| (place(before), place(after)));
+    Ok(GitMove { head, refs: refs.collect(), index })
 }

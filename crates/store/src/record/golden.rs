@@ -10,8 +10,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use retake_core::{
     Answering, Change, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Fold, FoldId,
-    Folds, Grade, Head, LabelTarget, Layer, Line, Mark, MarkChange, Marks, OpNo, Operation, Part, Path,
-    PathMove, Pos, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Usage,
+    Folds, GitMove, GitPlace, GitRef, Grade, Head, LabelTarget, Layer, Line, Mark, MarkChange, Marks, OpNo,
+    Operation, Part, Path, PathMove, Pos, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step,
+    Time, ToolOutcome, Usage,
 };
 use uuid::Uuid;
 
@@ -147,7 +148,23 @@ fn files() {
     let delta = vec![(path(b"a"), layers), (path(b"b"), Vec::new())];
     let moves =
         [PathMove { change: changes[0].clone(), stack_before: stack.clone(), stack_after: Stack::default() }];
-    let texts = [encode_changes(&changes), encode_delta(&delta), encode_stack(&stack), encode_moves(&moves)];
+    let place =
+        |branch: Option<&str>| GitPlace { branch: branch.map(str::to_owned), commit: Some("a1".into()) };
+    let git = GitMove {
+        head: Some((place(Some("main")), place(None))),
+        refs: vec![GitRef { name: "refs/heads/new".into(), before: None, after: Some("a1".into()) }],
+        index: true,
+    };
+    let texts = [
+        encode_changes(&changes),
+        encode_delta(&delta),
+        encode_stack(&stack),
+        encode_moves(&moves),
+        encode_git_move(&git),
+        encode_git_move(&GitMove::default()),
+    ];
+    assert_eq!(decode_git_move(&texts[4]).as_ref(), Ok(&git));
+    assert_eq!(decode_git_move(&texts[5]), Ok(GitMove::default()));
     assert_eq!(decode_changes(&texts[0]).as_deref(), Ok(&changes[..]));
     assert_eq!(decode_delta(&texts[1]).as_ref(), Ok(&delta));
     assert_eq!(decode_stack(&texts[2]).as_ref(), Ok(&stack));

@@ -1,10 +1,12 @@
 //! Rows about files. Part of the seam between the store's logic and its backends.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, OpNo, Stack};
+use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack};
 
 use super::{ConversationRow, LogNo};
 use crate::error::Result;
-use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
+use crate::files::{
+    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+};
 
 /// Rows about files, within one transaction.
 pub trait FileRows {
@@ -18,6 +20,24 @@ pub trait FileRows {
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()>;
     /// Captures before a number, newest first.
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>>;
+
+    /// Adds a call that may be changing a workspace.
+    fn insert_call(&mut self, call: &OpenCall) -> Result<()>;
+    /// Removes one, where it is there.
+    fn remove_call(&mut self, id: &str) -> Result<()>;
+    /// The calls that may be changing a workspace, in the order of their entries' ids.
+    fn calls(&self) -> Result<Vec<OpenCall>>;
+
+    /// Adds what the call whose result is this entry moved in git.
+    fn insert_git_move(
+        &mut self,
+        home: &ConversationRow,
+        seq: u64,
+        workspace: WorkspaceNo,
+        moved: &GitMove,
+    ) -> Result<()>;
+    /// What the calls of a log moved in git, by their results, first first.
+    fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>>;
 
     /// Adds a delta with its number.
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()>;

@@ -2,16 +2,18 @@
 
 use rusqlite::{Connection, params};
 
-use retake_core::{ContentHash, ConversationId, DeltaNo, FilePath, OpNo, Stack, Time};
+use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, GitMove, OpNo, Stack, Time};
 use uuid::Uuid;
 
 use super::cells::{Sql, all, first, int, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
-use crate::files::{CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, WorkspaceNo, WorkspaceRow};
+use crate::files::{
+    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+};
 use crate::record::{
-    decode_changes, decode_delta, decode_moves, decode_stack, encode_changes, encode_delta, encode_moves,
-    encode_stack,
+    decode_changes, decode_delta, decode_git_move, decode_moves, decode_stack, encode_changes, encode_delta,
+    encode_git_move, encode_moves, encode_stack,
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
@@ -34,6 +36,13 @@ const WORKSPACES: Sql =
 const CAPTURES: Sql = (
     "read captures",
     "SELECT no, time, name, changes FROM capture WHERE workspace = ?1 AND no < ?2 ORDER BY no DESC LIMIT ?3",
+);
+const CALLS: Sql =
+    ("read the open calls", "SELECT id, workspace, conversation, entry FROM open_call ORDER BY entry, id");
+const GIT_MOVES: Sql = (
+    "read what calls moved in git",
+    "SELECT seq, workspace, moved FROM git_move
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY seq",
 );
 const DELTAS: Sql = (
     "read the deltas",
@@ -68,7 +77,7 @@ const INTENTS: Sql = (
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[CAPTURES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED];
+pub(super) const READS: &[Sql] = &[CAPTURES, GIT_MOVES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED];
 
 impl FileRows for SqliteRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
@@ -113,6 +122,47 @@ impl FileRows for SqliteRows {
                 name: cells.next()?,
                 changes: decode_changes(&cells.next::<String>()?)?,
             })
+        })
+    }
+
+    fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
+        let sql = ("keep an open call", "REPLACE INTO open_call VALUES (?, ?, ?, ?)");
+        let (conversation, entry) = (call.conversation.uuid().into_bytes(), call.entry.uuid().into_bytes());
+        run(&self.db, sql, params![call.id, int(call.workspace.0), conversation, entry]).map(drop)
+    }
+
+    fn remove_call(&mut self, id: &str) -> Result<()> {
+        run(&self.db, ("close a call", "DELETE FROM open_call WHERE id = ?"), [id]).map(drop)
+    }
+
+    fn calls(&self) -> Result<Vec<OpenCall>> {
+        let name = || "the open calls".to_owned();
+        all(&self.db, CALLS, [], name, |cells| {
+            Ok(OpenCall {
+                id: cells.next()?,
+                workspace: WorkspaceNo(cells.count()?),
+                conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
+                entry: EntryId::new(Uuid::from_bytes(cells.next()?)),
+            })
+        })
+    }
+
+    fn insert_git_move(
+        &mut self,
+        home: &ConversationRow,
+        seq: u64,
+        workspace: WorkspaceNo,
+        moved: &GitMove,
+    ) -> Result<()> {
+        let sql = ("keep what a call moved in git", "INSERT INTO git_move VALUES (?, ?, ?, ?, ?)");
+        let moved = encode_git_move(moved);
+        run(&self.db, sql, params![home.root.0, home.log.0, int(seq), int(workspace.0), moved]).map(drop)
+    }
+
+    fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>> {
+        all(&self.db, GIT_MOVES, [log.0], of("what calls moved in git", log), |cells| {
+            let (seq, workspace) = (cells.count()?, WorkspaceNo(cells.count()?));
+            Ok((seq, workspace, decode_git_move(&cells.next::<String>()?)?))
         })
     }
 

@@ -19,10 +19,11 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 3] = [
+const STEPS: [Step; 4] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
+    |db| db.execute_batch(CALLS),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -207,5 +208,24 @@ CREATE TABLE intent (
   op INTEGER,
   staging TEXT NOT NULL,
   back INTEGER NOT NULL
+) STRICT;
+";
+
+/// Calls that may be changing a workspace, of every conversation: a handful at any time; and what calls moved in git.
+const CALLS: &str = "
+CREATE TABLE open_call (
+  id TEXT PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  conversation BLOB NOT NULL,
+  entry BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE git_move (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  moved TEXT NOT NULL,
+  PRIMARY KEY (root, log, seq)
 ) STRICT;
 ";

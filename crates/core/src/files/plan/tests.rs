@@ -39,6 +39,11 @@ impl Look for Tree {
     fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
         None
     }
+
+    /// Git has whatever is named by a `g`.
+    fn is_git_s(&mut self, path: &FilePath) -> bool {
+        path.name() == b"g"
+    }
 }
 
 fn path(text: &str) -> FilePath {
@@ -147,6 +152,18 @@ fn what_is_ambiguous_stays_unless_it_is_chosen() {
     assert_eq!(back(&rows, &[], &[], Grade::Ambiguous), "f Kept b -> b, 1 left\n");
     let chosen = back(&rows, &[], &[("f", Choice::Checkpoint)], Grade::Ambiguous);
     assert_eq!(chosen, "f Revert b -> a, 0 left\n");
+}
+
+#[test]
+fn what_git_has_stays_unless_it_is_chosen() {
+    for now in ['b', 'x'] {
+        let rows = [("g", "ab", now), ("h", "ab", 'b')];
+        let plan = back(&rows, &[], &[], Grade::Seen);
+        assert_eq!(plan, format!("g GitHas {now} -> {now}, 1 left\nh Revert b -> a, 0 left\n"));
+        let chosen = back(&rows, &[], &[("g", Choice::Checkpoint)], Grade::Seen);
+        assert_eq!(chosen, format!("g Revert {now} -> a, 0 left\nh Revert b -> a, 0 left\n"));
+    }
+    assert_eq!(back(&[("g", "ab", 'a')], &[], &[], Grade::Seen), "g Unchanged a -> a, 0 left\n");
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl World {
             (retake_core::FilePath::new(name.str().as_bytes()).expect("a path"), *choice)
         });
         let wished = retake_core::Chosen { paths: paths.collect(), others: chosen.1 };
-        let wish = FilesWish { scope, chosen: wished, seen: None };
+        let wish = FilesWish { scope, chosen: wished, ..FilesWish::default() };
         let apply = Apply { action: action.clone(), seen: Seen::Anything, by: self.engine().by(None) };
         if self.talks[at].open.is_some() {
             if !matches!(act, Act::Drop(..) | Act::Show(_)) {

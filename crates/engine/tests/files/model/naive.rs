@@ -109,7 +109,7 @@ pub(super) enum Done {
     Op(Rc<Op>),
 }
 
-/// A change that a call saw while it was open.
+/// A change that was seen while a call was open.
 pub(super) type Saw = (Grade, String, Option<Thing>, Option<Thing>);
 
 /// A conversation.
@@ -126,8 +126,8 @@ pub(super) struct Talk {
     pub(super) layers: Layers,
     /// How many operations there were.
     pub(super) ops: usize,
-    /// The call that is open, with what it saw so far.
-    pub(super) open: Option<Vec<Saw>>,
+    /// The call that is open.
+    pub(super) open: Option<usize>,
 }
 
 /// An action, with what it aims at.
@@ -353,16 +353,9 @@ impl Talk {
         }
     }
 
-    /// A change of the files is given to the call that is open.
-    pub(super) fn saw(&mut self, saw: Saw) {
-        if let Some(open) = &mut self.open {
-            open.push(saw);
-        }
-    }
-
-    /// The open call ends, and this entry tells what it did.
-    pub(super) fn ended(&mut self, entry: usize) {
-        let saw = self.open.take().unwrap_or_default();
+    /// A call was seen to change files. What is seen while it runs belongs to the entry that made it, what is seen at its
+    /// end to the one that tells its result.
+    pub(super) fn saw(&mut self, entry: usize, saw: Vec<Saw>) {
         if saw.is_empty() {
             return;
         }
@@ -370,21 +363,10 @@ impl Talk {
         let mut own = Layers::new();
         for (grade, path, before, after) in saw {
             let layer = Layer { delta, grade, before, after };
-            push(own.entry(path.clone()).or_default(), layer.clone());
-            push(self.layers.entry(path).or_default(), layer);
+            self.layers.entry(path.clone()).or_default().push(layer.clone());
+            own.entry(path).or_default().push(layer);
         }
         self.deltas.push(Delta { entry, layers: own });
-    }
-}
-
-/// What one call did to a path in several steps, with nothing in between, is one.
-fn push(layers: &mut Vec<Layer>, layer: Layer) {
-    match layers.last_mut() {
-        Some(last) if last.delta == layer.delta && last.after == layer.before => {
-            last.grade = last.grade.max(layer.grade);
-            last.after = layer.after;
-        }
-        _ => layers.push(layer),
     }
 }
 

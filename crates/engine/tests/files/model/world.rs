@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::disk;
 use super::faults::Faults;
-use super::naive::{Talk, Thing, Tree, difference};
+use super::naive::{Saw, Talk, Thing, Tree, difference};
 use super::steps::{Do, Edit};
 
 /// So long may a call take to end.
@@ -109,6 +109,8 @@ impl World {
                 }
                 self.edit(edits);
             }
+            // By a call it would be another matter: files that git then has are left alone.
+            Do::Git(_) if self.is_open() => {}
             Do::Git(branch) => {
                 self.alone = None;
                 disk::git(&self.root(), *branch);
@@ -152,17 +154,26 @@ impl World {
 
     /// The folder is looked at: what changed belongs to the calls that are open, or to nobody.
     pub(super) fn look(&mut self) {
-        let Some(before) = self.looked.replace(self.tree.clone()) else { return };
+        self.look_when(None);
+    }
+
+    /// The same when the call of a conversation ends: what is its own comes back.
+    fn look_when(&mut self, ending: Option<usize>) -> Vec<Saw> {
+        let Some(before) = self.looked.replace(self.tree.clone()) else { return Vec::new() };
         let open = self.talks.iter().filter(|talk| talk.open.is_some()).count();
         let grade = if open == 1 { Grade::Seen } else { Grade::Ambiguous };
-        for (path, before, after) in difference(&before, &self.tree) {
-            if open == 0 {
-                self.theirs.insert(path.clone(), after.clone());
-            }
-            for talk in &mut self.talks {
-                talk.saw((grade, path.clone(), before.clone(), after.clone()));
+        let changes = difference(&before, &self.tree).into_iter();
+        let saw: Vec<Saw> = changes.map(|(path, before, after)| (grade, path, before, after)).collect();
+        if open == 0 {
+            self.theirs.extend(saw.iter().map(|(_, path, _, after)| (path.clone(), after.clone())));
+        }
+        for at in 0..self.talks.len() {
+            if let Some(call) = self.talks[at].open.filter(|_| ending != Some(at)) {
+                self.talks[at].saw(call, saw.clone());
+                self.remember(at);
             }
         }
+        saw
     }
 
     /// A step has put files back: that is nobody's change.
@@ -179,7 +190,7 @@ impl World {
         self.events[at] = Some(events);
         let opens = says || self.talks[at].tip.is_none();
         self.said(at, opens.then_some(Role::User).into_iter().chain([Role::Assistant])).await;
-        self.talks[at].open = Some(Vec::new());
+        self.talks[at].open = self.talks[at].tip;
         if at != 0 {
             self.alone = None;
         }
@@ -197,10 +208,11 @@ impl World {
         };
         let ended = tokio::time::timeout(PATIENCE, ended).await.expect("it ends");
         assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
-        self.look();
+        let saw = self.look_when(Some(at));
         self.said(at, [Role::Tool]).await;
         let result = self.talks[at].said.len() - 1;
-        self.talks[at].ended(result);
+        self.talks[at].saw(result, saw);
+        self.talks[at].open = None;
         self.remember(at);
     }
 

@@ -1,0 +1,167 @@
+//! What calls move in git is told and stays; what they check out or commit stays with it (spec `rewind.md`, case 21 and
+//! *Plan*).
+
+use retake_core::Choice;
+use retake_engine::FilesWish;
+
+use super::{Yard, choose};
+
+/// A shell script with git's names set, which no configuration of this machine changes.
+fn script(script: &str) -> String {
+    let names = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null \
+                 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b;";
+    format!("set -e; {names} {script}")
+}
+
+impl Yard {
+    /// Somebody else does something.
+    fn git(&self, text: &str) -> String {
+        let done =
+            std::process::Command::new("sh").args(["-c", &script(text)]).current_dir(self.path("")).output();
+        let done = done.expect("a shell");
+        assert!(done.status.success(), "{text}: {done:?}");
+        String::from_utf8(done.stdout).expect("UTF-8").trim().to_owned()
+    }
+
+    async fn runs_git(&self, text: &str) {
+        self.run(&script(text)).await;
+    }
+
+    /// What a plan says of git.
+    async fn stays(&self, turn: &str) -> Vec<String> {
+        self.plan(self.rewind(turn).await, FilesWish::default()).await.git
+    }
+}
+
+/// A repository with two branches, which differ in `b` and in whether there is a `c`.
+async fn branches() -> Yard {
+    let yard = Yard::with(&[("a", "one\n"), ("b", "one\n"), ("d/e", "one\n")]).await;
+    yard.git("git init -qb main .; git add .; git commit -qm one; git checkout -qb two");
+    yard.git(
+        "echo two > b; echo two > c; git rm -q d/e; git add .; git commit -qm two; git checkout -q main",
+    );
+    yard
+}
+
+#[tokio::test]
+async fn rewind_case_21_a_checkout_by_the_user_between_turns_is_not_taken_back() {
+    let yard = branches().await;
+    yard.run("echo agent > a").await;
+    yard.git("git checkout -q two");
+    yard.run("echo again > f").await;
+    assert!(yard.stays("t1").await.is_empty(), "no command moved it");
+    yard.back("t1").await;
+    assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
+    assert_eq!(yard.read("f"), None);
+}
+
+#[tokio::test]
+async fn rewind_case_21_a_checkout_by_the_agent_stays_and_git_s_command_is_named() {
+    let yard = branches().await;
+    yard.runs_git("git checkout -q two; echo agent > a").await;
+    assert_eq!(yard.verdicts("t1").await, ["a Revert", "b GitHas", "c GitHas", "d GitHas", "d/e GitHas"]);
+    let head = yard.git("git rev-parse --short=12 HEAD");
+    let told =
+        format!("git's HEAD stays on two ({head}), where a command put it: `git switch main` goes back");
+    assert_eq!(yard.stays("t1").await, [told]);
+    let before = yard.all();
+    yard.back("t1").await;
+    assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
+    assert_eq!(yard.git("git --no-optional-locks status --porcelain"), "", "what it was on that branch");
+    yard.undo().await;
+    assert_eq!(yard.all(), before);
+    yard.apply(yard.rewind("t1").await, choose("b", Choice::Checkpoint)).await.expect("done");
+    assert_eq!(yard.read("b").as_deref(), Some("one\n"), "who wants it has it");
+    yard.undo().await;
+    yard.back("t1").await;
+    yard.git("git switch -q main");
+    assert_eq!(yard.read("d/e").as_deref(), Some("one\n"));
+}
+
+#[tokio::test]
+async fn rewind_case_21_what_the_user_saves_during_a_long_call_is_listed_under_it_and_can_be_had_back() {
+    let yard = Yard::with(&[("a", "one\n"), ("mine", "one\n")]).await;
+    let fifo = "mkfifo ../begun ../go; echo > ../begun; cat ../go; echo two > a; rm ../begun ../go";
+    let begun = tokio::spawn({
+        let path = yard.path("../begun");
+        async move {
+            while tokio::fs::metadata(&path).await.is_err() {
+                tokio::task::yield_now().await;
+            }
+            tokio::fs::read(&path).await.expect("begun");
+        }
+    });
+    let mut events = yard.started(fifo, Some("build")).await;
+    begun.await.expect("begun");
+    yard.write("mine", "saved\n");
+    std::fs::write(yard.path("../go"), "").expect("told");
+    while futures::StreamExt::next(&mut events).await.is_some() {}
+    assert_eq!(yard.verdicts("t1").await, ["a Revert", "mine Revert"], "both during that call");
+    yard.back("t1").await;
+    assert_eq!(yard.read("mine").as_deref(), Some("one\n"));
+    yard.undo().await;
+    assert_eq!(yard.read("mine").as_deref(), Some("saved\n"), "nothing is lost");
+    yard.apply(yard.rewind("t1").await, choose("mine", Choice::Skip)).await.expect("done");
+    assert_eq!((yard.read("a").as_deref(), yard.read("mine").as_deref()), (Some("one\n"), Some("saved\n")));
+}
+
+#[tokio::test]
+async fn what_a_command_committed_stays_and_what_is_not_in_head_goes_back() {
+    let yard = branches().await;
+    yard.run("echo agent > a; echo agent > new").await;
+    yard.runs_git("git add a; git commit -qm agent").await;
+    yard.runs_git("git branch other; git stash -q --include-untracked || true; git stash pop -q").await;
+    assert_eq!(yard.verdicts("t1").await, ["a GitHas", "new Delete"]);
+    let (head, first) =
+        (yard.git("git rev-parse --short=12 HEAD"), yard.git("git rev-parse --short=12 HEAD^"));
+    assert_eq!(
+        yard.stays("t1").await,
+        [
+            format!(
+                "git's HEAD stays on main ({head}), where a command put it: `git reset --keep {first}` goes back"
+            ),
+            "the branch other stays, which a command made: `git branch -D other` removes it".to_owned(),
+        ]
+    );
+    assert_eq!(yard.verdicts("t2").await.len(), 0);
+    yard.back("t1").await;
+    assert_eq!((yard.read("a").as_deref(), yard.read("new")), (Some("agent\n"), None));
+    yard.git(&format!("git reset -q --keep {first}"));
+    assert_eq!(yard.read("a").as_deref(), Some("one\n"));
+    yard.undo().await;
+    assert_eq!(yard.stays("t1").await.len(), 1, "HEAD is where it was");
+}
+
+#[tokio::test]
+async fn a_change_that_a_checkout_threw_away_comes_back() {
+    let yard = branches().await;
+    yard.write("a", "mine, not committed\n");
+    yard.runs_git("git checkout -qf two").await;
+    yard.back("t1").await;
+    assert_eq!(yard.read("a").as_deref(), Some("mine, not committed\n"), "git has no command for that");
+    assert_eq!(yard.read("b").as_deref(), Some("two\n"));
+}
+
+#[tokio::test]
+async fn where_somebody_has_gone_on_in_git_files_go_back() {
+    let yard = branches().await;
+    yard.runs_git("git checkout -q two").await;
+    yard.git("git commit -q --allow-empty -m mine");
+    assert!(yard.stays("t1").await.is_empty());
+    let verdicts = yard.verdicts("t1").await;
+    assert!(verdicts.contains(&"b Revert".to_owned()), "{verdicts:?}");
+}
+
+#[tokio::test]
+async fn a_workspace_inside_a_repository_and_a_repository_that_a_command_makes() {
+    let outer = Yard::with(&[("a", "one\n")]).await;
+    outer.git("cd ..; echo data > .gitignore; git init -qb main .; git add .; git commit -qm one");
+    outer.runs_git("echo two > a; git commit -qam two").await;
+    assert_eq!(outer.verdicts("t1").await, ["a GitHas"]);
+    let made = Yard::with(&[("a", "one\n")]).await;
+    made.runs_git("git init -qb main .; git add .").await;
+    assert!(made.verdicts("t1").await.is_empty(), "what is git's is not covered");
+    assert_eq!(made.stays("t1").await, ["the git repository stays, which a command made"]);
+    made.back("t1").await;
+    assert!(made.path(".git/index").exists());
+}

@@ -1,0 +1,207 @@
+//! What git keeps for itself, read and never written: where HEAD, branches, stash and index are, so that what a call moved
+//! there can be told (spec `rewind.md`, *Plan*); and which files are what HEAD has. No configuration beyond the
+//! repository's own is read, and nothing is run.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use gix::bstr::{BStr, ByteSlice as _};
+use gix::objs::tree::EntryKind;
+use retake_core::{ContentHash, FilePath, GitMove, GitPlace, GitRef, Record};
+
+use crate::objects::Objects;
+
+/// What a repository is like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitState {
+    head: GitPlace,
+    refs: BTreeMap<String, String>,
+    index: Option<Index>,
+}
+
+/// What is staged.
+#[derive(Clone, Debug)]
+struct Index {
+    /// The file's own sum: an equal one is the same file.
+    sum: Option<[u8; 20]>,
+    /// Names what is staged, whenever it was last looked at.
+    staged: ContentHash,
+}
+
+impl PartialEq for Index {
+    fn eq(&self, other: &Self) -> bool {
+        self.staged == other.staged
+    }
+}
+
+impl Eq for Index {}
+
+impl GitState {
+    /// The repository that a folder is in; as if it were empty, where there is none. Nothing, when it can't be read: then
+    /// nothing is known. `known` is an earlier state, which saves reading the same index again.
+    pub fn read(folder: &Path, known: Option<&Self>) -> Option<Self> {
+        match open(folder) {
+            Ok(repository) => state(&repository, known),
+            Err(Opening::None) => Some(Self::default()),
+            Err(Opening::Failed) => None,
+        }
+    }
+
+    /// Where HEAD is.
+    pub fn head(&self) -> &GitPlace {
+        &self.head
+    }
+
+    /// What was moved on the way to a later state.
+    pub fn moved_to(&self, later: &Self) -> Option<GitMove> {
+        let head = (self.head != later.head).then(|| (self.head.clone(), later.head.clone()));
+        let mut names: Vec<&String> = self.refs.keys().chain(later.refs.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let refs = names.into_iter().filter(|name| self.refs.get(*name) != later.refs.get(*name));
+        let refs = refs.map(|name| GitRef {
+            name: name.clone(),
+            before: self.refs.get(name).cloned(),
+            after: later.refs.get(name).cloned(),
+        });
+        let moved = GitMove { head, refs: refs.collect(), index: self.index != later.index };
+        (moved != GitMove::default()).then_some(moved)
+    }
+}
+
+/// Which of these files, as they are below a folder, are what HEAD has and what it had not at `before`. Where that can't be
+/// read, none is.
+pub fn same_as_head(
+    folder: &Path,
+    before: &GitPlace,
+    files: &[(FilePath, Option<Record>)],
+    objects: &dyn Objects,
+) -> Vec<bool> {
+    let none = || vec![false; files.len()];
+    let Ok(repository) = open(folder) else { return none() };
+    let Some(below) = below_worktree(&repository, folder) else { return none() };
+    let Ok(tree) = repository.head_tree() else { return none() };
+    let earlier = before.commit.as_ref().and_then(|commit| {
+        let id = gix::ObjectId::from_hex(commit.as_bytes()).ok()?;
+        repository.find_commit(id).ok()?.tree().ok()
+    });
+    let same = |(path, record): &(FilePath, Option<Record>)| {
+        let path = below.join(OsStr::from_bytes(path.as_bytes()));
+        let entry = |tree: &gix::Tree<'_>| {
+            let entry = tree.lookup_entry_by_path(&path).ok().flatten()?;
+            Some((entry.mode().kind(), entry.object_id()))
+        };
+        let (now, then) = (entry(&tree), earlier.as_ref().and_then(entry));
+        let Some(record) = record else { return now.is_none() && then.is_some() };
+        match (now, record) {
+            (Some((EntryKind::Tree, _)), Record::Folder { .. }) => then.is_none(),
+            (Some(now), record) => Some(now) != then && blob(&repository, record, objects) == Some(now),
+            (None, _) => false,
+        }
+    };
+    files.iter().map(same).collect()
+}
+
+/// What git would call a file.
+fn blob(
+    repository: &gix::Repository,
+    record: &Record,
+    objects: &dyn Objects,
+) -> Option<(EntryKind, gix::ObjectId)> {
+    let (bytes, kind) = match record {
+        Record::File { hash, mode, .. } if mode & 0o100 == 0 => (objects.get(hash).ok()?, EntryKind::Blob),
+        Record::File { hash, .. } => (objects.get(hash).ok()?, EntryKind::BlobExecutable),
+        Record::Link { target } => (target.to_vec(), EntryKind::Link),
+        Record::Folder { .. } => return None,
+    };
+    let id = gix::objs::compute_hash(repository.object_hash(), gix::objs::Kind::Blob, &bytes).ok()?;
+    Some((kind, id))
+}
+
+/// Why there is no repository.
+enum Opening {
+    None,
+    Failed,
+}
+
+fn open(folder: &Path) -> Result<gix::Repository, Opening> {
+    use gix::discover::upwards::Error;
+    let (found, _) =
+        gix::discover::upwards(folder).map_err(|error| match error.downcast_any_ref::<Error>() {
+            Some(Error::NoTrustedGitRepository { .. }) | None => Opening::Failed,
+            Some(_) => Opening::None,
+        })?;
+    let (git_dir, worktree) = found.into_repository_and_work_tree_directories();
+    let place = worktree.unwrap_or(git_dir);
+    gix::open_opts(place, gix::open::Options::isolated()).map_err(|_| Opening::Failed)
+}
+
+/// The path of a folder below the worktree that it is in.
+fn below_worktree(repository: &gix::Repository, folder: &Path) -> Option<PathBuf> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    Some(real(folder)?.strip_prefix(real(repository.workdir()?)?).ok()?.to_owned())
+}
+
+fn state(repository: &gix::Repository, known: Option<&GitState>) -> Option<GitState> {
+    let head = repository.head().ok()?;
+    let branch = head.referent_name().map(|name| short(name.as_bstr()));
+    let place = GitPlace { branch, commit: head.id().map(|id| id.to_string()) };
+    let platform = repository.references().ok()?;
+    let mut refs = BTreeMap::new();
+    for found in platform.local_branches().ok()? {
+        // One that can't be read is none that anybody can name.
+        if let Ok(found) = found
+            && let Some(id) = found.try_id()
+        {
+            refs.insert(text(found.name().as_bstr()), id.to_string());
+        }
+    }
+    if let Ok(Some(stash)) = repository.try_find_reference("refs/stash")
+        && let Some(id) = stash.try_id()
+    {
+        refs.insert("refs/stash".to_owned(), id.to_string());
+    }
+    Some(GitState { head: place, refs, index: index(repository, known) })
+}
+
+/// What is staged; a repository whose index can't be read has none, as a new one.
+fn index(repository: &gix::Repository, known: Option<&GitState>) -> Option<Index> {
+    let sum = last_sum(&repository.index_path());
+    if let Some(known) = known.and_then(|known| known.index.as_ref())
+        && sum.is_some()
+        && known.sum == sum
+    {
+        return Some(known.clone());
+    }
+    let file = repository.open_index().ok()?;
+    let mut staged = blake3::Hasher::new();
+    for entry in file.entries() {
+        staged.update(entry.path(&file));
+        staged.update(&[0]);
+        staged.update(entry.id.as_slice());
+        staged.update(&entry.mode.bits().to_le_bytes());
+        staged.update(&[entry.stage_raw() as u8]);
+    }
+    Some(Index { sum, staged: ContentHash(*staged.finalize().as_bytes()) })
+}
+
+/// The sum at the end of an index; git may be told to leave it out, as nothing but zeros.
+fn last_sum(path: &Path) -> Option<[u8; 20]> {
+    let mut file = std::fs::File::open(path).ok()?;
+    file.seek(SeekFrom::End(-20)).ok()?;
+    let mut sum = [0; 20];
+    file.read_exact(&mut sum).ok()?;
+    (sum != [0; 20]).then_some(sum)
+}
+
+fn short(name: &BStr) -> String {
+    let name = text(name);
+    name.strip_prefix("refs/heads/").map(str::to_owned).unwrap_or(name)
+}
+
+fn text(name: &BStr) -> String {
+    name.to_str_lossy().into_owned()
+}
