@@ -7,6 +7,7 @@ mod erase;
 mod git;
 mod jobs;
 mod keep;
+mod model;
 mod others;
 mod rewinds;
 mod steps;

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Record, Stack, Verdict, Want, Wish,
+    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, OpNo, PathMove, Record, Stack,
+    Verdict, Want, Wish,
 };
-use retake_store::{Action, Planned, Wanted};
+use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -120,7 +121,7 @@ impl Engine {
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let (held, plan, has) = draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
-        if plan.is_clean() && chosen.paths.is_empty() {
+        if plan.is_clean() && *chosen == Chosen::default() {
             return Ok((held, plan, stays));
         }
         let theirs = self.theirs(&held).await?;
@@ -130,16 +131,22 @@ impl Engine {
 
     /// What an action wants of each path that it touches.
     async fn wishes(&self, held: &Held, conversation: ConversationId, wanted: Wanted) -> Result<Vec<Wish>> {
-        if let Some(op) = wanted.reverse {
-            let moved =
-                self.store().moved(conversation, op).await?.filter(|moved| moved.workspace == held.no);
-            let moves = moved.map(|moved| moved.moves).unwrap_or_default();
-            let paths = moves.iter().map(|made| made.change.path.clone()).collect();
-            let stacks = self.store().layers(conversation, held.no, paths).await?;
-            let wish = |((path, stack), made)| Wish { path, stack, want: Want::Reverse(made) };
-            return Ok(stacks.into_iter().zip(moves).map(wish).collect());
+        match wanted.files {
+            WantedFiles::Path(lines) => self.settling(held, conversation, &lines).await,
+            WantedFiles::Back { reversed, without } => {
+                self.going_back(held, conversation, reversed, without).await
+            }
         }
-        let here = wanted.deltas.iter().filter(|(line, _)| line.workspace == held.no);
+    }
+
+    /// The files are to be those of a path.
+    async fn settling(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        lines: &[(DeltaLine, bool)],
+    ) -> Result<Vec<Wish>> {
+        let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaNo, bool> =
             here.clone().map(|(line, wanted)| (line.no, *wanted)).collect();
         let unsettled =
@@ -155,6 +162,36 @@ impl Engine {
         let wish = |((path, stack), entering): ((FilePath, Stack), Vec<Layer>)| {
             let layers = wanted_layers(&stack, entering, &is_wanted);
             Wish { path, stack, want: Want::Layers(layers) }
+        };
+        Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
+    }
+
+    /// What operations did is reversed, and what was said since goes with it.
+    async fn going_back(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        reversed: Vec<OpNo>,
+        without: Vec<DeltaLine>,
+    ) -> Result<Vec<Wish>> {
+        let mut paths: BTreeMap<FilePath, Vec<PathMove>> = BTreeMap::new();
+        for op in reversed {
+            let moved = self.store().moved(conversation, op).await?;
+            for made in moved.filter(|moved| moved.workspace == held.no).into_iter().flat_map(|it| it.moves) {
+                paths.entry(made.change.path.clone()).or_default().push(made);
+            }
+        }
+        let without: Vec<DeltaNo> =
+            without.iter().filter(|line| line.workspace == held.no).map(|line| line.no).collect();
+        for no in &without {
+            for (path, _) in self.store().delta(conversation, *no).await? {
+                paths.entry(path).or_default();
+            }
+        }
+        let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
+        let wish = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
+            let without = without.clone();
+            Wish { path, stack, want: Want::Back { reversed, without } }
         };
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }
