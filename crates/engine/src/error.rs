@@ -181,9 +181,7 @@ impl From<StoreError> for EngineError {
 impl From<WorktreeError> for EngineError {
     fn from(error: WorktreeError) -> Self {
         let (kind, code, hint): (_, _, &str) = match &error {
-            WorktreeError::RootMissing(_)
-            | WorktreeError::RootOther(_)
-            | WorktreeError::RootReplaced { .. } => {
+            WorktreeError::RootMissing(_) | WorktreeError::RootOther(_) => {
                 (Kind::NotFound, "no_workspace", "put the folder back; nothing of it was touched")
             }
             WorktreeError::RootBusy(_) => {

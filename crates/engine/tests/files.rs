@@ -7,6 +7,7 @@ mod erase;
 mod git;
 mod jobs;
 mod keep;
+mod model;
 mod others;
 mod restore;
 mod rewinds;
@@ -53,8 +54,8 @@ async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
 
 /// The same, with other settings of what is kept, so many days later.
 async fn engine_kept(dir: &Path, seed: u64, keep: Keep, days: i64) -> Arc<Engine> {
-    // The time is not moved by the process id, which is in the seed: days count here.
-    let start = 1_700_000_000_000 + i64::try_from(seed & 0xffff).expect("small") + days * 24 * 3_600_000;
+    // Later engines begin later, by little.
+    let start = 1_700_000_000_000 + i64::from(seed as u16) + days * 24 * 3_600_000;
     engine_by(dir, seed, keep, &ManualClock::new(start)).await
 }
 

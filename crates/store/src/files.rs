@@ -128,16 +128,28 @@ pub struct DeltaLine {
 }
 
 /// What an action wants of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The deltas, first first, and whether each is to be in the files.
-    pub deltas: Vec<(DeltaLine, bool)>,
-    /// The operation whose own doing is reversed instead, where an undo or a redo comes to one that has done something.
-    pub reverse: Option<OpNo>,
+    /// What is to be in the files.
+    pub files: WantedFiles,
     /// Calls of the conversation that are taken back and may still be changing files.
     pub running: Vec<OpenCall>,
     /// What calls that are taken back, or were before, moved in git, first first.
     pub git: Vec<(WorkspaceNo, GitMove)>,
+}
+
+/// What is to be in the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WantedFiles {
+    /// What belongs to a path: the deltas, first first, and whether each is to be in them.
+    Path(Vec<(DeltaLine, bool)>),
+    /// What is there, without what an undo or a redo takes back.
+    Back {
+        /// The operations whose own doing is reversed, in this order; those that have done something.
+        reversed: Vec<OpNo>,
+        /// The deltas of what was said since, which goes with it.
+        without: Vec<DeltaLine>,
+    },
 }
 
 /// The layers that a delta has put on each path.

@@ -22,7 +22,7 @@ mod store;
 pub use error::{Result, StoreError};
 pub use files::{
     CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf,
-    IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
+    IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
 pub use keeper::{Keeper, digest};
 pub use memory::{Memory, MemoryRows};

@@ -4,7 +4,7 @@ use crate::content::Role;
 use crate::conversation::{By, Commit, Conversation, Seen};
 use crate::id::{Head, OpNo, Pos};
 use crate::line::{Line, Step};
-use crate::op::{Change, Reason};
+use crate::op::{Change, Operation, Reason};
 use crate::records::Records;
 use crate::refusal::Refusal;
 
@@ -144,9 +144,11 @@ impl Conversation {
         let tip = self.state.tip;
         let back = match step {
             Step::Turn(opener) => (tip == Some(opener)).then(|| self.tree.after(opener)),
-            Step::Op(no) => match records.op(no)?.change {
-                Change::Move { before, after } => (tip == after).then_some(before),
-                change => return self.compensate_other(records, by, no, &change),
+            Step::Op(no) => match records.op(no)? {
+                Operation { change: Change::Move { before, after }, reason, .. } if reason.is_step() => {
+                    (tip == after).then_some(before)
+                }
+                op => return self.compensate_last(records, by, op),
             },
         };
         let back = back.ok_or(Refusal::Overtaken)?;
@@ -165,19 +167,25 @@ impl Conversation {
         Ok(Self::one(op))
     }
 
-    /// Takes back an operation that moved no tip, while it is the last one.
-    fn compensate_other<R: Records>(
-        &self,
-        records: &R,
-        by: &By,
-        no: OpNo,
-        change: &Change,
-    ) -> Result<Commit, R::Error> {
-        let last = self.head.op == no;
-        let back = change.inverse(self.state.tip).filter(|_| last).ok_or(Refusal::Overtaken)?;
-        let mut op = self.operation(by, Reason::Compensate(Step::Op(no)), back);
-        op.line_after = Line { void: self.line.void.clone(), ..records.op(no)?.line_before };
-        Ok(Self::one(op))
+    /// Takes back an operation that moved no tip, or an undo or a redo, which are no steps: while nothing was done since,
+    /// and with everything that was done in the same commit.
+    fn compensate_last<R: Records>(&self, records: &R, by: &By, op: Operation) -> Result<Commit, R::Error> {
+        if self.head.op != op.no || self.head.seq != op.at {
+            return Err(Refusal::Overtaken.into());
+        }
+        let (mut commit, mut now, revision) = (Commit::default(), self.clone(), op.revision);
+        let (mut by, mut next) = (by.clone(), Some(op));
+        while let Some(op) = next.filter(|op| op.revision == revision) {
+            let back = op.change.inverse(now.state.tip).ok_or(Refusal::Overtaken)?;
+            let mut back = now.operation(&by, Reason::Compensate(Step::Op(op.no)), back);
+            back.line_after = Line { void: self.line.void.clone(), ..op.line_before };
+            back.revision = self.revision.next();
+            now = now.after(records, &Self::one(back.clone()))?;
+            commit.ops.push(back);
+            by.request = None;
+            next = op.no.0.checked_sub(1).filter(|no| *no > 0).map(|no| records.op(OpNo(no))).transpose()?;
+        }
+        Ok(commit)
     }
 
     /// Files alone, put as they were for this reason.

@@ -104,7 +104,7 @@ pub fn merge(
 }
 
 /// What one side changed; `None` when both did, differently.
-fn pick<T: PartialEq + Copy>(base: &T, ours: &T, theirs: &T) -> Option<T> {
+pub(super) fn pick<T: PartialEq + Copy>(base: &T, ours: &T, theirs: &T) -> Option<T> {
     if ours == base || ours == theirs {
         Some(*theirs)
     } else if theirs == base {

@@ -47,8 +47,13 @@ pub struct Wish {
 pub enum Want {
     /// Exactly these layers, in path order.
     Layers(Vec<Layer>),
-    /// What an earlier operation did to it is reversed.
-    Reverse(PathMove),
+    /// What was done to it is taken back, last first.
+    Back {
+        /// What operations did to it, in the order in which they are reversed.
+        reversed: Vec<PathMove>,
+        /// The deltas that are to leave it.
+        without: Vec<DeltaNo>,
+    },
     /// As exactly these layers make it; those that it has stay its layers.
     PutBack(Vec<Layer>),
     /// What was there at a checkpoint.
@@ -210,7 +215,7 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         return version::plan(path, stack, record, named, chosen, look);
     }
     let goal = Goal::new(&stack, want);
-    if goal.stack == stack && goal.reversed.is_none() {
+    if goal.stack == stack && goal.reversed.is_empty() {
         return Ok(None);
     }
     let (out, into) = stack.difference(goal.stack.layers());
@@ -232,7 +237,8 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     let merged = goal.merged(&stack, disk.as_ref(), look);
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
-    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, grade, git_has };
+    let doubtful = goal.is_doubtful(&stack, &out);
+    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubtful, git_has };
     let unchosen = fork.outcome(chosen.others.as_ref(), look);
     let (mut whole, whole_stack) = fork.whole(&unchosen);
     let (verdict, record, stack_after) = if !hunks.is_empty() {
@@ -289,7 +295,8 @@ struct Fork {
     disk: Option<Record>,
     theirs: Option<Option<Record>>,
     merged: Result<Rebuilt, Clash>,
-    grade: Grade,
+    /// Whether nobody is sure of what is to leave it.
+    doubtful: bool,
     git_has: bool,
 }
 
@@ -311,7 +318,7 @@ impl Fork {
             }
             (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.stack.clone()),
             (None, _) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
-            (None, _) if self.grade == Grade::Ambiguous => goal.without_ambiguous(stack, disk, look),
+            (None, _) if self.doubtful => goal.without_ambiguous(stack, disk, look),
             (_, Ok(merged)) => {
                 let verdict = merged.mixed.then_some(Verdict::Merge);
                 (verdict, merged.record.clone(), merged.stack.clone())
@@ -346,7 +353,7 @@ impl Fork {
         if Some(part) == whole {
             return stack;
         }
-        let merges = merges && self.merged.is_ok() && self.goal.reversed.is_none();
+        let merges = merges && self.merged.is_ok() && self.goal.reversed.is_empty();
         let parted = merges.then(|| self.stack.partly(self.disk.as_ref(), stack.layers(), part, look).ok());
         parted.flatten().unwrap_or_else(|| self.stack.together(stack.layers()))
     }
@@ -394,7 +401,8 @@ fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
 /// What a path is to become, as layers.
 struct Goal {
     stack: Stack,
-    reversed: Option<PathMove>,
+    /// What is reversed on the way, in this order.
+    reversed: Vec<PathMove>,
     /// The layers stay, whatever the path becomes.
     stays: bool,
 }
@@ -404,33 +412,45 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 impl Goal {
     fn new(stack: &Stack, want: Want) -> Self {
         match want {
-            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: None, stays: false },
-            Want::PutBack(layers) => Self { stack: Stack::new(layers), reversed: None, stays: true },
+            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: false },
+            Want::PutBack(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: true },
             Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
-            // Where the layers are others by now, its own delta is not what was done last.
-            Want::Reverse(made) if made.stack_after != *stack => {
-                Self { stack: made.stack_before, reversed: None, stays: false }
-            }
-            Want::Reverse(made) => {
-                Self { stack: made.stack_before.clone(), reversed: Some(made), stays: false }
+            Want::Back { reversed, without } => {
+                let last = reversed.last().map_or(stack, |made| &made.stack_before);
+                Self { stack: last.without(&without), reversed, stays: false }
             }
         }
     }
 
     fn merged(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Result<Rebuilt, Clash> {
-        let Some(made) = &self.reversed else {
-            return stack.rebuild(disk, self.stack.layers(), look);
-        };
-        let (base, theirs) = (made.change.after.as_ref(), made.change.before.as_ref());
-        let merged = merge(base, disk, theirs, look)?;
-        Ok(Rebuilt { record: merged.record, stack: self.stack.clone(), mixed: merged.mixed })
+        let (mut now, mut stack, mut mixed) = (disk.cloned(), stack, false);
+        for made in &self.reversed {
+            // What was done upon it since goes first.
+            let there = stack.rebuild(now.as_ref(), made.stack_after.layers(), look)?;
+            let (base, theirs) = (made.change.after.as_ref(), made.change.before.as_ref());
+            let merged = merge(base, there.record.as_ref(), theirs, look)?;
+            mixed |= there.mixed || merged.mixed;
+            (now, stack) = (merged.record, &made.stack_before);
+        }
+        let rebuilt = stack.rebuild(now.as_ref(), self.stack.layers(), look)?;
+        Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
     }
 
     fn checkpoint(&self, stack: &Stack) -> Option<Record> {
-        match &self.reversed {
-            Some(made) => made.change.before.clone(),
+        match self.reversed.last() {
+            Some(made) if made.stack_before == self.stack => made.change.before.clone(),
+            Some(made) => made.stack_before.checkpoint(self.stack.layers()),
             None => stack.checkpoint(self.stack.layers()),
         }
+    }
+
+    /// Whether one of these deltas is to leave that nobody is sure of. What an operation had put there itself is sure.
+    fn is_doubtful(&self, stack: &Stack, out: &[DeltaNo]) -> bool {
+        let reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
+        let sure: Vec<DeltaNo> = reversed.map(|layer| layer.delta).collect();
+        stack.layers().iter().any(|layer| {
+            layer.grade == Grade::Ambiguous && out.contains(&layer.delta) && !sure.contains(&layer.delta)
+        })
     }
 
     /// What is done unless somebody chooses: ambiguous layers stay, the others go.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
-use super::merge::Clash;
+use super::merge::{Clash, pick};
 use super::plan::{Choice, Look, Now, PathMove, PathPlan, Verdict};
 use super::record::{ContentHash, Record};
 use super::stack::Stack;
@@ -18,34 +18,50 @@ type Paths = BTreeMap<FilePath, PathPlan>;
 /// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what is in `b` goes to `a`. A rename
 /// is told by equal bytes.
 pub(super) fn follow_renames(paths: &mut Paths) {
-    let moved: Vec<(FilePath, FilePath)> = paths
+    let moved: Vec<(FilePath, FilePath, Record)> = paths
         .values()
         .filter(|path| matches!(path.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)))
-        .filter_map(|clash| Some((clash.path.clone(), source(paths, made_from(clash)?)?)))
+        .filter_map(|clash| {
+            let (hash, mode) = made_from(clash)?;
+            let to = source(paths, hash)?;
+            Some((clash.path.clone(), to.clone(), carried(clash, mode, &paths[&to])?))
+        })
         .collect();
-    for (from, to) in moved {
-        let Some(Record::File { hash, len, .. }) = paths[&from].step.change.before.clone() else { continue };
-        let Some(target) = paths.get_mut(&to) else { continue };
-        let Some(Record::File { mode, .. }) = target.step.change.after else { continue };
-        target.step.change.after = Some(Record::File { hash, len, mode });
+    for (from, to, record) in &moved {
+        // Of several that could go there none does: the others would be lost.
+        if moved.iter().filter(|(_, other, _)| other == to).count() > 1 {
+            continue;
+        }
+        let Some(target) = paths.get_mut(to) else { continue };
+        target.step.change.after = Some(record.clone());
         target.verdict = Verdict::Merge;
         target.renamed = Some(from.clone());
-        let Some(clash) = paths.get_mut(&from) else { continue };
+        let Some(clash) = paths.get_mut(from) else { continue };
         clash.step.change.after = None;
         clash.step.stack_after = clash.step.stack_before.without(&clash.out);
         clash.verdict = Verdict::Delete;
         clash.choices.sort_by_key(|choice| *choice != Choice::Merge);
-        clash.renamed = Some(to);
+        clash.renamed = Some(to.clone());
     }
 }
 
 /// What the agent had made at a path that it is to vanish from.
-fn made_from(clash: &PathPlan) -> Option<ContentHash> {
+fn made_from(clash: &PathPlan) -> Option<(ContentHash, u16)> {
     let lowest = clash.step.stack_before.layers().iter().find(|layer| clash.out.contains(&layer.delta))?;
     match (&lowest.before, &lowest.after) {
-        (None, Some(Record::File { hash, .. })) => Some(*hash),
+        (None, Some(Record::File { hash, mode, .. })) => Some((*hash, *mode)),
         _ => None,
     }
+}
+
+/// What goes along: the bytes that are there, and the permission bits of who has changed them.
+fn carried(clash: &PathPlan, made: u16, target: &PathPlan) -> Option<Record> {
+    let (Some(Record::File { hash, len, mode }), Some(Record::File { mode: old, .. })) =
+        (&clash.step.change.before, &target.step.change.after)
+    else {
+        return None;
+    };
+    Some(Record::File { hash: *hash, len: *len, mode: pick(&made, mode, old)? })
 }
 
 /// The one path that gets exactly these bytes back.
@@ -125,14 +141,22 @@ fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
         above = folder.parent();
     }
     for folder in missing {
-        let plan = paths.entry(folder.clone()).or_insert_with(|| made(folder));
-        // A folder that was to go is needed after all.
-        plan.step.change.after = Some(Record::Folder { mode: FOLDER_MODE });
-        if plan.step.change.before.is_some() {
-            plan.step.change.after = plan.step.change.before.clone();
-            plan.verdict = Verdict::NotEmpty;
-        }
+        needed(paths.entry(folder.clone()).or_insert_with(|| made(folder)));
     }
+}
+
+/// There has to be a folder here for what comes back into it, whatever was planned; a conflict stays one.
+fn needed(plan: &mut PathPlan) {
+    if matches!(plan.verdict, Verdict::Conflict(_)) {
+        return;
+    }
+    let change = &mut plan.step.change;
+    (change.after, plan.verdict) = match &change.before {
+        // One that was to go is needed after all.
+        Some(Record::Folder { .. }) => (change.before.clone(), Verdict::NotEmpty),
+        Some(_) => (Some(Record::Folder { mode: FOLDER_MODE }), Verdict::Revert),
+        None => (Some(Record::Folder { mode: FOLDER_MODE }), Verdict::Recreate),
+    };
 }
 
 /// A folder that is made for what comes back into it.

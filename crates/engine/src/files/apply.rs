@@ -211,8 +211,9 @@ impl Applying<'_> {
                 let objects = self.engine.files.objects().await?;
                 let settled = blocking(move || interrupted.put_back(&*objects)).await??;
                 let back = changes.iter().map(FileChange::inverse).collect();
-                self.finish(settled, back).await?;
-                Err(EngineError::new(Kind::Refused, "interrupted", format!("{what}; nothing was changed"))
+                let report = self.finish(settled, back).await?;
+                let what = format!("{what}; {}", put_back(&report));
+                Err(EngineError::new(Kind::Refused, "interrupted", what)
                     .hint("try again, the new plan sees what is there now"))
             }
         }
@@ -273,6 +274,19 @@ fn told(failed: &Failed) -> String {
     match &failed.path {
         Some(path) => format!("{path}: {}", failed.why),
         None => failed.why.to_string(),
+    }
+}
+
+/// What a step that was taken back has left behind.
+fn put_back(report: &Report) -> String {
+    let left: Vec<String> = report.left.iter().take(5).map(|left| left.path.to_string()).collect();
+    match left.as_slice() {
+        [] => "nothing was changed".to_owned(),
+        left => format!(
+            "everything is as it was but for what somebody has written there meanwhile: {}{}",
+            left.join(", "),
+            if report.left.len() > left.len() { " …" } else { "" }
+        ),
     }
 }
 

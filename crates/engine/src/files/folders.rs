@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use retake_core::{ConversationId, Time};
 use retake_store::{CaptureRow, Claimant, ListRequest, WorkspaceNo, WorkspaceRow};
-use retake_worktree::{Permission, Rules};
+use retake_worktree::{Permission, Rules, Sweep};
 
 use super::blocking;
 use super::workspace::{accept, is_alive, see};
@@ -83,7 +83,7 @@ impl Engine {
             Err(error) => shown.away = Some(error.to_string()),
             Ok(held) => {
                 let over = held.calls.ended(is_alive);
-                let (mut held, capture) = see(held, Permission::Ask).await?;
+                let (mut held, capture) = see(held, Sweep::Whole, Permission::Ask).await?;
                 let uncovered = capture.uncovered.iter();
                 let path = |one: &retake_worktree::Uncovered| PathShown {
                     path: one.path.to_string(),

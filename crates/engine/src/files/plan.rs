@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, Pos, Record, Stack, Verdict,
-    Want, Wish,
+    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, OpNo, PathMove, Pos, Reason,
+    Record, Stack, Verdict, Want, Wish,
 };
-use retake_store::{Action, DeltaLine, Planned, Wanted};
+use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -120,10 +120,13 @@ impl Engine {
             return Ok(false);
         }
         match action {
-            Action::Mark { .. } => {
+            Action::Mark { verb: Reason::Show, .. } => {
                 let wanted = self.store().wanted(conversation, action.clone()).await?;
-                let flipped = self.flipped(conversation, wanted.deltas).await?;
-                Ok(!flipped.is_empty() || !wanted.running.is_empty())
+                let flips = match wanted.files {
+                    WantedFiles::Path(lines) => !self.flipped(conversation, lines).await?.is_empty(),
+                    WantedFiles::Back { .. } => true,
+                };
+                Ok(flips || !wanted.running.is_empty())
             }
             _ => Ok(true),
         }
@@ -168,7 +171,7 @@ impl Engine {
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let (held, plan, has) = draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
-        if plan.is_clean() && chosen.paths.is_empty() {
+        if plan.is_clean() && *chosen == Chosen::default() {
             return Ok((held, plan, stays));
         }
         let theirs = self.theirs(&held).await?;
@@ -184,21 +187,27 @@ impl Engine {
         action: &Action,
         wanted: Wanted,
     ) -> Result<Vec<Wish>> {
-        if let Some(op) = wanted.reverse {
-            let moved =
-                self.store().moved(conversation, op).await?.filter(|moved| moved.workspace == held.no);
-            let moves = moved.map(|moved| moved.moves).unwrap_or_default();
-            let paths = moves.iter().map(|made| made.change.path.clone()).collect();
-            let stacks = self.store().layers(conversation, held.no, paths).await?;
-            let wish = |((path, stack), made)| Wish { path, stack, want: Want::Reverse(made) };
-            return Ok(stacks.into_iter().zip(moves).map(wish).collect());
+        match wanted.files {
+            // What is shown brings its own files, and settles nothing else: most of the time it was hidden, and they are there.
+            WantedFiles::Path(lines) if matches!(action, Action::Mark { verb: Reason::Show, .. }) => {
+                let lines = self.flipped(conversation, lines).await?;
+                self.settling(held, conversation, &lines).await
+            }
+            WantedFiles::Path(lines) => self.settling(held, conversation, &lines).await,
+            WantedFiles::Back { reversed, without } => {
+                self.going_back(held, conversation, reversed, without).await
+            }
         }
-        let deltas = match action {
-            // Marks take or bring what they are about, and settle nothing else.
-            Action::Mark { .. } => self.flipped(conversation, wanted.deltas).await?,
-            _ => wanted.deltas,
-        };
-        let here = deltas.iter().filter(|(line, _)| line.workspace == held.no);
+    }
+
+    /// The files are to be those of a path.
+    async fn settling(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        lines: &[(DeltaLine, bool)],
+    ) -> Result<Vec<Wish>> {
+        let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaNo, bool> =
             here.clone().map(|(line, wanted)| (line.no, *wanted)).collect();
         let unsettled =
@@ -214,6 +223,36 @@ impl Engine {
         let wish = |((path, stack), entering): ((FilePath, Stack), Vec<Layer>)| {
             let layers = wanted_layers(&stack, entering, &is_wanted);
             Wish { path, stack, want: Want::Layers(layers) }
+        };
+        Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
+    }
+
+    /// What operations did is reversed, and what was said since goes with it.
+    async fn going_back(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        reversed: Vec<OpNo>,
+        without: Vec<DeltaLine>,
+    ) -> Result<Vec<Wish>> {
+        let mut paths: BTreeMap<FilePath, Vec<PathMove>> = BTreeMap::new();
+        for op in reversed {
+            let moved = self.store().moved(conversation, op).await?;
+            for made in moved.filter(|moved| moved.workspace == held.no).into_iter().flat_map(|it| it.moves) {
+                paths.entry(made.change.path.clone()).or_default().push(made);
+            }
+        }
+        let without: Vec<DeltaNo> =
+            without.iter().filter(|line| line.workspace == held.no).map(|line| line.no).collect();
+        for no in &without {
+            for (path, _) in self.store().delta(conversation, *no).await? {
+                paths.entry(path).or_default();
+            }
+        }
+        let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
+        let wish = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
+            let without = without.clone();
+            Wish { path, stack, want: Want::Back { reversed, without } }
         };
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }

@@ -3,7 +3,7 @@
 
 use retake_core::FileChange;
 use retake_store::{IntentRow, WorkspaceRow};
-use retake_worktree::{Direction, StagingName, discard, recover};
+use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
 
 use super::workspace::{Held, lock};
 use super::{blocking, workspace::see};
@@ -75,7 +75,7 @@ impl Engine {
         if held.tree.is_known() {
             return Ok(held);
         }
-        let (mut held, capture) = see(held, retake_worktree::Permission::Granted).await?;
+        let (mut held, capture) = see(held, Sweep::Whole, Permission::Granted).await?;
         super::workspace::accept(&mut held, capture)?;
         Ok(held)
     }

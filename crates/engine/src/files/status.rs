@@ -7,7 +7,7 @@ use retake_core::{
     ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Record, Stack,
 };
 use retake_store::WorkspaceNo;
-use retake_worktree::{Known, Uncovered};
+use retake_worktree::{Known, Sweep, Uncovered};
 
 use super::compare::without_full_folders;
 use super::processes;
@@ -62,7 +62,7 @@ impl Engine {
     /// What differs in the folder of a conversation.
     pub async fn files_status(&self, conversation: ConversationId) -> Result<FilesStatus> {
         let held = self.workspace(conversation).await?;
-        let (held, _, uncovered) = self.capture_all(held, None).await?;
+        let (held, _, uncovered) = self.capture_all(held, Sweep::Whole, None).await?;
         let snapshot = self.store().snapshot(conversation).await?;
         let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
         let mut status = FilesStatus {

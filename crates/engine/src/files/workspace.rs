@@ -34,6 +34,8 @@ pub(crate) struct Workspace {
     pub(super) git: Option<GitState>,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
+    /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
+    pub(super) called: bool,
 }
 
 /// A workspace that nobody else works on while this lives, and that is not collected from. Nobody holds two at once: who
@@ -103,7 +105,18 @@ impl Engine {
     /// Captures, and gives what was found to whom it belongs: to the calls that are open, to jobs of earlier ones, or to
     /// nobody. With a name, the capture is kept also when it found nothing.
     pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
-        let (held, findings, _) = self.capture_all(held, name).await?;
+        self.capture_where(held, Sweep::Whole, name).await
+    }
+
+    /// The same, where `sweep` says. Between calls that may be where the watch says; at the end of a turn, before an
+    /// apply and on request it is everywhere.
+    pub(super) async fn capture_where(
+        &self,
+        held: Held,
+        sweep: Sweep,
+        name: Option<String>,
+    ) -> Result<(Held, Findings)> {
+        let (held, findings, _) = self.capture_all(held, sweep, name).await?;
         Ok((held, findings))
     }
 
@@ -111,10 +124,11 @@ impl Engine {
     pub(super) async fn capture_all(
         &self,
         held: Held,
+        sweep: Sweep,
         name: Option<String>,
     ) -> Result<(Held, Findings, Vec<Uncovered>)> {
         let over = held.calls.ended(is_alive);
-        let (mut held, mut capture) = see(held, Permission::Ask).await?;
+        let (mut held, mut capture) = see(held, sweep, Permission::Ask).await?;
         let uncovered = std::mem::take(&mut capture.uncovered);
         self.keep_capture(&mut held, &capture, name, over).await?;
         let findings = accept(&mut held, capture)?;
@@ -162,10 +176,11 @@ pub(super) fn is_alive(call: &str) -> bool {
     !processes::alive(call).is_empty()
 }
 
-/// Looks at the whole tree.
-pub(super) async fn see(held: Held, permission: Permission) -> Result<(Held, Capture)> {
+/// Looks at the tree.
+pub(super) async fn see(held: Held, sweep: Sweep, permission: Permission) -> Result<(Held, Capture)> {
     let (held, seen) = blocking(move || {
-        let seen = held.tree.capture(&Sweep::Whole, permission, &|_| ());
+        let watched = if held.called { held.tree.watch() } else { Ok(()) };
+        let seen = watched.and_then(|()| held.tree.capture(&sweep, permission, &|_| ()));
         (held, seen)
     })
     .await?;
@@ -204,7 +219,7 @@ impl Files {
         .await??;
         // An index that was lost is made anew: then nothing is known of what changed meanwhile.
         let mark_kept = row.mark.filter(|_| tree.is_known());
-        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept })
+        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept, called: false })
     }
 }
 

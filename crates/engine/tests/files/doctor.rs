@@ -27,7 +27,7 @@ async fn cut_short(back: bool) -> (Yard, String) {
     let Yard { engine: old, id, dir } = yard;
     drop(old);
     fs::write(dir.path().join("id"), id.to_string()).expect("written");
-    assert!(kill_at(&dir, "apply.stepped", 2));
+    assert!(kill_at(&dir, "a_rewind_to_be_killed", "apply.stepped", 2));
     let yard = Yard { engine: super::engine(&dir).await, id, dir };
     let intents = yard.engine.store().intents().await.expect("intents");
     assert!(intents.len() == 1 && intents[0].op.is_some(), "decided: {intents:?}");

@@ -234,7 +234,9 @@ async fn what_was_only_hidden_is_shown_without_a_look_at_files() {
     let mark = |verb| Action::Mark { verb, entries: turn.clone(), range: false, seen: None };
     yard.apply(yard.rewind("t3").await, scope(Scope::Conversation)).await.expect("files are a turn ahead");
     let ahead = yard.all();
-    yard.does(mark(Reason::Hide)).await;
+    // Who hides does not come to files at all.
+    let hide = Apply { action: mark(Reason::Hide), seen: Seen::Anything, by: yard.engine.by(None) };
+    yard.engine.apply(yard.id, hide).await.expect("hidden");
     let (there, away) = (yard.dir.path().join("work"), yard.dir.path().join("away"));
     std::fs::rename(&there, &away).expect("moved");
     yard.does(mark(Reason::Show)).await;

@@ -11,7 +11,7 @@ use retake_core::{
 use super::stage::{Stage, by, by_request};
 use crate::{
     Action, Apply, CallsSeen, DeltaLine, FilesHalf, NewCapture, NewDelta, OpenCall, Owned, Receipt, Result,
-    SayRequest, Store, StoreError, WorkspaceNo,
+    SayRequest, Store, StoreError, WantedFiles, WorkspaceNo,
 };
 
 /// What a capture saw, by name.
@@ -278,19 +278,30 @@ pub async fn what_an_action_wants_of_files(store: Arc<dyn Store>) {
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
     stage.turn("two").await;
     changed(&stage, "r2", vec![change("f", 'b', 'c')]).await;
-    let wanted = async |action| {
-        let wanted = stage.store.wanted(stage.id, action).await.expect("it can be done");
-        (wanted.deltas.iter().map(|(_, wanted)| *wanted).collect::<Vec<_>>(), wanted.reverse)
+    let wanted = async |action| stage.store.wanted(stage.id, action).await.expect("it can be done");
+    let path = async |action| match wanted(action).await.files {
+        WantedFiles::Path(lines) => lines.iter().map(|(_, wanted)| *wanted).collect::<Vec<_>>(),
+        back => panic!("{back:?}"),
+    };
+    let back = async |action| match wanted(action).await.files {
+        WantedFiles::Back { reversed, without } => {
+            (reversed, without.iter().map(|line| line.no.0).collect::<Vec<_>>())
+        }
+        path => panic!("{path:?}"),
     };
     let two = stage.named("two");
-    assert_eq!(wanted(Action::Rewind(two)).await, (vec![true, false], None));
-    assert_eq!(wanted(Action::Undo(1)).await, (vec![true, false], None));
+    assert_eq!(path(Action::Rewind(two)).await, [true, false]);
+    assert_eq!(back(Action::Undo(1)).await, (vec![], vec![2]));
+    assert_eq!(back(Action::Undo(2)).await, (vec![], vec![1, 2]));
     let mark = |verb| Action::Mark { verb, entries: vec![stage.named("one"), two], range: true, seen: None };
-    assert_eq!(wanted(mark(Reason::Hide)).await, (vec![true, true], None), "files stay with what is hidden");
+    assert_eq!(path(mark(Reason::Hide)).await, [true, true], "files stay with what is hidden");
     let last = stage.store.deltas(stage.id).await.expect("deltas")[1].1;
     let drop = Action::Mark { verb: Reason::Drop, entries: vec![two, last], range: true, seen: None };
-    assert_eq!(wanted(drop).await, (vec![true, false], None));
+    assert_eq!(path(drop).await, [true, false]);
     let taken = half(&stage, "f", None).await;
-    let receipt = rewind(&stage, "two", taken).await.expect("rewound");
-    assert_eq!(wanted(Action::Undo(1)).await, (vec![true, true], Some(receipt.ops[0])));
+    let op = rewind(&stage, "two", taken).await.expect("rewound").ops[0];
+    assert_eq!(back(Action::Undo(1)).await, (vec![op], vec![]));
+    changed(&stage, "r3", vec![change("g", 'a', 'b')]).await;
+    assert_eq!(back(Action::Undo(1)).await, (vec![op], vec![3]), "with what was said in answer to it");
+    assert_eq!(back(Action::Undo(2)).await, (vec![op], vec![2, 3]));
 }

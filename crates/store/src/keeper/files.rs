@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, Mark, OpNo, Pos,
-    Reason, Stack, Step, Time,
+    By, Commit, ContentHash, Conversation, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade,
+    Layer, Mark, OpNo, Operation, Pos, Reason, Records as _, Stack, Step, Time,
 };
 
 use super::decide::{decide, locate, undecided};
@@ -16,7 +16,7 @@ use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
     CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf, IntentRow,
-    Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
+    Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
 use crate::request::{Action, Apply, Receipt, SayRequest};
 use crate::rows::{Backend, FileRows, KEPT_SINCE, Key, Rows, Transactions};
@@ -185,39 +185,92 @@ fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)
     lines.map(|line| Ok((line, rows.meta(Key { log, seq: line.seq })?.id))).collect()
 }
 
-/// What an action wants of files: a delta is wanted while its entry is on the path and not dropped; undoing or redoing what
-/// has touched files itself reverses exactly that (design, section 2).
+/// What an action wants of files: what was done is wanted while its entry is on the path and not dropped. An undo or a
+/// redo changes only what it takes back (design, section 2).
 fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> {
-    let records = loaded.records(rows);
+    let goes_along_the_line = matches!(action, Action::Undo(_) | Action::Redo(_));
     let commit = decide(rows, loaded, &undecided(action))?;
-    let after = loaded.conversation.after(&records, &commit)?;
+    let after = loaded.conversation.after(&loaded.records(rows), &commit)?;
     let log = loaded.row.log;
-    let reversed = match commit.ops.as_slice() {
-        [op] => match op.reason {
-            Reason::Undo(Step::Op(no)) => Some(no),
-            Reason::Redo(_) => loaded.conversation.line.undone,
-            _ => None,
-        },
-        _ => None,
-    };
-    let reverse = match reversed {
-        Some(no) if rows.moved(log, no)?.is_some() => Some(no),
-        _ => None,
-    };
-    let own = after.tree.depth();
-    let wanted = |seq: u64| {
-        let pos = Pos::new(own, seq);
-        after.is_on_path(pos) && after.mark(pos) != Mark::Dropped
-    };
-    let deltas = rows.deltas(log)?.into_iter().map(|line| (line, wanted(line.seq))).collect();
     let mut running = rows.calls()?;
     running.retain(|call| call.conversation == loaded.row.id);
     let seqs = running.iter().map(|call| Ok(loaded.key(locate(rows, loaded, call.entry)?)?.seq));
     let mut seqs = seqs.collect::<Result<Vec<u64>>>()?.into_iter();
-    running.retain(|_| seqs.next().is_some_and(|seq| !wanted(seq)));
-    let git = rows.git_moves(log)?.into_iter().filter(|(seq, ..)| !wanted(*seq));
+    running.retain(|_| seqs.next().is_some_and(|seq| !is_wanted(&after, seq)));
+    let git = rows.git_moves(log)?.into_iter().filter(|(seq, ..)| !is_wanted(&after, *seq));
     let git = git.map(|(_, workspace, moved)| (workspace, moved)).collect();
-    Ok(Wanted { deltas, reverse, running, git })
+    let redone = redone(rows, loaded, &commit.ops)?;
+    let files = if goes_along_the_line && is_whole(rows, loaded, &redone)? {
+        back(rows, loaded, commit.ops, &redone)?
+    } else {
+        let lines = rows.deltas(log)?.into_iter();
+        WantedFiles::Path(lines.map(|line| (line, is_wanted(&after, line.seq))).collect())
+    };
+    Ok(Wanted { files, running, git })
+}
+
+fn is_wanted(conversation: &Conversation, seq: u64) -> bool {
+    let pos = Pos::new(conversation.tree.depth(), seq);
+    conversation.is_on_path(pos) && conversation.mark(pos) != Mark::Dropped
+}
+
+/// The undos that redos take back, in this order.
+fn redone<R: Rows>(rows: &R, loaded: &Loaded, ops: &[Operation]) -> Result<Vec<Operation>> {
+    let mut undos: Vec<Operation> = Vec::new();
+    for _ in ops.iter().filter(|op| matches!(op.reason, Reason::Redo(_))) {
+        let line = undos.last().map_or(&*loaded.conversation.line, |last| &last.line_before);
+        undos.extend(line.undone.map(|no| loaded.records(rows).op(no)).transpose()?);
+    }
+    Ok(undos)
+}
+
+/// Whether these are all that was undone at once: what that did to files is kept as one, and can't be parted.
+fn is_whole<R: Rows>(rows: &R, loaded: &Loaded, undos: &[Operation]) -> Result<bool> {
+    let is_there = |no: &u64| (1..=loaded.conversation.head.op.0).contains(no);
+    for undo in undos {
+        for near in [undo.no.0 - 1, undo.no.0 + 1].into_iter().filter(is_there) {
+            let taken = undos.iter().any(|other| other.no.0 == near);
+            if !taken && loaded.records(rows).op(OpNo(near))?.revision == undo.revision {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// What undos or redos take back: each what its step did to files itself, and what was said in answer to that step.
+fn back<R: Rows>(
+    rows: &R,
+    loaded: &Loaded,
+    ops: Vec<Operation>,
+    redone: &[Operation],
+) -> Result<WantedFiles> {
+    let (records, log) = (loaded.records(rows), loaded.row.log);
+    let (mut steps, mut since) = (Vec::new(), u64::MAX);
+    let mut states = vec![loaded.conversation.clone()];
+    for op in ops {
+        match op.reason {
+            Reason::Undo(Step::Turn(opener)) => since = since.min(opener.seq),
+            Reason::Undo(Step::Op(no)) => {
+                steps.push(no);
+                since = since.min(records.op(no)?.at.0 + 1);
+            }
+            _ => {}
+        }
+        let commit = Commit { ops: vec![op], ..Commit::default() };
+        states.extend(states.last().map(|state| state.after(&records, &commit)).transpose()?);
+    }
+    steps.extend(redone.iter().map(|undo| undo.no));
+    let goes = |line: &DeltaLine| {
+        let mut wanted = states.iter().rev().map(|state| is_wanted(state, line.seq));
+        line.seq >= since && wanted.next() == Some(false) && wanted.any(|wanted| wanted)
+    };
+    let without = rows.deltas(log)?.into_iter().filter(goes).collect();
+    let mut reversed = Vec::new();
+    for no in steps {
+        reversed.extend(rows.moved(log, no)?.map(|_| no));
+    }
+    Ok(WantedFiles::Back { reversed, without })
 }
 
 #[async_trait]

@@ -148,7 +148,7 @@ proptest! {
 
 /// The step back.
 fn undo(step: &PathMove) -> Option<PathMove> {
-    let want = Want::Reverse(step.clone());
+    let want = Want::Back { reversed: vec![step.clone()], without: Vec::new() };
     let undone = plan(&step.stack_after, step.change.after.as_ref(), want, None).expect("no choice");
     undone.map(|undone| undone.step)
 }

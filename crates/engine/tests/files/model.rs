@@ -1,0 +1,46 @@
+//! Design invariant 7, and what `rewind.md` says of plans: whatever calls, users, another conversation, git, rewinds, undos,
+//! redos, drops and crashes do, files and conversation are those of a naive model that copies whole maps.
+
+mod acts;
+mod decide;
+mod disk;
+mod faults;
+mod found;
+mod merge;
+mod naive;
+mod steps;
+mod world;
+
+use proptest::prelude::*;
+
+use faults::Faults;
+use steps::{Do, Edit};
+use world::World;
+
+/// Does the steps in a folder with these edits made, looking at everything after each.
+fn run(edits: &[Edit], steps: &[(u8, Do)]) {
+    let faults = Faults::default();
+    let runtime = faults.runtime();
+    runtime.block_on(async {
+        let mut world = World::new(faults, edits).await;
+        for (talk, step) in steps {
+            world.step(usize::from(*talk) % 2, step).await;
+            world.check(step).await;
+        }
+        world.close().await;
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        // Programs are started and databases opened: a fifth of what others do.
+        cases: ProptestConfig::default().cases / 5,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn files_and_conversation_agree_with_a_model_that_copies_maps(case in steps::cases()) {
+        run(&case.0, &case.1);
+    }
+}

@@ -1,0 +1,163 @@
+//! The folder itself: what is in it, read by plain means, and the edits that anybody makes there.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use super::merge::{LINES, lines, text};
+use super::naive::{Thing, Tree};
+use super::steps::{Bytes, Edit, Name};
+
+/// Everything below a folder but what is git's.
+pub(super) fn all(root: &Path) -> Tree {
+    let mut tree = Tree::new();
+    below(root, "", &mut tree);
+    tree
+}
+
+fn below(folder: &Path, prefix: &str, tree: &mut Tree) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().into_string().expect("UTF-8");
+        if prefix.is_empty() && name == ".git" {
+            continue;
+        }
+        let (name, path) = (format!("{prefix}{name}"), entry.path());
+        let meta = fs::symlink_metadata(&path).expect("it is there");
+        let mode = meta.permissions().mode() & 0o7777;
+        let thing = if meta.is_symlink() {
+            Thing::Link(fs::read_link(&path).expect("a link").to_str().expect("UTF-8").to_owned())
+        } else if meta.is_dir() {
+            below(&path, &format!("{name}/"), tree);
+            Thing::Folder { mode }
+        } else {
+            Thing::File { bytes: fs::read(&path).expect("a file"), mode }
+        };
+        tree.insert(name, thing);
+    }
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
+}
+
+/// Nothing is at a path any more.
+fn clear(path: &Path) {
+    if is_folder(path) {
+        fs::remove_dir_all(path).expect("removed");
+    } else if fs::symlink_metadata(path).is_ok() {
+        fs::remove_file(path).expect("removed");
+    }
+}
+
+/// A path's folders are there, whatever was in their place.
+fn make_room(root: &Path, name: &str) {
+    for (at, _) in name.match_indices('/') {
+        let folder = root.join(&name[..at]);
+        if !is_folder(&folder) {
+            clear(&folder);
+            fs::create_dir(folder).expect("made");
+        }
+    }
+}
+
+/// Writes a file, in place where there is one.
+fn write(root: &Path, name: &str, bytes: &[u8]) {
+    make_room(root, name);
+    let path = root.join(name);
+    if !fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file()) {
+        clear(&path);
+    }
+    fs::write(path, bytes).expect("written");
+}
+
+/// Makes an edit, whatever is there.
+pub(super) fn edit(root: &Path, edit: &Edit) {
+    let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    match edit {
+        Edit::Line(name, line, value) => {
+            let path = root.join(name.str());
+            let old = if is_file(&path) { fs::read(&path).expect("read") } else { Vec::new() };
+            let mut new = lines(&old).unwrap_or_default();
+            new[usize::from(*line) % LINES] = *value;
+            write(root, name.str(), &text(new));
+        }
+        Edit::Write(name, bytes) => write(root, name.str(), bytes_of(*bytes)),
+        Edit::Remove(name) => clear(&root.join(name.str())),
+        Edit::Mode(name, mode) => {
+            let path = root.join(name.str());
+            if is_file(&path) || is_folder(&path) {
+                let mode = [0o644, 0o600, 0o755, 0o700][usize::from(*mode) % 4];
+                let mode = if is_folder(&path) { mode | 0o700 } else { mode };
+                fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+            }
+        }
+        Edit::Link(name, target) => {
+            make_room(root, name.str());
+            clear(&root.join(name.str()));
+            symlink(target.str(), root.join(name.str())).expect("linked");
+        }
+        Edit::Folder(name) => {
+            make_room(root, &format!("{}/", name.str()));
+        }
+        Edit::Rename(from, to) => {
+            let (old, new) = (root.join(from.str()), root.join(to.str()));
+            if is_there(&old) && !new.starts_with(&old) && !old.starts_with(&new) {
+                make_room(root, to.str());
+                clear(&new);
+                // Making room may have taken it away.
+                if is_there(&old) {
+                    fs::rename(old, new).expect("renamed");
+                }
+            }
+        }
+        Edit::Copy(from, to) => {
+            let old = root.join(from.str());
+            if is_file(&old) && from.str() != to.str() {
+                let bytes = fs::read(old).expect("read");
+                write(root, to.str(), &bytes);
+            }
+        }
+    }
+}
+
+fn bytes_of(bytes: Bytes) -> &'static [u8] {
+    match bytes {
+        Bytes::Empty => b"",
+        Bytes::Binary(false) => b"\0one",
+        Bytes::Binary(true) => b"\0\xfftwo\r\n",
+    }
+}
+
+/// Saves a file as an editor does, by another one that takes its place; nothing, where there is no folder for it.
+pub(super) fn save(root: &Path, name: Name) -> Option<(String, Thing)> {
+    let (path, draft) = (root.join(name.str()), root.with_file_name("draft"));
+    let folder = path.parent().expect("it has one");
+    // Never through a link.
+    let reached = name.str().match_indices('/').all(|(at, _)| is_folder(&root.join(&name.str()[..at])));
+    if is_folder(&path) || !reached || !is_folder(folder) {
+        return None;
+    }
+    let (bytes, mode) = (b"saved".to_vec(), 0o640);
+    fs::write(&draft, &bytes).expect("written");
+    fs::set_permissions(&draft, fs::Permissions::from_mode(mode)).expect("set");
+    fs::rename(draft, path).expect("saved");
+    Some((name.str().to_owned(), Thing::File { bytes, mode }))
+}
+
+/// Commits everything, and goes to a branch, made where it is new. What git refuses stays undone.
+pub(super) fn git(root: &Path, branch: u8) {
+    let script = format!(
+        "[ -d .git ] || git init -q -b b0; git add -A; git commit -qm x; \
+         git checkout -qf b{branch} 2> /dev/null || git checkout -qb b{branch}"
+    );
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(root);
+    for (name, value) in [("NAME", "a"), ("EMAIL", "a@b")] {
+        shell.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+    }
+    let done = shell.output().expect("a shell");
+    assert!(root.join(".git").is_dir(), "{done:?}");
+}

@@ -1,0 +1,379 @@
+//! The naive model: whole maps of what is where, copied for each moment, and conversations as plain lists. It must never
+//! know of hashes, captures on disk, counters or rows, and never be fast.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
+
+use retake_core::{ConversationId, EntryId, Grade, Role};
+
+use super::merge::lines;
+
+/// What is at a path.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Thing {
+    File { bytes: Vec<u8>, mode: u32 },
+    Link(String),
+    Folder { mode: u32 },
+}
+
+impl fmt::Debug for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { bytes, mode } => match lines(bytes) {
+                Some(lines) => write!(f, "File({lines:?} {mode:o})"),
+                None => write!(f, "File({:?} {mode:o})", String::from_utf8_lossy(bytes)),
+            },
+            Self::Link(target) => write!(f, "Link({target})"),
+            Self::Folder { mode } => write!(f, "Folder({mode:o})"),
+        }
+    }
+}
+
+/// Everything below a folder.
+pub(super) type Tree = BTreeMap<String, Thing>;
+
+/// What a call did to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layer {
+    /// The call, by its number among those of its conversation.
+    pub(super) delta: usize,
+    pub(super) grade: Grade,
+    pub(super) before: Option<Thing>,
+    pub(super) after: Option<Thing>,
+}
+
+/// What is in each path of a conversation's calls, lowest first.
+pub(super) type Layers = BTreeMap<String, Vec<Layer>>;
+
+/// What a step did to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Moved {
+    pub(super) before: Option<Thing>,
+    pub(super) after: Option<Thing>,
+    pub(super) layers_before: Vec<Layer>,
+    pub(super) layers_after: Vec<Layer>,
+}
+
+/// What a call did, as it was.
+#[derive(Clone, Debug)]
+pub(super) struct Delta {
+    pub(super) entry: usize,
+    pub(super) layers: Layers,
+}
+
+/// Something said. Conversations name it by its index.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    pub(super) id: EntryId,
+    pub(super) parent: Option<usize>,
+    pub(super) role: Role,
+}
+
+/// What a step changed in the conversation.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Tip {
+        before: Option<usize>,
+        after: Option<usize>,
+    },
+    /// These were dropped.
+    Dropped(BTreeSet<usize>),
+    /// These are there again.
+    Shown(BTreeSet<usize>),
+    /// Files alone.
+    Files,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub(super) struct Op {
+    pub(super) kind: Kind,
+    /// What it did to files; nothing, when it did nothing.
+    pub(super) moves: BTreeMap<String, Moved>,
+    /// Everything before and after it.
+    pub(super) trees: (Tree, Tree),
+    pub(super) layers_after: Layers,
+    /// How much had been said.
+    pub(super) at: usize,
+    /// How many operations were made at once with it, and how many there were before these.
+    pub(super) all: usize,
+    pub(super) head: usize,
+}
+
+/// Something done, which undo takes back as one.
+#[derive(Clone, Debug)]
+pub(super) enum Done {
+    /// The turn that this entry opened.
+    Turn(usize),
+    Op(Rc<Op>),
+}
+
+/// A change that was seen while a call was open.
+pub(super) type Saw = (Grade, String, Option<Thing>, Option<Thing>);
+
+/// A conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Talk {
+    pub(super) id: ConversationId,
+    pub(super) said: Vec<Said>,
+    pub(super) tip: Option<usize>,
+    pub(super) dropped: BTreeSet<usize>,
+    pub(super) done: Vec<Done>,
+    /// What was undone, each with the operation that did it.
+    pub(super) undone: Vec<(Done, Rc<Op>)>,
+    pub(super) deltas: Vec<Delta>,
+    pub(super) layers: Layers,
+    /// How many operations there were.
+    pub(super) ops: usize,
+    /// The call that is open.
+    pub(super) open: Option<usize>,
+}
+
+/// An action, with what it aims at.
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    Rewind(usize),
+    Retry(usize),
+    Checkout(Option<usize>),
+    Choose(usize, usize),
+    Drop(usize, usize),
+    Show(Vec<usize>),
+    Undo(usize),
+    Redo(usize),
+}
+
+/// What an action would do to the conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) talk: Talk,
+    /// What it changes; an undo or a redo of several things, one after the other.
+    pub(super) kinds: Vec<Kind>,
+    /// What it takes back; nothing, where the files are to be those of the path.
+    pub(super) back: Option<Back>,
+}
+
+/// What undos and redos take back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Back {
+    /// What operations did to files, in the order in which that is reversed.
+    pub(super) reversed: Vec<Rc<Op>>,
+    /// The entries that were said in answer to what is undone, and go with it.
+    pub(super) answers: BTreeSet<usize>,
+}
+
+impl Outcome {
+    /// Whether the conversation stays as it is, and nothing is done at all.
+    pub(super) fn is_nothing(&self, act: &Act) -> bool {
+        match (self.kinds.as_slice(), act) {
+            (_, Act::Undo(_) | Act::Redo(_)) => false,
+            ([Kind::Tip { before, after }], _) => before == after,
+            ([Kind::Dropped(entries) | Kind::Shown(entries)], _) => entries.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl Talk {
+    pub(super) fn new(id: ConversationId) -> Self {
+        Self {
+            id,
+            said: Vec::new(),
+            tip: None,
+            dropped: BTreeSet::new(),
+            done: Vec::new(),
+            undone: Vec::new(),
+            deltas: Vec::new(),
+            layers: Layers::new(),
+            ops: 0,
+            open: None,
+        }
+    }
+
+    pub(super) fn path_to(&self, tip: Option<usize>) -> Vec<usize> {
+        let mut path: Vec<usize> = std::iter::successors(tip, |at| self.said[*at].parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// What people see.
+    pub(super) fn timeline(&self) -> Vec<usize> {
+        let path = self.path_to(self.tip);
+        path.into_iter().filter(|entry| !self.dropped.contains(entry)).collect()
+    }
+
+    /// Something is said.
+    pub(super) fn say(&mut self, id: EntryId, role: Role) -> usize {
+        self.said.push(Said { id, parent: self.tip, role });
+        let entry = self.said.len() - 1;
+        self.tip = Some(entry);
+        self.undone.clear();
+        if role == Role::User {
+            self.done.push(Done::Turn(entry));
+        }
+        entry
+    }
+
+    /// The turns that are seen: first and last entry.
+    pub(super) fn turns(&self) -> Vec<(usize, usize)> {
+        let mut turns: Vec<(usize, usize)> = Vec::new();
+        for entry in self.timeline() {
+            match turns.last_mut() {
+                Some((_, last)) if self.said[entry].role != Role::User => *last = entry,
+                _ => turns.push((entry, entry)),
+            }
+        }
+        turns
+    }
+
+    /// The answers among which this one can be exchanged.
+    pub(super) fn alternatives(&self, entry: usize) -> Vec<usize> {
+        let parent = self.said[entry].parent;
+        let one = |other: &usize| {
+            let said = &self.said[*other];
+            said.parent == parent && said.role == Role::Assistant && !self.dropped.contains(other)
+        };
+        let all: Vec<usize> = (0..self.said.len()).filter(one).collect();
+        if all.contains(&entry) { all } else { Vec::new() }
+    }
+
+    /// What was said last among this and all that follows from it.
+    fn latest_leaf(&self, entry: usize) -> usize {
+        let below = |later: &usize| self.path_to(Some(*later)).contains(&entry);
+        (entry..self.said.len()).rfind(below).unwrap_or(entry)
+    }
+
+    /// The conversation after an action; nothing, when it is refused.
+    pub(super) fn act(&self, act: &Act) -> Option<Outcome> {
+        let moved = |after| Some(Kind::Tip { before: self.tip, after });
+        let kind = match act {
+            Act::Rewind(entry) => moved(self.said[*entry].parent),
+            Act::Retry(entry) => {
+                let before = self.path_to(Some(*entry)).into_iter().rev();
+                moved(Some(before.into_iter().find(|entry| self.said[*entry].role == Role::User)?))
+            }
+            Act::Checkout(tip) => moved(*tip),
+            Act::Choose(entry, number) => {
+                let chosen = *self.alternatives(*entry).get(number.checked_sub(1)?)?;
+                let there = self.path_to(self.tip).contains(&chosen);
+                moved(if there { self.tip } else { Some(self.latest_leaf(chosen)) })
+            }
+            Act::Drop(from, to) => {
+                let within = self.timeline().into_iter().filter(|entry| (from..=to).contains(&entry));
+                Some(Kind::Dropped(within.collect()))
+            }
+            // What is dropped and on another branch can't be aimed at.
+            Act::Show(entries) => {
+                let path = self.path_to(self.tip);
+                let there = entries.iter().all(|entry| path.contains(entry));
+                there.then(|| Kind::Shown(entries.iter().copied().collect()))
+            }
+            Act::Undo(count) => return self.undo(*count),
+            Act::Redo(count) => return self.redo(*count),
+        };
+        kind.map(|kind| Outcome { talk: self.with(&kind), kinds: vec![kind], back: None })
+    }
+
+    fn undo(&self, count: usize) -> Option<Outcome> {
+        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::default());
+        let mut seen = BTreeSet::new();
+        for done in self.done.iter().rev().take(count.max(1)) {
+            seen.extend(talk.timeline());
+            let (kind, since) = match done {
+                Done::Turn(opener) => {
+                    (Kind::Tip { before: talk.tip, after: talk.said[*opener].parent }, *opener)
+                }
+                Done::Op(op) => {
+                    back.reversed.push(Rc::clone(op));
+                    (talk.inverse(&op.kind), op.at)
+                }
+            };
+            back.answers.extend(seen.iter().filter(|entry| **entry >= since));
+            talk = talk.with(&kind);
+            kinds.push(kind);
+        }
+        let stays = talk.timeline();
+        back.answers.retain(|entry| !stays.contains(entry));
+        (!kinds.is_empty()).then_some(Outcome { talk, kinds, back: Some(back) })
+    }
+
+    fn redo(&self, count: usize) -> Option<Outcome> {
+        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::default());
+        let undone: Vec<_> = self.undone.iter().rev().take(count.max(1)).map(|(_, op)| op).collect();
+        for undo in &undone {
+            let kind = talk.inverse(&undo.kind);
+            talk = talk.with(&kind);
+            kinds.push(kind);
+            back.reversed.push(Rc::clone(undo));
+        }
+        // What was undone at once did one thing to files: a part of it can't be reversed.
+        let whole =
+            undone.iter().all(|undo| undo.all == undone.iter().filter(|it| it.head == undo.head).count());
+        (!kinds.is_empty()).then(|| Outcome { talk, kinds, back: whole.then_some(back) })
+    }
+
+    fn inverse(&self, kind: &Kind) -> Kind {
+        match kind {
+            Kind::Tip { before, .. } => Kind::Tip { before: self.tip, after: *before },
+            Kind::Dropped(entries) => Kind::Shown(entries.clone()),
+            Kind::Shown(entries) => Kind::Dropped(entries.clone()),
+            Kind::Files => Kind::Files,
+        }
+    }
+
+    fn with(&self, kind: &Kind) -> Self {
+        let mut talk = self.clone();
+        match kind {
+            Kind::Tip { after, .. } => talk.tip = *after,
+            Kind::Dropped(entries) => talk.dropped.extend(entries),
+            Kind::Shown(entries) => talk.dropped.retain(|entry| !entries.contains(entry)),
+            Kind::Files => {}
+        }
+        talk
+    }
+
+    /// Keeps that something was done, undone or redone.
+    pub(super) fn did(&mut self, act: &Act, ops: Vec<Op>) {
+        for op in ops.into_iter().map(Rc::new) {
+            match act {
+                Act::Undo(_) => {
+                    let done = self.done.pop().expect("something was undone");
+                    self.undone.push((done, op));
+                }
+                Act::Redo(_) => {
+                    let (done, _) = self.undone.pop().expect("something was redone");
+                    self.done.push(done);
+                }
+                _ => {
+                    self.done.push(Done::Op(op));
+                    self.undone.clear();
+                }
+            }
+            self.ops += 1;
+        }
+    }
+
+    /// A call was seen to change files. What is seen while it runs belongs to the entry that made it, what is seen at its
+    /// end to the one that tells its result.
+    pub(super) fn saw(&mut self, entry: usize, saw: Vec<Saw>) {
+        if saw.is_empty() {
+            return;
+        }
+        let delta = self.deltas.len();
+        let mut own = Layers::new();
+        for (grade, path, before, after) in saw {
+            let layer = Layer { delta, grade, before, after };
+            self.layers.entry(path.clone()).or_default().push(layer.clone());
+            own.entry(path).or_default().push(layer);
+        }
+        self.deltas.push(Delta { entry, layers: own });
+    }
+}
+
+/// What differs between two trees.
+pub(super) fn difference(before: &Tree, after: &Tree) -> Vec<(String, Option<Thing>, Option<Thing>)> {
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let both =
+        names.into_iter().map(|name| (name.clone(), before.get(name).cloned(), after.get(name).cloned()));
+    both.filter(|(_, before, after)| before != after).collect()
+}

@@ -1,0 +1,188 @@
+//! Random steps, as plain numbers: what they mean is settled where they are done, so that any part of a sequence is a
+//! sequence, and shrinking works.
+
+use std::fmt;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use retake_core::Choice;
+use retake_engine::Scope;
+
+const NAMES: [&str; 7] = ["a", "b", "c", "d", "d/e", "d/e/x", "d/x"];
+
+/// A path, by its number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name(pub(super) u8);
+
+impl Name {
+    pub(super) fn str(self) -> &'static str {
+        NAMES[usize::from(self.0) % NAMES.len()]
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Name({})", self.0)
+    }
+}
+
+/// Bytes that are no text of lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bytes {
+    Empty,
+    Binary(bool),
+}
+
+/// An edit, whoever makes it.
+#[derive(Clone, Debug)]
+pub(super) enum Edit {
+    /// One line of a text is another.
+    Line(Name, u8, u8),
+    Write(Name, Bytes),
+    Remove(Name),
+    Mode(Name, u8),
+    Link(Name, Name),
+    Folder(Name),
+    Rename(Name, Name),
+    Copy(Name, Name),
+}
+
+/// An action; a number counts back from the newest of what it can aim at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Aim {
+    Rewind(u8),
+    /// To before a turn.
+    Turn(u8),
+    Retry(u8),
+    Checkout(Option<u8>),
+    Choose(u8, u8),
+    Drop(u8),
+    /// All that was dropped.
+    Show,
+    Undo(u8),
+    Redo(u8),
+}
+
+/// What goes wrong while files are put back, at the n-th point.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fault {
+    Never,
+    Fails(u8),
+    Dies(u8),
+    /// Somebody saves a file.
+    Saves(u8, Name),
+}
+
+/// What is chosen, for paths and for all others.
+pub(super) type Chosen = (Vec<(Name, Choice)>, Option<Choice>);
+
+/// A step. The first number of its pair names the conversation.
+#[derive(Clone, Debug)]
+pub(super) enum Do {
+    /// A call that makes these edits, in a turn of its own or not.
+    Call(bool, Vec<Edit>),
+    Begin(bool),
+    End,
+    /// Somebody's edits: the user's, or of whatever is running.
+    Edit(Vec<Edit>),
+    Git(u8),
+    Checkpoint,
+    Say,
+    Act(Aim, Scope, Chosen, Fault),
+    Restart,
+}
+
+fn name() -> impl Strategy<Value = Name> {
+    prop_oneof![3 => Just(Name(0)), 4 => (0..NAMES.len() as u8).prop_map(Name)]
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        10 => (name(), 0..6u8, 1..4u8).prop_map(|(name, line, value)| Edit::Line(name, line, value)),
+        2 => (name(), select(vec![Bytes::Empty, Bytes::Binary(false), Bytes::Binary(true)]))
+            .prop_map(|(name, bytes)| Edit::Write(name, bytes)),
+        4 => name().prop_map(Edit::Remove),
+        2 => (name(), 0..4u8).prop_map(|(name, mode)| Edit::Mode(name, mode)),
+        1 => (name(), name()).prop_map(|(name, target)| Edit::Link(name, target)),
+        1 => name().prop_map(Edit::Folder),
+        3 => (name(), name()).prop_map(|(from, to)| Edit::Rename(from, to)),
+        1 => (name(), name()).prop_map(|(from, to)| Edit::Copy(from, to)),
+    ]
+}
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    proptest::collection::vec(edit(), 1..4)
+}
+
+fn aim() -> impl Strategy<Value = Aim> {
+    prop_oneof![
+        3 => (0..9u8).prop_map(Aim::Rewind),
+        6 => (0..4u8).prop_map(Aim::Turn),
+        2 => (0..4u8).prop_map(Aim::Retry),
+        2 => proptest::option::weighted(0.9, any::<u8>()).prop_map(Aim::Checkout),
+        2 => (0..4u8, 1..4u8).prop_map(|(entry, number)| Aim::Choose(entry, number)),
+        3 => (0..4u8).prop_map(Aim::Drop),
+        1 => Just(Aim::Show),
+        6 => Just(Aim::Undo(1)),
+        2 => (0..4u8).prop_map(Aim::Undo),
+        4 => Just(Aim::Redo(1)),
+        1 => (0..4u8).prop_map(Aim::Redo),
+    ]
+}
+
+fn scope() -> impl Strategy<Value = Scope> {
+    prop_oneof![8 => Just(Scope::Both), 1 => Just(Scope::Files), 1 => Just(Scope::Conversation)]
+}
+
+fn chosen() -> impl Strategy<Value = Chosen> {
+    let choices = [Choice::Disk, Choice::Yours, Choice::Checkpoint, Choice::Merge, Choice::Skip];
+    let choice = move || select(choices.to_vec());
+    prop_oneof![
+        6 => Just((Vec::new(), None)),
+        1 => proptest::collection::vec((name(), choice()), 1..3).prop_map(|paths| (paths, None)),
+        1 => choice().prop_map(|others| (Vec::new(), Some(others))),
+    ]
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        16 => Just(Fault::Never),
+        1 => (1..48u8).prop_map(Fault::Fails),
+        1 => (1..48u8).prop_map(Fault::Dies),
+        1 => (1..48u8, name()).prop_map(|(point, name)| Fault::Saves(point, name)),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Do> {
+    prop_oneof![
+        8 => (any::<bool>(), edits()).prop_map(|(says, edits)| Do::Call(says, edits)),
+        1 => any::<bool>().prop_map(Do::Begin),
+        2 => Just(Do::End),
+        3 => edits().prop_map(Do::Edit),
+        1 => (0..2u8).prop_map(Do::Git),
+        1 => Just(Do::Checkpoint),
+        1 => Just(Do::Say),
+        12 => (aim(), scope(), chosen(), fault())
+            .prop_map(|(aim, scope, chosen, fault)| Do::Act(aim, scope, chosen, fault)),
+        1 => Just(Do::Restart),
+    ]
+}
+
+/// What is there at first, and what is done then: each step with the number of its conversation.
+#[derive(Clone)]
+pub(super) struct Case(pub(super) Vec<Edit>, pub(super) Vec<(u8, Do)>);
+
+/// As it is written down in a test.
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:?}", self.0)?;
+        self.1.iter().try_for_each(|step| writeln!(f, "    {step:?},"))
+    }
+}
+
+/// A case.
+pub(super) fn cases() -> impl Strategy<Value = Case> {
+    let talk = prop_oneof![3 => Just(0u8), 1 => Just(1u8)];
+    let steps = proptest::collection::vec((talk, step()), 1..24);
+    (edits(), steps).prop_map(|(edits, steps)| Case(edits, steps))
+}

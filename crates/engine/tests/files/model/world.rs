@@ -1,0 +1,290 @@
+//! Does each step both with the engine and with the naive model, and looks at everything after it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use retake_core::{ConversationId, EntryId, Grade, Part, Projection, Role};
+use retake_engine::store::{PageRequest, Reading, SayRequest};
+use retake_engine::{Engine, Exec, Outcome, RunEvent};
+use rustix::fs::{Mode, OFlags};
+use tempfile::TempDir;
+
+use super::disk;
+use super::faults::Faults;
+use super::naive::{Saw, Talk, Thing, Tree, difference};
+use super::steps::{Do, Edit};
+
+/// So long may a call take to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Two conversations in one folder, and what they should be.
+pub(super) struct World {
+    /// `None` only while it is started again.
+    engine: Option<Arc<Engine>>,
+    pub(super) faults: Faults,
+    pub(super) dir: TempDir,
+    pub(super) talks: Vec<Talk>,
+    /// What happens in the calls that are open.
+    events: [Option<BoxStream<'static, RunEvent>>; 2],
+    /// What is in the folder.
+    pub(super) tree: Tree,
+    /// What was in it when it was looked at last; nothing before the first time.
+    looked: Option<Tree>,
+    /// What nobody's call wrote last.
+    pub(super) theirs: HashMap<String, Option<Thing>>,
+    /// While nobody but one conversation's calls has touched anything: the folder at each tip.
+    pub(super) alone: Option<HashMap<Option<usize>, Tree>>,
+}
+
+impl World {
+    /// A folder with these edits made.
+    pub(super) async fn new(faults: Faults, edits: &[Edit]) -> Self {
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
+        let work = dir.path().join("work");
+        std::fs::create_dir(&work).expect("made");
+        for talk in 0..2 {
+            let made =
+                std::process::Command::new("mkfifo").arg(dir.path().join(format!("hold{talk}"))).status();
+            assert!(made.is_ok_and(|made| made.success()));
+        }
+        edits.iter().for_each(|edit| disk::edit(&work, edit));
+        let engine = super::super::engine(&dir).await;
+        let mut talks = Vec::new();
+        for _ in 0..2 {
+            let folder = work.to_str().expect("UTF-8").to_owned();
+            let made = engine.create(None, Some(folder), engine.by(None)).await.expect("created");
+            talks.push(Talk::new(made.conversation));
+        }
+        let tree = disk::all(&work);
+        let alone = Some([(None, tree.clone())].into());
+        let (events, theirs, looked) = ([None, None], HashMap::new(), None);
+        let engine = Some(engine);
+        Self { engine, faults, dir, talks, events, tree, looked, theirs, alone }
+    }
+
+    pub(super) fn engine(&self) -> &Arc<Engine> {
+        self.engine.as_ref().expect("it runs")
+    }
+
+    pub(super) fn root(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.talks.iter().any(|talk| talk.open.is_some())
+    }
+
+    /// What the call of a conversation reads, and so waits for.
+    fn hold(&self, at: usize) -> PathBuf {
+        self.dir.path().join(format!("hold{at}"))
+    }
+
+    /// Does a step.
+    pub(super) async fn step(&mut self, at: usize, step: &Do) {
+        match step {
+            Do::Call(says, edits) => {
+                if self.talks[at].open.is_none() {
+                    self.begin(at, *says).await;
+                    self.edit(edits);
+                    self.end(at).await;
+                }
+            }
+            Do::Begin(says) => {
+                if self.talks[at].open.is_none() {
+                    self.begin(at, *says).await;
+                }
+            }
+            Do::End => {
+                if self.talks[at].open.is_some() {
+                    self.end(at).await;
+                }
+            }
+            Do::Edit(edits) => {
+                if !self.is_open() {
+                    self.alone = None;
+                }
+                self.edit(edits);
+            }
+            // By a call it would be another matter: files that git then has are left alone.
+            Do::Git(_) if self.is_open() => {}
+            Do::Git(branch) => {
+                self.alone = None;
+                disk::git(&self.root(), *branch);
+                self.tree = disk::all(&self.root());
+            }
+            Do::Checkpoint => {
+                self.engine().checkpoint(self.talks[at].id, "name".into()).await.expect("looked");
+                self.look();
+            }
+            Do::Say => self.say(at).await,
+            Do::Act(aim, scope, chosen, fault) => self.act(at, *aim, *scope, chosen, *fault).await,
+            Do::Restart => {
+                if !self.is_open() {
+                    self.restart().await;
+                }
+            }
+        }
+    }
+
+    /// Ends every call, so that nothing of this is left running.
+    pub(super) async fn close(&mut self) {
+        for at in 0..self.talks.len() {
+            if self.talks[at].open.is_some() {
+                self.end(at).await;
+                self.check(&"the end").await;
+            }
+        }
+    }
+
+    /// Ends the program and begins again.
+    pub(super) async fn restart(&mut self) {
+        drop(self.engine.take());
+        self.engine = Some(super::super::engine(&self.dir).await);
+        assert_eq!(self.engine().settle_files().await.expect("settled"), [""; 0]);
+    }
+
+    fn edit(&mut self, edits: &[Edit]) {
+        edits.iter().for_each(|edit| disk::edit(&self.root(), edit));
+        self.tree = disk::all(&self.root());
+    }
+
+    /// The folder is looked at: what changed belongs to the calls that are open, or to nobody.
+    pub(super) fn look(&mut self) {
+        self.look_when(None);
+    }
+
+    /// The same when the call of a conversation ends: what is its own comes back.
+    fn look_when(&mut self, ending: Option<usize>) -> Vec<Saw> {
+        let Some(before) = self.looked.replace(self.tree.clone()) else { return Vec::new() };
+        let open = self.talks.iter().filter(|talk| talk.open.is_some()).count();
+        let grade = if open == 1 { Grade::Seen } else { Grade::Ambiguous };
+        let changes = difference(&before, &self.tree).into_iter();
+        let saw: Vec<Saw> = changes.map(|(path, before, after)| (grade, path, before, after)).collect();
+        if open == 0 {
+            self.theirs.extend(saw.iter().map(|(_, path, _, after)| (path.clone(), after.clone())));
+        }
+        for at in 0..self.talks.len() {
+            if let Some(call) = self.talks[at].open.filter(|_| ending != Some(at)) {
+                self.talks[at].saw(call, saw.clone());
+                self.remember(at);
+            }
+        }
+        saw
+    }
+
+    /// A step has put files back: that is nobody's change.
+    pub(super) fn put_back(&mut self, tree: Tree) {
+        self.looked = Some(tree.clone());
+        self.tree = tree;
+    }
+
+    async fn begin(&mut self, at: usize, says: bool) {
+        self.look();
+        let command = ["cat".to_owned(), format!("../hold{at}")].to_vec();
+        let exec = Exec { command, say: says.then(|| "please".to_owned()), by: self.engine().by(None) };
+        let events = self.engine().exec(self.talks[at].id, exec).await.expect("started");
+        self.events[at] = Some(events);
+        let opens = says || self.talks[at].tip.is_none();
+        self.said(at, opens.then_some(Role::User).into_iter().chain([Role::Assistant])).await;
+        self.talks[at].open = self.talks[at].tip;
+        if at != 0 {
+            self.alone = None;
+        }
+    }
+
+    async fn end(&mut self, at: usize) {
+        drop(std::fs::OpenOptions::new().write(true).open(self.hold(at)).expect("it is read"));
+        let mut events = self.events[at].take().expect("it is open");
+        let ended = async {
+            loop {
+                if let RunEvent::Ended(ended) = events.next().await.expect("an end") {
+                    return ended;
+                }
+            }
+        };
+        let ended = tokio::time::timeout(PATIENCE, ended).await.expect("it ends");
+        assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
+        let saw = self.look_when(Some(at));
+        self.said(at, [Role::Tool]).await;
+        let result = self.talks[at].said.len() - 1;
+        self.talks[at].saw(result, saw);
+        self.talks[at].open = None;
+        self.remember(at);
+    }
+
+    async fn say(&mut self, at: usize) {
+        let say = SayRequest {
+            id: self.engine().new_entry_id(),
+            role: Role::User,
+            parts: vec![Part::text("and now")],
+            flags: Default::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: None,
+            by: self.engine().by(None),
+        };
+        self.engine().say(self.talks[at].id, say).await.expect("said");
+        self.said(at, [Role::User]).await;
+        self.remember(at);
+    }
+
+    /// These were just said: their ids are asked for.
+    async fn said(&mut self, at: usize, roles: impl IntoIterator<Item = Role>) {
+        let roles: Vec<Role> = roles.into_iter().collect();
+        let ids = self.timeline(self.talks[at].id).await;
+        for (role, id) in roles.iter().zip(&ids[ids.len() - roles.len()..]) {
+            self.talks[at].say(*id, *role);
+            // A call's files come with its result.
+            self.remember(at);
+        }
+    }
+
+    /// Keeps what is in the folder at this tip, while one conversation is alone with it.
+    fn remember(&mut self, at: usize) {
+        let tip = self.talks[at].tip;
+        if let Some(alone) = self.alone.as_mut().filter(|_| at == 0) {
+            alone.insert(tip, self.tree.clone());
+        }
+    }
+
+    async fn timeline(&self, id: ConversationId) -> Vec<EntryId> {
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        let page = PageRequest { limit: 999, ..PageRequest::default() };
+        let page = self.engine().store().page(id, reading, page).await.expect("a page");
+        page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.id).collect()
+    }
+
+    /// Everything is as the model has it, and nothing else is there.
+    pub(super) async fn check(&self, told: &dyn std::fmt::Debug) {
+        assert_same(&disk::all(&self.root()), &self.tree, told);
+        for talk in &self.talks {
+            let expected: Vec<EntryId> = talk.timeline().iter().map(|entry| talk.said[*entry].id).collect();
+            assert_eq!(self.timeline(talk.id).await, expected, "the conversation after {told:?}");
+        }
+        assert!(self.engine().store().intents().await.expect("intents").is_empty(), "{told:?}");
+    }
+}
+
+/// Calls end also where a check has failed: their processes would outlive the test.
+impl Drop for World {
+    fn drop(&mut self) {
+        for at in 0..self.talks.len() {
+            if self.events[at].is_some() {
+                // Fails where nobody reads.
+                drop(rustix::fs::open(self.hold(at), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()));
+            }
+        }
+    }
+}
+
+/// Holds two trees against each other, and shows where they differ.
+pub(super) fn assert_same(found: &Tree, expected: &Tree, told: &dyn std::fmt::Debug) {
+    let apart: Vec<_> = difference(found, expected);
+    assert!(apart.is_empty(), "{told:?}\npath, found, expected: {apart:#?}");
+}
