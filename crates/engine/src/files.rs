@@ -19,6 +19,7 @@ mod look;
 mod plan;
 mod processes;
 mod recover;
+mod work;
 mod workspace;
 
 use std::collections::HashMap;
@@ -37,6 +38,8 @@ pub use exec::Exec;
 pub use folders::{FolderShown, PathShown};
 pub use keep::{Keep, LetGo, Prune, Pruned};
 pub use plan::{FilesPlanned, FilesWish, Running, Scope};
+pub use work::Doing;
+pub(crate) use work::Work;
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};
@@ -61,12 +64,19 @@ pub(crate) struct Files {
     at_work: Arc<tokio::sync::RwLock<()>>,
     /// Captures since the last collection.
     captures: AtomicU64,
+    /// What is being done right now.
+    work: Work,
 }
 
 impl Files {
     pub(crate) fn new(config: Option<FilesConfig>) -> Self {
         let (open, at_work, captures) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
-        Self { config, objects: OnceCell::new(), open, at_work, captures }
+        Self { config, objects: OnceCell::new(), open, at_work, captures, work: Work::default() }
+    }
+
+    /// What is being done right now.
+    pub(crate) fn doing(&self) -> Option<Doing> {
+        self.work.now()
     }
 
     fn config(&self) -> Result<&FilesConfig> {

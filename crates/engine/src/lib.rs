@@ -19,8 +19,8 @@ pub mod settings;
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    Called, ErasePlan, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderShown, Keep, LetGo,
-    ObjectsErased, PathShown, Prune, Pruned, Running, Scope,
+    Called, Doing, ErasePlan, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderShown, Keep,
+    LetGo, ObjectsErased, PathShown, Prune, Pruned, Running, Scope,
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};

@@ -22,6 +22,8 @@ pub enum Reply {
     Done,
     /// What an action would do.
     Plan(Plan),
+    /// What is being done to files right now.
+    Work(Work),
     /// Conversations.
     Conversations(Conversations),
     /// A conversation.
@@ -102,6 +104,37 @@ pub struct Running {
     pub entry: String,
     /// The number of its processes.
     pub processes: usize,
+}
+
+/// What is being done to files right now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// It; absent when nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<Doing>,
+}
+
+/// Something that takes a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// A folder is looked through.
+    Looking {
+        /// So many folders in it up to now.
+        folders: u64,
+    },
+    /// What is new in it is read.
+    Reading {
+        /// So many files up to now.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Files are put back.
+    Writing {
+        /// So many.
+        files: u64,
+    },
 }
 
 /// An entry in one line.

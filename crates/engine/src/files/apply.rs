@@ -13,6 +13,7 @@ use retake_worktree::{
 
 use super::blocking;
 use super::plan::{FilesWish, Scope, digest_of};
+use super::work::Doing;
 use super::workspace::{Held, accept, lock};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -181,6 +182,7 @@ impl Applying<'_> {
             let receipt = self.engine.store().apply_files(conversation, apply, half).await?;
             return Ok(FilesApplied { receipt, plan, left: Vec::new(), notes: Vec::new() });
         }
+        let _busy = self.engine.files.work.begin(Doing::Writing { files: changes.len() as u64 });
         let staging = self.prepare(changes.clone()).await?;
         let notes = staging.notes().to_vec();
         let receipt = match self.engine.store().apply_files(conversation, apply, half).await {

@@ -2,7 +2,7 @@
 
 use retake_core::{Choice, ConversationId, EntryId, PathPlan, Reason, RequestId, Seen, Totals, Verdict};
 use retake_engine::store::{Action, Apply, By, PageRequest, Reading, Receipt};
-use retake_engine::{EngineError, FilesPlanned, FilesWish, Scope};
+use retake_engine::{Doing, EngineError, FilesPlanned, FilesWish, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
@@ -23,6 +23,16 @@ struct Done {
     left: Vec<String>,
     notes: Vec<String>,
     refused: Option<String>,
+}
+
+/// What is being done, as it is told.
+pub(super) fn work(doing: Option<Doing>) -> reply::Work {
+    let doing = doing.map(|doing| match doing {
+        Doing::Looking { folders } => reply::Doing::Looking { folders },
+        Doing::Reading { done, of } => reply::Doing::Reading { done, of },
+        Doing::Writing { files } => reply::Doing::Writing { files },
+    });
+    reply::Work { doing }
 }
 
 impl InProcess {
