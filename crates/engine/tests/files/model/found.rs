@@ -130,3 +130,10 @@ fn permission_bits_go_along_with_what_was_renamed() {
         check(vec![turn(&[Rename(A, B)]), changed, act(Aim::Turn(0)), act(Aim::Undo(1))]);
     }
 }
+
+#[test]
+fn a_step_that_is_taken_back_is_nobody_s_change() {
+    let yours = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Yours)), Never);
+    let twice = [call(&[Remove(A)]), turn(&[Line(A, 0, 2), Copy(A, C), Line(D, 0, 1)])];
+    check(twice.into_iter().chain([with_fault(Aim::Turn(1), Saves(2, C)), yours]).collect());
+}
