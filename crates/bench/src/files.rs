@@ -8,6 +8,7 @@ mod growth;
 mod keeps;
 mod ours;
 mod rounds;
+mod watched;
 
 use std::fs;
 use std::path::Path;
@@ -106,6 +107,7 @@ fn measure(
         Rounds { folder, work: &work, edits: &edits, number, times: &mut times }.run(&mut ours, &mut gits)?;
     }
     times.tell(&mut report);
+    watched::measure(&mut ours, &edits, &mut report)?;
     growth::measure(&mut ours, &edits, &mut report)?;
     Ok((report, missing))
 }

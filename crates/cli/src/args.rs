@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::verbs::{
     ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec, export,
     files as folders, fold, fork, import, label, list, log, man, mark, models, new, ops, plan, redo, restore,
-    retry, rewind, say, search, targets, title, tree, undo, unfold,
+    retry, rewind, say, search, targets, title, tree, undo, unfold, workspace,
 };
 
 pub(crate) mod date;
@@ -178,7 +178,7 @@ pub(crate) enum Verb {
     Erase(erase::EraseVerb),
     Checkpoint(checkpoint::Checkpoint),
     Files(folders::Files),
-    Workspace(folders::Workspace),
+    Workspace(workspace::Workspace),
     Search(search::Search),
     Export(export::Export),
     Import(import::Import),

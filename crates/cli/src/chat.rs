@@ -16,6 +16,7 @@ use crate::term::style::Style;
 use crate::ui::{Read, Ui};
 use crate::verbs::answer::answer;
 
+mod choices;
 mod commands;
 mod edit;
 mod files;

@@ -38,7 +38,7 @@ impl Face {
     fn command(self, remedy: &Remedy) -> String {
         let (verb, slash) = match remedy {
             Remedy::Choose => ("retake choose ENTRY", "/choose"),
-            Remedy::ChooseFiles => ("--choose PATH=disk|yours|checkpoint|merge|skip", "/rewind"),
+            Remedy::ChooseFiles => ("--choose PATH=disk|yours|checkpoint|merge|skip|hunks:N,N", "/rewind"),
             Remedy::Config => ("retake config", "retake config"),
             Remedy::Conversation => ("--conversation", "/list"),
             Remedy::Doctor => ("retake doctor", "retake doctor"),

@@ -17,6 +17,7 @@ pub(crate) mod receipt;
 pub(crate) mod table;
 pub(crate) mod tree;
 pub(crate) mod words;
+pub(crate) mod workspace;
 
 /// Any reply as a text.
 pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
@@ -40,6 +41,8 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Report(it) => lists::report(look, it),
         Reply::Captures(it) => files::captures(look, it),
         Reply::Workspaces(it) => files::workspaces(look, it),
+        Reply::Workspace(it) => workspace::shown(look, it),
+        Reply::Pruned(it) => workspace::pruned(look, it),
         Reply::History(it) => {
             it.prompts.iter().map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n").collect()
         }

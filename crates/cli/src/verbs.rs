@@ -39,3 +39,4 @@ pub(crate) mod title;
 pub(crate) mod tree;
 pub(crate) mod undo;
 pub(crate) mod unfold;
+pub(crate) mod workspace;

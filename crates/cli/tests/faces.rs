@@ -2,10 +2,12 @@
 //! together.
 
 mod fake;
+mod files;
 mod world;
 
 mod chat;
 mod chat_more;
 mod errors;
+mod folders;
 mod rendering;
 mod verbs;

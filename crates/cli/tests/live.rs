@@ -2,10 +2,12 @@
 //! data of the person who runs it.
 
 mod bad;
+mod choices;
 mod crash;
 mod escapes;
 mod files;
 mod folder;
+mod keep;
 mod world;
 
 use std::io::Write;

@@ -4,6 +4,7 @@
 mod change;
 mod file_path;
 mod git;
+mod hunks;
 mod merge;
 mod plan;
 mod record;
@@ -13,7 +14,8 @@ mod tree;
 pub use change::{FileChange, Grade};
 pub use file_path::{BadFilePath, FilePath};
 pub use git::{GitMove, GitPlace, GitRef, git_stays, head_before};
-pub use merge::{Clash, MergeBytes, Merged, merge};
+pub use hunks::{Unfit, WhyUnfit};
+pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{Choice, Chosen, FilePlan, Look, Now, PathMove, PathPlan, Verdict, Want, Wish};
 pub use record::{ContentHash, Record};
 pub use stack::{DeltaNo, Layer, Rebuilt, Stack};

@@ -32,8 +32,8 @@ pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
     BadFilePath, Choice, Chosen, Clash, ContentHash, DeltaNo, FileChange, FilePath, FilePlan, GitMove,
-    GitPlace, GitRef, Grade, Layer, Look, MergeBytes, Merged, Now, PathMove, PathPlan, Rebuilt, Record,
-    Stack, Verdict, Want, Wish, git_stays, head_before, merge,
+    GitPlace, GitRef, Grade, Layer, Look, MergeBytes, Merged, NoSuchHunks, Now, PathMove, PathPlan, Rebuilt,
+    Record, Stack, Unfit, Verdict, Want, WhyUnfit, Wish, git_stays, head_before, merge,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Hint, HintPiece, Remedy};

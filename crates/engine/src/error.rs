@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use retake_core::{Head, Hint, Refusal, Remedy};
+use retake_core::{Head, Hint, Refusal, Remedy, Unfit};
 use retake_store::StoreError;
 use retake_worktree::WorktreeError;
 
@@ -84,6 +84,13 @@ impl EngineError {
     pub fn model(error: &ModelError) -> Self {
         let cause = error.source().map(|cause| cause.to_string().into());
         Self { hint: Some(error.hint()), cause, ..Self::new(Kind::Model, "model", error.to_string()) }
+    }
+}
+
+impl From<Unfit> for EngineError {
+    fn from(unfit: Unfit) -> Self {
+        Self::new(Kind::Refused, "no_such_hunks", unfit.to_string())
+            .hint("look at the plan with its diff, which numbers the hunks of each file")
     }
 }
 
@@ -174,9 +181,7 @@ impl From<StoreError> for EngineError {
 impl From<WorktreeError> for EngineError {
     fn from(error: WorktreeError) -> Self {
         let (kind, code, hint): (_, _, &str) = match &error {
-            WorktreeError::RootMissing(_)
-            | WorktreeError::RootOther(_)
-            | WorktreeError::RootReplaced { .. } => {
+            WorktreeError::RootMissing(_) | WorktreeError::RootOther(_) => {
                 (Kind::NotFound, "no_workspace", "put the folder back; nothing of it was touched")
             }
             WorktreeError::RootBusy(_) => {

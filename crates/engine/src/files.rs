@@ -7,9 +7,14 @@
 mod again;
 mod apply;
 mod attribute;
+mod called;
+mod doctor;
+mod erase;
 mod exec;
+mod folders;
 mod git;
 mod jobs;
+mod keep;
 mod look;
 mod plan;
 mod processes;
@@ -18,14 +23,19 @@ mod workspace;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_store::WorkspaceNo;
 use retake_worktree::{PackObjects, Rules};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
 
 pub use apply::FilesApplied;
+pub use called::Called;
+pub use erase::{ErasePlan, ObjectsErased};
 pub use exec::Exec;
+pub use folders::{FolderShown, PathShown};
+pub use keep::{Keep, LetGo, Prune, Pruned};
 pub use plan::{FilesPlanned, FilesWish, Running, Scope};
 pub(crate) use workspace::Workspace;
 
@@ -38,6 +48,8 @@ pub struct FilesConfig {
     pub data_dir: PathBuf,
     /// What captures cover.
     pub rules: Rules,
+    /// How long and how much is kept.
+    pub keep: Keep,
 }
 
 /// The workspaces that are open, and the objects of all of them.
@@ -45,11 +57,16 @@ pub(crate) struct Files {
     config: Option<FilesConfig>,
     objects: OnceCell<Arc<PackObjects>>,
     open: Mutex<HashMap<WorkspaceNo, Arc<tokio::sync::Mutex<Workspace>>>>,
+    /// Held for reading by whoever holds a workspace: what is named then may not be in a row yet.
+    at_work: Arc<tokio::sync::RwLock<()>>,
+    /// Captures since the last collection.
+    captures: AtomicU64,
 }
 
 impl Files {
     pub(crate) fn new(config: Option<FilesConfig>) -> Self {
-        Self { config, objects: OnceCell::new(), open: Mutex::default() }
+        let (open, at_work, captures) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
+        Self { config, objects: OnceCell::new(), open, at_work, captures }
     }
 
     fn config(&self) -> Result<&FilesConfig> {
@@ -70,6 +87,37 @@ impl Files {
             Ok::<_, EngineError>(Arc::new(opened))
         };
         self.objects.get_or_try_init(open).await.cloned()
+    }
+
+    /// The object store, unless nothing was ever kept.
+    async fn objects_if_any(&self) -> Result<Option<Arc<PackObjects>>> {
+        match &self.config {
+            Some(config) if self.objects.initialized() || config.data_dir.join("objects").is_dir() => {
+                self.objects().await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Waits until nobody captures, plans or applies, and keeps them out while it lives.
+    async fn quiet(&self) -> OwnedRwLockWriteGuard<()> {
+        Arc::clone(&self.at_work).write_owned().await
+    }
+
+    /// Where the index of a workspace is.
+    fn index_dir(&self, no: WorkspaceNo) -> Result<PathBuf> {
+        Ok(self.config()?.data_dir.join("workspaces").join(no.0.to_string()))
+    }
+
+    /// Whether no call is open, and nobody holds a workspace.
+    fn is_idle(&self) -> bool {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.values().all(|workspace| workspace.try_lock().is_ok_and(|held| held.calls.is_idle()))
+    }
+
+    /// Forgets an open workspace: it is opened again from its index.
+    fn close(&self, no: WorkspaceNo) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&no);
     }
 
     fn opened(&self, no: WorkspaceNo) -> Option<Arc<tokio::sync::Mutex<Workspace>>> {

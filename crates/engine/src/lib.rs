@@ -18,7 +18,10 @@ pub mod settings;
 
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
-pub use files::{Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Running, Scope};
+pub use files::{
+    Called, ErasePlan, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderShown, Keep, LetGo,
+    ObjectsErased, PathShown, Prune, Pruned, Running, Scope,
+};
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
 pub use run::{Ended, Outcome, RunEvent, RunRequest, Start};

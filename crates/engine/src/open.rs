@@ -42,15 +42,17 @@ impl Engine {
         let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
         let store = Arc::new(Keeper::start(opened.readers, opened.writer)?);
         let system_prompt = request.settings.system_prompt.clone();
+        let keep = request.settings.keep;
         let models =
             Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
         let models = Arc::new(models);
         let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
-        let files = Some(FilesConfig { data_dir: request.data_dir, rules });
+        let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
         let parts = Parts { store, clock, random, models, system_prompt, user: request.user, files };
         let engine = Self::start(parts).await?;
         let mut notices = opened.notices;
         notices.extend(engine.settle_files().await?);
+        engine.keep_house();
         Ok((engine, notices))
     }
 }

@@ -158,7 +158,9 @@ impl Engine {
 
     /// Checks the whole store.
     pub async fn doctor(&self, care: Care) -> Result<Checked> {
-        Ok(self.store().check(care).await?)
+        let mut checked = self.store().check(care).await?;
+        self.doctor_files(care, &mut checked).await?;
+        Ok(checked)
     }
 }
 

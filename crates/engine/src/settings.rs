@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::files::Keep;
 use crate::model::genai::Timeouts;
 use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
@@ -43,6 +44,8 @@ pub struct Settings {
     pub find_within: Duration,
     /// The time between two words of the demo.
     pub demo_pace: Duration,
+    /// How long and how much is kept of files.
+    pub keep: Keep,
 }
 
 /// Where models are, and how to talk to them.

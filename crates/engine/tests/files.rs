@@ -2,8 +2,11 @@
 
 mod capture;
 mod crash;
+mod doctor;
+mod erase;
 mod git;
 mod jobs;
+mod keep;
 mod model;
 mod others;
 mod rewinds;
@@ -23,7 +26,7 @@ use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
 use retake_engine::worktree::Rules;
 use retake_engine::{
-    Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Outcome, Result, RunEvent, Scope,
+    Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Keep, Outcome, Result, RunEvent, Scope,
 };
 use retake_testkit::{Puppet, start_in};
 use tempfile::TempDir;
@@ -37,19 +40,32 @@ struct Yard {
 
 /// An engine on the data of a test; another one on it must have ended.
 async fn engine(dir: &TempDir) -> Arc<Engine> {
-    // No two engines give the same ids: the processes of a call are known by its id, also beside those of other tests.
+    // No two engines give the same ids: the processes of a call are known by its id, also beside those of other tests, and of
+    // another run of the tests at the same time.
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    engine_at(dir.path(), NEXT.fetch_add(1, Ordering::Relaxed)).await
+    let own = u64::from(std::process::id()) << 16;
+    engine_at(dir.path(), own + NEXT.fetch_add(1, Ordering::Relaxed)).await
 }
 
 async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
+    engine_kept(dir, seed, Keep::default(), 0).await
+}
+
+/// The same, with other settings of what is kept, so many days later.
+async fn engine_kept(dir: &Path, seed: u64, keep: Keep, days: i64) -> Arc<Engine> {
+    // Later engines begin later, by little.
+    let start = 1_700_000_000_000 + i64::from(seed as u16) + days * 24 * 3_600_000;
+    engine_by(dir, seed, keep, &ManualClock::new(start)).await
+}
+
+/// The same, by this clock.
+async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Arc<Engine> {
     let data = dir.join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
     let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
-    let config = FilesConfig { data_dir: data, rules };
-    let clock = ManualClock::new(1_700_000_000_000 + i64::try_from(seed).expect("small"));
-    start_in(&store, &clock, &Arc::new(Puppet::default()), seed, Some(config)).await
+    let config = FilesConfig { data_dir: data, rules, keep };
+    start_in(&store, clock, &Arc::new(Puppet::default()), seed, Some(config)).await
 }
 
 impl Yard {

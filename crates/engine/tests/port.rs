@@ -179,7 +179,7 @@ async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
     desk.words(fork, Role::User, "said in the fork").await;
     desk.mark(fork, Reason::Hide, good).await;
     let gone = desk.words(id, Role::User, "a password").await;
-    desk.apply(id, Action::Erase { entries: vec![gone], matching: None }).await;
+    desk.apply(id, Action::Erase { entries: vec![gone], matching: None, objects: Vec::new() }).await;
     let fold =
         Action::Fold { verb: Reason::Fold, from: gone, to: gone, summary: "nothing".into(), covers: None };
     desk.apply(id, fold).await;

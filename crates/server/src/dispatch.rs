@@ -1,6 +1,7 @@
 //! One arm per request: names become ids, the engine does it, the answer becomes a reply. It only dispatches.
 
 mod changes;
+mod erase;
 mod files;
 mod folders;
 mod port;
@@ -27,6 +28,9 @@ impl InProcess {
             Request::Checkpoint(it) => self.checkpoint(it).await,
             Request::FilesLog(page) => self.files_log(page).await,
             Request::Workspaces => self.workspaces().await,
+            Request::WorkspaceShow(of) => self.workspace_show(&of.workspace).await,
+            Request::WorkspaceForget(of) => self.workspace_forget(&of.workspace).await,
+            Request::WorkspacePrune(prune) => self.workspace_prune(prune.how).await,
             Request::Cancel(of) => self.cancel(&of.conversation).await,
             Request::List(list) => self.list(list).await,
             Request::Info(of) => self.info(&of.conversation).await,

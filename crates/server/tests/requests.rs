@@ -29,6 +29,9 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Checkpoint(Checkpoint { conversation: there.clone(), name: "before".into() }),
         Request::FilesLog(Page { conversation: there, limit: None, before: None }),
         Request::Workspaces,
+        Request::WorkspaceShow(OfWorkspace { workspace: "1".into() }),
+        Request::WorkspacePrune(WorkspacePrune::default()),
+        Request::WorkspaceForget(OfWorkspace { workspace: "1".into() }),
         Request::Fork(Fork { conversation: id.clone(), entry: None, title: None, request_id: None }),
         Request::Say(said(&id, Role::User, "five")),
         Request::Edit(Edit {

@@ -8,6 +8,7 @@ mod branches;
 mod concurrency;
 mod files;
 mod folds;
+mod forgetting;
 mod reading;
 mod stage;
 
@@ -16,6 +17,7 @@ pub use branches::*;
 pub use concurrency::*;
 pub use files::*;
 pub use folds::*;
+pub use forgetting::*;
 pub use reading::*;
 pub use stage::Stage;
 
@@ -71,6 +73,11 @@ macro_rules! conformance {
             a_stale_file_half_changes_nothing
             what_is_turned_back_is_as_if_it_had_never_been
             what_an_action_wants_of_files
+            erasing_a_call_takes_what_it_did_to_files
+            erasing_a_text_takes_the_files_that_hold_it
+            nothing_is_erased_under_an_open_rewind
+            captures_go_by_age
+            a_workspace_is_forgotten
         );
     };
     (@ $open:expr; $($case:ident)*) => {

@@ -1,6 +1,8 @@
 //! What a store keeps of files: workspaces, captures, deltas, the layers of each path, and the intents of operations whose
 //! files are not settled yet. The bytes are the object store's.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use retake_core::{
     By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, GitMove, Grade, Layer, OpNo,
@@ -182,6 +184,53 @@ pub struct IntentRow {
     pub back: bool,
 }
 
+/// What an erasure takes of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesErased {
+    /// Calls whose changes go, in all paths or in some.
+    pub calls: u64,
+    /// Steps back or forth that can't be undone any more, in all paths or in some.
+    pub steps: u64,
+    /// Captures that lose changes.
+    pub captures: u64,
+    /// The paths.
+    pub paths: BTreeSet<FilePath>,
+    /// What was named there. Other rows may name it too.
+    pub objects: BTreeSet<ContentHash>,
+    /// The rows that lose something, as claimants,
+    pub rows: BTreeSet<(WorkspaceNo, Claimant)>,
+    /// and what they name still.
+    pub stays: BTreeSet<ContentHash>,
+}
+
+/// A file's bytes that a row names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// Which row.
+    pub by: Claimant,
+    /// When that was.
+    pub time: Time,
+    /// The bytes.
+    pub object: ContentHash,
+    /// How many.
+    pub len: u64,
+}
+
+/// A row that names bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Claimant {
+    /// A capture.
+    Capture(u64),
+    /// A capture with a name.
+    Checkpoint(u64),
+    /// A call of this conversation, by its delta.
+    Call(ConversationId, DeltaNo),
+    /// An operation of this conversation.
+    Op(ConversationId, OpNo),
+}
+
 /// What a store keeps of files. Every backend runs the same conformance suite.
 #[async_trait]
 pub trait FileStore: Send + Sync {
@@ -247,4 +296,23 @@ pub trait FileStore: Send + Sync {
     async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt>;
     /// The files of the intent are settled, or nothing was decided.
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()>;
+
+    /// What of files an erasure would take; nothing, for another action. Changes nothing.
+    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased>;
+    /// What erasures named, to be erased from the object store unless something else names it.
+    async fn erased_objects(&self) -> Result<Vec<ContentHash>>;
+    /// It is erased from there: its names are forgotten too, for real.
+    async fn objects_erased(&self) -> Result<()>;
+    /// Every file's bytes that a row names, of all conversations and captures.
+    async fn claims(&self) -> Result<Vec<Claim>>;
+    /// How many captures before a time have no name. The last one of a workspace counts while it says something.
+    async fn old_captures(&self, before: Time) -> Result<u64>;
+    /// Forgets captures before a time that have no name; how many there were.
+    async fn forget_captures(&self, before: Time) -> Result<u64>;
+    /// Since when the bytes of what calls and operations did are kept; always, when nothing is said.
+    async fn kept_since(&self) -> Result<Option<Time>>;
+    /// From now on they are kept since this time only.
+    async fn keep_since(&self, since: Time) -> Result<()>;
+    /// Forgets a workspace: its captures, and what calls and operations did there. What was said stays.
+    async fn forget_workspace(&self, workspace: WorkspaceNo) -> Result<()>;
 }

@@ -21,8 +21,8 @@ mod store;
 
 pub use error::{Result, StoreError};
 pub use files::{
-    CallsSeen, CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture,
-    NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf,
+    IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
 pub use keeper::{Keeper, digest};
 pub use memory::{Memory, MemoryRows};

@@ -1,8 +1,8 @@
 //! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
 
 use retake_core::{
-    ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason, Revision, Role,
-    Seen, Step, Time, Totals, Usage,
+    ContentHash, ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason,
+    Revision, Role, Seen, Step, Time, Totals, Usage,
 };
 
 /// Who asks, when, by which request.
@@ -119,6 +119,8 @@ pub enum Action {
         entries: Vec<EntryId>,
         /// A text.
         matching: Option<String>,
+        /// Objects that contain the text: only who can read them knows.
+        objects: Vec<ContentHash>,
     },
 }
 

@@ -3,6 +3,7 @@
 //! A backend knows no rule of the conversation; it keeps rows and finds them. Everything it reads it decodes
 //! strictly: a row that can't be read is an error that names it.
 
+mod claims;
 mod files;
 
 use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time};
@@ -10,7 +11,8 @@ use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, Re
 use crate::error::Result;
 use crate::query::Query;
 use crate::request::{ListRequest, SearchRequest, StreamRow};
-pub use files::FileRows;
+pub(crate) use claims::Claims;
+pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 
 /// Number of a log (a conversation) in its store; never shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Revision, Time};
+use retake_core::{Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Revision, Time};
 
 use crate::error::Result;
 use crate::files::FileStore;
@@ -88,6 +88,8 @@ pub trait Store: FileStore {
 
     /// What an answer asked for now would answer.
     async fn answering(&self, conversation: ConversationId) -> Result<Answering>;
+    /// Where and when an entry that the conversation knows was said, also on another branch.
+    async fn meta(&self, conversation: ConversationId, entry: EntryId) -> Result<Meta>;
     /// The id of the entry at a position.
     async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId>;
     /// Entries that the conversation knows and whose id begins so, at most `limit`.

@@ -97,7 +97,7 @@ async fn store_case_29_erased_bytes_are_in_no_file() {
     stage.store.save_stream(stage.id, Some(stream)).await.expect("saved");
     stage.undo().await;
     assert!(!holding(dir.path(), secret.as_bytes()).is_empty());
-    let erase = Action::Erase { entries: Vec::new(), matching: Some(secret.into()) };
+    let erase = Action::Erase { entries: Vec::new(), matching: Some(secret.into()), objects: Vec::new() };
     stage.act(erase).await.expect("erased");
     assert_eq!(holding(dir.path(), secret.as_bytes()), Vec::<PathBuf>::new());
     assert_eq!(child.store.summary(child.id).await.expect("a summary").counts.messages, 5);

@@ -2,6 +2,7 @@
 
 mod backends;
 mod crash;
+mod erasing;
 mod files;
 mod kit;
 mod model;

@@ -1,5 +1,7 @@
 //! Files in plans and receipts: what is wished for them, what would be done, what was done. Only shapes.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 
 /// What a step takes along.
@@ -16,7 +18,7 @@ pub enum Scope {
 }
 
 /// What can be chosen for a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// What is on the disk is kept, and counts as somebody else's from now on.
@@ -29,6 +31,9 @@ pub enum Choice {
     Merge,
     /// It is left as it is, and asked about again the next time.
     Skip,
+    /// Only these hunks, by their numbers in the plan's diff, from 1. The others are left as they are, and asked about again
+    /// the next time. Not for several steps at once. A path that has not got them is refused.
+    Hunks(Vec<u32>),
 }
 
 /// A path below the folder of a workspace.
@@ -40,6 +45,16 @@ pub struct FileName {
     /// Its bytes in base64, where it is not UTF-8. They are what counts then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_base64: Option<String>,
+}
+
+impl FileName {
+    /// The path that these bytes are.
+    pub fn from_bytes(path: &[u8]) -> Self {
+        match std::str::from_utf8(path) {
+            Ok(text) => Self { path: text.to_owned(), path_base64: None },
+            Err(_) => Self { path: path.escape_ascii().to_string(), path_base64: Some(BASE64.encode(path)) },
+        }
+    }
 }
 
 /// A choice for a path.
@@ -91,6 +106,8 @@ pub enum Verdict {
     Recreate,
     /// It gets another version that holds what others wrote since.
     Merge,
+    /// It gets some hunks of another version, as was chosen.
+    Part,
     /// It is left alone until somebody chooses; as long as one is, nothing is done.
     Conflict,
     /// It is so already.
@@ -130,16 +147,47 @@ pub struct PathPlan {
     pub why: Option<String>,
     /// How sure it is that what is taken back is the agent's.
     pub grade: Grade,
-    /// The results of the calls whose changes leave it or come into it, by entry.
+    /// The results of the calls whose changes leave it or come into it, by entry; the last call first.
     pub calls: Vec<String>,
-    /// What can be chosen, the default first.
+    /// What can be chosen, the default first. Hunks are not among them: see there.
     pub choices: Vec<Choice>,
+    /// How many hunks it has that can be chosen one by one; with the diff, and for what is in conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunks: Option<u32>,
+    /// Which of them were chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub part: Vec<u32>,
     /// The other path that its content goes with: it was renamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed: Option<String>,
-    /// How it would differ from what is there, as a unified diff; on request.
+    /// How it would differ from what is there, as a unified diff; of a conflict and of what is ambiguous, how it would if it were
+    /// not left alone. Several hunks say their numbers. On request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+}
+
+/// A call whose changes a plan is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallLine {
+    /// Its result, by entry.
+    pub entry: String,
+    /// What ran, in a line; where that is not known, the name of the tool.
+    pub line: String,
+    /// When it began, Unix milliseconds, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ms: Option<i64>,
+    /// When it ended, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<i64>,
+}
+
+/// Files that others have changed since, and that stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Others {
+    /// How many.
+    pub changed: u64,
+    /// The first of them, at most 20; what is not UTF-8 stands in them as an escape.
+    pub paths: Vec<String>,
 }
 
 /// How many paths.
@@ -168,6 +216,12 @@ pub struct FilesPlan {
     pub left: u64,
     /// The paths, in their order.
     pub paths: Vec<PathPlan>,
+    /// The calls that these name, first first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallLine>,
+    /// What others have changed since the first of these calls began.
+    #[serde(default)]
+    pub others: Others,
 }
 
 /// What became of files.

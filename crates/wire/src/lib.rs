@@ -16,7 +16,8 @@ pub use action::{Action, MarkVerb};
 pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
 pub use files::{
-    Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan, FilesWish, Grade, PathPlan, Scope, Verdict,
+    CallLine, Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan, FilesWish, Grade, Others, PathPlan,
+    Scope, Verdict,
 };
 pub use hint::{Hint, HintPiece, Remedy};
 pub use reply::Reply;

@@ -9,7 +9,7 @@ use crate::content::{Part, Role, Usage};
 use crate::files::FilesPlan;
 use crate::search::Hits;
 
-pub use files::{Capture, Captures, Workspace, Workspaces};
+pub use files::{Capture, Captures, LetGo, NotCovered, Pruned, Workspace, WorkspaceShown, Workspaces};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
 /// A reply.
@@ -54,6 +54,10 @@ pub enum Reply {
     Captures(Captures),
     /// Folders.
     Workspaces(Workspaces),
+    /// A folder, or what it was before it was forgotten.
+    Workspace(WorkspaceShown),
+    /// What was taken out of what is kept of files, or would be.
+    Pruned(Pruned),
     /// Earlier prompts.
     History(HistoryPage),
 }

@@ -34,6 +34,12 @@ pub enum Request {
     FilesLog(Page),
     /// The folders that conversations work in. → `Workspaces`
     Workspaces,
+    /// What is kept of a folder, and what is covered there; looks at it, where it is there. → `Workspace`
+    WorkspaceShow(OfWorkspace),
+    /// Forgets what is kept of a folder. Its files and what was said stay. → `Workspace`
+    WorkspaceForget(OfWorkspace),
+    /// Takes what is not needed out of what is kept of files. → `Pruned`
+    WorkspacePrune(WorkspacePrune),
     /// Stops the run of a conversation. → `Done`
     Cancel(Of),
     /// Conversations, newest first. → `Conversations`
@@ -374,6 +380,34 @@ pub struct Checkpoint {
     pub conversation: String,
     /// The name.
     pub name: String,
+}
+
+/// Names a folder that conversations work in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfWorkspace {
+    /// Its number, or its path.
+    pub workspace: String,
+}
+
+/// How much is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PruneHow {
+    /// Nothing: what would be taken is only said.
+    #[default]
+    Look,
+    /// What nothing needs, and captures that are old or beyond the quota.
+    Unneeded,
+    /// Also what going back may need, the oldest first, as far as the quota asks for it.
+    ToQuota,
+}
+
+/// A collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspacePrune {
+    /// How much is taken.
+    #[serde(default)]
+    pub how: PruneHow,
 }
 
 /// A check.

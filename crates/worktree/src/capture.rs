@@ -13,12 +13,14 @@ mod index_file;
 mod manifest;
 mod note;
 mod read;
+mod refuse;
 mod rules;
 mod settle;
 mod start;
 mod sweep;
 mod tree;
 mod visit;
+mod watch;
 
 pub use coverage::{CoverageChange, Uncovered, WhyNot};
 pub use findings::Findings;

@@ -64,20 +64,6 @@ pub enum WorktreeError {
     /// The name of a staging folder is made of letters, digits and `-` only.
     #[error("“{0}” can't be part of a staging folder's name")]
     BadStagingName(String),
-    /// The root of a workspace can't be opened: gone, or not mounted. Nothing was changed.
-    #[error("can't open the workspace {}", path.display())]
-    Root {
-        /// Which folder.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Another folder than before is in the place of the root. Nothing was changed.
-    #[error("{} is not the folder that it was; is the right disk mounted?", path.display())]
-    RootReplaced {
-        /// Which folder.
-        path: PathBuf,
-    },
     /// A folder that is never a workspace.
     #[error("{} can't be a workspace: {why}", path.display())]
     RootRefused {

@@ -1,8 +1,30 @@
 //! Points between two steps at which a test makes the program fail, look around, or die. Without the feature `failpoints`
 //! they are nothing; they must never decide anything.
 
-/// Every point there is. A point that is not on this list does not compile; a test fails when one is never passed.
+/// Every point there is, of a capture, of what it writes, and of an apply. A point that is not on this list does not
+/// compile; a test fails when one is never passed.
 pub const FAILPOINTS: &[&str] = &[
+    "capture.opened",
+    "capture.listed",
+    "capture.swept",
+    "capture.reading",
+    "capture.read",
+    "capture.fetched",
+    "capture.looked",
+    "capture.synced",
+    "capture.saved",
+    "capture.kept",
+    "capture.accepted",
+    "index.written",
+    "index.synced",
+    "index.renamed",
+    "index.removed",
+    "objects.created",
+    "objects.appended",
+    "objects.synced",
+    "objects.sealed",
+    "objects.listed",
+    "objects.indexed",
     "apply.checked",
     "apply.made",
     "apply.staged",
@@ -48,6 +70,11 @@ const fn same(one: &[u8], other: &[u8]) -> bool {
         at += 1;
     }
     at == one.len() && at == other.len()
+}
+
+/// A failure at a point, for those who speak of the system's numbers.
+pub(crate) fn errno(error: std::io::Error) -> rustix::io::Errno {
+    rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)
 }
 
 /// A point, by its name: `failpoint!("apply.staged")?`.

@@ -21,8 +21,10 @@ pub use capture::{
 pub use error::{Result, WorktreeError};
 pub use git::{GitState, same_as_head};
 pub use merge::{
-    Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Side, StoredMerges, diff, merge_texts,
-    unified,
+    Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Shown, Side, StoredMerges, diff,
+    merge_texts, unified,
 };
-pub use objects::{Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, hash};
+pub use objects::{
+    Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, Survey, hash,
+};
 pub use root::{Root, RootId, RootLock};

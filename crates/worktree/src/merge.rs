@@ -1,4 +1,4 @@
-//! Texts against each other: merged three ways, cut into hunks that can be taken back one by one, shown as unified
+//! Texts against each other: merged three ways, cut into hunks that can be done one by one, shown as unified
 //! diffs. Pure functions of bytes, but for reading and keeping objects; the same texts always give the same answer, so
 //! that a plan and its apply agree: there is no clock in it.
 //!
@@ -17,4 +17,4 @@ pub use hunks::{Hunk, Hunks, Line};
 pub use lines::MAX_TEXT;
 pub use stored::{StoredMerges, diff};
 pub use three::merge_texts;
-pub use unified::{Diff, LineCounts, MAX_SHOWN, Remark, Side, unified};
+pub use unified::{Diff, LineCounts, MAX_SHOWN, Remark, Shown, Side, unified};

@@ -11,6 +11,7 @@ mod block;
 mod check;
 mod collect;
 mod erase;
+mod find;
 mod guard;
 mod index;
 mod pack;
@@ -21,6 +22,7 @@ mod write;
 pub use check::Checked;
 pub use collect::Collected;
 pub use erase::Erased;
+pub use find::Survey;
 pub use guard::Guard;
 pub use pack::{PackObjects, PackSizes};
 

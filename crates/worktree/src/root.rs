@@ -1,18 +1,19 @@
 //! The root folder of a workspace: opened once, known again by its identity, locked across processes, and the only way
-//! to anything below it. Never leaves it: no link is followed, no other device entered.
+//! to anything below it, for captures and applies alike. Never leaves it: no link is followed, no other device entered.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_core::FilePath;
-use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::error::{Result, WorktreeError};
-use crate::failpoint::failpoint;
+use crate::failpoint::{self, failpoint};
 
 /// What a root is known by: another folder at the same place is another root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +33,8 @@ struct Opened {
     fd: OwnedFd,
     path: PathBuf,
     id: RootId,
+    /// Set when the system has no `openat2`; then each component is opened by itself.
+    step_by_step: AtomicBool,
 }
 
 /// Nobody else writes to the root through this crate while a clone of this lives, in this process or another.
@@ -56,6 +59,11 @@ impl Drop for Locked {
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
+const BELOW: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS)
+    .union(ResolveFlags::NO_XDEV);
+
 impl Root {
     /// Opens the folder at `path`, whichever it is.
     ///
@@ -63,13 +71,10 @@ impl Root {
     /// [`WorktreeError::RootMissing`] when no folder is there, or the system's error.
     pub fn open(path: &Path) -> Result<Self> {
         let opened = rustix::fs::open(path, OFlags::RDONLY | FOLDER, Mode::empty());
-        let fd = match opened {
-            Ok(fd) => fd,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Err(WorktreeError::RootMissing(path.into())),
-            Err(errno) => return Err(WorktreeError::io("open", path)(errno.into())),
-        };
+        let fd = opened.map_err(|errno| failed(path, errno))?;
         let id = identity(&fd).map_err(WorktreeError::io("look at", path))?;
-        Ok(Self(Arc::new(Opened { fd, path: path.into(), id })))
+        let step_by_step = AtomicBool::new(false);
+        Ok(Self(Arc::new(Opened { fd, path: path.into(), id, step_by_step })))
     }
 
     /// Opens the folder at `path`, if it is the one that is known by `id`.
@@ -122,8 +127,12 @@ impl Root {
     /// # Errors
     /// `ELOOP` for a link, `EXDEV` for a mount point, else the system's.
     pub fn folder(&self, path: Option<&FilePath>) -> io::Result<OwnedFd> {
-        let Some(path) = path else { return self.open_below(b".") };
-        self.open_below(path.as_bytes())
+        Ok(self.open_below(path, OFlags::PATH | FOLDER)?)
+    }
+
+    /// The same, opened to be read.
+    pub(crate) fn listed(&self, path: Option<&FilePath>) -> Result<OwnedFd, Errno> {
+        self.open_below(path, OFlags::RDONLY | OFlags::NONBLOCK | FOLDER)
     }
 
     /// The names in a folder below the root, covered or not.
@@ -131,55 +140,51 @@ impl Root {
     /// # Errors
     /// As for [`folder`](Self::folder), or it can't be read.
     pub fn names(&self, path: Option<&FilePath>) -> io::Result<Vec<Vec<u8>>> {
-        let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(readable(self.folder(path)?)?)? {
-            let name = entry?.file_name().to_bytes().to_vec();
-            if !matches!(name.as_slice(), b"." | b"..") {
-                names.push(name);
-            }
-        }
-        Ok(names)
+        names(self.folder(path)?)
     }
 
-    fn open_below(&self, path: &[u8]) -> io::Result<OwnedFd> {
-        let resolve = ResolveFlags::BENEATH
-            | ResolveFlags::NO_SYMLINKS
-            | ResolveFlags::NO_XDEV
-            | ResolveFlags::NO_MAGICLINKS;
-        let opened = failpoint!("root.openat2").and_then(|()| {
-            // Without `O_NOFOLLOW`, by which a link at the end would be no error of its own.
-            let flags = OFlags::PATH | FOLDER;
-            Ok(rustix::fs::openat2(&self.0.fd, path, flags, Mode::empty(), resolve)?)
-        });
-        match opened.as_ref().map_err(io::Error::raw_os_error) {
-            // An old kernel, or a sandbox that does not know the call.
-            Err(Some(errno))
-                if errno == Errno::NOSYS.raw_os_error() || errno == Errno::PERM.raw_os_error() =>
-            {
-                self.open_stepwise(path)
+    /// Why the root itself can't be used.
+    pub(crate) fn failed(&self, errno: Errno) -> WorktreeError {
+        failed(self.path(), errno)
+    }
+
+    /// `O_NOFOLLOW` is not among the flags: by it a link at the end would be no error of its own.
+    fn open_below(&self, path: Option<&FilePath>, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let Some(path) = path else { return rustix::fs::openat(&self.0.fd, c".", flags, Mode::empty()) };
+        if !self.0.step_by_step.load(Ordering::Relaxed) {
+            let allowed = failpoint!("root.openat2").map_err(failpoint::errno);
+            let open = |()| rustix::fs::openat2(&self.0.fd, path.as_bytes(), flags, Mode::empty(), BELOW);
+            match allowed.and_then(open) {
+                // An old kernel, or a sandbox that does not know the call.
+                Err(Errno::NOSYS | Errno::PERM) => self.0.step_by_step.store(true, Ordering::Relaxed),
+                opened => return opened,
             }
-            _ => opened,
         }
+        self.open_stepwise(path, flags)
     }
 
     /// The same, one component at a time. A mount of the same device is not noticed this way.
-    fn open_stepwise(&self, path: &[u8]) -> io::Result<OwnedFd> {
-        let mut fd = rustix::fs::openat(&self.0.fd, ".", OFlags::PATH | FOLDER, Mode::empty())?;
-        for component in path.split(|byte| *byte == b'/') {
+    fn open_stepwise(&self, path: &FilePath, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let mut fd = rustix::fs::openat(&self.0.fd, c".", OFlags::PATH | FOLDER, Mode::empty())?;
+        for component in path.components() {
             // `O_DIRECTORY` would say of a link that it is no folder, not that it is a link.
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            fd = rustix::fs::openat(&fd, component, flags, Mode::empty())?;
+            let through = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            fd = rustix::fs::openat(&fd, component, through, Mode::empty())?;
             let stat = rustix::fs::fstat(&fd)?;
-            match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
-                rustix::fs::FileType::Directory => {}
-                rustix::fs::FileType::Symlink => return Err(Errno::LOOP.into()),
-                _ => return Err(Errno::NOTDIR.into()),
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Directory => {}
+                FileType::Symlink => return Err(Errno::LOOP),
+                _ => return Err(Errno::NOTDIR),
             }
             if stat.st_dev != self.0.id.dev {
-                return Err(Errno::XDEV.into());
+                return Err(Errno::XDEV);
             }
         }
-        Ok(fd)
+        if flags.contains(OFlags::PATH) {
+            Ok(fd)
+        } else {
+            rustix::fs::openat(&fd, c".", flags, Mode::empty())
+        }
     }
 }
 
@@ -196,6 +201,52 @@ impl RootLock {
     }
 }
 
+fn failed(path: &Path, errno: Errno) -> WorktreeError {
+    match errno {
+        Errno::NOENT | Errno::NOTDIR => WorktreeError::RootMissing(path.into()),
+        errno => WorktreeError::io("open", path)(errno.into()),
+    }
+}
+
+/// Opens a file in an open folder to read it. Never waits for a writer, should a FIFO have taken its place.
+pub(crate) fn open_file(folder: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match rustix::fs::openat2(&folder, name, flags, Mode::empty(), BELOW) {
+        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(folder, name, flags, Mode::empty()),
+        opened => opened,
+    }
+}
+
+/// The folder of this name in a folder, opened as a place; a link is not followed.
+pub(crate) fn enter(dir: impl AsFd, name: &[u8]) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | FOLDER;
+    Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
+}
+
+/// The names in a folder.
+pub(crate) fn names(folder: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(readable(folder)?)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            names.push(name.to_vec());
+        }
+    }
+    Ok(names)
+}
+
+/// File systems of this computer alone: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs.
+const LOCAL: [i64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994];
+
+/// Whether a file system is one on which one call syncs everything and says when it failed, and where nobody writes but
+/// by this computer and its clock.
+pub(crate) fn is_local(fd: impl AsFd) -> io::Result<bool> {
+    #[expect(clippy::useless_conversion, reason = "the width differs between machines")]
+    let kind = i64::from(rustix::fs::fstatfs(fd)?.f_type);
+    Ok(LOCAL.contains(&kind))
+}
+
 /// What an opened folder is known by.
 pub(crate) fn identity(fd: impl AsFd) -> io::Result<RootId> {
     let stat = rustix::fs::fstat(fd)?;
@@ -205,4 +256,43 @@ pub(crate) fn identity(fd: impl AsFd) -> io::Result<RootId> {
 /// A folder that was opened as a place only, opened so that it can be read and synced.
 pub(crate) fn readable(fd: impl AsFd) -> io::Result<File> {
     Ok(rustix::fs::openat(fd, ".", OFlags::RDONLY | FOLDER, Mode::empty())?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without `openat2` nothing else may be opened than with it.
+    #[test]
+    fn step_by_step_leads_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
+        std::fs::write(dir.path().join("file"), "x").unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        for step_by_step in [false, true] {
+            root.0.step_by_step.store(step_by_step, Ordering::Relaxed);
+            let open = |path: &str| {
+                let path = FilePath::new(path.as_bytes()).unwrap();
+                let inode = |fd| Ok(rustix::fs::fstat(fd)?.st_ino);
+                let place = root.folder(Some(&path)).and_then(|fd| Ok(inode(fd)?));
+                let listed = root.listed(Some(&path)).and_then(inode);
+                assert_eq!(
+                    place.map_err(|error| error.raw_os_error()),
+                    listed.map_err(|e| Some(e.raw_os_error()))
+                );
+                listed
+            };
+            let inode = rustix::fs::stat(dir.path().join("a/b")).unwrap().st_ino;
+            assert_eq!(open("a/b"), Ok(inode));
+            assert_eq!(open("link/b"), Err(Errno::LOOP));
+            assert_eq!(open("link"), Err(Errno::LOOP));
+            assert_eq!(open("file"), Err(Errno::NOTDIR));
+            assert_eq!(open("a/c"), Err(Errno::NOENT));
+        }
+        let system = Root::open(Path::new("/")).unwrap();
+        system.0.step_by_step.store(true, Ordering::Relaxed);
+        let proc = FilePath::new(b"proc/self").unwrap();
+        assert_eq!(system.listed(proc.parent().as_ref()).err(), Some(Errno::XDEV));
+    }
 }

@@ -3,7 +3,7 @@
 mod atomic;
 mod crash;
 mod hostile;
-mod kit;
+pub(crate) mod kit;
 mod limits;
 mod model;
 mod scale;

@@ -7,6 +7,8 @@ mod kinds;
 mod model;
 mod rules;
 mod scale;
+mod steps;
+mod watched;
 mod written;
 
 use std::fs;
@@ -64,6 +66,12 @@ impl World {
 
     fn mode(&self, path: &str, mode: u32) {
         fs::set_permissions(self.at(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// A capture of what the watch names: how many folders it looked at, and what it found.
+    fn watched(&mut self) -> (u64, Vec<String>) {
+        let capture = self.tree.capture(&Sweep::Watched, Permission::Ask, &|_| ()).unwrap();
+        (capture.stats.folders, lines(&self.accept(capture)))
     }
 
     fn look(&self) -> Result<Capture> {

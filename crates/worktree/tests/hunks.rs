@@ -1,9 +1,10 @@
-//! A change as hunks, each of which can be taken back alone (case 37).
+//! A change as hunks, each of which can be done alone (case 37).
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use retake_worktree::{Hunks, Line, merge_texts};
+use retake_core::{ContentHash, FilePath, Record};
+use retake_worktree::{Hunks, Line, Shown, Side, unified};
 
 use crate::texts::{edited, text};
 
@@ -27,17 +28,41 @@ fn one_file_one_hunk() {
         hunks.list().iter().map(|hunk| (hunk.number, hunk.before.clone(), hunk.after.clone())).collect();
     assert_eq!(ranges, [(1, 0..5, 0..5), (2, 6..13, 6..12), (3, 16..20, 15..20)]);
 
-    let taken_back = |numbers: &[usize]| String::from_utf8(hunks.take_back(numbers).unwrap()).unwrap();
-    assert_eq!(taken_back(&[2]), numbered(&[(2, "two\n"), (19, "19\nand more\n")]));
-    assert_eq!(taken_back(&[3, 1, 3]), numbered(&[(10, "")]));
+    let only = |numbers: &[usize]| String::from_utf8(hunks.only(numbers).unwrap()).unwrap();
+    assert_eq!(only(&[2]), numbered(&[(10, "")]));
+    assert_eq!(only(&[3, 1, 3]), numbered(&[(2, "two\n"), (19, "19\nand more\n")]));
 
-    // Somebody has written elsewhere since: the hunk goes, theirs stays.
-    let disk = after.replace("6\n", "six\n");
-    let merged = merge_texts(after.as_bytes(), disk.as_bytes(), taken_back(&[2]).as_bytes());
-    assert_eq!(merged, Some(taken_back(&[2]).replace("6\n", "six\n").into_bytes()));
+    assert_eq!(hunks.only(&[4]), None, "there are three");
+    assert_eq!(hunks.only(&[1, 0]), None, "they are numbered from 1");
+}
 
-    assert_eq!(hunks.take_back(&[4]), None, "there are three");
-    assert_eq!(hunks.take_back(&[1, 0]), None, "they are numbered from 1");
+#[test]
+fn a_diff_of_some_hunks_is_what_leads_to_the_text_with_them() {
+    let before = numbered(&[]);
+    let after = numbered(&[(2, "two\n"), (10, ""), (19, "19\nand more\n")]);
+    let hunks = Hunks::between(before.as_bytes(), after.as_bytes()).unwrap();
+    let path = FilePath::new(b"f").unwrap();
+    let record = |hash| Record::File { hash: ContentHash([hash; 32]), len: 1, mode: 0o644 };
+    let diff = |after: &[u8], shown| {
+        let side = |record, bytes| Side { path: &path, record: Some(record), bytes: Some(bytes) };
+        unified(side(&record(1), before.as_bytes()), side(&record(2), after), &shown)
+    };
+    for numbers in [vec![2], vec![1, 3], vec![3], vec![1, 2, 3]] {
+        let part = hunks.only(&numbers).unwrap();
+        let plain = diff(&part, Shown::All);
+        let shown = diff(after.as_bytes(), Shown::Only(numbers.clone()));
+        let mut text = String::from_utf8(shown.text).unwrap();
+        for number in &numbers {
+            let label = format!(" hunk {number} of 3\n");
+            assert!(text.contains(&label), "{text}");
+            text = text.replace(&label, "\n");
+        }
+        assert_eq!((text.as_bytes(), shown.counts, shown.hunks), (&*plain.text, plain.counts, 3));
+    }
+    let all = String::from_utf8(diff(after.as_bytes(), Shown::Numbered).text).unwrap();
+    assert!(all.contains("@@ -1,5 +1,5 @@ hunk 1 of 3\n"), "{all}");
+    let one = diff(&hunks.only(&[1]).unwrap(), Shown::Numbered);
+    assert!(!String::from_utf8(one.text).unwrap().contains("hunk"), "one alone needs no number");
 }
 
 #[test]
@@ -72,7 +97,7 @@ fn what_is_no_text_has_no_hunks() {
 
 proptest! {
     #[test]
-    fn all_taken_back_is_before_and_none_is_after((before, [after]) in edited::<1>(60)) {
+    fn all_is_after_and_none_is_before((before, [after]) in edited::<1>(60)) {
         check(&before, &after)?;
     }
 
@@ -87,14 +112,14 @@ fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     let hunks = Hunks::between(before, after).expect("they are texts");
     let all: Vec<_> = hunks.list().iter().map(|hunk| hunk.number).collect();
     prop_assert_eq!(all.clone(), (1..=all.len()).collect::<Vec<_>>());
-    prop_assert_eq!(hunks.take_back(&all), Some(before.to_vec()));
-    prop_assert_eq!(hunks.take_back(&[]), Some(after.to_vec()));
+    prop_assert_eq!(hunks.only(&all), Some(after.to_vec()));
+    prop_assert_eq!(hunks.only(&[]), Some(before.to_vec()));
     prop_assert_eq!(all.is_empty(), before == after);
 
     for hunk in hunks.list() {
-        let without = hunks.take_back(&[hunk.number]).expect("its number");
-        let rest = Hunks::between(before, &without).expect("they are texts");
-        prop_assert!(without != after && rest.list().len() < all.len());
+        let with = hunks.only(&[hunk.number]).expect("its number");
+        let rest = Hunks::between(&with, after).expect("they are texts");
+        prop_assert!(with != before && rest.list().len() < all.len());
         let lines = hunks.lines(hunk);
         let of = |after: bool| -> usize {
             let mine = |line: &&Line<'_>| match line {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use retake_core::{ContentHash, MergeBytes};
+use retake_core::{ContentHash, MergeBytes, NoSuchHunks};
 use retake_worktree::{
     Hunks, MAX_TEXT, MemoryObjects, Objects, StoredMerges, WorktreeError, hash, merge_texts,
 };
@@ -186,6 +186,25 @@ fn stored_texts_are_merged_and_kept() {
     assert_eq!(objects.get(&hash(b"A\n2\nB\n")).unwrap(), b"A\n2\nB\n");
     assert_eq!(merges.merge(base, ours, clash), None);
     assert!(merges.take_error().is_none(), "a conflict is no error");
+}
+
+#[test]
+fn hunks_of_stored_files_are_stored() {
+    let objects = Arc::new(MemoryObjects::default());
+    let put = |text: &[u8]| objects.put(text).expect("stored");
+    let (before, after) = (put(b"1\n2\n3\n4\n5\n6\n7\n8\n9\n"), put(b"one\n2\n3\n4\n5\n6\n7\n8\nnine\n"));
+    let (binary, same) = (put(b"\0"), before);
+    let mut merges = StoredMerges::new(objects.clone());
+    let part = merges.part(before, after, &[2]).expect("there are two");
+    assert_eq!(objects.get(&part.0).unwrap(), b"1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+    assert_eq!(part.1, 21);
+    assert_eq!(merges.part(before, after, &[3]), Err(NoSuchHunks::Only(2)));
+    assert_eq!(merges.part(before, same, &[1]), Err(NoSuchHunks::Only(0)));
+    assert_eq!(merges.part(before, binary, &[1]), Err(NoSuchHunks::NoText));
+    assert!(merges.take_error().is_none(), "what has no hunks is no error");
+    let missing = hash(b"missing");
+    assert_eq!(merges.part(missing, after, &[1]), Err(NoSuchHunks::NoText));
+    assert!(matches!(merges.take_error(), Some(WorktreeError::Missing(hash)) if hash == missing));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 mod collect;
 mod crash;
 mod damage;
-mod full;
+mod find;
+pub(crate) mod full;
 mod golden;
 mod model;
 
@@ -22,7 +23,7 @@ fn open(dir: &Path) -> PackObjects {
 }
 
 /// Bytes that can't be compressed, others for each number.
-fn noise(number: u64, len: usize) -> Vec<u8> {
+pub(crate) fn noise(number: u64, len: usize) -> Vec<u8> {
     let mut rng = fastrand::Rng::with_seed(number);
     std::iter::repeat_with(|| rng.u8(..)).take(len).collect()
 }

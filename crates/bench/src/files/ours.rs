@@ -57,13 +57,23 @@ impl Ours {
 
     /// Captures, and says what was found.
     pub(super) fn capture(&mut self) -> anyhow::Result<Findings> {
+        self.capture_where(&Sweep::Whole)
+    }
+
+    /// The same, where `sweep` says.
+    pub(super) fn capture_where(&mut self, sweep: &Sweep) -> anyhow::Result<Findings> {
         let Opened { objects, tree } = self.opened()?;
         let _kept = objects.guard();
-        let capture = tree.capture(&Sweep::Whole, Permission::Granted, &|_| ())?;
+        let capture = tree.capture(sweep, Permission::Granted, &|_| ())?;
         let mark = capture.mark();
         let findings = tree.accept(capture)?;
         self.mark = Some(mark);
         Ok(findings)
+    }
+
+    /// From now on the tree is watched.
+    pub(super) fn watch(&mut self) -> anyhow::Result<()> {
+        Ok(self.opened()?.tree.watch()?)
     }
 
     /// Closes the store: the next to come opens it from what is on the disk.

@@ -1,5 +1,8 @@
 //! What a step takes along, as it is typed. Must never look at a file.
 
+use std::ffi::OsStr;
+
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use retake_wire::{Action, Choice, Choose, FileName, FilesWish, Scope};
 
@@ -13,8 +16,9 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "SCOPE", value_enum, default_value_t = Along::Both)]
     scope: Along,
     /// What becomes of a file: disk (keep what is there), yours (the last version that somebody else wrote), checkpoint (what was
-    /// there then), merge, or skip (ask again the next time); can be given several times
-    #[arg(long, value_name = "PATH=CHOICE", value_parser = choose)]
+    /// there then), merge, skip (ask again the next time), or hunks:1,3 (only these hunks, as `plan --diff` numbers them; the others
+    /// like skip); can be given several times
+    #[arg(long, value_name = "PATH=CHOICE", value_parser = OsStringValueParser::new().try_map(|text| typed(&text)))]
     choose: Vec<Choose>,
     /// Make all other files exactly what they were, whatever others wrote since
     #[arg(long)]
@@ -48,18 +52,35 @@ impl FileArgs {
     }
 }
 
-/// `PATH=CHOICE`; a path may hold `=`, too.
-fn choose(text: &str) -> std::result::Result<Choose, String> {
-    let (path, choice) = text.rsplit_once('=').ok_or("write it as PATH=CHOICE")?;
-    let choice = match choice {
+/// `PATH=CHOICE`; a path may hold `=`, too, and need not be UTF-8.
+fn typed(text: &OsStr) -> std::result::Result<Choose, String> {
+    let bytes = text.as_encoded_bytes();
+    let sign = bytes.iter().rposition(|byte| *byte == b'=').ok_or("write it as PATH=CHOICE")?;
+    let choice = choice(&String::from_utf8_lossy(&bytes[sign + 1..]))?;
+    Ok(Choose { name: FileName::from_bytes(&bytes[..sign]), choice })
+}
+
+/// A choice, as it is typed.
+pub(crate) fn choice(text: &str) -> std::result::Result<Choice, String> {
+    Ok(match text {
         "disk" => Choice::Disk,
         "yours" => Choice::Yours,
         "checkpoint" => Choice::Checkpoint,
         "merge" => Choice::Merge,
         "skip" => Choice::Skip,
-        _ => return Err("the choices are disk, yours, checkpoint, merge and skip".to_owned()),
-    };
-    Ok(Choose { name: FileName { path: path.to_owned(), path_base64: None }, choice })
+        _ => match text.strip_prefix("hunks:") {
+            Some(numbers) => Choice::Hunks(hunks(numbers)?),
+            None => {
+                return Err("the choices are disk, yours, checkpoint, merge, skip and hunks:1,3".to_owned());
+            }
+        },
+    })
+}
+
+fn hunks(numbers: &str) -> std::result::Result<Vec<u32>, String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|number| *number > 0);
+    let numbers: Option<Vec<u32>> = numbers.split(',').map(number).collect();
+    numbers.ok_or_else(|| "hunks are numbers from 1, as in hunks:1,3".to_owned())
 }
 
 // An action that takes files along.
@@ -107,14 +128,25 @@ impl<A: Args + Act> Act for PlannedFiles<A> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::*;
 
     #[test]
     fn a_choice_is_behind_the_last_sign() {
-        let chosen = choose("a=b/c=disk").expect("a choice");
+        let chosen = typed(OsStr::new("a=b/c=disk")).expect("a choice");
         assert_eq!((chosen.name.path.as_str(), chosen.choice), ("a=b/c", Choice::Disk));
-        for bad in ["a", "a=", "a=mine"] {
-            choose(bad).expect_err("no choice");
+        let chosen = typed(OsStr::new("a=hunks:3, 1")).expect("a choice");
+        assert_eq!((chosen.name.path.as_str(), chosen.choice), ("a", Choice::Hunks(vec![3, 1])));
+        for bad in ["a", "a=", "a=mine", "a=hunks", "a=hunks:", "a=hunks:1,", "a=hunks:0", "a=hunks:x"] {
+            typed(OsStr::new(bad)).expect_err("no choice");
         }
+    }
+
+    #[test]
+    fn a_path_need_not_be_utf_8() {
+        let chosen = typed(OsStr::from_bytes(b"\xff\xfe=skip")).expect("a choice");
+        let name = FileName { path: r"\xff\xfe".to_owned(), path_base64: Some("//4=".to_owned()) };
+        assert_eq!(chosen, Choose { name, choice: Choice::Skip });
     }
 }

@@ -33,7 +33,7 @@ const COMMANDS: &[Command] = &[
         takes: "[ENTRY]",
         help: "go back to before a message",
         more: "Without ENTRY (tN, a label, or the beginning of an id) you pick one. What it takes back is shown first, and you are \
-               asked. Where files go along, you say whether both go back, the conversation only, or files only. The old words return to the line for you to edit; nothing runs by itself. What you left stays as a branch, \
+               asked. Where files go along, you say whether both go back, the conversation only, or files only, or choose for single files first: each has a number, and a line such as 2=disk or 3=hunks:1,2 chooses. The old words return to the line for you to edit; nothing runs by itself. What you left stays as a branch, \
                and /undo takes the step back.",
         run: |chat, words| rewind::rewind(chat, words).boxed_local(),
     },

@@ -2,11 +2,11 @@
 //! one that was shown.
 
 use futures::executor::block_on;
-use retake_wire::reply::{Target, TargetPage};
-use retake_wire::request::{Plan, Targets};
+use retake_wire::reply::{Plan, Target, TargetPage};
+use retake_wire::request::{self, Targets};
 use retake_wire::{Action, Client, FilesWish, ProblemKind, Reply, Request, Scope};
 
-use super::Chat;
+use super::{Chat, choices};
 use crate::error::{Failure, Result, unexpected};
 use crate::render::{self, words};
 use crate::term::pick::Row;
@@ -18,7 +18,6 @@ const OFFERED: usize = 200;
 
 /// Goes back to before a message.
 pub(super) async fn rewind(chat: &mut Chat<'_>, named: &str) -> Result {
-    let conversation = chat.here()?;
     loop {
         let entry = if named.is_empty() {
             match pick(chat, "Go back to before").await? {
@@ -29,21 +28,54 @@ pub(super) async fn rewind(chat: &mut Chat<'_>, named: &str) -> Result {
             named.to_owned()
         };
         let action = Action::Rewind { entry };
-        let plan = change::plan(&chat.cx, conversation.clone(), action.clone(), FilesWish::default()).await?;
-        let text = render::plan::body(&chat.cx.ui.look(), &plan);
-        chat.print(&text)?;
-        if plan.unchanged {
+        let Some((head, files)) = agreed(chat, &action).await? else {
             return Ok(());
-        }
-        let Some(files) = agree(chat, &plan)? else {
-            return chat.dim("nothing has changed");
         };
-        match chat.apply_with(action, Some(plan.head), files).await {
+        match chat.apply_with(action, Some(head), files).await {
             Ok(_) => return chat.dim("/undo takes this back"),
             Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => {
                 chat.dim("the conversation has changed meanwhile; this is how it is now")?;
             }
             Err(failure) => return Err(failure),
+        }
+    }
+}
+
+/// Shows the plan and asks, again after each choice for files; the head that it was made from, and what is wished. Nothing: not at all.
+async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, FilesWish)>> {
+    let conversation = chat.here()?;
+    let mut wish = FilesWish::default();
+    let mut plan = change::plan(&chat.cx, conversation, action.clone(), wish.clone()).await?;
+    loop {
+        let text = render::plan::body(&chat.cx.ui.look(), &plan);
+        chat.print(&text)?;
+        if plan.unchanged && wish.choose.is_empty() {
+            return Ok(None);
+        }
+        // What was shown to be ended is ended.
+        let stop = !plan.running.is_empty();
+        match ask(chat, &plan)? {
+            Answer::No => {
+                chat.dim("nothing has changed")?;
+                return Ok(None);
+            }
+            // Nothing is chosen for files that stay.
+            Answer::Yes(Scope::Conversation) => {
+                return Ok(Some((
+                    plan.head,
+                    FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
+                )));
+            }
+            Answer::Yes(scope) => {
+                // What was shown is what is done.
+                let seen = plan.files.map(|files| files.digest);
+                return Ok(Some((plan.head, FilesWish { scope, seen, stop, ..wish })));
+            }
+            Answer::Choose => {
+                if let Some(chosen) = choices::choose(chat, action, &wish).await? {
+                    (wish, plan) = chosen;
+                }
+            }
         }
     }
 }
@@ -82,7 +114,7 @@ pub(super) async fn pick(chat: &mut Chat<'_>, question: &str) -> Result<Option<S
 
 /// The plan in brief. The picker owns this thread; the client lives on others.
 fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
-    let plan = Plan {
+    let plan = request::Plan {
         conversation: conversation.to_owned(),
         action: Action::Rewind { entry: target.entry.clone() },
         files: FilesWish::default(),
@@ -102,35 +134,36 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
     }
 }
 
-/// Asks whether to go back; where files go along, also how much. Nothing: not at all.
-fn agree(chat: &mut Chat<'_>, plan: &retake_wire::reply::Plan) -> Result<Option<FilesWish>> {
-    // What was shown to be ended is ended.
-    let stop = !plan.running.is_empty();
+/// What a person says to a plan.
+enum Answer {
+    No,
+    Yes(Scope),
+    /// To choose for files first.
+    Choose,
+}
+
+/// Asks whether to go back; where files go along, also how much.
+fn ask(chat: &mut Chat<'_>, plan: &Plan) -> Result<Answer> {
     let Some(files) = &plan.files else {
-        return Ok(chat.cx.ui.confirm("Go back?")?.then(|| FilesWish { stop, ..FilesWish::default() }));
+        let yes = chat.cx.ui.confirm("Go back?")?;
+        return Ok(if yes { Answer::Yes(Scope::Both) } else { Answer::No });
     };
-    let waits =
-        (files.conflicts > 0).then(|| "retake rewind --choose settles what is in conflict".to_owned());
-    let messages = render::plan::brief(&retake_wire::reply::Plan { files: None, ..plan.clone() });
+    let waits = (files.conflicts > 0).then(|| "choose for the files in conflict first".to_owned());
+    let messages = render::plan::brief(&Plan { files: None, ..plan.clone() });
     let file_words = render::files::brief(files);
-    let scopes = [
-        (Scope::Both, "both", format!("{messages}; {file_words}"), waits.clone()),
-        (Scope::Conversation, "conversation only", messages, None),
-        (Scope::Files, "files only", file_words, waits),
+    let row = |title: &str, detail, disabled| Row { title: title.to_owned(), detail, disabled };
+    let rows = [
+        row("both", format!("{messages}; {file_words}"), waits.clone()),
+        row("conversation only", messages, None),
+        row("files only", file_words, waits),
+        row("choose", "for single files, then ask again".to_owned(), None),
     ];
-    let rows: Vec<Row> = scopes
-        .iter()
-        .map(|(_, title, detail, disabled)| Row {
-            title: (*title).to_owned(),
-            detail: detail.clone(),
-            disabled: disabled.clone(),
-        })
-        .collect();
     let picked = chat.cx.ui.pick("Go back with", &rows, &mut |_| String::new())?;
-    Ok(picked.map(|row| {
-        let scope = scopes[row].0;
-        // What was shown is what is done.
-        let seen = (scope != Scope::Conversation).then(|| files.digest.clone());
-        FilesWish { scope, seen, stop, ..FilesWish::default() }
-    }))
+    Ok(match picked {
+        None => Answer::No,
+        Some(0) => Answer::Yes(Scope::Both),
+        Some(1) => Answer::Yes(Scope::Conversation),
+        Some(2) => Answer::Yes(Scope::Files),
+        Some(_) => Answer::Choose,
+    })
 }

@@ -1,82 +1,21 @@
-//! What becomes of files, before and after it is done. A name is shown with escapes for what acts on a terminal. Must never leave a
-//! conflict out.
+//! What becomes of files, before and after it is done. A name is shown with escapes for what acts on a terminal. Must never print a
+//! name as it is.
 
 use retake_wire::reply::{Captures, Workspaces};
-use retake_wire::{Choice, FileCounts, FilesDone, FilesPlan, PathPlan, Verdict};
+use retake_wire::{FileCounts, FilesDone, FilesPlan};
 
 use super::table::{cell, table};
 use super::words;
+use crate::term::safe;
 use crate::term::style::Style;
-use crate::term::{safe, width};
 use crate::ui::Look;
 
-/// So many paths are shown of each plan, conflicts apart.
+mod plan;
+
+pub(crate) use plan::{choice_name, choices, diff, plan};
+
+/// So many lines are shown of what was left alone.
 const SHOWN: usize = 20;
-
-/// The groups, in the order of the plan.
-const GROUPS: [(Verdict, &str, &str, char, Style); 9] = [
-    (Verdict::Conflict, "can't decide about", ": choose for each, or nothing is done", '!', Style::Warn),
-    (Verdict::Revert, "reverts", "", '~', Style::Removed),
-    (Verdict::Delete, "deletes", "", '-', Style::Removed),
-    (Verdict::Recreate, "re-creates", "", '+', Style::Added),
-    (Verdict::Merge, "merges", " with what others wrote", '~', Style::Added),
-    (Verdict::Ambiguous, "leaves alone", ": nobody knows whose changes these are", '?', Style::Dim),
-    (Verdict::GitHas, "leaves alone", ": git's HEAD has these, which a command moved", ' ', Style::Dim),
-    (Verdict::NotEmpty, "leaves alone", ": others have put something into it", ' ', Style::Dim),
-    (Verdict::NotCovered, "leaves alone", ": not covered", ' ', Style::Dim),
-];
-
-/// The file half of a plan, in groups.
-pub(crate) fn plan(look: &Look, plan: &FilesPlan) -> String {
-    let mut text = String::new();
-    let mut room = SHOWN;
-    for (verdict, verb, more_of_it, sign, style) in GROUPS {
-        let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == verdict).collect();
-        if paths.is_empty() {
-            continue;
-        }
-        let amount = words::count(paths.len() as u64, "file");
-        text.push_str(&format!("{verb} {amount}{more_of_it}\n"));
-        // A conflict that is not seen can't be chosen for.
-        let shown = if verdict == Verdict::Conflict { paths.len() } else { room.min(paths.len()) };
-        room = room.saturating_sub(shown);
-        for path in &paths[..shown] {
-            text.push_str(&line(look, path, sign, style));
-        }
-        if paths.len() > shown {
-            let more = words::number((paths.len() - shown) as u64);
-            text.push_str(&format!("    … and {more} more\n"));
-        }
-    }
-    text
-}
-
-fn line(look: &Look, path: &PathPlan, sign: char, style: Style) -> String {
-    let mut text = format!("  {sign} {}", name(&path.name.path));
-    if let Some(other) = &path.renamed {
-        text.push_str(&format!(" ↔ {}", name(other)));
-    }
-    let own_words = matches!(path.verdict, Verdict::Conflict | Verdict::NotCovered);
-    if let (Some(why), true) = (&path.why, own_words) {
-        text.push_str(&format!(": {}", safe::line(why)));
-    }
-    if path.verdict == Verdict::Conflict {
-        let choices: Vec<_> = path.choices.iter().map(|choice| choice_name(*choice)).collect();
-        text.push_str(&format!(" ({})", choices.join(", ")));
-    } else {
-        text = width::truncate(&text, look.columns).into_owned();
-    }
-    let mut text = format!("{}\n", look.palette.paint(style, text));
-    for line in path.diff.iter().flat_map(|diff| diff.lines()) {
-        let style = match line.as_bytes().first() {
-            Some(b'+') => Style::Added,
-            Some(b'-') => Style::Removed,
-            _ => Style::Dim,
-        };
-        text.push_str(&format!("    {}\n", look.palette.paint(style, safe::line(line))));
-    }
-    text
-}
 
 /// A path on one line: what is no letter in it is shown as an escape.
 pub(crate) fn name(path: &str) -> String {
@@ -89,16 +28,6 @@ pub(crate) fn name(path: &str) -> String {
         }
     }
     shown
-}
-
-fn choice_name(choice: Choice) -> &'static str {
-    match choice {
-        Choice::Disk => "disk",
-        Choice::Yours => "yours",
-        Choice::Checkpoint => "checkpoint",
-        Choice::Merge => "merge",
-        Choice::Skip => "skip",
-    }
 }
 
 /// The file half of a plan in a few words.

@@ -13,6 +13,21 @@ pub fn relative(now_ms: i64, then_ms: i64) -> String {
     relative_in(&TimeZone::system(), now_ms, then_ms)
 }
 
+/// How long something lasted, in milliseconds: "3 s", "10 min", "2 h 5 min", "4 days".
+#[must_use]
+pub fn lasted(ms: i64) -> String {
+    let day = 24 * HOUR;
+    match ms {
+        ..MINUTE => format!("{} s", ms / 1_000),
+        MINUTE..HOUR => format!("{} min", ms / MINUTE),
+        _ if ms < 2 * day => match ms % HOUR / MINUTE {
+            0 => format!("{} h", ms / HOUR),
+            minutes => format!("{} h {minutes} min", ms / HOUR),
+        },
+        _ => format!("{} days", ms / day),
+    }
+}
+
 fn relative_in(zone: &TimeZone, now_ms: i64, then_ms: i64) -> String {
     // Clocks of two devices differ a little, so the near future is now as well.
     match now_ms.saturating_sub(then_ms) {
@@ -62,6 +77,20 @@ mod tests {
             ("2027-01-01T00:00:00Z", "2027-01-01 00:00"),
         ] {
             assert_eq!(said("UTC", "2026-03-12T15:30:00Z", then), expected, "{then}");
+        }
+    }
+
+    #[test]
+    fn how_long_something_lasted() {
+        for (ms, expected) in [
+            (1_999, "1 s"),
+            (59_999, "59 s"),
+            (10 * MINUTE, "10 min"),
+            (2 * HOUR, "2 h"),
+            (47 * HOUR + 5 * MINUTE, "47 h 5 min"),
+            (49 * HOUR, "2 days"),
+        ] {
+            assert_eq!(lasted(ms), expected);
         }
     }
 

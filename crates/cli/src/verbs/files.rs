@@ -1,4 +1,4 @@
-//! `retake files` and `retake workspace`: what is known of folders.
+//! `retake files`: what is known of the files of a folder.
 
 use clap::{Args, Subcommand};
 use retake_wire::Request;
@@ -42,28 +42,5 @@ impl Files {
         let What::Log(log) = self.what;
         let conversation = cx.conversation(log.place.conversation).await?;
         cx.show(Request::FilesLog(Page { conversation, limit: Some(log.limit), before: log.before })).await
-    }
-}
-
-/// Show the folders that conversations work in
-#[derive(Debug, Args)]
-#[command(disable_help_subcommand = true)]
-pub(crate) struct Workspace {
-    #[command(subcommand)]
-    what: OfWorkspaces,
-}
-
-/// What of them.
-#[derive(Debug, Subcommand)]
-enum OfWorkspaces {
-    /// List them
-    List,
-}
-
-impl Workspace {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let OfWorkspaces::List = self.what;
-        cx.show(Request::Workspaces).await
     }
 }

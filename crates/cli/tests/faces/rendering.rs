@@ -5,6 +5,7 @@ use retake_wire::reply::{Conversations, Entries, Models, Report};
 use retake_wire::{Hits, Problem, ProblemKind, Reply};
 
 use super::fake::Case;
+use super::files::files_plan;
 use super::world;
 
 fn see(arguments: &[&str]) -> String {
@@ -95,6 +96,14 @@ fn nothing_to_show() {
 #[test]
 fn a_plan() {
     assert_snapshot!(see(&["plan", "rewind", "t1"]));
+}
+
+#[test]
+fn a_plan_with_files_lists_them_under_their_calls() {
+    let plan = || retake_wire::reply::Plan { files: Some(files_plan()), ..world::plan() };
+    let case = || Case::script("").reply("plan", Ok(Reply::Plan(plan())));
+    assert_snapshot!(case().see(&["plan", "rewind", "t1"]));
+    assert_snapshot!(case().coloured().see(&["plan", "rewind", "t1", "--color", "always"]));
 }
 
 #[test]

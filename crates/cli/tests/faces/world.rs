@@ -27,7 +27,7 @@ pub(super) fn id(number: u32) -> String {
 }
 
 /// So many minutes ago.
-fn ago(minutes: i64) -> i64 {
+pub(super) fn ago(minutes: i64) -> i64 {
     NOW - minutes * 60_000
 }
 
@@ -478,6 +478,8 @@ pub(super) fn reply(request: &Request) -> Reply {
                 created_ms: ago(9),
             }],
         }),
+        Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
+        Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
     }
 }

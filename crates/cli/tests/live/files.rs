@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::process::Command;
 
 use super::world::{World, error, out, shows};
-use crate::term::pty::Pty;
 
 /// A folder where a command has changed everything that can be changed.
 fn changed() -> World {
@@ -54,6 +53,7 @@ fn what_a_person_sees() {
         &["exec"],
         &["hide", "@"],
         &["rewind", "t1", "--choose", "a=mine"],
+        &["rewind", "t1", "--choose", "a=hunks:0"],
         &["rewind", "t1", "--scope", "conversation", "--exact"],
     ]);
     shows!(first);
@@ -244,17 +244,7 @@ fn names_of_files_can_not_act_on_the_terminal() {
 #[test]
 fn the_conversation_in_the_terminal_offers_the_scopes() {
     let world = changed();
-    let config = world.config().display().to_string();
-    let data = world.data().display().to_string();
-    let home = world.home().display().to_string();
-    let variables = [
-        ("HOME", home.as_str()),
-        ("RETAKE_DATA_DIR", data.as_str()),
-        ("RETAKE_CONFIG", config.as_str()),
-        ("PAGER", ""),
-    ];
-    let id = world.json(&["list", "--all"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
-    let pty = Pty::run(std::path::Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", &id], &variables);
+    let pty = world.converse();
     let prompt = || {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
         pty.reads_keys();

@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::term::pty::Pty;
+
 /// No waiting for words, nor for servers that are not there.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n";
 
@@ -136,6 +138,21 @@ impl World {
         out(&output)
     }
 
+    /// The conversation, in a terminal.
+    pub(super) fn converse(&self) -> Pty {
+        let path = |path: &Path| path.display().to_string();
+        let (home, data, config) = (path(self.home()), path(self.data()), path(&self.config()));
+        let variables = [
+            ("HOME", home.as_str()),
+            ("RETAKE_DATA_DIR", data.as_str()),
+            ("RETAKE_CONFIG", config.as_str()),
+            ("PAGER", ""),
+        ];
+        let all = self.json(&["list", "--all"]);
+        let id = all["conversations"][0]["id"].as_str().expect("an id");
+        Pty::run(Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", id], &variables)
+    }
+
     pub(super) fn json(&self, arguments: &[&str]) -> Value {
         let mut all = vec!["--json"];
         all.extend(arguments);
@@ -183,6 +200,7 @@ macro_rules! shows {
                 (r"\b0[0-9a-f]{7}-[0-9a-f]{1,4}(-[0-9a-f]+)*", "SHORT"),
                 (r#""(time|created|changed)_ms":\d+"#, r#""${1}_ms":TIME"#),
                 (r"process \d+ \(.*?\)", "process PID (SINCE)"),
+                (r"( `[^`\n]*`), \d+ s\n", "$1\n"),
                 (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
             ],
         }, { insta::assert_snapshot!($text) })

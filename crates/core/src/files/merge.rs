@@ -12,6 +12,24 @@ pub trait MergeBytes {
         ours: ContentHash,
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)>;
+    /// The bytes of `before` with only these hunks, counted from 1, of what leads to `after`.
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks>;
+}
+
+/// Why bytes have not the hunks that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSuchHunks {
+    /// They are no texts, or too large to be compared.
+    #[error("it is no text, or too large a one, and has no hunks")]
+    NoText,
+    /// There are only so many.
+    #[error("it has {}", match .0 { 0 => "no hunks".to_owned(), 1 => "one hunk".to_owned(), more => format!("{more} hunks") })]
+    Only(u32),
 }
 
 /// Why two versions don't go together.
@@ -106,23 +124,26 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that never merge.
-    struct Never;
+    /// Bytes that always merge to this, or never; they have no hunks.
+    struct Bytes(Option<(ContentHash, u64)>);
 
-    impl MergeBytes for Never {
+    impl MergeBytes for Bytes {
         fn merge(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
-            None
+            self.0
+        }
+
+        fn part(
+            &mut self,
+            _: ContentHash,
+            _: ContentHash,
+            _: &[u32],
+        ) -> Result<(ContentHash, u64), NoSuchHunks> {
+            Err(NoSuchHunks::NoText)
         }
     }
 
-    /// Bytes that always merge, to nines.
-    struct Nines;
-
-    impl MergeBytes for Nines {
-        fn merge(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
-            Some((ContentHash([9; 32]), 99))
-        }
-    }
+    const NEVER: Bytes = Bytes(None);
+    const NINES: Bytes = Bytes(Some((ContentHash([9; 32]), 99)));
 
     fn file(byte: u8, mode: u16) -> Record {
         Record::File { hash: ContentHash([byte; 32]), len: byte.into(), mode }
@@ -141,16 +162,18 @@ mod tests {
             (None, Some(&a), Some(&a), Some(&a)),
             (Some(&a), Some(&a), None, None),
         ] {
-            let merged = merge(base, ours, theirs, &mut Never).unwrap();
+            let merged = merge(base, ours, theirs, &mut { NEVER }).unwrap();
             assert_eq!((merged.record.as_ref(), merged.mixed), (expected, false));
         }
     }
 
     #[test]
     fn mode_and_bytes_merge_apart() {
-        let merged = merge(Some(&file(1, 0o644)), Some(&file(2, 0o644)), Some(&file(1, 0o755)), &mut Never);
+        let merged =
+            merge(Some(&file(1, 0o644)), Some(&file(2, 0o644)), Some(&file(1, 0o755)), &mut { NEVER });
         assert_eq!(merged.unwrap(), Merged { record: Some(file(2, 0o755)), mixed: true });
-        let merged = merge(Some(&file(1, 0o644)), Some(&file(2, 0o644)), Some(&file(3, 0o755)), &mut Nines);
+        let merged =
+            merge(Some(&file(1, 0o644)), Some(&file(2, 0o644)), Some(&file(3, 0o755)), &mut { NINES });
         let both = Record::File { hash: ContentHash([9; 32]), len: 99, mode: 0o755 };
         assert_eq!(merged.unwrap(), Merged { record: Some(both), mixed: true });
     }
@@ -168,7 +191,7 @@ mod tests {
             (Some(&a), Some(&link), Some(&b), Clash::Kind),
             (Some(&a), Some(&b), None, Clash::Bytes),
         ] {
-            let refused = merge(base, ours, theirs, &mut Never);
+            let refused = merge(base, ours, theirs, &mut { NEVER });
             // Nothing leads from nothing to nothing.
             let expected = if base.is_none() && theirs.is_none() { None } else { Some(clash) };
             assert_eq!(refused.err(), expected, "{base:?} {ours:?} {theirs:?}");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
+use super::hunks::{self, Unfit, WhyUnfit};
 use super::merge::{Clash, MergeBytes, merge};
 use super::record::Record;
 use super::stack::{DeltaNo, Layer, Rebuilt, Stack};
@@ -67,7 +68,7 @@ pub struct PathMove {
 }
 
 /// What can be chosen for a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {
     /// What is on the disk is kept, and counts as somebody else's from now on.
     Disk,
@@ -79,6 +80,8 @@ pub enum Choice {
     Merge,
     /// It is left as it is, and asked about again the next time.
     Skip,
+    /// Only these hunks, from 1, of what would be done; the others are left as they are, and asked about again the next time.
+    Hunks(Vec<u32>),
 }
 
 /// What would be done to a path.
@@ -92,6 +95,8 @@ pub enum Verdict {
     Recreate,
     /// It gets another version that holds what others wrote since.
     Merge,
+    /// It gets some hunks of another version.
+    Part,
     /// It is left alone until somebody chooses.
     Conflict(Clash),
     /// It is so already.
@@ -123,6 +128,11 @@ pub struct PathPlan {
     pub step: PathMove,
     /// What can be chosen, the default first.
     pub choices: Vec<Choice>,
+    /// What it would be if nothing were chosen for it alone, and no clash or doubt kept it as it is: hunks are counted from what
+    /// is there to this.
+    pub whole: Option<Record>,
+    /// Which hunks were chosen; none: none were.
+    pub hunks: Vec<u32>,
     /// Where somebody has renamed it, or the agent had: the path that its content goes with.
     pub renamed: Option<FilePath>,
 }
@@ -145,13 +155,19 @@ impl FilePlan {
         self.paths.iter().map(|path| &path.step.change).filter(|change| change.before != change.after)
     }
 
-    /// Plans: what is wished, as it can be done, with what was chosen.
-    pub fn new(wishes: Vec<Wish>, chosen: &Chosen, look: &mut dyn Look) -> Self {
-        let paths = wishes.into_iter().filter_map(|wish| one(wish, chosen, look));
-        let mut paths: BTreeMap<_, _> = paths.map(|path| (path.path.clone(), path)).collect();
+    /// Plans: what is wished, as it can be done, with what was chosen. Hunks that there are not are refused; every other choice
+    /// that does not fit is left out, and what waited for it waits on.
+    pub fn new(wishes: Vec<Wish>, chosen: &Chosen, look: &mut dyn Look) -> Result<Self, Unfit> {
+        let mut paths = BTreeMap::new();
+        for wish in wishes {
+            if let Some(path) = one(wish, chosen, look)? {
+                paths.insert(path.path.clone(), path);
+            }
+        }
+        chosen.fits(|path| paths.contains_key(path))?;
         super::tree::follow_renames(&mut paths);
         super::tree::fit_folders(&mut paths, look);
-        Self { paths: paths.into_values().collect() }
+        Ok(Self { paths: paths.into_values().collect() })
     }
 }
 
@@ -165,59 +181,161 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    fn of(&self, path: &FilePath) -> Option<Choice> {
-        self.paths.get(path).copied().or(self.others)
+    /// Whether hunks are chosen only for what is planned.
+    pub fn fits(&self, is_planned: impl Fn(&FilePath) -> bool) -> Result<(), Unfit> {
+        let mut hunks = self.paths.iter().filter(|(_, choice)| matches!(choice, Choice::Hunks(_)));
+        match hunks.find(|(path, _)| !is_planned(path)) {
+            Some((path, _)) => Err(Unfit { path: path.clone(), why: WhyUnfit::NotPlanned }),
+            None => Ok(()),
+        }
+    }
+
+    fn of(&self, path: &FilePath) -> Option<&Choice> {
+        self.paths.get(path).or(self.others.as_ref())
     }
 }
 
 /// The plan of one path; nothing where nothing is wanted of it.
-fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Option<PathPlan> {
+fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPlan>, Unfit> {
     let Wish { path, stack, want } = wish;
     let goal = Goal::new(&stack, want);
     if goal.stack == stack && goal.reversed.is_empty() {
-        return None;
+        return Ok(None);
     }
     let (out, into) = stack.difference(goal.stack.layers());
     let touched = stack.layers().iter().filter(|layer| out.contains(&layer.delta));
     let grade = touched.map(|layer| layer.grade).max().unwrap_or(Grade::Written);
+    let choice = chosen.of(&path);
+    let hunks = match choice {
+        Some(Choice::Hunks(hunks)) => hunks.clone(),
+        _ => Vec::new(),
+    };
     let disk = match look.now(&path) {
         Now::Covered(disk) => disk,
+        Now::NotCovered(_) if !hunks.is_empty() => return Err(Unfit { path, why: WhyUnfit::NotPlanned }),
         Now::NotCovered(why) => {
             let change = FileChange { path: path.clone(), before: None, after: None };
             let step = PathMove { change, stack_after: stack.clone(), stack_before: stack };
-            let (verdict, choices, renamed) = (Verdict::NotCovered(why), vec![Choice::Skip], None);
-            return Some(PathPlan { path, verdict, grade, out, into, step, choices, renamed });
+            let (verdict, choices) = (Verdict::NotCovered(why), vec![Choice::Skip]);
+            let (whole, renamed) = (None, None);
+            return Ok(Some(PathPlan {
+                path,
+                verdict,
+                grade,
+                out,
+                into,
+                step,
+                choices,
+                whole,
+                hunks,
+                renamed,
+            }));
         }
     };
-    let theirs = look.theirs(&path);
     let merged = goal.merged(&stack, disk.as_ref(), look);
-    let choice = chosen.of(&path).filter(|choice| match choice {
-        Choice::Merge => merged.is_ok(),
-        Choice::Yours => theirs.is_some(),
-        _ => true,
-    });
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
-    let settled = || stack.settled(goal.stack.layers());
-    let (verdict, record, stack_after) = match (choice, &merged) {
-        (Some(Choice::Disk), _) => (None, disk.clone(), settled()),
-        (Some(Choice::Skip), _) => (None, disk.clone(), stack.clone()),
-        (Some(Choice::Yours), _) => (None, theirs.clone().flatten(), settled()),
-        (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(&stack), goal.stack.clone()),
-        (None, _) if changes && !out.is_empty() && look.is_git_s(&path) => {
-            (Some(Verdict::GitHas), disk.clone(), stack.clone())
-        }
-        (None, _) if goal.is_doubtful(&stack, &out) => goal.without_ambiguous(&stack, disk.as_ref(), look),
-        (_, Ok(merged)) => {
-            let verdict = merged.mixed.then_some(Verdict::Merge);
-            (verdict, merged.record.clone(), merged.stack.clone())
-        }
-        (_, Err(clash)) => (Some(Verdict::Conflict(*clash)), disk.clone(), stack.clone()),
+    let git_has = changes && !out.is_empty() && look.is_git_s(&path);
+    let doubtful = goal.is_doubtful(&stack, &out);
+    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubtful, git_has };
+    let unchosen = fork.outcome(chosen.others.as_ref(), look);
+    let (mut whole, whole_stack) = fork.whole(&unchosen);
+    let (verdict, record, stack_after) = if !hunks.is_empty() {
+        let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look);
+        let part = part.map_err(|why| Unfit { path: path.clone(), why })?;
+        let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look);
+        whole = whole.map(|whole| with_mode_of(whole, &part));
+        (Some(Verdict::Part), Some(part), stack)
+    } else if choice == chosen.others.as_ref() {
+        unchosen
+    } else {
+        fork.outcome(choice, look)
     };
-    let verdict = verdict.unwrap_or_else(|| plain(disk.as_ref(), record.as_ref()));
-    let choices = offered(&verdict, merged.is_ok(), theirs.is_some());
-    let change = FileChange { path: path.clone(), before: disk, after: record };
-    let step = PathMove { change, stack_before: stack, stack_after };
-    Some(PathPlan { path, verdict, grade, out, into, step, choices, renamed: None })
+    let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
+    let choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
+    let change = FileChange { path: path.clone(), before: fork.disk, after: record };
+    let step = PathMove { change, stack_before: fork.stack, stack_after };
+    Ok(Some(PathPlan { path, verdict, grade, out, into, step, choices, whole, hunks, renamed: None }))
+}
+
+/// A path where it is to be decided which way it goes.
+struct Fork {
+    goal: Goal,
+    stack: Stack,
+    disk: Option<Record>,
+    theirs: Option<Option<Record>>,
+    merged: Result<Rebuilt, Clash>,
+    /// Whether something would leave that nobody is sure of.
+    doubtful: bool,
+    git_has: bool,
+}
+
+impl Fork {
+    /// What becomes of it with a choice, or without one.
+    fn outcome(&self, choice: Option<&Choice>, look: &mut dyn Look) -> Outcome {
+        let (goal, stack, disk) = (&self.goal, &self.stack, self.disk.as_ref());
+        let choice = choice.filter(|choice| match choice {
+            Choice::Merge => self.merged.is_ok(),
+            Choice::Yours => self.theirs.is_some(),
+            Choice::Hunks(_) => false,
+            Choice::Disk | Choice::Checkpoint | Choice::Skip => true,
+        });
+        match (choice, &self.merged) {
+            (Some(Choice::Disk), _) => (None, disk.cloned(), stack.settled(goal.stack.layers())),
+            (Some(Choice::Skip), _) => (None, disk.cloned(), stack.clone()),
+            (Some(Choice::Yours), _) => {
+                (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers()))
+            }
+            (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.stack.clone()),
+            (None, _) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
+            (None, _) if self.doubtful => goal.without_ambiguous(stack, disk, look),
+            (_, Ok(merged)) => {
+                let verdict = merged.mixed.then_some(Verdict::Merge);
+                (verdict, merged.record.clone(), merged.stack.clone())
+            }
+            (_, Err(clash)) => (Some(Verdict::Conflict(*clash)), disk.cloned(), stack.clone()),
+        }
+    }
+
+    /// What it would be, and with which layers, if no clash and no doubt kept it as this outcome says.
+    fn whole(&self, (verdict, record, stack): &Outcome) -> (Option<Record>, Stack) {
+        match (verdict, &self.merged) {
+            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Ok(merged)) => {
+                (merged.record.clone(), merged.stack.clone())
+            }
+            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Err(_)) => {
+                (self.goal.checkpoint(&self.stack), self.goal.stack.clone())
+            }
+            _ => (record.clone(), stack.clone()),
+        }
+    }
+
+    /// The layers when it gets only a part of what it would be. Where that is a merge, the part holds all that others wrote,
+    /// and the rest of it is the deltas' alone. Otherwise the layers say what the deltas did, as before, and whatever
+    /// differs from that is somebody's.
+    fn partly(
+        &self,
+        part: &Record,
+        (whole, stack): (Option<&Record>, Stack),
+        merges: bool,
+        look: &mut dyn Look,
+    ) -> Stack {
+        if Some(part) == whole {
+            return stack;
+        }
+        let merges = merges && self.merged.is_ok() && self.goal.reversed.is_empty();
+        let parted = merges.then(|| self.stack.partly(self.disk.as_ref(), stack.layers(), part, look).ok());
+        parted.flatten().unwrap_or_else(|| self.stack.together(stack.layers()))
+    }
+}
+
+/// A record with the permission bits of another: hunks are of bytes only.
+fn with_mode_of(record: Record, other: &Record) -> Record {
+    match (record, other) {
+        (Record::File { hash, len, .. }, Record::File { mode, .. }) => {
+            Record::File { hash, len, mode: *mode }
+        }
+        (record, _) => record,
+    }
 }
 
 /// What is done when one record takes another's place.
@@ -237,15 +355,16 @@ fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
         Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas => Choice::Skip,
         _ => Choice::Checkpoint,
     };
-    let others = [
+    let mut choices = vec![
         (Choice::Checkpoint, true),
         (Choice::Merge, merges),
         (Choice::Yours, theirs),
         (Choice::Disk, true),
         (Choice::Skip, true),
     ];
-    let others = others.into_iter().filter(|(choice, offered)| *offered && *choice != first);
-    std::iter::once(first).chain(others.map(|(choice, _)| choice)).collect()
+    choices.retain(|(choice, offered)| *offered || *choice == first);
+    choices.sort_by_key(|(choice, _)| *choice != first);
+    choices.into_iter().map(|(choice, _)| choice).collect()
 }
 
 /// What a path is to become, as layers.

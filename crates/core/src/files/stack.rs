@@ -127,6 +127,41 @@ impl Stack {
         }
     }
 
+    /// The layers when only a part of what leads to `wanted` is done (case 37). What is not done of it is still its delta's: each
+    /// layer then holds what is left of it, and one with nothing left goes. What can't be told apart stays with the
+    /// layer that is higher.
+    pub fn partly(
+        &self,
+        disk: Option<&Record>,
+        wanted: &[Layer],
+        part: &Record,
+        bytes: &mut dyn MergeBytes,
+    ) -> Result<Self, Clash> {
+        let kept = self.0.iter().zip(wanted).take_while(|(have, want)| have == want).count();
+        let base = self.rebuild(disk, &self.0[..kept], bytes)?.record;
+        let Self(mut layers) = self.together(wanted);
+        let mut above = layers.split_off(kept);
+        let mut after = Some(part.clone());
+        for (at, layer) in above.iter_mut().enumerate().rev() {
+            let merged = merge(layer.after.as_ref(), after.as_ref(), layer.before.as_ref(), bytes);
+            let before = merged.ok().filter(|_| at > 0).map_or_else(|| base.clone(), |merged| merged.record);
+            *layer = Layer { before: before.clone(), after, ..layer.clone() };
+            after = before;
+        }
+        layers.extend(above.into_iter().filter(|layer| layer.before != layer.after));
+        Ok(Self(layers))
+    }
+
+    /// The layers, and those of `wanted` that are not among them, in path order.
+    #[must_use]
+    pub fn together(&self, wanted: &[Layer]) -> Self {
+        let have = |delta| self.0.iter().any(|layer| layer.delta == delta);
+        let mut layers = self.0.clone();
+        layers.extend(wanted.iter().filter(|want| !have(want.delta)).cloned());
+        layers.sort_by_key(|layer| layer.delta);
+        Self(layers)
+    }
+
     /// The layers when what is on the disk is kept although only `wanted` should be in it: what was to be taken back counts
     /// as somebody else's from now on. A layer above it then begins where that one did, so that what was dropped does
     /// not come back with it (case 36).
@@ -147,4 +182,4 @@ impl Stack {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

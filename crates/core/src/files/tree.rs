@@ -171,6 +171,8 @@ fn made(path: FilePath) -> PathPlan {
         into: Vec::new(),
         step,
         choices: Vec::new(),
+        whole: None,
+        hunks: Vec::new(),
         renamed: None,
     }
 }

@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, FileChange, FilePath, Head, Part, Projection, Seq};
 use retake_store::{CaptureRow, PageRequest, Reading, Receipt};
-use retake_worktree::Objects;
+use retake_worktree::{Diff, Objects, Shown};
 
 use super::blocking;
 use crate::engine::Engine;
@@ -19,14 +19,14 @@ const LOOK_AHEAD: u64 = 8;
 
 impl Engine {
     /// How a change looks: words, and a unified diff. `from` is the path that the content had before.
-    pub async fn diff(&self, change: FileChange, from: Option<FilePath>) -> Result<Vec<u8>> {
+    pub async fn diff(&self, change: FileChange, from: Option<FilePath>, shown: Shown) -> Result<Diff> {
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let diff = blocking(move || {
             let from = from.as_ref().unwrap_or(&change.path);
             let after = (&change.path, change.after.as_ref());
-            retake_worktree::diff(&*objects, (from, change.before.as_ref()), after)
+            retake_worktree::diff(&*objects, (from, change.before.as_ref()), after, &shown)
         });
-        Ok(diff.await??.to_bytes())
+        Ok(diff.await??)
     }
 
     /// Looks at the folder of a conversation, and keeps what was seen under a name.

@@ -54,6 +54,7 @@ impl Engine {
             if wish.scope == Scope::Files {
                 return Err(nothing());
             }
+            wish.chosen.fits(|_| false)?;
             return Ok(FilesApplied::without_files(self.apply(conversation, apply).await?));
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.

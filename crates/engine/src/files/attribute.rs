@@ -64,6 +64,11 @@ impl Calls {
         }
     }
 
+    /// Whether no call is open.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// The jobs that have ended. To be asked before a capture: what they did just before they ended is still theirs.
     pub(super) fn ended(&self, is_alive: impl Fn(&str) -> bool) -> Vec<String> {
         self.jobs.iter().map(|job| &job.id).filter(|id| !is_alive(id)).cloned().collect()

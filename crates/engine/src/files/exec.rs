@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Flags, Part, Role, ToolOutcome};
 use retake_store::{By, CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
-use retake_worktree::GitState;
+use retake_worktree::{GitState, Permission, Sweep};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
@@ -64,8 +64,9 @@ impl Engine {
         }
         let claim = self.claim(conversation)?;
         let held = self.workspace(conversation).await?;
-        // What was changed before it starts is not the command's.
-        let (held, _) = self.capture(held, None).await?;
+        // What was changed before it starts is not the command's. A turn that begins ends the one before.
+        let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
+        let (held, _) = self.capture_where(held, sweep, None).await?;
         let (mut held, git) = git::look(held).await?;
         let call = self.start_call(conversation, &exec, &mut held, claim, git).await?;
         drop(held);
@@ -203,7 +204,7 @@ impl Engine {
         };
         // Asked first: whatever ends while the tree is looked at may have written behind the look.
         let (mut over, living) = (held.calls.ended(is_alive), processes::alive(&of.id).len());
-        let (held, capture) = match see(held, retake_worktree::Permission::Granted).await {
+        let (held, capture) = match see(held, Sweep::Watched, Permission::Granted).await {
             Ok(seen) => seen,
             Err(error) => return self.end_unseen(of, ending, output, error).await,
         };
@@ -225,6 +226,7 @@ impl Engine {
         let receipt = self.store().say_changed(of.conversation, say, delta).await?;
         held.calls.forget(&over);
         accept(&mut held, capture)?;
+        held.called = true;
         let outcome = if ending.stopped { Outcome::Interrupted } else { Outcome::Succeeded };
         Ok(Ended { outcome, entry: receipt.entries.first().copied(), receipt: Some(receipt), error: None })
     }

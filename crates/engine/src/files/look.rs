@@ -3,17 +3,27 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, Look, MergeBytes, Now, Record};
+use retake_core::{
+    Choice, ContentHash, FilePath, FilePlan, Look, MergeBytes, NoSuchHunks, Now, Record, Verdict,
+};
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 
 use super::Workspace;
 
+/// Why a path is left alone whose version to be is gone (erased, collected by the quota, or lost).
+const NOT_KEPT: &str = "the version that it takes is not kept any more";
+
 /// A workspace, to be planned on.
 pub(super) struct Looking<'a> {
     workspace: &'a Workspace,
+    objects: Arc<dyn Objects>,
     merges: StoredMerges,
     theirs: &'a HashMap<FilePath, Option<Record>>,
     git_s: &'a HashSet<FilePath>,
+    /// The path that is looked at.
+    at: Option<FilePath>,
+    /// Paths that could not be merged, as a version that it takes is not kept.
+    gone: HashSet<FilePath>,
 }
 
 impl<'a> Looking<'a> {
@@ -23,7 +33,24 @@ impl<'a> Looking<'a> {
         theirs: &'a HashMap<FilePath, Option<Record>>,
         git_s: &'a HashSet<FilePath>,
     ) -> Self {
-        Self { workspace, merges: StoredMerges::new(objects), theirs, git_s }
+        let merges = StoredMerges::new(Arc::clone(&objects));
+        Self { workspace, objects, merges, theirs, git_s, at: None, gone: HashSet::new() }
+    }
+
+    /// What takes a version that is not kept any more is left alone, and says so.
+    pub(super) fn leave_what_is_gone(&self, plan: &mut FilePlan) {
+        for path in &mut plan.paths {
+            let change = &path.step.change;
+            let written = change.after.as_ref().filter(|_| change.after != change.before);
+            let missing = written.and_then(Record::hash).is_some_and(|hash| !self.objects.contains(&hash));
+            let unmerged = matches!(path.verdict, Verdict::Conflict(_)) && self.gone.contains(&path.path);
+            if missing || unmerged {
+                path.verdict = Verdict::NotCovered(NOT_KEPT.to_owned());
+                path.choices = vec![Choice::Skip, Choice::Disk];
+                path.step.change.after = path.step.change.before.clone();
+                path.step.stack_after = path.step.stack_before.clone();
+            }
+        }
     }
 
     /// What went wrong with an object: what was planned with it is not to be trusted.
@@ -39,12 +66,26 @@ impl MergeBytes for Looking<'_> {
         ours: ContentHash,
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)> {
+        if ![base, ours, theirs].iter().all(|version| self.objects.contains(version)) {
+            self.gone.extend(self.at.clone());
+            return None;
+        }
         self.merges.merge(base, ours, theirs)
+    }
+
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks> {
+        self.merges.part(before, after, hunks)
     }
 }
 
 impl Look for Looking<'_> {
     fn now(&mut self, path: &FilePath) -> Now {
+        self.at = Some(path.clone());
         match self.workspace.tree.known(path) {
             Known::Absent => Now::Covered(None),
             Known::Is(record) => Now::Covered(Some(record)),

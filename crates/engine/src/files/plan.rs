@@ -84,7 +84,10 @@ impl Engine {
         };
         let takes_files = wish.scope != Scope::Conversation && self.has_deltas(conversation).await?;
         let (files, git, running) = match takes_files {
-            false => (None, Vec::new(), Vec::new()),
+            false => {
+                wish.chosen.fits(|_| false)?;
+                (None, Vec::new(), Vec::new())
+            }
             true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
@@ -226,14 +229,17 @@ async fn draw(
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
     let (held, plan, git_s, error) = blocking(move || {
         let mut looking = Looking::new(&held, objects, &theirs, &git_s);
-        let plan = FilePlan::new(wishes, &chosen, &mut looking);
+        let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
+        if let Ok(plan) = &mut plan {
+            looking.leave_what_is_gone(plan);
+        }
         let error = looking.take_error();
         (held, plan, git_s, error)
     })
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok((held, plan, git_s)),
+        None => Ok((held, plan?, git_s)),
     }
 }
 

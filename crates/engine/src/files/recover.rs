@@ -3,7 +3,7 @@
 
 use retake_core::FileChange;
 use retake_store::{IntentRow, WorkspaceRow};
-use retake_worktree::{Direction, StagingName, discard, recover};
+use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
 
 use super::workspace::{Held, lock};
 use super::{blocking, workspace::see};
@@ -13,6 +13,16 @@ use crate::error::{EngineError, Kind, Result};
 impl Engine {
     /// Finishes what is open; what can't be, is said, a sentence each.
     pub async fn settle_files(&self) -> Result<Vec<String>> {
+        let mut notices = self.settle_rewinds().await?;
+        if let Err(error) = self.finish_erasing().await {
+            notices.push(format!(
+                "what was erased of files may still be kept, the next start tries again: {error}"
+            ));
+        }
+        Ok(notices)
+    }
+
+    async fn settle_rewinds(&self) -> Result<Vec<String>> {
         let intents = self.store().intents().await?;
         if intents.is_empty() {
             return Ok(Vec::new());
@@ -65,7 +75,7 @@ impl Engine {
         if held.tree.is_known() {
             return Ok(held);
         }
-        let (mut held, capture) = see(held, retake_worktree::Permission::Granted).await?;
+        let (mut held, capture) = see(held, Sweep::Whole, Permission::Granted).await?;
         super::workspace::accept(&mut held, capture)?;
         Ok(held)
     }

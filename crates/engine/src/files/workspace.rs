@@ -1,13 +1,15 @@
 //! A workspace that is open: its root, its tree, and the calls that may be changing it.
 
+use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{Capture, Findings, GitState, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
 use super::processes;
@@ -29,10 +31,30 @@ pub(crate) struct Workspace {
     pub(super) git: Option<GitState>,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
+    /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
+    pub(super) called: bool,
 }
 
-/// A workspace that nobody else works on while this lives.
-pub(super) type Held = OwnedMutexGuard<Workspace>;
+/// A workspace that nobody else works on while this lives, and that is not collected from. Nobody holds two at once: who
+/// collects may wait between them.
+pub(crate) struct Held {
+    workspace: OwnedMutexGuard<Workspace>,
+    _at_work: OwnedRwLockReadGuard<()>,
+}
+
+impl Deref for Held {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        &mut self.workspace
+    }
+}
 
 impl Engine {
     /// The workspace of a conversation: its folder.
@@ -65,6 +87,7 @@ impl Engine {
     }
 
     async fn hold(&self, row: WorkspaceRow, root: Root) -> Result<Held> {
+        let at_work = Arc::clone(&self.files.at_work).read_owned().await;
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
             None => {
@@ -73,14 +96,25 @@ impl Engine {
                 self.files.keep(self.files.open_tree(row, root, Calls::after_restart(jobs)).await?)
             }
         };
-        Ok(opened.lock_owned().await)
+        Ok(Held { workspace: opened.lock_owned().await, _at_work: at_work })
     }
 
     /// Captures, and gives what was found to whom it belongs: to the calls that are open, to jobs of earlier ones, or to
     /// nobody. With a name, the capture is kept also when it found nothing.
     pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
+        self.capture_where(held, Sweep::Whole, name).await
+    }
+
+    /// The same, where `sweep` says. Between calls that may be where the watch says; at the end of a turn, before an
+    /// apply and on request it is everywhere.
+    pub(super) async fn capture_where(
+        &self,
+        held: Held,
+        sweep: Sweep,
+        name: Option<String>,
+    ) -> Result<(Held, Findings)> {
         let over = held.calls.ended(is_alive);
-        let (mut held, capture) = see(held, Permission::Ask).await?;
+        let (mut held, capture) = see(held, sweep, Permission::Ask).await?;
         self.keep_capture(&mut held, &capture, name, over).await?;
         let findings = accept(&mut held, capture)?;
         Ok((held, findings))
@@ -94,6 +128,7 @@ impl Engine {
         name: Option<String>,
         over: Vec<String>,
     ) -> Result<()> {
+        self.files.captures.fetch_add(1, Ordering::Relaxed);
         let mark = capture.mark().0;
         let Attributed { nobodys, owned } = held.calls.attribute(&capture.findings);
         if name.is_some() || held.mark_kept != Some(mark) {
@@ -113,10 +148,11 @@ pub(super) fn is_alive(call: &str) -> bool {
     !processes::alive(call).is_empty()
 }
 
-/// Looks at the whole tree.
-pub(super) async fn see(held: Held, permission: Permission) -> Result<(Held, Capture)> {
+/// Looks at the tree.
+pub(super) async fn see(held: Held, sweep: Sweep, permission: Permission) -> Result<(Held, Capture)> {
     let (held, seen) = blocking(move || {
-        let seen = held.tree.capture(&Sweep::Whole, permission, &|_| ());
+        let watched = if held.called { held.tree.watch() } else { Ok(()) };
+        let seen = watched.and_then(|()| held.tree.capture(&sweep, permission, &|_| ()));
         (held, seen)
     })
     .await?;
@@ -143,7 +179,7 @@ impl Files {
     async fn open_tree(&self, row: WorkspaceRow, root: Root, calls: Calls) -> Result<Workspace> {
         let config = self.config()?;
         let objects = self.objects().await?;
-        let data = config.data_dir.join("workspaces").join(row.no.0.to_string());
+        let data = self.index_dir(row.no)?;
         let rules = config.rules.clone();
         let path = root.path().to_owned();
         let mark = row.mark.map(Mark);
@@ -155,7 +191,7 @@ impl Files {
         .await??;
         // An index that was lost is made anew: then nothing is known of what changed meanwhile.
         let mark_kept = row.mark.filter(|_| tree.is_known());
-        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept })
+        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept, called: false })
     }
 }
 

@@ -164,6 +164,18 @@ pub(super) static KEYS: &[Key] = &[
         "The time between two words of the built-in demo.",
     ),
     key(
+        "files.retention_days",
+        Takes::Whole(0, 36_500),
+        Value::Whole(30),
+        "Days that what you changed yourself between the agent's commands is kept, for a choice of \"yours\". What the agent's\ncommands changed, checkpoints, and files as they are now are kept longer.",
+    ),
+    key(
+        "files.quota_mb",
+        Takes::Whole(1, 1 << 40),
+        Value::Whole(10_240),
+        "Megabytes that all kept versions of files may take. Beyond them the oldest of your own changes go first. What going\nback may need goes only by `retake workspace prune`, which says what that is and asks.",
+    ),
+    key(
         "endpoint.*.base_url",
         Takes::Url,
         Value::None,

@@ -10,6 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::keys::{self, Takes, Value};
 use super::{Endpoint, EndpointKind, Settings, SettingsError};
+use crate::files::Keep;
 use crate::model::genai::Timeouts;
 use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
@@ -209,6 +210,10 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
         },
         find_within: millis(&["local", "find_within_ms"]),
         demo_pace: millis(&["demo", "word_delay_ms"]),
+        keep: Keep {
+            retention: Duration::from_secs(values.whole_or_default(&["files", "retention_days"]) * 24 * 3600),
+            quota: values.whole_or_default(&["files", "quota_mb"]) * 1_000_000,
+        },
     })
 }
 

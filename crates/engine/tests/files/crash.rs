@@ -1,14 +1,16 @@
 //! A program that is killed in the middle of a rewind: after the next start everything is as before, or everything as
-//! after, in the conversation and in the files (design, section 4, invariant 7).
+//! after, in the conversation and in the files. Or in the middle of a call: what it changed is the call's, or kept as
+//! uncertain (design, section 4, invariants 7 and 8).
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
 use retake_core::ConversationId;
+use retake_engine::worktree::PackObjects;
 use retake_engine::worktree::failpoint::FAILPOINTS;
-use tempfile::TempDir;
 
 use super::{Yard, engine};
 
@@ -16,38 +18,52 @@ use super::{Yard, engine};
 const WHERE: &str = "RETAKE_TEST_CRASH";
 
 /// What is done before: two turns whose deltas are of all kinds.
-async fn two_turns() -> Yard {
+pub(super) async fn two_turns() -> Yard {
     let yard = Yard::with(&[("a", "one\n"), ("gone", "dear\n"), ("deep/b", "b\n")]).await;
     yard.run("echo two > a; rm gone; mkdir new; echo x > new/x; chmod 600 deep/b").await;
     yard.run("echo three > a; ln -s a link; rm -r deep; echo file > deep").await;
     yard
 }
 
-/// The rewind that is killed. Started by the test below, in a process of its own.
-#[tokio::test]
-async fn a_rewind_to_be_killed() {
-    let Some(dir) = std::env::var_os(WHERE).map(PathBuf::from) else {
-        // By itself it only shows that the set-up does what the other test needs.
-        assert_eq!(two_turns().await.turns().await, 2);
-        return;
-    };
+/// What the parent left, in the process that is to be killed; nothing in the test by itself.
+async fn left() -> Option<Yard> {
+    let dir = std::env::var_os(WHERE).map(PathBuf::from)?;
     let id: ConversationId = fs::read_to_string(dir.join("id")).expect("an id").parse().expect("an id");
     let held = tempfile::Builder::new().tempdir_in(&dir).expect("a folder");
     let engine = super::engine_at(&dir, u64::from(std::process::id()) << 16).await;
-    let yard = Yard { engine, id, dir: std::sync::Arc::new(held) };
-    yard.back("t1").await;
+    Some(Yard { engine, id, dir: std::sync::Arc::new(held) })
 }
 
-/// Kills the rewind at the `nth` time that it comes to a point; whether it came there.
-fn kill_at(dir: &TempDir, point: &str, nth: usize) -> bool {
+/// Runs one of the tests below in a process of its own, and kills it at the `nth` time that it comes to a point; whether
+/// it came there. What it leaves is opened again.
+async fn killed(yard: Yard, test: &str, point: &str, nth: usize) -> (Yard, bool) {
+    let Yard { engine: old, id, dir } = yard;
+    drop(old);
+    fs::write(dir.path().join("id"), id.to_string()).expect("written");
+    let killed = kill_at(&dir, test, point, nth);
+    (Yard { engine: engine(&dir).await, id, dir }, killed)
+}
+
+/// The same, of what lies in this folder.
+pub(super) fn kill_at(dir: &tempfile::TempDir, test: &str, point: &str, nth: usize) -> bool {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new(program);
-    child.args(["--exact", "files::crash::a_rewind_to_be_killed", "--nocapture"]);
+    child.args(["--exact", &format!("files::crash::{test}"), "--nocapture"]);
     child.env(WHERE, dir.path()).env("RETAKE_FAILPOINT", format!("{point}:{nth}"));
     let done = child.output().expect("it starts");
     let killed = done.status.signal() == Some(9);
     assert!(killed || done.status.success(), "{point}:{nth}: {done:?}");
     killed
+}
+
+/// The rewind that is killed.
+#[tokio::test]
+async fn a_rewind_to_be_killed() {
+    match left().await {
+        Some(yard) => drop(yard.back("t1").await),
+        // By itself it only shows that the set-up does what the other test needs.
+        None => assert_eq!(two_turns().await.turns().await, 2),
+    }
 }
 
 #[tokio::test]
@@ -57,14 +73,11 @@ async fn killed_at_any_point_of_a_rewind_it_is_all_or_nothing() {
         for nth in [1, 4] {
             let yard = two_turns().await;
             let there = yard.all();
-            let Yard { engine: old, id, dir } = yard;
-            drop(old);
-            fs::write(dir.path().join("id"), id.to_string()).expect("written");
-            if !kill_at(&dir, point, nth) {
+            let (yard, killed) = killed(yard, "a_rewind_to_be_killed", point, nth).await;
+            if !killed {
                 break;
             }
             points += 1;
-            let yard = Yard { engine: engine(&dir).await, id, dir };
             assert_eq!(
                 yard.engine.settle_files().await.expect("settled"),
                 Vec::<String>::new(),
@@ -88,4 +101,112 @@ async fn killed_at_any_point_of_a_rewind_it_is_all_or_nothing() {
         }
     }
     assert!(before > 3 && after > 3 && points > 10, "{before} before, {after} after, of {points}");
+}
+
+/// The call that is killed.
+#[tokio::test]
+async fn a_call_to_be_killed() {
+    match left().await {
+        Some(yard) => yard.run(CALL).await,
+        None => assert_eq!(one_turn().await.turns().await, 1),
+    }
+}
+
+/// What the killed call does.
+const CALL: &str =
+    "echo three > a; rm deep/b; mkdir new; head -c 300000 /dev/urandom > new/x; chmod 600 keep";
+
+/// A turn, and then an edit of the user's.
+async fn one_turn() -> Yard {
+    let yard = Yard::with(&[("a", "one\n"), ("mine", "one\n"), ("deep/b", "b\n"), ("keep", "k\n")]).await;
+    yard.run("echo two > a; echo made > made").await;
+    yard.write("mine", "two\n");
+    yard
+}
+
+/// Paths that the call changes.
+const CHANGED: [&str; 5] = ["a Revert", "deep/b Recreate", "keep Revert", "new Delete", "new/x Delete"];
+
+#[tokio::test]
+async fn killed_at_any_point_of_a_capture_what_was_changed_is_the_calls_or_kept() {
+    let (mut calls, mut kept, mut never_ran) = (0, 0, 0);
+    let mut passed = BTreeSet::new();
+    let ours = |point: &&&str| ["capture.", "index.", "objects."].iter().any(|our| point.starts_with(our));
+    for point in FAILPOINTS.iter().filter(ours) {
+        for nth in [1, 2, 4] {
+            let yard = one_turn().await;
+            let (before, when) = (yard.all(), format!("{point}:{nth}"));
+            let (yard, killed) = killed(yard, "a_call_to_be_killed", point, nth).await;
+            if !killed {
+                break;
+            }
+            passed.insert(point);
+            assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new(), "{when}");
+            let there = yard.all();
+            let ran = there != before;
+            yard.engine.store().prompt(yard.id, None).await.expect("readable");
+            let asked = yard.turns().await > 1;
+            // What the next call does is its own, and only that.
+            yard.run("echo next > next").await;
+            let last = format!("t{}", yard.turns().await);
+            assert_eq!(yard.verdicts(&last).await, ["next Delete"], "{when}");
+            yard.back(&last).await;
+            assert_eq!(yard.all(), there, "{when}: what is on the disk is as it was left");
+            let own = if asked { yard.verdicts("t2").await } else { Vec::new() };
+            if own == CHANGED {
+                calls += 1;
+            } else if ran {
+                // Nobody saw the call end: what is found later may be anyone's.
+                assert_eq!(
+                    own,
+                    CHANGED.map(|line| format!("{} Kept", &line[..line.find(' ').unwrap()])),
+                    "{when}"
+                );
+                kept += 1;
+            } else {
+                assert_eq!(own, Vec::<String>::new(), "{when}");
+                never_ran += 1;
+            }
+            if asked {
+                yard.back("t2").await;
+                assert_eq!(yard.all(), if own == CHANGED { before } else { there.clone() }, "{when}");
+                yard.undo().await;
+                assert_eq!(yard.all(), there, "{when}");
+            }
+            first_turn(&yard, ran && own != CHANGED, &when).await;
+            sound(yard, &when);
+        }
+    }
+    assert!(
+        calls > 0 && kept > 3 && never_ran > 3,
+        "{calls} the call's, {kept} ambiguous, {never_ran} never ran"
+    );
+    let other: Vec<_> = FAILPOINTS.iter().filter(ours).filter(|point| !passed.contains(point)).collect();
+    // Those of another segment are passed by the tests of captures themselves.
+    assert_eq!(other, [&"objects.created", &"objects.sealed"]);
+}
+
+/// Going back to before the first turn works, and leaves what is uncertain; or says plainly that it is in the way.
+async fn first_turn(yard: &Yard, uncertain: bool, when: &str) {
+    let there = yard.all();
+    let done = yard.apply(yard.rewind("t1").await, super::FilesWish::default()).await;
+    match done {
+        Err(error) => {
+            assert!(uncertain && error.code == "conflict", "{when}: {error}");
+            assert_eq!(yard.all(), there, "{when}");
+        }
+        Ok(_) => {
+            let a = if uncertain { "three\n" } else { "one\n" };
+            assert_eq!((yard.read("a").as_deref(), yard.read("made")), (Some(a), None), "{when}");
+        }
+    }
+    assert_eq!(yard.read("mine").as_deref(), Some("two\n"), "{when}: the user's stays");
+}
+
+/// No object is damaged.
+fn sound(yard: Yard, when: &str) {
+    let Yard { engine, dir, .. } = yard;
+    drop(engine);
+    let objects = PackObjects::open(dir.path().join("data/objects")).expect("opened");
+    assert!(objects.check(&mut |_, _| {}).expect("checked").damaged.is_empty(), "{when}");
 }

@@ -1,6 +1,6 @@
 //! Where a rewind can go, and what it takes along (spec `rewind.md`, cases 31 to 37, 44).
 
-use retake_core::{Reason, Seen};
+use retake_core::{Choice, Reason, Seen};
 use retake_engine::store::{Action, Apply};
 use retake_engine::{FilesWish, Scope};
 
@@ -68,7 +68,7 @@ async fn rewind_case_36_a_middle_turn_is_dropped_with_its_files() {
     let drop = || Action::Mark { verb: Reason::Drop, entries: entries.clone(), range: true, seen: None };
     let refused = yard.apply(drop(), FilesWish::default()).await.expect_err("a conflict");
     assert_eq!((refused.code, yard.turns().await), ("conflict", 2));
-    yard.apply(drop(), choose("over", retake_core::Choice::Disk)).await.expect("done");
+    yard.apply(drop(), choose("over", Choice::Disk)).await.expect("done");
     assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\neight\n9\n"), "the later turn stays");
     assert_eq!((yard.read("over").as_deref(), yard.read("made1")), (Some("second\n"), None));
     assert_eq!(yard.turns().await, 1);
@@ -77,6 +77,118 @@ async fn rewind_case_36_a_middle_turn_is_dropped_with_its_files() {
     yard.does(Action::Rewind(later)).await;
     assert_eq!(yard.read("over").as_deref(), Some("old\n"));
     assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\n8\n9\n"));
+}
+
+/// A text of 20 numbered lines, of which some are written out.
+fn text(lines: &[(usize, &str)]) -> String {
+    let line = |number| match lines.iter().find(|(at, _)| *at == number) {
+        Some((_, word)) => format!("{word}\n"),
+        None => format!("{number}\n"),
+    };
+    (1..=20).map(line).collect()
+}
+
+#[tokio::test]
+async fn rewind_case_37_one_file_of_several() {
+    let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
+    yard.run("echo two > a; echo two > b; echo x > made").await;
+    yard.apply(yard.rewind("t1").await, choose("b", Choice::Skip)).await.expect("done");
+    assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
+    assert_eq!((yard.read("made"), yard.turns().await), (None, 0));
+    // What was skipped is asked about again.
+    yard.say("go on").await;
+    assert_eq!(yard.verdicts("t1").await, ["b Revert"]);
+    yard.undo().await;
+    yard.undo().await;
+    assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("two\n"), 1));
+}
+
+#[tokio::test]
+async fn rewind_case_37_one_hunk_of_several() {
+    let yard = Yard::with(&[("a", &text(&[]))]).await;
+    yard.run("sed -i 's/^2$/two/; s/^10$/ten/; s/^19$/nineteen/' a").await;
+    yard.write("a", &yard.read("a").expect("it").replace("15\n", "mine\n"));
+    let now = yard.read("a");
+    yard.apply(yard.rewind("t1").await, choose("a", Choice::Hunks(vec![2]))).await.expect("done");
+    let left = text(&[(2, "two"), (15, "mine"), (19, "nineteen")]);
+    assert_eq!((yard.read("a"), yard.turns().await), (Some(left.clone()), 0));
+    yard.undo().await;
+    assert_eq!((yard.read("a"), yard.turns().await), (now.clone(), 1), "all of it is back");
+    yard.redo().await;
+    assert_eq!((yard.read("a"), yard.turns().await), (Some(left.clone()), 0));
+
+    // The rest is still the call's: it goes with the next rewind, hunk by hunk or at once, and what somebody wrote stays.
+    yard.say("go on").await;
+    assert_eq!(yard.verdicts("t1").await, ["a Revert"]);
+    let wish = FilesWish { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
+    yard.apply(yard.rewind("t1").await, wish).await.expect("done");
+    assert_eq!(yard.read("a"), Some(text(&[(15, "mine"), (19, "nineteen")])));
+    yard.back("t1").await;
+    assert_eq!(yard.read("a"), Some(text(&[(15, "mine")])));
+    for expected in [text(&[(15, "mine"), (19, "nineteen")]), left] {
+        yard.undo().await;
+        assert_eq!(yard.read("a"), Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn rewind_case_37_of_several_calls_each_keeps_what_is_left_of_it() {
+    let yard = Yard::with(&[("a", &text(&[]))]).await;
+    yard.run("sed -i 's/^2$/two/; s/^10$/ten/' a").await;
+    yard.run("sed -i 's/^19$/nineteen/' a").await;
+    let wish = FilesWish { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
+    yard.apply(yard.rewind("t1").await, wish).await.expect("done");
+    assert_eq!(yard.read("a"), Some(text(&[(10, "ten"), (19, "nineteen")])));
+    yard.back("t2").await;
+    assert_eq!(
+        yard.read("a"),
+        Some(text(&[(10, "ten")])),
+        "the second call's is gone, the first one's is not"
+    );
+    yard.back("t1").await;
+    assert_eq!(yard.read("a"), Some(text(&[])));
+}
+
+#[tokio::test]
+async fn rewind_case_37_hunks_settle_a_conflict_and_take_nothing_from_others() {
+    let yard = Yard::with(&[("a", &text(&[]))]).await;
+    yard.run("sed -i 's/^2$/two/; s/^19$/nineteen/' a").await;
+    yard.write("a", &yard.read("a").expect("it").replace("two\n", "mine\n").replace("10\n", "mine, too\n"));
+    assert_eq!(yard.verdicts("t1").await, ["a Conflict(Bytes)"]);
+    // Against what was there then: the place that both wrote, somebody's own, the call's.
+    yard.apply(yard.rewind("t1").await, choose("a", Choice::Hunks(vec![3]))).await.expect("done");
+    assert_eq!(yard.read("a"), Some(text(&[(2, "mine"), (10, "mine, too")])));
+    yard.undo().await;
+    yard.apply(yard.rewind("t1").await, choose("a", Choice::Hunks(vec![1]))).await.expect("done");
+    assert_eq!(yard.read("a"), Some(text(&[(10, "mine, too"), (19, "nineteen")])));
+    yard.say("go on").await;
+    yard.back("t1").await;
+    assert_eq!(yard.read("a"), Some(text(&[(10, "mine, too")])), "the rest goes without a question");
+}
+
+#[tokio::test]
+async fn rewind_case_37_what_has_no_such_hunks_is_refused_and_nothing_changes() {
+    let yard = Yard::with(&[("a", &text(&[])), ("bytes", "\0one"), ("gone", "x\n")]).await;
+    yard.run("sed -i 's/^2$/two/; s/^19$/nineteen/' a; printf '\\0two' > bytes; rm gone; echo x > made")
+        .await;
+    let before = yard.all();
+    for (path, why) in [
+        ("a", "it has 2 hunks"),
+        ("bytes", "it is no text, or too large a one, and has no hunks"),
+        ("gone", "it comes back as a whole"),
+        ("made", "it goes as a whole"),
+        ("other", "nothing would be done to it"),
+    ] {
+        let wish = choose(path, Choice::Hunks(vec![9]));
+        let refused = yard.apply(yard.rewind("t1").await, wish).await.expect_err("there is no ninth hunk");
+        assert_eq!(refused.to_string(), format!("can't choose hunks of {path}: {why}"));
+        assert_eq!((refused.code, yard.turns().await, yard.all()), ("no_such_hunks", 1, before.clone()));
+    }
+    // Where no call has changed anything, too.
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    yard.say("hello").await;
+    let refused = yard.apply(yard.rewind("t1").await, choose("a", Choice::Hunks(vec![1]))).await;
+    assert_eq!((refused.expect_err("nothing").code, yard.turns().await), ("no_such_hunks", 1));
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ async fn step(desk: &Desk, rng: &mut Rng, all: &mut Vec<ConversationId>, number:
             let Ok(to) = desk.engine.entry(id, "@").await else { return };
             Action::Fold { verb: Reason::Fold, from, to, summary: format!("sum {number}"), covers: None }
         }
-        (14, Some(entry)) => Action::Erase { entries: vec![entry], matching: None },
+        (14, Some(entry)) => Action::Erase { entries: vec![entry], matching: None, objects: Vec::new() },
         (_, Some(entry)) => {
             let verb = [Reason::Hide, Reason::Exclude, Reason::Show][rng.usize(..3)];
             Action::Mark { verb, entries: vec![entry], range: false, seen: None }

@@ -230,7 +230,7 @@ impl InProcess {
                 for entry in &entries {
                     ids.push(self.entry(of, entry).await?);
                 }
-                Action::Erase { entries: ids, matching }
+                Action::Erase { entries: ids, matching, objects: Vec::new() }
             }
         })
     }

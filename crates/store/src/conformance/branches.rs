@@ -63,7 +63,10 @@ pub async fn store_case_25_forks(store: Arc<dyn Store>) {
     after.rewind("T9").await;
     assert_eq!(grandchild.shows().await, "T2 T9");
     assert_eq!(parent.store.forks(parent.id).await.expect("forks").len(), 2);
-    parent.act(Action::Erase { entries: vec![parent.named("T2")], matching: None }).await.expect("erased");
+    parent
+        .act(Action::Erase { entries: vec![parent.named("T2")], matching: None, objects: Vec::new() })
+        .await
+        .expect("erased");
     assert_eq!(grandchild.read(Projection::Timeline).await, "T1!  T2! T9 T9!");
     assert_eq!(before.search("T2", retake_core::Include::default()).await, "T2!");
 }

@@ -17,22 +17,22 @@ use crate::{
 /// What a capture saw, by name.
 const MARK: ContentHash = ContentHash([7; 32]);
 
-fn path(text: &str) -> FilePath {
+pub(super) fn path(text: &str) -> FilePath {
     FilePath::new(text.as_bytes()).expect("a path")
 }
 
 /// A file with that letter in it; nothing, for a blank.
-fn record(letter: char) -> Option<Record> {
+pub(super) fn record(letter: char) -> Option<Record> {
     let hash = ContentHash([u8::try_from(letter).expect("ASCII"); 32]);
     (letter != ' ').then_some(Record::File { hash, len: 1, mode: 0o644 })
 }
 
-fn change(name: &str, before: char, after: char) -> FileChange {
+pub(super) fn change(name: &str, before: char, after: char) -> FileChange {
     FileChange { path: path(name), before: record(before), after: record(after) }
 }
 
 /// The workspace of these tests.
-async fn workspace(store: &dyn Store) -> WorkspaceNo {
+pub(super) async fn workspace(store: &dyn Store) -> WorkspaceNo {
     store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("a workspace").no
 }
 
@@ -42,7 +42,7 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 }
 
 /// Stores a result that changed files.
-async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
+pub(super) async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
     let workspace = workspace(&*stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
     let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark: MARK };
@@ -50,14 +50,14 @@ async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt
 }
 
 /// The layers of a path.
-async fn layers(stage: &Stage, name: &str) -> Stack {
+pub(super) async fn layers(stage: &Stage, name: &str) -> Stack {
     let workspace = workspace(&*stage.store).await;
     let layers = stage.store.layers(stage.id, workspace, vec![path(name)]).await.expect("layers");
     layers.into_iter().next().expect("one path").1
 }
 
 /// The half of an operation that takes everything back from a path.
-async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
+pub(super) async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
     let workspace = workspace(&*stage.store).await;
     if let Some(staging) = staging {
         stage.store.preparing(workspace, staging.into()).await.expect("prepared");
@@ -70,7 +70,7 @@ async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
     FilesHalf { workspace, moves, staged: staging.is_some() }
 }
 
-async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
+pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
     let apply = Apply { action: Action::Rewind(stage.named(to)), seen: Seen::Anything, by: by() };
     stage.store.apply_files(stage.id, apply, half).await
 }
@@ -206,6 +206,8 @@ pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     assert!(stage.store.intents().await.expect("intents").is_empty());
     let unknown = stage.store.content(stage.id, two).await.expect("it is on another branch");
     assert_eq!(unknown, [Part::text("two")]);
+    let meta = stage.store.meta(stage.id, two).await.expect("there, too");
+    assert_eq!((meta.id, stage.store.entry_id(stage.id, meta.pos).await.expect("an id")), (two, two));
 }
 
 async fn deltas(stage: &Stage) -> Vec<DeltaLine> {

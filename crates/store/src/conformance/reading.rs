@@ -192,7 +192,9 @@ pub async fn erased_words_are_gone_from_every_reading(store: Arc<dyn Store>) {
     stage.act(Action::Label(None, Some("about hunter2".into()))).await.expect("titled");
     let child = stage.fork(None).await;
     let head = stage.head().await;
-    let receipt = stage.act(Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()) }).await;
+    let receipt = stage
+        .act(Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()), objects: Vec::new() })
+        .await;
     let receipt = receipt.expect("erased");
     assert_eq!(receipt.ops.len(), 1);
     let told = stage.store.changes(child.id, Revision(1)).await.expect("changes").changed;

@@ -1,50 +1,66 @@
 //! Erase: the one exception to “nothing is lost”. Content is overwritten wherever it is, in every conversation
-//! of the root: entries, the full-text index, summaries made from them, labels and titles, streams in progress.
+//! of the root: entries, the full-text index, summaries made from them, labels and titles, streams in progress, what calls
+//! did to files.
 //! A dated operation without the content stays.
 
-use std::collections::BTreeSet;
+mod files;
 
-use retake_core::{By, Change, EntryId, LabelTarget, OpNo, Part, Pos, Source};
+pub(super) use files::noted;
+
+use std::collections::{BTreeSet, HashSet};
+
+use retake_core::{By, Change, ContentHash, ConversationId, EntryId, LabelTarget, OpNo, Part, Pos, Source};
 
 use super::Context;
 use super::decide::locate;
 use super::load::Loaded;
 use super::write::receipt_of;
 use crate::error::{Result, StoreError};
+use crate::files::FilesErased;
 use crate::request::Receipt;
-use crate::rows::{Erasure, Fingerprint, Key, Transactions};
+use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo, Transactions};
 
 /// How many entries are read at once while looking for a text.
 const PAGE: u64 = 512;
 
+/// What is to be erased, as it was asked for.
+pub(super) struct Doomed<'a> {
+    entries: &'a [EntryId],
+    matching: Option<&'a str>,
+    objects: HashSet<ContentHash>,
+}
+
+impl<'a> Doomed<'a> {
+    pub(super) fn new(entries: &'a [EntryId], matching: Option<&'a str>, objects: &[ContentHash]) -> Self {
+        let matching = matching.filter(|text| !text.is_empty());
+        Self { entries, matching, objects: objects.iter().copied().collect() }
+    }
+}
+
+/// Where it is.
+struct Reach {
+    family: Vec<Loaded>,
+    rows: Erasure,
+    files: files::Erasing,
+}
+
 impl<T: Transactions> Context<T> {
-    /// Erases these entries, and whatever contains `matching`.
+    /// Erases these entries with what their calls did to files, and whatever contains the text.
     pub(super) fn erase(
         &mut self,
         loaded: &Loaded,
-        entries: &[EntryId],
-        matching: Option<&str>,
+        what: &Doomed<'_>,
         by: &By,
         print: Fingerprint,
     ) -> Result<Receipt> {
-        let matching = matching.filter(|text| !text.is_empty());
-        let family = self.family(loaded)?;
-        let mut keys = BTreeSet::new();
-        for id in entries {
-            keys.insert(loaded.key(locate(&self.rows, loaded, *id)?)?);
-        }
-        if let Some(text) = matching {
-            for member in &family {
-                keys.extend(self.entries_with(member, text)?);
-            }
-        }
-        let erasure = self.affected(&family, &keys, matching)?;
-        let streams = matching.map_or(Ok(0), |text| self.erase_streams(&family, text))?;
-        if erasure.entries.is_empty() && erasure.ops.is_empty() && streams == 0 {
+        let Reach { family, rows: erasure, files } = self.reach(loaded, what)?;
+        let streams = what.matching.map_or(Ok(0), |text| self.erase_streams(&family, text))?;
+        if erasure.entries.is_empty() && erasure.ops.is_empty() && streams == 0 && files.is_empty() {
             let plan =
                 loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
             return Ok(receipt_of(loaded, retake_core::Commit::default(), &plan, None));
         }
+        self.erase_files(&family, files)?;
         self.rows.erase(loaded.row.root, &erasure)?;
         self.scrub();
         let receipt = self.record_erasure(loaded, &family, &erasure, by, print)?;
@@ -52,6 +68,41 @@ impl<T: Transactions> Context<T> {
             self.forget(member.row.id);
         }
         Ok(receipt)
+    }
+
+    /// What of files an erasure would take. Changes nothing.
+    pub(super) fn erasing(&mut self, id: ConversationId, what: &Doomed<'_>) -> Result<FilesErased> {
+        let loaded = self.load(id)?;
+        let Reach { family, files, .. } = self.reach(&loaded, what)?;
+        Ok(files.summary(&family))
+    }
+
+    fn reach(&mut self, loaded: &Loaded, what: &Doomed<'_>) -> Result<Reach> {
+        let family = self.family(loaded)?;
+        let mut keys = BTreeSet::new();
+        for id in what.entries {
+            keys.insert(loaded.key(locate(&self.rows, loaded, *id)?)?);
+        }
+        if let Some(text) = what.matching {
+            for member in &family {
+                keys.extend(self.entries_with(member, text)?);
+            }
+        }
+        let rows = self.affected(&family, &keys, what.matching)?;
+        let files = files::reach(&self.rows, &family, &keys, what)?;
+        Ok(Reach { family, rows, files })
+    }
+
+    /// What was to be erased from the object store is: its names go as well.
+    pub(super) fn objects_erased(&mut self) -> Result<()> {
+        if noted(&self.rows)?.is_empty() {
+            return Ok(());
+        }
+        self.rows.set_note(ERASED_OBJECTS, None)?;
+        // Names nothing: only the pages are to be overwritten.
+        self.rows.erase(LogNo(0), &Erasure::default())?;
+        self.scrub();
+        Ok(())
     }
 
     /// Drops streams in progress that contain a text; how many there were.

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, Commit, Conversation, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Layer, Mark,
-    OpNo, Operation, Pos, Reason, Records as _, Stack, Step, Time,
+    By, Commit, ContentHash, Conversation, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade,
+    Layer, Mark, OpNo, Operation, Pos, Reason, Records as _, Stack, Step, Time,
 };
 
 use super::decide::{decide, locate, undecided};
+use super::erase::{Doomed, noted};
 use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CallsSeen, CaptureRow, DeltaLayers, DeltaLine, FileStore, FilesHalf, IntentRow, Moved, NewCapture,
-    NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf, IntentRow,
+    Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
 use crate::request::{Action, Apply, Receipt, SayRequest};
-use crate::rows::{Backend, FileRows, Key, Rows, Transactions};
+use crate::rows::{Backend, FileRows, KEPT_SINCE, Key, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
     fn workspace(&mut self, row: WorkspaceRow) -> Result<WorkspaceRow> {
@@ -383,4 +384,60 @@ where
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()> {
         self.write(move |context| context.rows.set_intent(workspace, None)).await
     }
+
+    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased> {
+        self.write(move |context| match &action {
+            Action::Erase { entries, matching, objects } => {
+                context.erasing(conversation, &Doomed::new(entries, matching.as_deref(), objects))
+            }
+            _ => Ok(FilesErased::default()),
+        })
+        .await
+    }
+
+    async fn erased_objects(&self) -> Result<Vec<ContentHash>> {
+        self.read(noted).await
+    }
+
+    async fn objects_erased(&self) -> Result<()> {
+        self.write(|context| context.objects_erased()).await
+    }
+
+    async fn claims(&self) -> Result<Vec<Claim>> {
+        self.read(|rows| rows.claims()).await
+    }
+
+    async fn old_captures(&self, before: Time) -> Result<u64> {
+        self.read(move |rows| rows.old_captures(before)).await
+    }
+
+    async fn forget_captures(&self, before: Time) -> Result<u64> {
+        self.write(move |context| context.rows.remove_captures(before)).await
+    }
+
+    async fn kept_since(&self) -> Result<Option<Time>> {
+        self.read(kept_since).await
+    }
+
+    async fn keep_since(&self, since: Time) -> Result<()> {
+        self.write(move |context| {
+            let since = kept_since(&context.rows)?.map_or(since, |before| before.max(since));
+            context.rows.set_note(KEPT_SINCE, Some(&since.0.to_le_bytes()))
+        })
+        .await
+    }
+
+    async fn forget_workspace(&self, workspace: WorkspaceNo) -> Result<()> {
+        self.write(move |context| context.rows.remove_workspace(workspace)).await
+    }
+}
+
+fn kept_since<R: FileRows>(rows: &R) -> Result<Option<Time>> {
+    let damaged = |_| StoreError::Damaged {
+        row: "the note of how far back files are kept".into(),
+        why: "it is no time".into(),
+    };
+    let note = rows.note(KEPT_SINCE)?;
+    let time = note.map(|bytes| <[u8; 8]>::try_from(bytes).map(i64::from_le_bytes).map(Time));
+    time.transpose().map_err(damaged)
 }

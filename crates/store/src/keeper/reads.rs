@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use retake_core::{Answering, ConversationId, EntryId, Head, Message, Part, Pos, Records, Revision, Time};
+use retake_core::{
+    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Records, Revision, Time,
+};
 
 use super::answered::answered;
+use super::decide::locate;
 use super::load::{Loaded, load, load_at};
 use super::{Keeper, changes, port, read, search};
 use crate::error::{Result, StoreError};
@@ -197,6 +200,14 @@ where
             let tip = loaded.conversation.state.tip;
             let turn = loaded.conversation.turn_of(&loaded.records(rows), tip)?;
             Ok(Answering { turn, tip })
+        })
+        .await
+    }
+
+    async fn meta(&self, conversation: ConversationId, entry: EntryId) -> Result<Meta> {
+        self.with(conversation, move |rows, loaded| {
+            let pos = locate(rows, loaded, entry)?;
+            Ok(Meta { pos, ..rows.meta(loaded.key(pos)?)? })
         })
         .await
     }

@@ -9,6 +9,7 @@ use retake_core::{
 
 use super::Context;
 use super::decide::{decide, locate};
+use super::erase::Doomed;
 use super::load::{Loaded, load_at, load_new};
 use crate::error::{Result, StoreError};
 use crate::request::{Action, Apply, NewConversation, NewFork, Receipt, SayRequest};
@@ -225,8 +226,9 @@ impl<T: Transactions> Context<T> {
         if let Some(receipt) = self.recorded(&loaded, &apply.by, print)? {
             return Ok(receipt);
         }
-        if let Action::Erase { entries, matching } = &apply.action {
-            return self.erase(&loaded, entries, matching.as_deref(), &apply.by, print);
+        if let Action::Erase { entries, matching, objects } = &apply.action {
+            let what = Doomed::new(entries, matching.as_deref(), objects);
+            return self.erase(&loaded, &what, &apply.by, print);
         }
         let commit = decide(&self.rows, &loaded, &apply)?;
         let records = loaded.records(&self.rows);

@@ -1,19 +1,19 @@
 //! Rows about files, in memory.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack};
-use rpds::{RedBlackTreeMapSync, VectorSync};
+use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack, Time};
+use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+    CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
 };
-use crate::rows::{ConversationRow, FileRows, LogNo};
+use crate::rows::{Claims, ConversationRow, FileRows, Key, LogNo};
 
 /// Everything about files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
-    workspaces: VectorSync<WorkspaceRow>,
+    workspaces: RedBlackTreeMapSync<WorkspaceNo, WorkspaceRow>,
     captures: RedBlackTreeMapSync<(WorkspaceNo, u64), CaptureRow>,
     calls: RedBlackTreeMapSync<String, OpenCall>,
     git_moves: RedBlackTreeMapSync<(LogNo, u64), (WorkspaceNo, GitMove)>,
@@ -21,9 +21,22 @@ pub(super) struct Files {
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
     moved: RedBlackTreeMapSync<(LogNo, OpNo), Moved>,
     intents: RedBlackTreeMapSync<WorkspaceNo, IntentRow>,
+    notes: RedBlackTreeMapSync<String, Vec<u8>>,
 }
 
 impl Files {
+    fn is_last(&self, (workspace, no): (WorkspaceNo, u64)) -> bool {
+        self.captures.range((workspace, no + 1)..=(workspace, u64::MAX)).next().is_none()
+    }
+
+    fn old_captures(&self, before: Time) -> Vec<(WorkspaceNo, u64)> {
+        let old = |(key, row): (&(WorkspaceNo, u64), &CaptureRow)| {
+            let something = !row.changes.is_empty() || !self.is_last(*key);
+            (row.name.is_none() && row.time < before && something).then_some(*key)
+        };
+        self.captures.iter().filter_map(old).collect()
+    }
+
     fn of_log(&self, log: LogNo) -> impl DoubleEndedIterator<Item = &(DeltaLine, DeltaLayers)> {
         self.deltas.range((log, DeltaNo(0))..=(log, DeltaNo(u64::MAX))).map(|(_, delta)| delta)
     }
@@ -32,18 +45,17 @@ impl Files {
 impl FileRows for MemoryRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
         let files = &mut self.data.files;
-        let no = WorkspaceNo(files.workspaces.len() as u64 + 1);
-        files.workspaces.push_back_mut(WorkspaceRow { no, ..row.clone() });
+        let no = WorkspaceNo(files.workspaces.keys().next_back().map_or(1, |last| last.0 + 1));
+        files.workspaces.insert_mut(no, WorkspaceRow { no, ..row.clone() });
         Ok(no)
     }
 
     fn workspaces(&self) -> Result<Vec<WorkspaceRow>> {
-        Ok(self.data.files.workspaces.iter().cloned().collect())
+        Ok(self.data.files.workspaces.values().cloned().collect())
     }
 
     fn set_mark(&mut self, workspace: WorkspaceNo, mark: ContentHash) -> Result<()> {
-        let at = usize::try_from(workspace.0).unwrap_or(0).wrapping_sub(1);
-        if let Some(row) = self.data.files.workspaces.get_mut(at) {
+        if let Some(row) = self.data.files.workspaces.get_mut(&workspace) {
             row.mark = Some(mark);
         }
         Ok(())
@@ -127,7 +139,11 @@ impl FileRows for MemoryRows {
         path: &FilePath,
         stack: &Stack,
     ) -> Result<()> {
-        self.data.files.layers.insert_mut((home.log, workspace, path.clone()), stack.clone());
+        let (key, layers) = ((home.log, workspace, path.clone()), &mut self.data.files.layers);
+        match stack.layers() {
+            [] => drop(layers.remove_mut(&key)),
+            _ => layers.insert_mut(key, stack.clone()),
+        }
         Ok(())
     }
 
@@ -154,5 +170,103 @@ impl FileRows for MemoryRows {
 
     fn intents(&self) -> Result<Vec<IntentRow>> {
         Ok(self.data.files.intents.values().cloned().collect())
+    }
+
+    fn rewrite_delta(
+        &mut self,
+        home: &ConversationRow,
+        line: &DeltaLine,
+        layers: &DeltaLayers,
+    ) -> Result<()> {
+        self.insert_delta(home, line, layers)
+    }
+
+    fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>> {
+        let moved = self.data.files.moved.range((log, OpNo(0))..=(log, OpNo(u64::MAX)));
+        Ok(moved.map(|((_, op), moved)| (*op, moved.clone())).collect())
+    }
+
+    fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
+        self.insert_moved(home, op, moved)
+    }
+
+    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
+        self.insert_capture(workspace, row)
+    }
+
+    fn remove_captures(&mut self, before: Time) -> Result<u64> {
+        let doomed = self.data.files.old_captures(before);
+        for key in &doomed {
+            let is_last = self.data.files.is_last(*key);
+            match self.data.files.captures.get_mut(key).filter(|_| is_last) {
+                Some(last) => last.changes.clear(),
+                None => drop(self.data.files.captures.remove_mut(key)),
+            }
+        }
+        Ok(doomed.len() as u64)
+    }
+
+    fn old_captures(&self, before: Time) -> Result<u64> {
+        Ok(self.data.files.old_captures(before).len() as u64)
+    }
+
+    fn remove_workspace(&mut self, workspace: WorkspaceNo) -> Result<()> {
+        let files = &mut self.data.files;
+        files.workspaces.remove_mut(&workspace);
+        files.intents.remove_mut(&workspace);
+        let calls = files.calls.values().filter(|call| call.workspace == workspace);
+        let calls: Vec<String> = calls.map(|call| call.id.clone()).collect();
+        for id in &calls {
+            files.calls.remove_mut(id);
+        }
+        let captures: Vec<_> = files.captures.keys().filter(|(of, _)| *of == workspace).copied().collect();
+        for key in &captures {
+            files.captures.remove_mut(key);
+        }
+        let layers: Vec<_> = files.layers.keys().filter(|(_, of, _)| *of == workspace).cloned().collect();
+        for key in &layers {
+            files.layers.remove_mut(key);
+        }
+        let here = |(key, (line, _)): (&(LogNo, DeltaNo), &(DeltaLine, DeltaLayers))| {
+            (line.workspace == workspace).then_some((*key, DeltaLine { paths: 0, applied: 0, ..*line }))
+        };
+        let deltas: Vec<_> = files.deltas.iter().filter_map(here).collect();
+        deltas.into_iter().for_each(|(key, line)| files.deltas.insert_mut(key, (line, DeltaLayers::new())));
+        let here = |(key, moved): (&(LogNo, OpNo), &Moved)| (moved.workspace == workspace).then_some(*key);
+        let moved: Vec<_> = files.moved.iter().filter_map(here).collect();
+        moved.into_iter().for_each(|key| files.moved.insert_mut(key, Moved { workspace, moves: Vec::new() }));
+        Ok(())
+    }
+
+    fn claims(&self) -> Result<Vec<Claim>> {
+        let files = &self.data.files;
+        let mut claims = Claims::default();
+        for ((workspace, _), row) in files.captures.iter() {
+            claims.capture(*workspace, row);
+        }
+        for ((log, no), (line, layers)) in files.deltas.iter() {
+            let time = self.data.saved(Key { log: *log, seq: line.seq })?.entry.meta.time;
+            let by = (self.data.log(*log)?.row.id, *no);
+            claims.delta(line.workspace, by, time, layers);
+        }
+        for ((log, workspace, _), stack) in files.layers.iter() {
+            claims.stack(*workspace, self.data.log(*log)?.row.id, stack);
+        }
+        for ((log, op), moved) in files.moved.iter() {
+            claims.moved((self.data.log(*log)?.row.id, *op), self.data.op(*log, *op)?.time, moved);
+        }
+        Ok(claims.found)
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.data.files.notes.get(name).cloned())
+    }
+
+    fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()> {
+        match note {
+            Some(note) => self.data.files.notes.insert_mut(name.to_owned(), note.to_vec()),
+            None => drop(self.data.files.notes.remove_mut(name)),
+        }
+        Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! Rows about files. Part of the seam between the store's logic and its backends.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack};
+use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack, Time};
 
 use super::{ConversationRow, LogNo};
 use crate::error::Result;
 use crate::files::{
-    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+    CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
 };
 
 /// Rows about files, within one transaction.
@@ -28,7 +28,7 @@ pub trait FileRows {
     /// The calls that may be changing a workspace, in the order of their entries' ids.
     fn calls(&self) -> Result<Vec<OpenCall>>;
 
-    /// Adds what the call whose result is this entry moved in git.
+    /// Says what the call whose result is this entry moved in git; nothing, where that is erased.
     fn insert_git_move(
         &mut self,
         home: &ConversationRow,
@@ -68,4 +68,33 @@ pub trait FileRows {
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()>;
     /// Every intent.
     fn intents(&self) -> Result<Vec<IntentRow>>;
+
+    /// Overwrites what a delta did, and the counts of its line.
+    fn rewrite_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers)
+    -> Result<()>;
+    /// What the operations of a log did to files, first first.
+    fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>>;
+    /// Overwrites what an operation did to files.
+    fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()>;
+    /// Overwrites a capture's name and changes.
+    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()>;
+    /// Removes the captures before a time that have no name; of the last one of a workspace, whose number is needed, only
+    /// what it saw. How many there were.
+    fn remove_captures(&mut self, before: Time) -> Result<u64>;
+    /// How many those are.
+    fn old_captures(&self, before: Time) -> Result<u64>;
+    /// Removes a workspace, its captures and its intent; deltas and operations forget what they did there.
+    fn remove_workspace(&mut self, workspace: WorkspaceNo) -> Result<()>;
+    /// Every file's bytes that a row names. A row that can't be read is an error: what it names is not known.
+    fn claims(&self) -> Result<Vec<Claim>>;
+
+    /// What is noted under a name.
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    /// Notes something under a name, or removes what is noted there.
+    fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()>;
 }
+
+/// The note of what is to be erased from the object store.
+pub const ERASED_OBJECTS: &str = "erased_objects";
+/// The note of how far back the bytes of files are kept.
+pub const KEPT_SINCE: &str = "files_kept_since";

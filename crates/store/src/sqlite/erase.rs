@@ -10,10 +10,10 @@ use retake_core::{OpNo, Part};
 use rusqlite::{Connection, params};
 
 use super::cells::{first, missing, run};
-use super::{backup, entry, operation, schema, search};
+use super::{backup, entry, files, operation, schema, search};
 use crate::error::{Result, StoreError};
 use crate::record::{decode_parts, encode_parts, erased_delta};
-use crate::rows::{Erasure, Fingerprint, Key, LogNo};
+use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
 
 /// Stands where a fingerprint was: it is made from the content and could confirm a guess.
 const NO_FINGERPRINT: Fingerprint = [0; 16];
@@ -123,6 +123,8 @@ fn forget(store: &Path, copy: &Path) -> Result<bool> {
     }
     run(&db, ("open the store", "ATTACH ? AS store"), [store.to_string_lossy()])?;
     db.execute_batch(FORGET).map_err(attempt())?;
+    files::forget::forget(&db)?;
+    db.execute("DELETE FROM meta WHERE name = ?", [ERASED_OBJECTS]).map_err(attempt())?;
     search::rebuild(&db)?;
     db.execute_batch("COMMIT; DETACH store; VACUUM;").map_err(attempt())?;
     Ok(true)

@@ -1,5 +1,8 @@
 //! Rows about files.
 
+mod claims;
+pub(super) mod forget;
+
 use rusqlite::{Connection, params};
 
 use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, GitMove, OpNo, Stack, Time};
@@ -9,7 +12,7 @@ use super::cells::{Sql, all, first, int, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::files::{
-    CaptureRow, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
+    CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
 };
 use crate::record::{
     decode_changes, decode_delta, decode_git_move, decode_moves, decode_stack, encode_changes, encode_delta,
@@ -69,6 +72,11 @@ const MOVED: Sql = (
     "SELECT workspace, moves FROM moved
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2",
 );
+const ALL_MOVED: Sql = (
+    "read what operations did to files",
+    "SELECT op, workspace, moves FROM moved
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY op",
+);
 const INTENTS: Sql = (
     "read the intents",
     "SELECT intent.workspace, conversation.id, intent.op, intent.staging, intent.back
@@ -77,7 +85,7 @@ const INTENTS: Sql = (
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[CAPTURES, GIT_MOVES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED];
+pub(super) const READS: &[Sql] = &[CAPTURES, GIT_MOVES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED, ALL_MOVED];
 
 impl FileRows for SqliteRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
@@ -154,7 +162,7 @@ impl FileRows for SqliteRows {
         workspace: WorkspaceNo,
         moved: &GitMove,
     ) -> Result<()> {
-        let sql = ("keep what a call moved in git", "INSERT INTO git_move VALUES (?, ?, ?, ?, ?)");
+        let sql = ("keep what a call moved in git", "REPLACE INTO git_move VALUES (?, ?, ?, ?, ?)");
         let moved = encode_git_move(moved);
         run(&self.db, sql, params![home.root.0, home.log.0, int(seq), int(workspace.0), moved]).map(drop)
     }
@@ -220,6 +228,14 @@ impl FileRows for SqliteRows {
         path: &FilePath,
         stack: &Stack,
     ) -> Result<()> {
+        if stack.layers().is_empty() {
+            let sql = (
+                "forget a path without layers",
+                "DELETE FROM layer WHERE root = ? AND log = ? AND workspace = ? AND path = ?",
+            );
+            let path = params![home.root.0, home.log.0, int(workspace.0), path.as_bytes()];
+            return run(&self.db, sql, path).map(drop);
+        }
         let sql = ("set the layers of a path", "REPLACE INTO layer VALUES (?, ?, ?, ?, ?)");
         let values = params![home.root.0, home.log.0, int(workspace.0), path.as_bytes(), encode_stack(stack)];
         run(&self.db, sql, values).map(drop)
@@ -266,6 +282,100 @@ impl FileRows for SqliteRows {
 
     fn intents(&self) -> Result<Vec<IntentRow>> {
         intents(&self.db)
+    }
+
+    fn rewrite_delta(
+        &mut self,
+        home: &ConversationRow,
+        line: &DeltaLine,
+        layers: &DeltaLayers,
+    ) -> Result<()> {
+        let sql = (
+            "overwrite a delta",
+            "UPDATE delta SET paths = ?4, applied = ?5, layers = ?6 WHERE root = ?1 AND log = ?2 AND no = ?3",
+        );
+        let (paths, applied) = (int(line.paths), int(line.applied));
+        let values = params![home.root.0, home.log.0, int(line.no.0), paths, applied, encode_delta(layers)];
+        run(&self.db, sql, values).map(drop)
+    }
+
+    fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>> {
+        all(&self.db, ALL_MOVED, [log.0], of("what operations did to files", log), |cells| {
+            let (op, workspace) = (OpNo(cells.count()?), WorkspaceNo(cells.count()?));
+            Ok((op, Moved { workspace, moves: decode_moves(&cells.next::<String>()?)? }))
+        })
+    }
+
+    fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
+        let sql = (
+            "overwrite what an operation did to files",
+            "UPDATE moved SET moves = ?4 WHERE root = ?1 AND log = ?2 AND op = ?3",
+        );
+        let values = params![home.root.0, home.log.0, int(op.0), encode_moves(&moved.moves)];
+        run(&self.db, sql, values).map(drop)
+    }
+
+    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
+        let sql = (
+            "overwrite a capture",
+            "UPDATE capture SET name = ?3, changes = ?4 WHERE workspace = ?1 AND no = ?2",
+        );
+        let changes = encode_changes(&row.changes);
+        run(&self.db, sql, params![int(workspace.0), int(row.no), row.name, changes]).map(drop)
+    }
+
+    fn remove_captures(&mut self, before: Time) -> Result<u64> {
+        let sql = (
+            "forget old captures",
+            "DELETE FROM capture WHERE name IS NULL AND time < ?1
+             AND no < (SELECT max(no) FROM capture AS last WHERE last.workspace = capture.workspace)",
+        );
+        let removed = run(&self.db, sql, [before.0])?;
+        let sql = (
+            "forget what old captures saw",
+            "UPDATE capture SET changes = '[]' WHERE name IS NULL AND time < ?1 AND changes <> '[]'",
+        );
+        Ok((removed + run(&self.db, sql, [before.0])?) as u64)
+    }
+
+    fn old_captures(&self, before: Time) -> Result<u64> {
+        let sql = (
+            "count old captures",
+            "SELECT count(*) FROM capture WHERE name IS NULL AND time < ?1 AND (changes <> '[]'
+             OR no < (SELECT max(no) FROM capture AS last WHERE last.workspace = capture.workspace))",
+        );
+        let counted = first(&self.db, sql, [before.0], || "the captures".into(), |cells| cells.count())?;
+        Ok(counted.unwrap_or_default())
+    }
+
+    fn remove_workspace(&mut self, workspace: WorkspaceNo) -> Result<()> {
+        const FORGET: [Sql; 7] = [
+            ("forget captures", "DELETE FROM capture WHERE workspace = ?"),
+            ("forget layers", "DELETE FROM layer WHERE workspace = ?"),
+            ("forget deltas", "UPDATE delta SET paths = 0, applied = 0, layers = '[]' WHERE workspace = ?"),
+            ("forget what operations did", "UPDATE moved SET moves = '[]' WHERE workspace = ?"),
+            ("forget open calls", "DELETE FROM open_call WHERE workspace = ?"),
+            ("forget an intent", "DELETE FROM intent WHERE workspace = ?"),
+            ("forget a workspace", "DELETE FROM workspace WHERE no = ?"),
+        ];
+        FORGET.into_iter().try_for_each(|sql| run(&self.db, sql, [int(workspace.0)]).map(drop))
+    }
+
+    fn claims(&self) -> Result<Vec<Claim>> {
+        claims::all(&self.db)
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let sql = ("read a note", "SELECT value FROM meta WHERE name = ?");
+        first(&self.db, sql, [name], || format!("the note {name}"), |cells| cells.next())
+    }
+
+    fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()> {
+        match note {
+            Some(note) => run(&self.db, ("note", "REPLACE INTO meta VALUES (?, ?)"), params![name, note]),
+            None => run(&self.db, ("drop a note", "DELETE FROM meta WHERE name = ?"), [name]),
+        }
+        .map(drop)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::request::PruneHow;
+
 /// A page of captures, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captures {
@@ -42,4 +44,82 @@ pub struct Workspace {
     pub folder: String,
     /// When it was first seen, Unix milliseconds.
     pub created_ms: i64,
+}
+
+/// What is kept of a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceShown {
+    /// Which.
+    pub workspace: Workspace,
+    /// Why it can't be worked in now, where it can't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<String>,
+    /// Conversations that work in it, by id.
+    pub conversations: Vec<String>,
+    /// How many captures are kept.
+    pub captures: u64,
+    /// The names of those that have one, newest first.
+    pub checkpoints: Vec<String>,
+    /// How many calls can go back with the files that they changed.
+    pub calls: u64,
+    /// How many versions of files are kept for it, some of them for other folders too.
+    pub versions: u64,
+    /// Their bytes, before compression.
+    pub bytes: u64,
+    /// A step back or forth is not finished there.
+    pub unsettled: bool,
+    /// Larger files are not covered, in bytes.
+    pub max_file: u64,
+    /// Larger files that an ignore file excludes are not covered, in bytes.
+    pub max_ignored: u64,
+    /// How many paths are not covered, folders as one.
+    pub not_covered: u64,
+    /// The first of them, at most 100.
+    pub examples: Vec<NotCovered>,
+}
+
+/// A path that is not covered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotCovered {
+    /// It; what is not UTF-8 or acts on a terminal stands in it as an escape.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What was taken out of what is kept of files; before it is done, what would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pruned {
+    /// How much was asked for.
+    pub how: PruneHow,
+    /// Captures without a name.
+    pub captures: u64,
+    /// Versions of files.
+    pub versions: u64,
+    /// Bytes on the disk; about, as long as it is not done.
+    pub freed: u64,
+    /// Bytes that stay on the disk; about, as long as it is not done.
+    pub size: u64,
+    /// Bytes that there may be.
+    pub quota: u64,
+    /// What does not fit into the quota: with `to_quota` these calls' files can't go back any more, at least not all; else
+    /// they stay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub let_go: Vec<LetGo>,
+    /// Versions that are needed and damaged: `doctor` says more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub damaged: u64,
+}
+
+/// Calls of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LetGo {
+    /// The conversation.
+    pub conversation: String,
+    /// Their results, first first.
+    pub calls: Vec<String>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

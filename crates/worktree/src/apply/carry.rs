@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 use retake_core::{FileChange, Record};
 
 use super::cores::on_cores;
-use super::look::{Look, OPEN, enter, names};
+use super::look::{Look, OPEN};
 use super::moves::Times;
 use super::obstacle::Obstacle;
 use super::plan::{Step, step, wanted};
@@ -14,6 +14,7 @@ use super::report::{Failed, Left, Report, WhyLeft};
 use super::slots::slot;
 use super::{Direction, Ground, sync};
 use crate::failpoint::failpoint;
+use crate::root::{enter, names};
 
 const TO: Direction = Direction::Forward;
 

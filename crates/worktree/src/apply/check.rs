@@ -9,14 +9,14 @@ use rustix::io::Errno;
 
 use super::Direction;
 use super::cores::on_cores;
-use super::look::{Look, OPEN, enter, names};
+use super::look::{Look, OPEN};
 use super::obstacle::{Obstacle, Refusal};
 use super::plan::{Plan, Step, step};
 use super::report::{Note, NoteKind};
 use super::stage::{ConcatAll as _, Model};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
-use crate::root::Root;
+use crate::root::{Root, enter, names};
 
 /// What the checks found out, for each change in order.
 pub(super) struct Checked {

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use retake_core::{ContentHash, Record};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
-use crate::root::readable;
+use crate::root::open_file;
 
 /// The permission bits that records keep.
 pub(super) const PERMISSIONS: u32 = 0o777;
@@ -111,8 +111,7 @@ impl<'a> Look<'a> {
         if let Some(hash) = self.hash {
             return Ok(hash);
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let mut file = File::from(rustix::fs::openat(self.dir, self.name, flags, Mode::empty())?);
+        let mut file = File::from(open_file(self.dir, self.name)?);
         // Exchanged since the look for something that is read without an end.
         if !file.metadata()?.is_file() {
             return Err(Errno::STALE.into());
@@ -135,23 +134,4 @@ fn hash_of(file: &mut File) -> io::Result<ContentHash> {
             Err(error) => return Err(error),
         }
     }
-}
-
-/// The names in a folder.
-pub(super) fn names(folder: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
-    let mut names = Vec::new();
-    for entry in rustix::fs::Dir::read_from(readable(folder)?)? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if name != b"." && name != b".." {
-            names.push(name.to_vec());
-        }
-    }
-    Ok(names)
-}
-
-/// The folder of this name in a folder, opened as a place; a link is not followed.
-pub(super) fn enter(dir: impl AsFd, name: &[u8]) -> io::Result<std::os::fd::OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
 }

@@ -8,13 +8,13 @@ use retake_core::{FilePath, Record};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
-use super::look::{Look, PERMISSIONS, enter, names};
+use super::look::{Look, PERMISSIONS};
 use super::obstacle::Obstacle;
 use super::plan::{Step, step, wanted};
 use super::slots::{aside, slot};
 use super::{Direction, Ground};
 use crate::failpoint::failpoint;
-use crate::root::identity;
+use crate::root::{enter, identity, names};
 
 /// Which modification times files get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use retake_core::{FileChange, Record};
 use rustix::fs::FileType;
 
 use super::carry::mode;
-use super::look::{Look, OPEN, enter, names};
+use super::look::{Look, OPEN};
 use super::moves::Spot;
 pub(super) use super::moves::Times;
 use super::obstacle::Obstacle;
@@ -18,6 +18,7 @@ use super::slots::{SlotName, aside, slot};
 use super::{Direction, Ground, stage, sync};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
+use crate::root::{enter, names};
 
 /// Brings every path to one side. Goes on where one can't be brought there.
 pub(super) fn settle(ground: &Ground, to: Direction, times: Times, objects: &dyn Objects) -> Report {

@@ -10,10 +10,10 @@ use rustix::io::Errno;
 
 use super::StagingName;
 use super::cores::on_disk;
-use super::look::{Look, names};
+use super::look::Look;
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
-use crate::root::{Root, readable};
+use crate::root::{Root, names, readable};
 use std::fs::File;
 
 /// A name in the staging folder.

@@ -6,14 +6,10 @@ use std::os::fd::AsFd;
 use retake_core::FilePath;
 
 use super::Ground;
-use super::look::names;
 use super::slots::Slots;
 use crate::failpoint::failpoint;
-use crate::root::Root;
+use crate::root::{Root, is_local, names};
 use rustix::fs::{Mode, OFlags};
-
-/// File systems on which one call syncs everything, and says when it failed: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs.
-const WHOLE: [i64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994];
 
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
@@ -23,9 +19,7 @@ const READ: OFlags = OFlags::RDONLY
 
 /// Syncs the whole file system, if that can be relied on. One call is as fast as one file, and one file as slow as this.
 fn whole(fd: impl AsFd) -> io::Result<bool> {
-    #[expect(clippy::useless_conversion, reason = "the width differs between machines")]
-    let kind = i64::from(rustix::fs::fstatfs(&fd)?.f_type);
-    if !WHOLE.contains(&kind) || failpoint!("apply.syncfs").is_err() {
+    if !is_local(&fd)? || failpoint!("apply.syncfs").is_err() {
         return Ok(false);
     }
     rustix::fs::syncfs(fd)?;

@@ -1,105 +1,11 @@
-//! The system's calls, all below one root: opening without following a link or leaving the device, listing, asking for
-//! a file's state. Never opens for writing, and never by a path that begins outside the root.
+//! The system's calls of a capture in an open folder: listing it, asking for a file's state. Opens nothing.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::fd::BorrowedFd;
 
-use retake_core::FilePath;
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, Stat};
+use rustix::fs::{self, AtFlags, FileType, RawDir, Stat};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
-
-use crate::error::{Result, WorktreeError};
-
-/// Which folder a root is. Device numbers may change at a reboot; the file system's own number does not, where it has
-/// one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    pub device: u64,
-    pub inode: u64,
-    pub volume: u64,
-}
-
-impl Identity {
-    /// Whether this is the folder that `other` was.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        let same_volume = self.volume != 0 && self.volume == other.volume;
-        self.inode == other.inode && (self.device == other.device || same_volume)
-    }
-
-    fn of(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
-        let stat = fs::fstat(fd)?;
-        let volume = fs::fstatvfs(fd).map_or(0, |found| found.f_fsid);
-        Ok(Self { device: stat.st_dev, inode: stat.st_ino, volume })
-    }
-}
-
-/// An open root.
-#[derive(Debug)]
-pub(crate) struct Root {
-    pub path: PathBuf,
-    pub fd: OwnedFd,
-    pub identity: Identity,
-    /// Set when the system has no `openat2`; then each component is opened by itself.
-    step_by_step: AtomicBool,
-}
-
-impl Root {
-    /// Opens a folder as a root.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let gone = |errno: Errno| WorktreeError::Root { path: path.to_owned(), source: errno.into() };
-        let fd = fs::open(path, flags, Mode::empty()).map_err(gone)?;
-        let identity = Identity::of(fd.as_fd()).map_err(gone)?;
-        Ok(Self { path: path.to_owned(), fd, identity, step_by_step: AtomicBool::new(false) })
-    }
-
-    /// Opens a folder below the root; `None` is the root itself.
-    pub(crate) fn folder(&self, path: Option<&FilePath>) -> Result<OwnedFd, Errno> {
-        let flags =
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        match path {
-            None => fs::openat(&self.fd, c".", flags, Mode::empty()),
-            Some(path) if self.step_by_step.load(Ordering::Relaxed) => self.walk(path, flags),
-            Some(path) => match fs::openat2(&self.fd, path.as_bytes(), flags, Mode::empty(), beneath()) {
-                Err(Errno::NOSYS | Errno::PERM) => {
-                    self.step_by_step.store(true, Ordering::Relaxed);
-                    self.walk(path, flags)
-                }
-                opened => opened,
-            },
-        }
-    }
-
-    fn walk(&self, path: &FilePath, last: OFlags) -> Result<OwnedFd, Errno> {
-        let through = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut at = fs::openat(&self.fd, c".", through, Mode::empty())?;
-        let mut names = path.components().peekable();
-        while let Some(name) = names.next() {
-            let flags = if names.peek().is_some() { through } else { last };
-            at = fs::openat(&at, name, flags, Mode::empty())?;
-            if fs::fstat(&at)?.st_dev != self.identity.device {
-                return Err(Errno::XDEV);
-            }
-        }
-        Ok(at)
-    }
-}
-
-fn beneath() -> ResolveFlags {
-    ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV
-}
-
-/// Opens a file in an open folder to read it. Never waits for a writer, should a FIFO have taken its place.
-pub(crate) fn open_file(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    match fs::openat2(folder, name, flags, Mode::empty(), beneath()) {
-        Err(Errno::NOSYS | Errno::PERM) => fs::openat(folder, name, flags, Mode::empty()),
-        opened => opened,
-    }
-}
 
 /// What `stat` says of one file, as far as a change of it shows there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,36 +114,4 @@ impl Listing {
 
 fn slice(names: &[u8], (start, len, ..): Item) -> &[u8] {
     &names[start as usize..start as usize + usize::from(len)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Without `openat2` nothing else may be opened than with it.
-    #[test]
-    fn step_by_step_leads_nowhere_else() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
-        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
-        std::fs::write(dir.path().join("file"), "x").unwrap();
-        let root = Root::open(dir.path()).unwrap();
-        for step_by_step in [false, true] {
-            root.step_by_step.store(step_by_step, Ordering::Relaxed);
-            let open = |path: &str| {
-                let path = FilePath::new(path.as_bytes()).unwrap();
-                root.folder(Some(&path)).and_then(|fd| Ok(fs::fstat(fd)?.st_ino))
-            };
-            let inode = fs::stat(dir.path().join("a/b")).unwrap().st_ino;
-            assert_eq!(open("a/b"), Ok(inode));
-            assert!(matches!(open("link/b"), Err(Errno::LOOP | Errno::NOTDIR)), "{:?}", open("link/b"));
-            assert!(matches!(open("link"), Err(Errno::LOOP | Errno::NOTDIR)), "{:?}", open("link"));
-            assert_eq!(open("file"), Err(Errno::NOTDIR));
-            assert_eq!(open("a/c"), Err(Errno::NOENT));
-        }
-        let system = Root::open(Path::new("/")).unwrap();
-        system.step_by_step.store(true, Ordering::Relaxed);
-        let proc = FilePath::new(b"proc/self").unwrap();
-        assert_eq!(system.folder(proc.parent().as_ref()).err(), Some(Errno::XDEV));
-    }
 }

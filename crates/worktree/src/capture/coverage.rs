@@ -2,6 +2,8 @@
 
 use retake_core::FilePath;
 
+use super::index::{Index, Place, What, child};
+
 /// Why a path is not covered: it is never restored as empty or missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -103,4 +105,30 @@ pub enum CoverageChange {
     Gained,
     /// It is not covered any more.
     Lost(WhyNot),
+}
+
+/// What an index has as not covered.
+pub(crate) fn uncovered(index: &Index) -> Vec<Uncovered> {
+    let mut list = Vec::new();
+    let mut add = |place: &Place, name: &[u8], what: &What| {
+        if let What::Uncovered(why) | What::Unknown(why, _) = what {
+            // Of a path that is too long the folder is named.
+            let path = child(place.as_ref(), name).or_else(|| place.clone());
+            list.extend(path.map(|path| Uncovered { path, why: *why }));
+        }
+    };
+    for (place, folder) in &index.folders {
+        for entry in &folder.entries {
+            add(place, &entry.name, &entry.what);
+        }
+    }
+    for (path, what) in &index.extras {
+        if let Some(what) = what {
+            add(&path.parent(), path.name(), what);
+        }
+    }
+    list.retain(|one| index.covers(&one.path.parent()) || index.extras.contains_key(&one.path));
+    list.sort_by(|a, b| a.path.cmp(&b.path));
+    list.dedup();
+    list
 }

@@ -9,13 +9,14 @@ use retake_core::{ContentHash, FilePath, Record};
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
-use super::below::{self, Root, Signature};
+use super::below::{self, Signature};
 use super::coverage::WhyNot;
 use super::index::{self, Index, Known, Place, What, child};
 use super::read::{self, Reading, Request};
 use super::settle::Settling;
 use super::sweep::Context;
 use crate::error::Result;
+use crate::root::Root;
 
 /// One path as it is now.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ pub(crate) fn look(
     let seen = |errno| -> Result<Look> {
         Ok(Reading::from(read::refused(errno, path.as_bytes())?).what().map_or(Look::Absent, Look::Is))
     };
-    let folder = match root.folder(path.parent().as_ref()) {
+    let folder = match root.listed(path.parent().as_ref()) {
         Ok(folder) => folder,
         // No folder there, so nothing in it.
         Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Look::Absent),
@@ -70,7 +71,7 @@ pub(crate) fn look(
             let what = read::link(folder.as_fd(), path.name(), signature)?;
             Ok(what.map_or(Look::Absent, Look::Is))
         }
-        FileType::Directory => match root.folder(Some(path)).and_then(fs::fstat) {
+        FileType::Directory => match root.listed(Some(path)).and_then(fs::fstat) {
             Ok(stat) => Ok(Look::Folder(Record::Folder { mode: (stat.st_mode & 0o777) as u16 }, stat.st_ino)),
             // A folder that may not be read still has its bits.
             Err(Errno::ACCESS) => {

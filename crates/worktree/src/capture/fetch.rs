@@ -139,7 +139,7 @@ fn read_batch(
     };
     let place = found[*folder].job.place.as_ref();
     let name = place.map_or(b".".as_slice(), |path| path.as_bytes());
-    let fd = match context.root.folder(place) {
+    let fd = match context.root.listed(place) {
         Ok(fd) => fd,
         Err(errno) => {
             for task in &batch.tasks {

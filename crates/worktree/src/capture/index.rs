@@ -6,9 +6,33 @@ use std::sync::Arc;
 
 use retake_core::{ContentHash, FilePath, Record};
 
-use super::below::{Identity, Signature};
+use super::below::Signature;
 use super::coverage::WhyNot;
 use super::rules::Limits;
+use crate::root::{Root, RootId};
+
+/// Which folder a root is. Device numbers may change at a reboot; the file system's own number does not, where it has
+/// one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub device: u64,
+    pub inode: u64,
+    pub volume: u64,
+}
+
+impl Identity {
+    /// Whether this is the folder that `other` was.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let same_volume = self.volume != 0 && self.volume == other.volume;
+        self.inode == other.inode && (self.device == other.device || same_volume)
+    }
+
+    pub(crate) fn of(root: &Root) -> Self {
+        let volume = rustix::fs::fstatvfs(root).map_or(0, |found| found.f_fsid);
+        let RootId { dev, ino } = root.id();
+        Self { device: dev, inode: ino, volume }
+    }
+}
 
 /// Which capture an index is of. It is kept with the capture; an index with another one is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +107,23 @@ impl What {
         }
     }
 
+    /// The inode of a file that has other names too.
+    pub(crate) fn linked(&self) -> Option<u64> {
+        match self {
+            Self::File(file) if file.signature.links > 1 => Some(file.signature.inode),
+            _ => None,
+        }
+    }
+
+    /// The stamp of the last change of a file or link.
+    pub(crate) fn ctime(&self) -> Option<i64> {
+        match self {
+            Self::File(file) => Some(file.signature.ctime),
+            Self::Link(link) => Some(link.signature.ctime),
+            Self::Folder | Self::Uncovered(_) | Self::Unknown(..) => None,
+        }
+    }
+
     /// Its bytes are not at hand: it is to be read again.
     pub(crate) fn lose(&mut self) {
         match self {
@@ -114,6 +155,13 @@ fn margin(stamp: i64) -> i64 {
 /// Whether a change after the reading may have left the same stamp.
 pub(crate) fn is_young(ctime: i64, read_at: i64) -> bool {
     ctime >= read_at.saturating_sub(margin(ctime))
+}
+
+/// Whether what left this stamp happened before a capture began. A file system that only has whole seconds may have
+/// rounded down what happened since.
+pub(crate) fn is_before(ctime: i64, began: i64) -> bool {
+    let rounding = if ctime % 1_000_000_000 == 0 { margin(ctime) } else { 0 };
+    ctime.saturating_add(rounding) < began
 }
 
 /// A page that a program has mapped to write to gets its file a new stamp only when it was written to the disk since,
@@ -299,6 +347,17 @@ impl Index {
             self.extras.iter().filter_map(|(path, what)| Some((path.clone(), what.as_ref()?.record()?)));
         records.extend(extras);
         records
+    }
+
+    /// Files that have other names too, in or outside the workspace.
+    pub(crate) fn hard_links(&self) -> Vec<FilePath> {
+        let mut found = Vec::new();
+        for (place, folder) in &self.folders {
+            let linked = folder.entries.iter().filter(|entry| entry.what.linked().is_some());
+            found.extend(linked.filter_map(|entry| child(place.as_ref(), &entry.name)));
+        }
+        found.sort();
+        found
     }
 
     /// The objects that the index claims.

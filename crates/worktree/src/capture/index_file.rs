@@ -7,12 +7,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::below::{Identity, Signature};
+use super::below::Signature;
 use super::bytes::{Reader, Writer};
 use super::coverage::WhyNot;
-use super::index::{Entry, FileSeen, Folder, Index, LinkSeen, Mark, Place, What, child};
+use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, Place, What, child};
 use super::rules::Limits;
 use crate::error::{Result, WorktreeError};
+use crate::failpoint::failpoint;
 use crate::objects::hash;
 
 const MAGIC: &[u8] = b"retake index 1\n";
@@ -28,8 +29,11 @@ pub(crate) fn save(folder: &Path, index: &Index) -> Result<()> {
     let write = || {
         let mut file = File::create(&new)?;
         file.write_all(&whole)?;
+        failpoint!("index.written")?;
         file.sync_data()?;
+        failpoint!("index.synced")?;
         fs::rename(&new, file_of(folder, index.mark))?;
+        failpoint!("index.renamed")?;
         File::open(folder)?.sync_all()
     };
     write().map_err(WorktreeError::io("write the index in", folder))
@@ -50,6 +54,7 @@ pub(crate) fn remove_others(folder: &Path, mark: Option<Mark>) -> Result<()> {
             let path = entry.path();
             if entry.file_name().as_encoded_bytes().starts_with(b"index-") && Some(&path) != keep.as_ref() {
                 fs::remove_file(path)?;
+                failpoint!("index.removed")?;
             }
         }
         Ok(())

@@ -190,8 +190,7 @@ fn decode_folder(bytes: &[u8], place: &Place) -> Option<(Folder, Inner)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::below::Identity;
-    use super::super::index::Mark;
+    use super::super::index::{Identity, Mark};
     use super::super::rules::Limits;
     use super::*;
     use crate::objects::{MemoryObjects, hash};

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
 
-use super::below::Root;
 use super::extras::{self, Look};
 use super::findings::Findings;
 use super::index::{Folder, Index, Known, What};
 use super::index_file;
 use super::read;
-use super::tree::{Capture, Stats, Tree};
+use super::tree::{Capture, Tree};
 use crate::error::Result;
 use crate::objects::hash;
+use crate::root::Root;
 
 /// Who wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Tree {
         let parts = [b"noted".as_slice(), &next.mark.0.0, &claim.encode(), &findings.encode()];
         next.mark.0 = hash(&parts.concat());
         index_file::save(&self.data_dir, &next)?;
-        Ok(Capture::new(findings, Vec::new(), Stats::default(), Arc::new(next)))
+        Ok(Capture::noted(findings, Arc::new(next)))
     }
 
     fn note_one(

@@ -12,7 +12,9 @@ use super::below::{self, Signature};
 use super::coverage::WhyNot;
 use super::index::{FileSeen, LinkSeen, What};
 use crate::error::Result;
+use crate::failpoint::{self, failpoint};
 use crate::objects::{Objects, hash};
+use crate::root::open_file;
 
 /// What reading came to.
 #[derive(Debug, PartialEq, Eq)]
@@ -94,7 +96,8 @@ fn attempt(
     buffer: &mut Vec<u8>,
 ) -> Result<Attempt, Errno> {
     let read_at = below::stamp();
-    let file = below::open_file(request.folder, request.name)?;
+    let file = open_file(request.folder, request.name)?;
+    failpoint!("capture.reading").map_err(failpoint::errno)?;
     let expected = match expected {
         Some(expected) => expected,
         None => {
@@ -110,6 +113,7 @@ fn attempt(
     }
     let size = usize::try_from(expected.size).map_err(|_| Errno::FBIG)?;
     let len = fill(file.as_fd(), size, buffer)?;
+    failpoint!("capture.read").map_err(failpoint::errno)?;
     let stat = fs::fstat(&file)?;
     let unchanged = below::kind(&stat) == FileType::RegularFile && Signature::of(&stat) == expected;
     Ok(if unchanged && len == size { Attempt::Whole(expected, read_at) } else { Attempt::Changed })

@@ -8,7 +8,7 @@ use retake_core::{FileChange, FilePath, Record};
 
 use super::coverage::{CoverageChange, WhyNot};
 use super::findings::Findings;
-use super::index::{Entry, Folder, Index, Place, What, child};
+use super::index::{Entry, Folder, Index, Place, What, child, is_before};
 use super::sweep::{Draft, Found, Outcome, Side, Standing, State};
 
 /// The comparison while it runs.
@@ -18,6 +18,10 @@ pub(crate) struct Settling<'a> {
     findings: Findings,
     /// What became of folders that could not be entered, or left the index.
     fates: HashMap<FilePath, Fate>,
+    /// Folders that came since the last capture: what is in them came with them.
+    fresh: HashSet<FilePath>,
+    /// When the last capture began, if it did not look everywhere: what has an older stamp was there then.
+    since: Option<i64>,
     /// More than moments of reading changed.
     changed: bool,
 }
@@ -36,16 +40,21 @@ struct Here<'a> {
     place: Option<&'a FilePath>,
     late: bool,
     standing: Standing,
+    /// The stamp of its own last change: of a name that came or went.
+    ctime: i64,
+    fresh: bool,
 }
 
 impl<'a> Settling<'a> {
     /// Compares all that was found.
-    pub(crate) fn all(old: &'a Index, found: Vec<Found>) -> Self {
+    pub(crate) fn all(old: &'a Index, since: Option<i64>, found: Vec<Found>) -> Self {
         let mut this = Self {
             old,
             folders: old.folders.clone(),
             findings: Findings::default(),
             fates: HashMap::new(),
+            fresh: HashSet::new(),
+            since,
             changed: false,
         };
         let mut parents = HashSet::new();
@@ -117,17 +126,25 @@ impl<'a> Settling<'a> {
     }
 
     fn folder(&mut self, found: Found) {
-        let Outcome::Seen { mode, inode, standing, line, drafts } = found.outcome else {
+        let Outcome::Seen { mode, inode, ctime, standing, line, drafts } = found.outcome else {
             return;
         };
         let job = found.job;
-        let here = Here { place: job.place.as_ref(), late: job.late, standing };
+        // Folders come before those in them.
+        let fresh = job.old.is_none()
+            && job.place.as_ref().is_some_and(|path| {
+                let inside = path.parent().is_some_and(|parent| self.fresh.contains(&parent));
+                inside || !self.is_late(ctime)
+            });
+        self.fresh.extend(job.place.clone().filter(|_| fresh));
+        let here = Here { place: job.place.as_ref(), late: job.late, standing, ctime, fresh };
         if let Some(path) = &job.place {
             if let Some(line) = line {
                 self.findings.coverage.push((path.clone(), line));
             }
             if standing != Standing::Arriving {
-                self.compare(path, job.before, Some(Record::Folder { mode }), job.late);
+                let late = self.late(&here, ctime);
+                self.compare(path, job.before, Some(Record::Folder { mode }), late);
             }
         }
         let old = job.old.unwrap_or_default();
@@ -160,6 +177,15 @@ impl<'a> Settling<'a> {
         }
     }
 
+    /// Whether a change that left this stamp was missed by the last capture, which did not look everywhere.
+    fn is_late(&self, ctime: i64) -> bool {
+        self.since.is_some_and(|began| is_before(ctime, began))
+    }
+
+    fn late(&self, here: &Here<'_>, ctime: i64) -> bool {
+        here.late || (!here.fresh && self.is_late(ctime))
+    }
+
     fn forget(&mut self, place: &Place) {
         self.changed |= self.folders.remove(place).is_some();
     }
@@ -177,7 +203,8 @@ impl<'a> Settling<'a> {
         if !self.folders.contains_key(place) {
             return;
         }
-        let here = Here { place: place.as_ref(), late: false, standing: Standing::Both };
+        let ctime = i64::MAX;
+        let here = Here { place: place.as_ref(), late: false, standing: Standing::Both, ctime, fresh: false };
         let entries = old.entries.iter().filter_map(|entry| self.kept(&here, entry)).collect();
         self.put(place.clone(), Folder { mode: old.mode, inode: old.inode, entries });
     }
@@ -238,6 +265,7 @@ impl<'a> Settling<'a> {
             return;
         }
         let arrives = side == Side::Arriving;
+        let late = self.late(here, what.ctime().unwrap_or(here.ctime));
         let line = |this: &mut Self, line| this.findings.coverage.push((path.clone(), line));
         match old {
             Some(What::Uncovered(_) | What::Unknown(_, None)) => line(self, CoverageChange::Gained),
@@ -251,8 +279,8 @@ impl<'a> Settling<'a> {
                     self.forget_below(path);
                 }
             }
-            None => self.compare(path, None, what.record(), here.late),
-            Some(old) => self.replaced(path, old, what, here.late),
+            None => self.compare(path, None, what.record(), late),
+            Some(old) => self.replaced(path, old, what, late),
         }
         if let (Side::Leaving(why), true) = (side, old.is_none_or(|old| !matches!(old, What::Uncovered(_)))) {
             line(self, CoverageChange::Lost(why));
@@ -316,7 +344,7 @@ impl<'a> Settling<'a> {
         let Some(path) = child(here.place, &entry.name) else {
             return;
         };
-        let late = here.late || matches!(entry.what, What::Unknown(..));
+        let late = self.late(here, here.ctime) || matches!(entry.what, What::Unknown(..));
         match entry.what.known() {
             None => {}
             Some(What::Folder) => {
@@ -334,7 +362,7 @@ impl<'a> Settling<'a> {
         let Some(folder) = old.folders.get(&place) else {
             return;
         };
-        let here = Here { place: Some(path), late, standing: Standing::Both };
+        let here = Here { place: Some(path), late, standing: Standing::Both, ctime: i64::MAX, fresh: false };
         for entry in &folder.entries {
             self.gone(&here, entry);
         }

@@ -9,13 +9,15 @@ use std::thread;
 
 use retake_core::{ContentHash, Record};
 
-use super::below::{Root, Signature};
+use super::below::Signature;
 use super::coverage::{CoverageChange, WhyNot};
 use super::index::{Folder, Index, Place, What};
 use super::rules::{Chain, Limits, Parsed, Rules};
 use super::visit::Visitor;
 use crate::error::Result;
+use crate::failpoint;
 use crate::objects::Objects;
+use crate::root::Root;
 
 /// All that a sweep needs to know.
 pub(crate) struct Context<'a> {
@@ -94,7 +96,14 @@ pub(crate) struct Found {
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    Seen { mode: u16, inode: u64, standing: Standing, line: Option<CoverageChange>, drafts: Vec<Draft> },
+    Seen {
+        mode: u16,
+        inode: u64,
+        ctime: i64,
+        standing: Standing,
+        line: Option<CoverageChange>,
+        drafts: Vec<Draft>,
+    },
     Uncovered(WhyNot),
     Unknown(WhyNot),
     Gone,
@@ -169,6 +178,9 @@ pub(crate) fn sweep(context: &Context<'_>, jobs: Vec<Job>) -> Result<(Vec<Found>
 
 /// Runs the same work on every core, and gives what each of them came to.
 pub(crate) fn on_all_cores<T: Send>(work: impl Fn() -> T + Sync) -> Vec<T> {
+    if failpoint::watched() {
+        return vec![work()];
+    }
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {
         let others: Vec<_> = (1..cores).map(|_| scope.spawn(&work)).collect();

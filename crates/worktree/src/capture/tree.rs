@@ -3,28 +3,33 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ContentHash, FilePath, Record};
 
-use super::below::{self, Root};
-use super::coverage::Uncovered;
+use super::below;
+use super::coverage::{Uncovered, uncovered};
 use super::extras::{self, Look};
 use super::fetch;
 use super::findings::Findings;
-use super::index::{Index, Known, Mark, Place, What, child};
+use super::index::{Identity, Index, Known, Mark, Place, What};
 use super::index_file;
 use super::manifest;
 use super::read;
-use super::rules::{Limits, Parsed, Rules, is_git};
+use super::refuse::refuse;
+use super::rules::{Limits, Parsed, Rules};
 use super::settle::Settling;
 use super::start;
 use super::sweep::{self, Context, Found};
+use super::watch::Watching;
 use crate::error::{Result, WorktreeError};
+use crate::failpoint::failpoint;
 use crate::objects::{Objects, hash};
+use crate::root::Root;
 
 /// What to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +39,20 @@ pub enum Sweep {
     /// These folders, `None` being the root, and what is new in them; not the folders in them that are known. Every
     /// folder in which something came, went or changed has to be named, also one that is gone with all in it.
     Folders(Vec<Option<FilePath>>),
+    /// Those folders that the watch names; everything where there is none, or it does not know.
+    Watched,
+}
+
+/// Where a capture looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looked {
+    Everywhere,
+    /// In the folders that the watch named.
+    Watched,
+    /// In folders that someone named.
+    Named,
+    /// At paths that were written.
+    Nowhere,
 }
 
 /// Whether very much that is new may be read.
@@ -87,11 +106,23 @@ pub struct Capture {
     next: Arc<Index>,
     /// The index has the mark of the one before, and more recent stamps: it takes its place when it is accepted.
     refreshed: bool,
+    looked: Looked,
+    /// The files' clock before it looked.
+    began: i64,
 }
 
 impl Capture {
-    pub(crate) fn new(findings: Findings, uncovered: Vec<Uncovered>, stats: Stats, next: Arc<Index>) -> Self {
-        Self { findings, uncovered, stats, next, refreshed: false }
+    /// Of paths that were written, without a look around.
+    pub(crate) fn noted(findings: Findings, next: Arc<Index>) -> Self {
+        Self {
+            findings,
+            uncovered: Vec::new(),
+            stats: Stats::default(),
+            next,
+            refreshed: false,
+            looked: Looked::Nowhere,
+            began: 0,
+        }
     }
 
     /// What the tree is opened with next time, if this capture is the last one kept. The same as before when nothing was
@@ -110,6 +141,9 @@ pub struct Tree {
     pub(crate) objects: Arc<dyn Objects>,
     parsed: Parsed,
     pub(crate) index: Arc<Index>,
+    watching: Mutex<Watching>,
+    /// When the last capture began, if it did not look everywhere.
+    since: Option<i64>,
 }
 
 /// Young files beyond these are trusted although a program may have them mapped; very many are young after a checkout,
@@ -131,8 +165,8 @@ impl Tree {
         objects: Arc<dyn Objects>,
         mark: Option<Mark>,
     ) -> Result<Self> {
+        let identity = Identity::of(&Root::open(root)?);
         refuse(root, data_dir, &rules)?;
-        let opened = Root::open(root)?;
         let mut own = Vec::new();
         for folder in [Some(data_dir), rules.own.as_deref()].into_iter().flatten() {
             let meta = fs::metadata(folder).map_err(WorktreeError::io("open the data folder", folder))?;
@@ -142,8 +176,8 @@ impl Tree {
         let loaded = mark.and_then(|mark| index_file::load(data_dir, mark));
         let kept = loaded.is_some();
         let index = loaded.unwrap_or_else(|| Index {
-            identity: opened.identity,
-            mark: Mark(hash(format!("{:?} {}", opened.identity, below::stamp()).as_bytes())),
+            identity,
+            mark: Mark(hash(format!("{identity:?} {}", below::stamp()).as_bytes())),
             limits,
             always: Default::default(),
             folders: Default::default(),
@@ -158,6 +192,8 @@ impl Tree {
             objects,
             parsed: Parsed::default(),
             index: Arc::new(index),
+            watching: Mutex::default(),
+            since: None,
         };
         tree.doubt_what_is_missing();
         Ok(tree)
@@ -217,10 +253,10 @@ impl Tree {
 
     pub(crate) fn open_root(&self) -> Result<Root> {
         let root = Root::open(&self.path)?;
-        if root.identity.is(&self.index.identity) {
+        if Identity::of(&root).is(&self.index.identity) {
             Ok(root)
         } else {
-            Err(WorktreeError::RootReplaced { path: self.path.clone() })
+            Err(WorktreeError::RootOther(self.path.clone()))
         }
     }
 
@@ -237,6 +273,7 @@ impl Tree {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Capture> {
         let root = self.open_root()?;
+        self.pass(failpoint!("capture.opened"))?;
         let mut rules = self.rules.clone();
         rules.always.extend(self.index.always.iter().cloned());
         let context = Context {
@@ -250,7 +287,15 @@ impl Tree {
             looked: &|folders| progress(Progress::Looked(folders)),
             not_enough: AtomicBool::new(false),
         };
-        let (mut found, counts) = self.sweep(&context, sweep)?;
+        // Before the first look: what happens from now on is for the next one.
+        let hint = self.watching().named();
+        let began = below::stamp();
+        let (looked, (mut found, counts)) = match sweep {
+            Sweep::Whole => self.sweep(&context, None),
+            Sweep::Watched => self.sweep(&context, hint.map(|named| (Looked::Watched, named))),
+            Sweep::Folders(named) => self.sweep(&context, Some((Looked::Named, named.clone()))),
+        }?;
+        self.pass(failpoint!("capture.swept"))?;
         let volume = fetch::volume(&found);
         let too_much = volume.files > rules.ask_files || volume.bytes > rules.ask_bytes;
         if too_much && permission == Permission::Ask {
@@ -258,13 +303,15 @@ impl Tree {
         }
         let of = volume.files + volume.doubted;
         fetch::fetch(&context, &mut found, &|done| progress(Progress::Read { done, of }))?;
-        let mut settling = Settling::all(&self.index, found);
+        self.pass(failpoint!("capture.fetched"))?;
+        let mut settling = Settling::all(&self.index, self.since, found);
         let extras = extras::look_at_all(&context, &mut settling, &read::into(&*self.objects))?;
         let (findings, folders, changed) = settling.finish();
         // Someone may have put another folder there meanwhile: then what was seen is not the workspace.
         self.open_root()?;
+        self.pass(failpoint!("capture.looked"))?;
         let mut next = Index {
-            identity: root.identity,
+            identity: Identity::of(&root),
             mark: self.index.mark,
             limits: context.limits(),
             always: rules.always.clone(),
@@ -285,11 +332,13 @@ impl Tree {
         }
         if changed {
             self.objects.sync()?;
+            self.pass(failpoint!("capture.synced"))?;
         }
         // Under the same mark the index before stays as it is, until this one is accepted.
         let refreshed = changed && next.mark == self.index.mark;
         if changed && !refreshed {
             index_file::save(&self.data_dir, &next)?;
+            self.pass(failpoint!("capture.saved"))?;
         }
         let stats = Stats {
             folders: counts.folders,
@@ -299,21 +348,45 @@ impl Tree {
             doubted: volume.doubted,
         };
         let uncovered = uncovered(&next);
-        Ok(Capture { findings, uncovered, stats, next: Arc::new(next), refreshed })
+        Ok(Capture { findings, uncovered, stats, next: Arc::new(next), refreshed, looked, began })
     }
 
-    fn sweep(&self, context: &Context<'_>, sweep: &Sweep) -> Result<(Vec<Found>, sweep::Counts)> {
-        if let Sweep::Folders(named) = sweep
+    fn pass(&self, passed: io::Result<()>) -> Result<()> {
+        passed.map_err(WorktreeError::io("capture", &self.path))
+    }
+
+    fn watching(&self) -> MutexGuard<'_, Watching> {
+        self.watching.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sweep(
+        &self,
+        context: &Context<'_>,
+        named: Option<(Looked, Vec<Place>)>,
+    ) -> Result<(Looked, (Vec<Found>, sweep::Counts))> {
+        if let Some((looked, named)) = named
             && self.index.limits == context.limits()
             && self.index.always == context.rules.always
         {
-            let jobs = start::folders(&self.index, named, &self.parsed, &*self.objects);
+            let jobs = start::folders(&self.index, &named, &self.parsed, &*self.objects);
             let found = sweep::sweep(context, jobs)?;
             if !context.not_enough.load(Ordering::Relaxed) {
-                return Ok(found);
+                return Ok((looked, found));
             }
         }
-        sweep::sweep(context, start::whole(&self.index))
+        Ok((Looked::Everywhere, sweep::sweep(context, start::whole(&self.index))?))
+    }
+
+    /// From now on the folders are watched, so that captures can look at those alone in which something happened. Worth
+    /// its price where many captures of a large tree are to come. Where the system does not let it, every capture looks
+    /// at the whole.
+    ///
+    /// # Errors
+    /// The root is gone or replaced.
+    pub fn watch(&self) -> Result<()> {
+        let root = self.open_root()?;
+        self.watching().begin(&root, &self.index);
+        Ok(())
     }
 
     /// The capture has been kept: the next one is compared with it.
@@ -321,6 +394,7 @@ impl Tree {
     /// # Errors
     /// The data folder can't be tidied; the tree has moved on all the same.
     pub fn accept(&mut self, capture: Capture) -> Result<Findings> {
+        self.pass(failpoint!("capture.kept"))?;
         let moved = self.index.mark != capture.next.mark;
         self.index = capture.next;
         if capture.refreshed {
@@ -329,6 +403,20 @@ impl Tree {
         if moved {
             index_file::remove_others(&self.data_dir, Some(self.index.mark))?;
         }
+        if capture.looked != Looked::Nowhere {
+            self.since = (capture.looked != Looked::Everywhere).then_some(capture.began);
+        }
+        let mut watching = self.watching();
+        match watching.is_on().then(|| self.open_root()) {
+            Some(Ok(root)) => {
+                let answered = matches!(capture.looked, Looked::Everywhere | Looked::Watched);
+                watching.kept(&root, &self.index, answered);
+            }
+            Some(Err(_)) => *watching = Watching::Never,
+            None => {}
+        }
+        drop(watching);
+        self.pass(failpoint!("capture.accepted"))?;
         Ok(capture.findings)
     }
 
@@ -376,21 +464,18 @@ impl Tree {
 
     /// Files of the last capture that have other names too, in or outside the workspace: replacing one breaks it off.
     pub fn hard_links(&self) -> Vec<FilePath> {
-        let mut found = Vec::new();
-        for (place, folder) in &self.index.folders {
-            for entry in &folder.entries {
-                if matches!(&entry.what, What::File(file) if file.signature.links > 1) {
-                    found.extend(child(place.as_ref(), &entry.name));
-                }
-            }
-        }
-        found.sort();
-        found
+        self.index.hard_links()
     }
 
     /// The objects that the index needs: what the next capture compares with. A collection must leave them.
     pub fn objects_in_use(&self) -> std::collections::BTreeSet<ContentHash> {
         self.index.claims()
+    }
+
+    /// The same of a workspace that is not open: of the index of that mark in its data folder. None, where there is no such
+    /// index: then nothing is compared with it.
+    pub fn objects_kept(data_dir: &Path, mark: Mark) -> std::collections::BTreeSet<ContentHash> {
+        index_file::load(data_dir, mark).map(|index| index.claims()).unwrap_or_default()
     }
 
     /// Puts a manifest of what the last capture saw into the object store (which is not synced), and names it.
@@ -409,54 +494,4 @@ impl std::fmt::Debug for Tree {
             .field("mark", &self.index.mark)
             .finish_non_exhaustive()
     }
-}
-
-/// Folders that are never roots (spec `rewind.md`, *Capture*).
-fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
-    let refused = |why| Err(WorktreeError::RootRefused { path: root.to_owned(), why });
-    let gone = |source| WorktreeError::Root { path: root.to_owned(), source };
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let root_is = fs::canonicalize(root).map_err(gone)?;
-    let is_own = |own: &Path| root_is.starts_with(real(own));
-    if root_is.parent().is_none() {
-        refused("it is the whole system")
-    } else if rules.home.as_ref().is_some_and(|home| real(home).starts_with(&root_is)) {
-        refused("it is the home folder, or holds it")
-    } else if root_is.iter().any(|name| is_git(name.as_encoded_bytes())) || is_bare(&root_is) {
-        refused("it belongs to git")
-    } else if is_own(data_dir) || rules.own.as_deref().is_some_and(is_own) {
-        refused("Retake keeps its own data there")
-    } else {
-        Ok(())
-    }
-}
-
-fn is_bare(root: &Path) -> bool {
-    root.join("HEAD").is_file() && root.join("objects").is_dir() && root.join("refs").is_dir()
-}
-
-/// What an index has as not covered.
-fn uncovered(index: &Index) -> Vec<Uncovered> {
-    let mut list = Vec::new();
-    let mut add = |place: &Place, name: &[u8], what: &What| {
-        if let What::Uncovered(why) | What::Unknown(why, _) = what {
-            // Of a path that is too long the folder is named.
-            let path = child(place.as_ref(), name).or_else(|| place.clone());
-            list.extend(path.map(|path| Uncovered { path, why: *why }));
-        }
-    };
-    for (place, folder) in &index.folders {
-        for entry in &folder.entries {
-            add(place, &entry.name, &entry.what);
-        }
-    }
-    for (path, what) in &index.extras {
-        if let Some(what) = what {
-            add(&path.parent(), path.name(), what);
-        }
-    }
-    list.retain(|one| index.covers(&one.path.parent()) || index.extras.contains_key(&one.path));
-    list.sort_by(|a, b| a.path.cmp(&b.path));
-    list.dedup();
-    list
 }

@@ -16,6 +16,8 @@ use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
 use super::sweep::{Context, Counts, Draft, Found, InForce, Job, Outcome, Side, Standing, State};
 use crate::apply::StagingName;
 use crate::error::{Result, WorktreeError};
+use crate::failpoint::{self, failpoint};
+use crate::root::open_file;
 
 /// A thread of the sweep.
 pub(crate) struct Visitor<'a> {
@@ -72,7 +74,7 @@ impl<'a> Visitor<'a> {
             Ok(outcome) => outcome,
             Err(Trouble::Fatal(error)) => return Err(error),
             Err(Trouble::Errno(errno)) => match &job.place {
-                None => return Err(self.root_failed(errno)),
+                None => return Err(self.context.root.failed(errno)),
                 Some(path) => match read::refused(errno, path.as_bytes())? {
                     Refusal::Unknown(why) => Some(Outcome::Unknown(why)),
                     Refusal::Special => Some(Outcome::Uncovered(WhyNot::Special)),
@@ -87,21 +89,18 @@ impl<'a> Visitor<'a> {
         Ok(outcome.map(|outcome| Found { job, outcome }))
     }
 
-    fn root_failed(&self, errno: Errno) -> WorktreeError {
-        WorktreeError::Root { path: self.context.root.path.clone(), source: errno.into() }
-    }
-
     fn look(&mut self, job: &Job, listing: &mut Listing) -> Result<Option<Outcome>, Trouble> {
         let root = self.context.root;
-        let fd = root.folder(job.place.as_ref())?;
+        let fd = root.listed(job.place.as_ref())?;
         let stat = fs::fstat(&fd)?;
-        if stat.st_dev != root.identity.device {
+        if stat.st_dev != root.id().dev {
             return Err(Errno::XDEV.into());
         }
         if job.place.is_some() && self.context.own.contains(&(stat.st_dev, stat.st_ino)) {
             return Ok(Some(Outcome::Uncovered(WhyNot::DataFolder)));
         }
         listing.read(fd.as_fd())?;
+        failpoint!("capture.listed").map_err(failpoint::errno)?;
         let mut standing = job.standing;
         let mut line = job.line;
         if job.place.is_some()
@@ -126,10 +125,11 @@ impl<'a> Visitor<'a> {
         let here = Here { fd: fd.as_fd(), job, standing, in_force, same_rules, ignore_files };
         let drafts = self.merge(&here, listing)?;
         let mode = (stat.st_mode & 0o777) as u16;
-        let inode = stat.st_ino;
+        let (inode, ctime) = (stat.st_ino, Signature::of(&stat).ctime);
         Ok(self.changed(job, (mode, inode), standing, line, &drafts).then_some(Outcome::Seen {
             mode,
             inode,
+            ctime,
             standing,
             line,
             drafts,
@@ -156,7 +156,7 @@ impl<'a> Visitor<'a> {
     }
 
     fn is_tag(&mut self, folder: BorrowedFd<'_>) -> bool {
-        let Ok(file) = below::open_file(folder, b"CACHEDIR.TAG") else {
+        let Ok(file) = open_file(folder, b"CACHEDIR.TAG") else {
             return false;
         };
         let mut start = [0_u8; CACHE_TAG.len()];

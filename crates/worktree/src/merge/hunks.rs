@@ -1,5 +1,5 @@
-//! A change cut into hunks, as people see them, each of which can be taken back alone (case 37). It never makes a text
-//! whose every line isn't of one of the two.
+//! A change cut into hunks, as people see them, each of which can be done alone (case 37). It never makes a text whose every
+//! line isn't of one of the two.
 
 use std::ops::Range;
 
@@ -81,8 +81,8 @@ impl<'a> Hunks<'a> {
         lines
     }
 
-    /// The text after with only the hunks of these numbers taken back. `None` when there is no hunk of such a number.
-    pub fn take_back(&self, numbers: &[usize]) -> Option<Vec<u8>> {
+    /// The text before with only the hunks of these numbers in it. `None` when there is no hunk of such a number.
+    pub fn only(&self, numbers: &[usize]) -> Option<Vec<u8>> {
         if !numbers.iter().all(|number| (1..=self.hunks.len()).contains(number)) {
             return None;
         }
@@ -90,17 +90,17 @@ impl<'a> Hunks<'a> {
         let mut text = Vec::new();
         let mut done = 0;
         for hunk in self.hunks.iter().filter(|hunk| numbers.contains(&hunk.number)) {
-            text.extend_from_slice(after.lines(done..hunk.after.start));
-            text.extend_from_slice(before.lines(hunk.before.clone()));
-            done = hunk.after.end;
+            text.extend_from_slice(before.lines(done..hunk.before.start));
+            text.extend_from_slice(after.lines(hunk.after.clone()));
+            done = hunk.before.end;
         }
-        text.extend_from_slice(after.lines(done..after.len()));
+        text.extend_from_slice(before.lines(done..before.len()));
         Some(text)
     }
 
-    /// How many lines were added and removed.
-    pub(super) fn counts(&self) -> (usize, usize) {
-        let changes = || self.hunks.iter().flat_map(|hunk| &hunk.changes);
+    /// How many lines these hunks add and remove.
+    pub(super) fn counts(hunks: &[Hunk]) -> (usize, usize) {
+        let changes = || hunks.iter().flat_map(|hunk| &hunk.changes);
         (changes().map(|change| change.after.len()).sum(), changes().map(|change| change.before.len()).sum())
     }
 }

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, MergeBytes, Record};
+use retake_core::{ContentHash, FilePath, MergeBytes, NoSuchHunks, Record};
 
+use super::hunks::Hunks;
 use super::lines::MAX_TEXT;
 use super::three::merge_texts;
-use super::unified::{Diff, Side, unified};
+use super::unified::{Diff, Shown, Side, unified};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 
 /// Merges files of an object store, for the pure plans of core. An object that can't be read or kept makes the merge
-/// `None`, like a conflict, so the error must be asked for before anything is made of a plan.
+/// `None`, like a conflict, and hunks none, so the error must be asked for before anything is made of a plan.
 pub struct StoredMerges {
     objects: Arc<dyn Objects>,
     error: Option<WorktreeError>,
@@ -34,6 +35,22 @@ impl StoredMerges {
         let Some(merged) = merge_texts(&base?, &ours?, &theirs?) else { return Ok(None) };
         Ok(Some((self.objects.put(&merged)?, merged.len() as u64)))
     }
+
+    fn parted(
+        &self,
+        versions: [ContentHash; 2],
+        hunks: &[u32],
+    ) -> Result<std::result::Result<(ContentHash, u64), NoSuchHunks>> {
+        let [before, after] = versions.map(|hash| self.objects.get(&hash));
+        let (before, after) = (before?, after?);
+        let Some(all) = Hunks::between(&before, &after) else { return Ok(Err(NoSuchHunks::NoText)) };
+        let numbers: Vec<usize> = hunks.iter().map(|number| *number as usize).collect();
+        let Some(part) = all.only(&numbers) else {
+            // There are fewer than lines, which are bounded.
+            return Ok(Err(NoSuchHunks::Only(u32::try_from(all.list().len()).unwrap_or(u32::MAX))));
+        };
+        Ok(Ok((self.objects.put(&part)?, part.len() as u64)))
+    }
 }
 
 impl MergeBytes for StoredMerges {
@@ -48,6 +65,18 @@ impl MergeBytes for StoredMerges {
             None
         })
     }
+
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> std::result::Result<(ContentHash, u64), NoSuchHunks> {
+        self.parted([before, after], hunks).unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            Err(NoSuchHunks::NoText)
+        })
+    }
 }
 
 /// How two versions of a path differ, their bytes read from a store. What is too large to be compared isn't read.
@@ -55,6 +84,7 @@ pub fn diff(
     objects: &dyn Objects,
     before: (&FilePath, Option<&Record>),
     after: (&FilePath, Option<&Record>),
+    shown: &Shown,
 ) -> Result<Diff> {
     let differ = before.1.and_then(Record::hash) != after.1.and_then(Record::hash);
     let small = |record: Option<&Record>| match record {
@@ -70,5 +100,6 @@ pub fn diff(
     Ok(unified(
         Side { path: before.0, record: before.1, bytes: old.as_deref() },
         Side { path: after.0, record: after.1, bytes: new.as_deref() },
+        shown,
     ))
 }

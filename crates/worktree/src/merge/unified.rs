@@ -24,6 +24,18 @@ pub struct Side<'a> {
     pub bytes: Option<&'a [u8]>,
 }
 
+/// What of a diff is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// All of it.
+    #[default]
+    All,
+    /// All of it; where there are several hunks, each says its number.
+    Numbered,
+    /// The hunks of these numbers, each with its number.
+    Only(Vec<usize>),
+}
+
 /// How two versions differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
@@ -31,6 +43,8 @@ pub struct Diff {
     pub remarks: Vec<Remark>,
     /// How many lines; `None` where they aren't counted: no texts, or too large to be compared.
     pub counts: Option<LineCounts>,
+    /// How many hunks there are, shown or not; none where they aren't counted.
+    pub hunks: usize,
     /// The unified diff, with the paths above it; empty when no line differs, or when it can't be shown.
     pub text: Vec<u8>,
 }
@@ -96,7 +110,7 @@ pub enum Remark {
 }
 
 /// How two versions differ. Bounded: what is too large to be compared or shown is said so, at once.
-pub fn unified(before: Side<'_>, after: Side<'_>) -> Diff {
+pub fn unified(before: Side<'_>, after: Side<'_>, shown: &Shown) -> Diff {
     let mut diff = Diff { remarks: remarks(before, after), ..Diff::default() };
     if same_bytes(before.record, after.record) {
         return diff;
@@ -116,9 +130,11 @@ pub fn unified(before: Side<'_>, after: Side<'_>) -> Diff {
         diff.remarks.push(too_large);
         return diff;
     };
-    let (added, removed) = hunks.counts();
+    let listed = listed(&hunks, shown);
+    let (added, removed) = Hunks::counts(&listed);
     diff.counts = Some(LineCounts { added, removed });
-    match text(before, after, &hunks) {
+    diff.hunks = hunks.list().len();
+    match text(before, after, (&hunks, &listed), shown) {
         Some(text) => diff.text = text,
         None => diff.remarks.push(too_large),
     }
@@ -183,17 +199,46 @@ fn content<'a>(side: Side<'a>) -> Option<&'a [u8]> {
     if size(side.record).is_some() { side.bytes } else { Some(b"") }
 }
 
+/// The hunks that are shown. What is not done moves none of the lines below it.
+fn listed(hunks: &Hunks<'_>, shown: &Shown) -> Vec<Hunk> {
+    let Shown::Only(numbers) = shown else {
+        return hunks.list().to_vec();
+    };
+    let (mut added, mut removed) = (0, 0);
+    let mut listed = Vec::new();
+    for hunk in hunks.list() {
+        if numbers.contains(&hunk.number) {
+            let after = |line| line + removed - added;
+            let mut shown = hunk.clone();
+            shown.after = after(hunk.after.start)..after(hunk.after.end);
+            listed.push(shown);
+        } else {
+            added += hunk.after.len();
+            removed += hunk.before.len();
+        }
+    }
+    listed
+}
+
 /// The unified diff, unless it is too long to be shown.
-fn text(before: Side<'_>, after: Side<'_>, hunks: &Hunks<'_>) -> Option<Vec<u8>> {
-    if hunks.list().is_empty() {
+fn text(
+    before: Side<'_>,
+    after: Side<'_>,
+    (hunks, listed): (&Hunks<'_>, &[Hunk]),
+    shown: &Shown,
+) -> Option<Vec<u8>> {
+    if listed.is_empty() {
         return Some(Vec::new());
     }
+    let all = hunks.list().len();
+    let numbered = all > 1 && *shown != Shown::All;
     let mut text = Vec::new();
     text.extend_from_slice(&name(b"--- ", b"a/", before));
     text.extend_from_slice(&name(b"+++ ", b"b/", after));
-    for hunk in hunks.list() {
+    for hunk in listed {
         let (old, new) = (range(&hunk.before), range(&hunk.after));
-        text.extend_from_slice(format!("@@ -{old} +{new} @@\n").as_bytes());
+        let number = if numbered { format!(" hunk {} of {all}", hunk.number) } else { String::new() };
+        text.extend_from_slice(format!("@@ -{old} +{new} @@{number}\n").as_bytes());
         push_lines(&mut text, hunk, hunks);
         if text.len() > MAX_SHOWN {
             return None;

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_core::ContentHash;
 
@@ -30,11 +31,11 @@ pub struct Collected {
 }
 
 /// A segment to be written anew.
-struct Candidate {
+pub(super) struct Candidate {
     number: u32,
     segment: Arc<Segment>,
-    len: u64,
-    needed: u64,
+    pub(super) len: u64,
+    pub(super) needed: u64,
     /// What is not needed; everything else in it is.
     dead: Names,
 }
@@ -57,6 +58,17 @@ impl PackObjects {
         live: &dyn Fn(&ContentHash) -> bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Collected> {
+        self.collect_until(&AtomicBool::new(false), guard, live, progress)
+    }
+
+    /// The same, until somebody asks it to stop: then the segment that it is at is the last one.
+    pub fn collect_until(
+        &self,
+        stop: &AtomicBool,
+        guard: &Guard,
+        live: &dyn Fn(&ContentHash) -> bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Collected> {
         assert!(guard.is_of(&self.kept), "BUG: the guard of a collection is of the pack that is collected");
         let _collecting = locked(&self.collecting);
         self.make_durable()?;
@@ -72,6 +84,9 @@ impl PackObjects {
         let mut collected = Collected::default();
         let mut done = 0;
         for candidate in &candidates {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(collected);
+            }
             progress(done, total);
             done += candidate.len;
             self.rewrite(candidate, &mut collected, &mut || progress(done, total))?;
@@ -97,7 +112,7 @@ impl PackObjects {
         Ok(scan)
     }
 
-    fn candidate(
+    pub(super) fn candidate(
         &self,
         number: u32,
         segment: Arc<Segment>,

@@ -13,6 +13,8 @@ use std::path::Path;
 
 use retake_core::ContentHash;
 
+use crate::failpoint::failpoint;
+
 const MAGIC: [u8; 8] = *b"RetakeIx";
 const VERSION: u32 = 1;
 const HEADER: usize = 28;
@@ -95,5 +97,7 @@ pub(super) fn write(path: &Path, listed: &mut Listed) -> io::Result<()> {
     let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
     file.write_all(&bytes)?;
     drop(file);
-    std::fs::rename(&beside, path)
+    failpoint!("objects.listed")?;
+    std::fs::rename(&beside, path)?;
+    failpoint!("objects.indexed")
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::block::{Entry, HEAD, Head, MAGIC};
 use crate::error::{Result, WorktreeError};
+use crate::failpoint::failpoint;
 
 const SEGMENT_MAGIC: [u8; 8] = *b"RetakePk";
 /// The version of segments that this program writes. Blocks of another shape need another.
@@ -65,7 +66,8 @@ impl Segment {
         options.read(true).write(true).create_new(true).mode(0o600);
         let file = options.open(&path).map_err(WorktreeError::io("create", &path))?;
         let written = file.write_all_at(&header(VERSION), 0).and_then(|()| file.sync_all());
-        let written = written.and_then(|()| sync_folder_of(&path));
+        let written =
+            written.and_then(|()| sync_folder_of(&path)).and_then(|()| failpoint!("objects.created"));
         if let Err(source) = written {
             // Without a whole header it would be taken for nothing at the next start; now its name must be free.
             drop(std::fs::remove_file(&path));

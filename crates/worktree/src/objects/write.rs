@@ -11,6 +11,7 @@ use super::index::{self, Listed, MEMORY, Place};
 use super::pack::{Full, PackObjects, State, index_path, locked, segment_path};
 use super::segment::{HEADER, Segment};
 use crate::error::{Result, WorktreeError};
+use crate::failpoint::failpoint;
 use crate::objects::hash;
 
 /// Where the next block goes.
@@ -176,7 +177,8 @@ impl PackObjects {
             writer.resume(number, segment, HEADER as u64);
         }
         let newest = writer.newest.as_mut().expect("BUG: there is a newest segment, it was made above");
-        if let Err(source) = newest.segment.file.write_all_at(frame, newest.end) {
+        let written = newest.segment.file.write_all_at(frame, newest.end);
+        if let Err(source) = written.and_then(|()| failpoint!("objects.appended")) {
             // Half a block would be known for one. Its room is given back where that is possible.
             drop(newest.segment.file.set_len(newest.end));
             return Err(WorktreeError::io("write to", &newest.segment.path)(source));
@@ -196,7 +198,7 @@ impl PackObjects {
         }
         self.write_index(&newest);
         writer.newest = None;
-        Ok(())
+        failpoint!("objects.sealed").map_err(WorktreeError::io("write to", &self.dir))
     }
 
     /// Ends the newest segment if it is this one.
@@ -206,7 +208,8 @@ impl PackObjects {
     }
 
     fn sync_segment(&self, writer: &mut Writer, segment: &Segment) -> Result<()> {
-        segment.file.sync_data().map_err(|source| {
+        let synced = segment.file.sync_data().and_then(|()| failpoint!("objects.synced"));
+        synced.map_err(|source| {
             writer.failed = true;
             WorktreeError::io("sync", &segment.path)(source)
         })
@@ -243,7 +246,7 @@ impl PackObjects {
         let (written, synced, newest) = (writer.written, writer.synced, writer.newest.clone());
         drop(writer);
         let Some(newest) = newest.filter(|_| synced < written) else { return Ok(()) };
-        let result = newest.segment.file.sync_data();
+        let result = newest.segment.file.sync_data().and_then(|()| failpoint!("objects.synced"));
         let mut writer = locked(&self.writer);
         match result {
             // Another thread's sync may have failed meanwhile, and have taken the report of what this one needs.

@@ -119,7 +119,9 @@ fn every_failpoint_is_passed() {
     drop(guard);
     assert_eq!(caller.read(), after);
     passed.extend(seen.take());
-    assert_eq!(passed, FAILPOINTS.iter().copied().collect());
+    let others = ["capture.", "index.", "objects."];
+    let ours = FAILPOINTS.iter().filter(|name| !others.iter().any(|other| name.starts_with(other)));
+    assert_eq!(passed, ours.copied().collect());
 }
 
 /// Does something at the n-th passing of a point.

@@ -175,7 +175,9 @@ fn a_fifo_that_takes_a_files_place_meanwhile_returns() {
 fn long_and_odd_names() {
     let long = "x".repeat(255);
     let odd = path(b"\xff\xfe \n$(rm)".as_slice());
+    let twins = [("twin", file("one")), ("TWIN", file("other"))];
     let mut after = tree([(&long, file("long")), ("-rf", file("a")), ("CON", Node::Folder(0o755))]);
+    after.extend(tree(twins));
     after.insert(odd.clone(), file("odd"));
     after.insert(path("CON").join(long.as_bytes()).unwrap(), file("deep"));
     let home = quick_dir();
@@ -188,6 +190,18 @@ fn long_and_odd_names() {
     let longer = "x".repeat(256);
     let caller = Caller::planned(home.path(), &tree([]), &tree([(&longer, file("long"))]));
     assert_eq!(caller.apply().unwrap().refused().len(), 1);
+}
+
+#[test]
+fn a_huge_file_in_the_way_is_refused_and_not_read() {
+    let home = quick_dir();
+    let caller = Caller::with(home.path(), &tree([("a", file("old"))]), &tree([("a", file("new"))]));
+    let at = caller.root.join("a");
+    // Reading it would take longer than anybody waits for a test.
+    fs::File::create(&at).unwrap().set_len(10 << 40).unwrap();
+    let refusals = caller.apply().unwrap().refused();
+    assert!(matches!(refusals[0].why, Obstacle::Changed), "{refusals:?}");
+    assert_eq!(fs::metadata(&at).unwrap().len(), 10 << 40);
 }
 
 #[test]

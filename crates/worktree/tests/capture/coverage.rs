@@ -191,7 +191,8 @@ fn named_folders_alone_are_looked_at() {
     assert_eq!(first, ["~ a/file", "+ a/new", "+ a/new/deep", "+ a/new/deep/file"]);
     assert_eq!(folders, 3);
     assert_eq!(found(&["a/inner", "nowhere/at/all"]).1, ["~ a/inner/file"]);
-    assert_eq!(world.lines(), ["~ b/file"]);
+    let missed = world.lines();
+    assert!(matches!(&missed[..], [one] if one.trim_start_matches('?') == "~ b/file"), "{missed:?}");
     world.write("a/.gitignore", "inner/\n");
     let named = Sweep::Folders(vec![Some(super::file_path("a"))]);
     let capture = world.tree.capture(&named, Permission::Ask, &|_| ()).unwrap();

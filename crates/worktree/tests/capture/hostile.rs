@@ -188,7 +188,7 @@ fn roots_that_are_refused() {
         let refused = try_root(root);
         assert!(matches!(refused, Err(WorktreeError::RootRefused { .. })), "{root:?}: {refused:?}");
     }
-    assert!(matches!(try_root(&world.at("nowhere")), Err(WorktreeError::Root { .. })));
+    assert!(matches!(try_root(&world.at("nowhere")), Err(WorktreeError::RootMissing(_))));
     assert!(try_root(&world.at("repository")).is_ok());
 }
 
@@ -198,10 +198,10 @@ fn a_root_that_is_gone_or_another_one_changes_nothing() {
     let aside = world.dir.path().join("aside");
     fs::rename(world.root(), &aside).unwrap();
     let error = world.look().unwrap_err();
-    assert!(matches!(error, WorktreeError::Root { .. }), "{error}");
+    assert!(matches!(error, WorktreeError::RootMissing(_)), "{error}");
     fs::create_dir(world.root()).unwrap();
     let error = world.look().unwrap_err();
-    assert!(matches!(error, WorktreeError::RootReplaced { .. }), "{error}");
+    assert!(matches!(error, WorktreeError::RootOther(_)), "{error}");
     fs::remove_dir(world.root()).unwrap();
     fs::rename(&aside, world.root()).unwrap();
     assert!(world.lines().is_empty());

@@ -28,6 +28,8 @@ enum Step {
     Capture,
     /// Of the folders in which something happened alone.
     Hinted,
+    /// Of the folders that a watch names.
+    Watched,
     /// A capture that is not kept, and a new start.
     Crash,
 }
@@ -52,6 +54,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(folder, lines)| Step::Ignore(folder, lines)),
         3 => Just(Step::Capture),
         2 => Just(Step::Hinted),
+        3 => Just(Step::Watched),
         1 => Just(Step::Crash),
     ]
 }
@@ -90,6 +93,15 @@ fn read_all(root: &Path) -> Disk {
     let mut disk = Disk::new();
     into(&mut disk, root, root);
     disk
+}
+
+/// What is on the disk, where nothing is ignored.
+pub(super) fn on_disk(root: &Path) -> BTreeMap<FilePath, Record> {
+    let record = |(path, node)| match node {
+        Node::Is(record, _) => Some((path, record)),
+        Node::Special => None,
+    };
+    read_all(root).into_iter().filter_map(record).collect()
 }
 
 /// The ignore files in force: for each folder, on which disk its own is to be read.
@@ -277,7 +289,7 @@ fn act(world: &World, step: &Step, touched: &mut BTreeSet<Option<FilePath>>) {
                 fs::write(world.at(&format!("{folder}.gitignore")), lines.join("\n")).unwrap();
             }
         }
-        Step::Capture | Step::Hinted | Step::Crash => {}
+        Step::Capture | Step::Hinted | Step::Watched | Step::Crash => {}
     }
 }
 
@@ -341,6 +353,10 @@ fn run(steps: &[Step]) {
                 let named = touched.iter().cloned().collect();
                 check(&mut world, &Sweep::Folders(named), &mut kept);
             }
+            Step::Watched => {
+                world.tree.watch().unwrap();
+                check(&mut world, &Sweep::Watched, &mut kept);
+            }
             Step::Crash => {
                 let _lost = world.look().unwrap();
                 world.reopen();
@@ -354,11 +370,50 @@ fn run(steps: &[Step]) {
     check(&mut world, &Sweep::Whole, &mut kept);
 }
 
+/// What the watch misses is found when the whole is looked at: told once, as it was and as it is.
+fn run_with_lies(steps: &[(Step, u8)]) {
+    let mut world = World::new();
+    let mut known = super::steps::Known::default();
+    let mut touched = BTreeSet::new();
+    for (step, lie) in steps {
+        let changes_coverage =
+            matches!(step, Step::Ignore(..) | Step::Fifo(_)) || format!("{step:?}").contains("node_modules");
+        if changes_coverage || !is_possible(&world, step) {
+            continue;
+        }
+        act(&world, step, &mut touched);
+        let sweep = match step {
+            Step::Capture => Sweep::Whole,
+            // Some folders are left out.
+            Step::Hinted | Step::Watched => {
+                let named = touched.iter().zip(0..).filter(|(_, number)| lie >> (number % 8) & 1 == 1);
+                Sweep::Folders(named.map(|(place, _)| place.clone()).collect())
+            }
+            _ => continue,
+        };
+        touched.clear();
+        let capture = world.tree.capture(&sweep, Permission::Ask, &|_| ()).unwrap();
+        known.follow(&world.accept(capture), "in between");
+        if sweep == Sweep::Whole {
+            assert_eq!(world.tree.records(), on_disk(&world.root()));
+        }
+    }
+    let capture = world.look().unwrap();
+    known.follow(&world.accept(capture), "at the end");
+    assert_eq!(world.tree.records(), on_disk(&world.root()));
+    assert_eq!(known.records, on_disk(&world.root()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn captures_agree_with_reading_everything(steps in prop::collection::vec(step(), 1..60)) {
         run(&steps);
+    }
+
+    #[test]
+    fn a_watch_that_lies_costs_no_more_than_time(steps in prop::collection::vec((step(), any::<u8>()), 1..60)) {
+        run_with_lies(&steps);
     }
 }

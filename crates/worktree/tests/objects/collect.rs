@@ -233,3 +233,21 @@ fn an_erasure_that_was_cut_off_is_finished_at_the_next_start() {
         std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "the lock and what is someone's: {left:?}");
 }
+
+#[test]
+fn a_collection_that_is_told_to_stop_leaves_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = open(dir.path());
+    let names = put_all(&pack, 0..200);
+    pack.sync().unwrap();
+    let segments = files(dir.path(), "pack").len();
+    let (guard, stop) = (pack.guard(), AtomicBool::new(false));
+    let mut told = |_, _| stop.store(true, Ordering::Relaxed);
+    let kept = &names[..5];
+    pack.collect_until(&stop, &guard, &|name| kept.contains(name), &mut told).unwrap();
+    let left = files(dir.path(), "pack").len();
+    assert!(left + 1 >= segments && left > 3, "one of {segments} at most, {left} are left");
+    for name in kept {
+        pack.get(name).unwrap();
+    }
+}

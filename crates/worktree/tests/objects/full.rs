@@ -10,10 +10,10 @@ use super::{noise, open};
 
 /// A small file system of its own; unmounted at the end, also of a test that fails. Lazily: a process that another test
 /// is just starting holds its files for a moment.
-struct Small(PathBuf);
+pub(crate) struct Small(pub(crate) PathBuf);
 
 impl Small {
-    fn mount(at: PathBuf) -> Self {
+    pub(crate) fn mount(at: PathBuf) -> Self {
         fs::create_dir(&at).expect("a folder");
         let mount =
             Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "retake-test"]).arg(&at).output();
@@ -33,7 +33,7 @@ impl Drop for Small {
     }
 }
 
-fn is_full(result: Result<(), WorktreeError>) -> bool {
+pub(crate) fn is_full(result: Result<(), WorktreeError>) -> bool {
     matches!(result, Err(WorktreeError::Io { source, .. }) if source.kind() == std::io::ErrorKind::StorageFull)
 }
 

@@ -3,26 +3,26 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::files::ContentHash;
+use crate::files::{ContentHash, NoSuchHunks};
 
-const SLOTS: usize = 4;
+pub(in crate::files) const SLOTS: usize = 4;
 
 /// A file's content in the model, told by its hash: what is in each slot, who cares about bytes.
-type Slots = [u8; SLOTS];
+pub(in crate::files) type Slots = [u8; SLOTS];
 
-fn record(slots: Slots) -> Record {
+pub(in crate::files) fn record(slots: Slots) -> Record {
     let mut hash = [0; 32];
     hash[..SLOTS].copy_from_slice(&slots);
     Record::File { hash: ContentHash(hash), len: SLOTS as u64, mode: 0o644 }
 }
 
-fn slots(record: &Record) -> Slots {
+pub(in crate::files) fn slots(record: &Record) -> Slots {
     let hash = record.hash().expect("a file").0;
     std::array::from_fn(|at| hash[at])
 }
 
 /// Merges slot by slot.
-struct BySlot;
+pub(in crate::files) struct BySlot;
 
 impl MergeBytes for BySlot {
     fn merge(
@@ -42,17 +42,34 @@ impl MergeBytes for BySlot {
         }
         Some((ContentHash(hash), SLOTS as u64))
     }
+
+    /// Each slot that differs is a hunk.
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks> {
+        let differ: Vec<usize> = (0..SLOTS).filter(|at| before.0[*at] != after.0[*at]).collect();
+        let mut hash = before.0;
+        for hunk in hunks {
+            let at = (*hunk as usize).checked_sub(1).and_then(|at| differ.get(at));
+            let at = *at.ok_or(NoSuchHunks::Only(u32::try_from(differ.len()).unwrap()))?;
+            hash[at] = after.0[at];
+        }
+        Ok((ContentHash(hash), SLOTS as u64))
+    }
 }
 
 /// A write of the agent (with its delta) or of somebody else.
 #[derive(Clone, Debug)]
-struct Write {
-    agent: bool,
-    slot: usize,
-    value: u8,
+pub(in crate::files) struct Write {
+    pub(in crate::files) agent: bool,
+    pub(in crate::files) slot: usize,
+    pub(in crate::files) value: u8,
 }
 
-fn writes() -> impl Strategy<Value = Vec<Write>> {
+pub(in crate::files) fn writes() -> impl Strategy<Value = Vec<Write>> {
     // The agent writes to the lower slots, others to the upper ones: nothing clashes.
     let write = (any::<bool>(), 0..SLOTS / 2, 1u8..200).prop_map(|(agent, slot, value)| {
         let slot = if agent { slot } else { slot + SLOTS / 2 };
@@ -73,7 +90,7 @@ fn model(writes: &[Write], wanted: &[bool]) -> Slots {
 }
 
 /// The stack that observing these writes makes, and what is on the disk then.
-fn observed(writes: &[Write]) -> (Stack, Slots) {
+pub(in crate::files) fn observed(writes: &[Write]) -> (Stack, Slots) {
     let (mut stack, mut disk) = (Stack::default(), [0; SLOTS]);
     for (no, write) in writes.iter().enumerate() {
         let before = Some(record(disk));
@@ -87,7 +104,7 @@ fn observed(writes: &[Write]) -> (Stack, Slots) {
 }
 
 /// The layers of the deltas that are wanted.
-fn wanted_of(stack: &Stack, wanted: &[bool]) -> Vec<Layer> {
+pub(in crate::files) fn wanted_of(stack: &Stack, wanted: &[bool]) -> Vec<Layer> {
     let is_wanted = |layer: &&Layer| wanted[usize::try_from(layer.delta.0).unwrap()];
     stack.layers().iter().filter(is_wanted).cloned().collect()
 }

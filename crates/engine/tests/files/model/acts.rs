@@ -77,9 +77,9 @@ impl World {
         let id = self.talks[at].id;
         let action = self.action(at, &act);
         let paths = chosen.0.iter().map(|(name, choice)| {
-            (retake_core::FilePath::new(name.str().as_bytes()).expect("a path"), *choice)
+            (retake_core::FilePath::new(name.str().as_bytes()).expect("a path"), choice.clone())
         });
-        let wished = retake_core::Chosen { paths: paths.collect(), others: chosen.1 };
+        let wished = retake_core::Chosen { paths: paths.collect(), others: chosen.1.clone() };
         let wish = FilesWish { scope, chosen: wished, ..FilesWish::default() };
         let apply = Apply { action: action.clone(), seen: Seen::Anything, by: self.engine().by(None) };
         if self.talks[at].open.is_some() {
@@ -140,8 +140,8 @@ impl World {
 
     fn planned(&self, at: usize, outcome: &Outcome, chosen: &Chosen) -> Plan {
         let mut choices: HashMap<String, Choice> = HashMap::new();
-        choices.extend(chosen.0.iter().map(|(name, choice)| (name.str().to_owned(), *choice)));
-        let known = Known { tree: &self.tree, theirs: &self.theirs, chosen: &choices, others: chosen.1 };
+        choices.extend(chosen.0.iter().map(|(name, choice)| (name.str().to_owned(), choice.clone())));
+        let known = Known { tree: &self.tree, theirs: &self.theirs, chosen: &choices, others: chosen.1.clone() };
         plan(&self.talks[at], outcome, &known)
     }
 

@@ -1,0 +1,133 @@
+//! Choices for single files and hunks, through the real program: as arguments, and in the conversation. Must never touch a folder that
+//! is not its own.
+
+use super::world::{World, error, shows};
+
+/// A text of 20 numbered lines, of which some are written out.
+fn text(lines: &[(usize, &str)]) -> String {
+    let line = |number| match lines.iter().find(|(at, _)| *at == number) {
+        Some((_, word)) => format!("{word}\n"),
+        None => format!("{number}\n"),
+    };
+    (1..=20).map(line).collect()
+}
+
+/// Two calls have changed a file in three places, made another one and a binary one; somebody else has changed `mine`.
+fn changed() -> World {
+    let world = World::working(&[("a", &text(&[])), ("b", "one\n"), ("mine", "mine\n")]);
+    world.exec("sed -i 's/^2$/two/; s/^10$/ten/' a; echo two > b; printf '\\0x' > made");
+    world.write("mine", "mine, changed\n");
+    world.exec("sed -i 's/^19$/nineteen/' a");
+    world
+}
+
+#[test]
+fn hunks_have_numbers_and_can_be_chosen() {
+    let world = changed();
+    let seen = world.transcript(&[
+        &["plan", "rewind", "t1", "--diff"],
+        &["plan", "rewind", "t1", "--choose", "a=hunks:1,3", "--diff"],
+        &["plan", "rewind", "t1", "--choose", "a=hunks:2"],
+        &["plan", "rewind", "t1", "--choose", "a=hunks:9"],
+        &["plan", "rewind", "t1", "--choose", "made=hunks:1"],
+        &["plan", "rewind", "t1", "--choose", "b=hunks:2"],
+        &["plan", "rewind", "t1", "--choose", "mine=hunks:1"],
+        &["undo", "2", "--choose", "a=hunks:1"],
+        &["rewind", "t1", "--choose", "a=hunks:2"],
+    ]);
+    shows!(seen);
+    assert_eq!(world.read("a"), Some(text(&[(2, "two"), (19, "nineteen")])));
+    assert_eq!((world.read("b").as_deref(), world.read("made")), (Some("one\n"), None));
+    world.does(&["undo"]);
+    assert_eq!(world.read("a"), Some(text(&[(2, "two"), (10, "ten"), (19, "nineteen")])));
+    let plan = world.json(&["plan", "rewind", "t1", "--choose", "a=hunks:3,1,3", "--diff"]);
+    let a = &plan["files"]["paths"][0];
+    assert_eq!(
+        (&a["verdict"], &a["part"], &a["hunks"]),
+        (&"part".into(), &serde_json::json!([1, 3]), &3.into())
+    );
+    world.does(&["rewind", "t1", "--choose", "a=hunks:1,2,3"]);
+    assert_eq!(world.read("a"), Some(text(&[])));
+}
+
+#[test]
+fn a_conflict_shows_its_hunks() {
+    let world = changed();
+    world.write("a", &world.read("a").expect("it").replace("two\n", "mine\n"));
+    shows!(world.transcript(&[&["plan", "rewind", "t1"], &["plan", "rewind", "t1", "--diff"]]));
+    world.does(&["rewind", "t1", "--choose", "a=hunks:2,3"]);
+    assert_eq!(world.read("a"), Some(text(&[(2, "mine")])));
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_can_be_chosen_for() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let world = World::working(&[("a", "one\n")]);
+    world.exec(r"echo two > a; echo x > $(printf '\377=\376')");
+    let odd = world.folder().join(OsStr::from_bytes(b"\xff=\xfe"));
+    assert!(odd.exists());
+    let mut command = world.command(&["rewind", "t1", "--choose"]);
+    let output = command.arg(OsStr::from_bytes(b"\xff=\xfe=skip")).output().expect("it starts");
+    assert!(output.status.success(), "{}", error(&output));
+    assert!(odd.exists(), "it was left as it is");
+    assert_eq!(world.read("a").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn the_conversation_in_the_terminal_lets_choose_for_each_file() {
+    let world = changed();
+    world.write("b", "mine\n");
+    let pty = world.converse();
+    let prompt = || {
+        pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+        pty.reads_keys();
+    };
+    let chooses = || {
+        pty.until("the question", |screen| screen.trim_end().ends_with("\nchoose>"));
+        pty.reads_keys();
+    };
+    prompt();
+    // What is in conflict must be chosen for: the fourth row.
+    pty.send("/rewind t1\r");
+    pty.shows("choose for the files in conflict first");
+    pty.send("\x1b[B\x1b[B\x1b[B\r");
+    chooses();
+    pty.shows("  1 b: skip, checkpoint, yours, disk");
+    pty.shows("  2 a: checkpoint, merge, disk, skip, hunks:1,2,3");
+    // A line that makes no sense, and a choice that does not fit, are said; a number alone shows the lines.
+    pty.send("7=disk\r");
+    pty.shows("is not the number of a file above");
+    chooses();
+    pty.send("2=hunks:4\r");
+    pty.shows("can't choose hunks of a: it has 3 hunks");
+    chooses();
+    pty.send("2\r");
+    pty.shows("+10");
+    chooses();
+    pty.send("1=disk 2=hunks:1,3\r");
+    pty.shows("a: hunks 1, 3 of 3");
+    pty.shows("Go back with");
+    // Another thought, which is left with an empty line.
+    pty.send("\x1b[B\x1b[B\x1b[B\r");
+    chooses();
+    pty.shows("b [disk]");
+    pty.shows("a [hunks:1,3]");
+    pty.send("\r");
+    pty.shows("Go back with");
+    pty.send("\r");
+    pty.shows("rewound:");
+    // The old words are in the line; they go, so that a command fits.
+    pty.until("the old words", |screen| screen.trim_end().ends_with("\n> do it"));
+    pty.reads_keys();
+    pty.send("\x15");
+    prompt();
+    assert_eq!(world.read("a"), Some(text(&[(10, "ten")])));
+    assert_eq!((world.read("b").as_deref(), world.read("made")), (Some("mine\n"), None));
+    assert_eq!(world.read("mine").as_deref(), Some("mine, changed\n"));
+    pty.send("/undo\r");
+    pty.shows("/redo brings it back");
+    prompt();
+    assert_eq!(world.read("a"), Some(text(&[(2, "two"), (10, "ten"), (19, "nineteen")])));
+}

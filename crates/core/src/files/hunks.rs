@@ -1,0 +1,66 @@
+//! Some hunks of what a path would become, and not the others (spec `rewind.md`, case 37). Hunks are of bytes: the mode
+//! stays, and what is made, goes or becomes something else has none.
+
+use super::file_path::FilePath;
+use super::merge::{MergeBytes, NoSuchHunks};
+use super::record::Record;
+
+/// Hunks were chosen for a path that has not got them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("can't choose hunks of {path}: {why}")]
+pub struct Unfit {
+    /// Which path.
+    pub path: FilePath,
+    /// Why.
+    pub why: WhyUnfit,
+}
+
+/// Why a choice of hunks does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WhyUnfit {
+    /// The plan does nothing to it.
+    #[error("nothing would be done to it")]
+    NotPlanned,
+    /// There is nothing now.
+    #[error("it comes back as a whole")]
+    ComesBack,
+    /// There is to be nothing.
+    #[error("it goes as a whole")]
+    Goes,
+    /// It is a link or a folder, or becomes one.
+    #[error("only a file that stays a file has hunks")]
+    NoFile,
+    /// Its bytes stay.
+    #[error("none of its lines would change")]
+    SameBytes,
+    /// Its bytes have no such hunks.
+    #[error(transparent)]
+    Bytes(NoSuchHunks),
+}
+
+/// What is at a path, with only these hunks of what it would become.
+pub(super) fn part(
+    disk: Option<&Record>,
+    whole: Option<&Record>,
+    hunks: &[u32],
+    bytes: &mut dyn MergeBytes,
+) -> Result<Record, WhyUnfit> {
+    match (disk, whole) {
+        _ if disk == whole => Err(WhyUnfit::SameBytes),
+        (None, _) => Err(WhyUnfit::ComesBack),
+        (_, None) => Err(WhyUnfit::Goes),
+        (Some(Record::File { hash: before, .. }), Some(Record::File { hash: after, .. }))
+            if before == after =>
+        {
+            Err(WhyUnfit::SameBytes)
+        }
+        (Some(Record::File { hash: before, mode, .. }), Some(Record::File { hash: after, .. })) => {
+            let (hash, len) = bytes.part(*before, *after, hunks).map_err(WhyUnfit::Bytes)?;
+            Ok(Record::File { hash, len, mode: *mode })
+        }
+        _ => Err(WhyUnfit::NoFile),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! The doctor's look at files: rewinds that were cut short, versions that are missing or damaged. It mends what can be mended
+//! without losing anything: it finishes what is open, and takes what is in the folders now into the store again.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use retake_core::ContentHash;
+use retake_store::{Care, Checked, Claimant, WorkspaceRow};
+use retake_worktree::PackObjects;
+
+use super::blocking;
+use super::erase::is_kept;
+use crate::engine::Engine;
+use crate::error::Result;
+
+impl Engine {
+    /// Adds what is wrong with files to what is wrong with the store.
+    pub(crate) async fn doctor_files(&self, care: Care, checked: &mut Checked) -> Result<()> {
+        if self.files.config.is_none() {
+            return Ok(());
+        }
+        self.doctor_rewinds(care, checked).await?;
+        let Some(pack) = self.files.objects_if_any().await? else {
+            return Ok(());
+        };
+        let looking = Arc::clone(&pack);
+        let damaged = blocking(move || looking.check(&mut |_, _| ())).await??.damaged;
+        let mut lost = self.lost(&pack).await?;
+        if care == Care::Mend && !(lost.is_empty() && damaged.is_empty()) {
+            let before = lost.len();
+            self.take_in_again().await?;
+            lost = self.lost(&pack).await?;
+            let healed = before - lost.len();
+            let also = damaged.iter().filter(|object| pack.has(object) && !lost.contains_key(object)).count();
+            if healed.max(also) > 0 {
+                let what = "versions of files that were missing or damaged are kept again, from the folders";
+                checked.mended.push(format!("{} {what}", healed.max(also)));
+            }
+        }
+        let unneeded =
+            damaged.iter().filter(|object| !lost.contains_key(object) && !pack.has(object)).count();
+        if unneeded > 0 {
+            let what =
+                "damaged parts of the object store hold nothing that is needed; they go with a collection";
+            checked.details.push(format!("{unneeded} {what}"));
+        }
+        self.tell_lost(&lost, checked).await
+    }
+
+    /// Rewinds whose files are not settled.
+    async fn doctor_rewinds(&self, care: Care, checked: &mut Checked) -> Result<()> {
+        let intents = self.store().intents().await?;
+        let rows = self.store().workspaces().await?;
+        let pending = self.store().erased_objects().await?.len();
+        let mut why = Vec::new();
+        if care == Care::Mend {
+            why = self.settle_files().await?;
+        }
+        let left = self.store().intents().await?;
+        for intent in &intents {
+            let folder = folder_of(&rows, intent.workspace);
+            if left.iter().any(|left| left.workspace == intent.workspace) {
+                let what = format!(
+                    "a step back or forth in {folder} was cut short: some of its files may be as \
+                                    before, others as after"
+                );
+                checked.problems.push(what);
+            } else {
+                let way = if intent.back { "taken back" } else { "finished" };
+                checked.mended.push(format!("the step in {folder} that was cut short is {way}"));
+            }
+        }
+        if pending > 0 && self.store().erased_objects().await?.is_empty() {
+            checked.mended.push("the erasure of versions of files that was cut short is finished".to_owned());
+        } else if pending > 0 {
+            checked
+                .problems
+                .push("an erasure was cut short: versions of files are still to be erased".to_owned());
+        }
+        checked.details.extend(why);
+        Ok(())
+    }
+
+    /// What is needed and can't be had, by whom.
+    async fn lost(&self, pack: &Arc<PackObjects>) -> Result<BTreeMap<ContentHash, Vec<Claimant>>> {
+        let since = self.store().kept_since().await?;
+        let mut lost: BTreeMap<ContentHash, Vec<Claimant>> = BTreeMap::new();
+        for claim in self.store().claims().await? {
+            if is_kept(claim.by, claim.time, since) && !pack.has(&claim.object) {
+                lost.entry(claim.object).or_default().push(claim.by);
+            }
+        }
+        for object in self.current().await? {
+            if !pack.has(&object) {
+                lost.entry(object).or_default();
+            }
+        }
+        Ok(lost)
+    }
+
+    async fn tell_lost(
+        &self,
+        lost: &BTreeMap<ContentHash, Vec<Claimant>>,
+        checked: &mut Checked,
+    ) -> Result<()> {
+        let by = || lost.values().flatten();
+        let conversations: HashSet<_> = by()
+            .filter_map(|by| match by {
+                Claimant::Call(id, _) | Claimant::Op(id, _) => Some(*id),
+                Claimant::Capture(_) | Claimant::Checkpoint(_) => None,
+            })
+            .collect();
+        if !conversations.is_empty() {
+            let mut names: Vec<String> = conversations.iter().map(ToString::to_string).collect();
+            names.sort();
+            let objects = lost.values().filter(|by| by.iter().any(is_call)).count();
+            checked.problems.push(format!(
+                "{objects} {} that going back may need {} missing or damaged, in {}",
+                if objects == 1 { "version of a file" } else { "versions of files" },
+                if objects == 1 { "is" } else { "are" },
+                names.join(", ")
+            ));
+        }
+        let captured = lost.values().filter(|by| !by.is_empty() && !by.iter().any(is_call)).count();
+        if captured > 0 {
+            checked
+                .problems
+                .push(format!("of what captures saw, {captured} versions are missing or damaged"));
+        }
+        let current = lost.values().filter(|by| by.is_empty()).count();
+        if current > 0 {
+            let what = "files as they are now are missing or damaged in the object store";
+            checked.problems.push(format!("{current} {what}: mending takes them in again"));
+        }
+        Ok(())
+    }
+
+    /// Looks at every folder that is there, afresh: what is in it is put into the object store again.
+    async fn take_in_again(&self) -> Result<()> {
+        for row in self.store().workspaces().await? {
+            if !self.files.is_idle() {
+                return Ok(());
+            }
+            self.files.close(row.no);
+            // A folder that is away stays as it is known.
+            if let Ok(held) = self.workspace_of(row).await {
+                self.capture(held, None).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_call(by: &Claimant) -> bool {
+    matches!(by, Claimant::Call(..) | Claimant::Op(..))
+}
+
+fn folder_of(rows: &[WorkspaceRow], no: retake_store::WorkspaceNo) -> String {
+    let row = rows.iter().find(|row| row.no == no);
+    row.map_or_else(|| "a folder".to_owned(), |row| String::from_utf8_lossy(&row.root).into_owned())
+}

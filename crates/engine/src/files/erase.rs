@@ -1,0 +1,202 @@
+//! Erasure of what is kept of files: rows first, with a note of the objects that they named; then those objects of the pack
+//! that nothing else names. A crash between the two is finished at the next start. The files in the folders of the user are
+//! never touched, and what is in one of them now stays in the pack: it would be captured again.
+
+use std::collections::HashSet;
+
+use retake_core::{ContentHash, ConversationId, Time};
+use retake_store::{Action, Apply, Claim, Claimant, FilesErased, Planned, Receipt};
+use retake_worktree::{Mark, Tree};
+
+use super::blocking;
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// What became of the versions of files that an erasure named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ObjectsErased {
+    /// They are gone.
+    pub gone: u64,
+    /// They stay, as another call, an operation or a capture names them too.
+    pub shared: u64,
+    /// They stay, as a file in a folder is just so now.
+    pub current: u64,
+    /// Other versions that were damaged, so that nothing could be kept of them.
+    pub lost: u64,
+}
+
+/// What an erasure would do.
+#[derive(Clone, Debug)]
+pub struct ErasePlan {
+    /// To the conversation.
+    pub conversation: Planned,
+    /// To what is kept of files.
+    pub files: FilesErased,
+    /// To their versions.
+    pub objects: ObjectsErased,
+}
+
+/// What is needed.
+#[derive(Debug, Default)]
+pub(super) struct InUse {
+    /// By rows.
+    pub(super) rows: HashSet<ContentHash>,
+    /// By the indexes of workspaces: it is in a file now.
+    pub(super) current: HashSet<ContentHash>,
+}
+
+impl InUse {
+    pub(super) fn has(&self, object: &ContentHash) -> bool {
+        self.rows.contains(object) || self.current.contains(object)
+    }
+}
+
+impl Engine {
+    /// Erases, in the conversations and in what is kept of files.
+    pub async fn erase(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+    ) -> Result<(Receipt, ObjectsErased)> {
+        let _quiet = self.files.quiet().await;
+        let mut by = apply.by;
+        if by.request.is_some() && by.wording.is_none() {
+            // What holds the text is no part of what is asked for: it is gone when the request comes again.
+            by.wording = Some(retake_store::digest(&format!("{:?}", (&apply.action, apply.seen))));
+        }
+        let action = self.with_objects(apply.action).await?;
+        // What was committed is finished, also when the store's own pages could not be overwritten at once.
+        let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
+        let erased = self.erase_objects().await?;
+        Ok((receipt?, erased))
+    }
+
+    /// What an erasure would do. Changes nothing.
+    pub async fn plan_erase(&self, conversation: ConversationId, action: Action) -> Result<ErasePlan> {
+        let _quiet = self.files.quiet().await;
+        let action = self.with_objects(action).await?;
+        let files = self.store().erasing(conversation, action.clone()).await?;
+        let planned = self.plan(conversation, action).await?;
+        let mut objects = ObjectsErased::default();
+        if !files.objects.is_empty() {
+            let in_use = self.in_use_without(&files).await?;
+            objects = tally(files.objects.iter().copied(), &in_use).1;
+        }
+        Ok(ErasePlan { conversation: planned, files, objects })
+    }
+
+    /// What is left to be erased of a start before this one.
+    pub(super) async fn finish_erasing(&self) -> Result<ObjectsErased> {
+        let _quiet = self.files.quiet().await;
+        self.erase_objects().await
+    }
+
+    /// The same, with the objects that hold its text.
+    async fn with_objects(&self, action: Action) -> Result<Action> {
+        let Action::Erase { entries, matching: Some(text), .. } = action else {
+            return Ok(action);
+        };
+        let objects = match self.files.objects_if_any().await? {
+            Some(pack) => {
+                let bytes = text.clone().into_bytes();
+                blocking(move || pack.find(&bytes, &mut |_, _| ())).await??
+            }
+            None => Vec::new(),
+        };
+        Ok(Action::Erase { entries, matching: Some(text), objects })
+    }
+
+    /// Erases what is noted and no longer needed. Done again, it does the same.
+    async fn erase_objects(&self) -> Result<ObjectsErased> {
+        let doomed = self.store().erased_objects().await?;
+        if doomed.is_empty() {
+            return Ok(ObjectsErased::default());
+        }
+        let mut erased = ObjectsErased::default();
+        if let Some(pack) = self.files.objects_if_any().await? {
+            let (gone, counts) = tally(doomed.into_iter(), &self.in_use().await?);
+            let was = gone.iter().filter(|object| pack.has(object)).count() as u64;
+            let done = blocking(move || pack.erase(&gone, &mut |_, _| ())).await??;
+            erased = ObjectsErased { gone: was, lost: done.lost.len() as u64, ..counts };
+        }
+        self.store().objects_erased().await?;
+        Ok(erased)
+    }
+
+    /// All that is needed: by rows, by rewinds that are not settled, by the indexes of workspaces. Nobody may be at work.
+    pub(super) async fn in_use(&self) -> Result<InUse> {
+        let mut in_use = InUse { current: self.current().await?, ..InUse::default() };
+        let since = self.store().kept_since().await?;
+        let claims = self.store().claims().await?.into_iter();
+        let kept = claims.filter(|claim| is_kept(claim.by, claim.time, since));
+        in_use.rows = kept.map(|claim| claim.object).collect();
+        in_use.rows.extend(self.underway().await?);
+        Ok(in_use)
+    }
+
+    /// The same, as it will be once this is erased.
+    async fn in_use_without(&self, files: &FilesErased) -> Result<InUse> {
+        let mut in_use = InUse { current: self.current().await?, ..InUse::default() };
+        let since = self.store().kept_since().await?;
+        let claims = self.store().claims().await?.into_iter();
+        let stays = |claim: &Claim| {
+            is_kept(claim.by, claim.time, since) && !files.rows.contains(&(claim.workspace, claim.by))
+        };
+        in_use.rows = claims.filter(stays).map(|claim| claim.object).collect();
+        in_use.rows.extend(&files.stays);
+        in_use.rows.extend(self.underway().await?);
+        Ok(in_use)
+    }
+
+    /// What files in the folders of all workspaces were at the last look.
+    pub(super) async fn current(&self) -> Result<HashSet<ContentHash>> {
+        let mut current = HashSet::new();
+        for row in self.store().workspaces().await? {
+            if let Some(opened) = self.files.opened(row.no) {
+                current.extend(opened.lock().await.tree.objects_in_use());
+            } else if let Some(mark) = row.mark {
+                let dir = self.files.index_dir(row.no)?;
+                current.extend(blocking(move || Tree::objects_kept(&dir, Mark(mark))).await?);
+            }
+        }
+        Ok(current)
+    }
+
+    /// What rewinds that are not settled need, however old they are.
+    pub(super) async fn underway(&self) -> Result<HashSet<ContentHash>> {
+        let mut underway = HashSet::new();
+        for (conversation, op) in self.store().intents().await?.into_iter().filter_map(|intent| intent.op) {
+            let moves = self.store().moved(conversation, op).await?.map(|moved| moved.moves);
+            for made in moves.unwrap_or_default() {
+                let records = [made.change.before, made.change.after].into_iter().flatten();
+                underway.extend(records.filter_map(|record| record.hash()));
+            }
+        }
+        Ok(underway)
+    }
+}
+
+/// Whether a row's bytes are kept, when those of calls and operations are kept since then.
+pub(super) fn is_kept(by: Claimant, time: Time, since: Option<Time>) -> bool {
+    match by {
+        Claimant::Capture(_) | Claimant::Checkpoint(_) => true,
+        Claimant::Call(..) | Claimant::Op(..) => since.is_none_or(|since| time >= since),
+    }
+}
+
+/// What goes of these, and how much of them stays.
+fn tally(doomed: impl Iterator<Item = ContentHash>, in_use: &InUse) -> (Vec<ContentHash>, ObjectsErased) {
+    let mut counts = ObjectsErased::default();
+    let goes = |object: &ContentHash| {
+        if in_use.current.contains(object) {
+            counts.current += 1;
+        } else if in_use.rows.contains(object) {
+            counts.shared += 1;
+        } else {
+            counts.gone += 1;
+        }
+        !in_use.has(object)
+    };
+    let gone: Vec<ContentHash> = doomed.filter(goes).collect();
+    (gone, counts)
+}

@@ -1,0 +1,197 @@
+//! Erasure reaches what is kept of files: rows, and the bytes in the object store, wherever nothing else needs them.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use retake_core::{ConversationId, EntryId, Seen};
+use retake_engine::ObjectsErased;
+use retake_engine::store::{Action, Apply};
+use tempfile::TempDir;
+
+use super::{Yard, engine};
+
+/// Tells the child what to work on.
+const WHERE: &str = "RETAKE_TEST_ERASE";
+
+/// So much of a secret is looked for.
+const PIECE: std::ops::Range<usize> = 50_000..50_024;
+
+/// Bytes that can't be compressed, beside the workspace and the data, with a word in the middle.
+fn secret(dir: &TempDir) -> Vec<u8> {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let mut bytes: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(100_000).collect();
+    bytes[70_000..70_012].copy_from_slice(b"hunter2zebra");
+    fs::write(dir.path().join("secret"), &bytes).expect("written");
+    bytes
+}
+
+/// Every file of the data that holds these bytes.
+fn holding(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).expect("readable") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(holding(&path, bytes));
+        } else if fs::read(&path).expect("readable").windows(bytes.len()).any(|window| window == bytes) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn is_kept(yard: &Yard, bytes: &[u8]) -> bool {
+    !holding(&yard.dir.path().join("data"), &bytes[PIECE]).is_empty()
+}
+
+/// The calls and results of a turn.
+async fn result(yard: &Yard, at: usize) -> EntryId {
+    yard.engine.store().deltas(yard.id).await.expect("deltas")[at].1
+}
+
+fn entries(entries: &[EntryId]) -> Action {
+    Action::Erase { entries: entries.to_vec(), matching: None, objects: Vec::new() }
+}
+
+fn matching(text: &str) -> Action {
+    Action::Erase { entries: Vec::new(), matching: Some(text.to_owned()), objects: Vec::new() }
+}
+
+fn apply(yard: &Yard, action: Action) -> Apply {
+    Apply { action, seen: Seen::Anything, by: yard.engine.by(None) }
+}
+
+async fn erase(yard: &Yard, action: Action) -> ObjectsErased {
+    let planned = yard.engine.plan_erase(yard.id, action.clone()).await.expect("planned").objects;
+    let done = yard.engine.erase(yard.id, apply(yard, action)).await.expect("erased").1;
+    assert_eq!(planned, done, "the plan says what is done");
+    done
+}
+
+/// A secret that the first call made and the second one removed again.
+async fn made_and_removed() -> (Yard, Vec<u8>) {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    let bytes = secret(&yard.dir);
+    yard.run("cp ../secret s; echo 1 > a").await;
+    yard.run("rm s").await;
+    (yard, bytes)
+}
+
+#[tokio::test]
+async fn erasing_the_calls_erases_the_bytes_that_only_they_named() {
+    let (yard, bytes) = made_and_removed().await;
+    assert!(is_kept(&yard, &bytes));
+    let first = erase(&yard, entries(&[result(&yard, 0).await])).await;
+    assert_eq!(
+        first,
+        ObjectsErased { gone: 1, shared: 1, current: 1, lost: 0 },
+        "a: was, s: the other call, a: is"
+    );
+    assert!(is_kept(&yard, &bytes), "the second call still needs it");
+    let second = erase(&yard, entries(&[result(&yard, 1).await])).await;
+    assert_eq!(second, ObjectsErased { gone: 1, ..ObjectsErased::default() });
+    assert!(!is_kept(&yard, &bytes), "{:?}", holding(&yard.dir.path().join("data"), &bytes[PIECE]));
+    assert_eq!(yard.read("a").as_deref(), Some("1\n"), "the user's files stay as they are");
+    let yard = yard.restarted().await;
+    assert!(!is_kept(&yard, &bytes));
+    assert!(yard.verdicts("t1").await.is_empty(), "there is nothing left that could go back");
+    yard.back("t1").await;
+    assert_eq!(yard.read("a").as_deref(), Some("1\n"));
+}
+
+#[tokio::test]
+async fn erasing_a_call_by_the_entry_that_asked_for_it_does_the_same() {
+    let (yard, bytes) = made_and_removed().await;
+    let page = retake_engine::store::PageRequest { limit: 99, ..Default::default() };
+    let reading = retake_engine::store::Reading { projection: retake_core::Projection::Timeline, at: None };
+    let all = yard.engine.store().page(yard.id, reading, page).await.expect("a page").entries;
+    let all: Vec<EntryId> = all.into_iter().map(|shown| shown.entry.expect("whole").meta.id).collect();
+    let done = erase(&yard, entries(&[all[1], all[4]])).await;
+    assert_eq!((done.gone, done.shared), (2, 0));
+    assert!(!is_kept(&yard, &bytes));
+}
+
+#[tokio::test]
+async fn erasing_a_text_erases_every_version_that_holds_it_but_the_one_that_is_there() {
+    let (yard, bytes) = made_and_removed().await;
+    yard.run("cp ../secret t").await;
+    let done = erase(&yard, matching("hunter2zebra")).await;
+    assert_eq!((done.gone, done.current), (0, 1), "it is in a file now");
+    assert!(is_kept(&yard, &bytes));
+    fs::remove_file(yard.path("t")).expect("removed");
+    yard.run("true").await;
+    let done = erase(&yard, matching("hunter2zebra")).await;
+    assert_eq!((done.gone, done.current), (1, 0), "the user's own removal of it is forgotten too");
+    assert!(!is_kept(&yard, &bytes));
+    let left = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let paths: Vec<u64> = left.iter().map(|(line, _)| line.paths).collect();
+    assert_eq!(paths, [1, 0, 0], "what the first call did to another file can still go back");
+    yard.back("t1").await;
+    assert_eq!(yard.read("a").as_deref(), Some("0\n"));
+}
+
+#[tokio::test]
+async fn the_same_request_erases_once() {
+    let (yard, bytes) = made_and_removed().await;
+    let by = yard.engine.by(Some("erase-1".parse().expect("a request id")));
+    let apply = || Apply { by: by.clone(), ..apply(&yard, matching("hunter2zebra")) };
+    let first = yard.engine.erase(yard.id, apply()).await.expect("erased");
+    assert!(!is_kept(&yard, &bytes));
+    let again = yard.engine.erase(yard.id, apply()).await.expect("the same request");
+    assert_eq!((again.0.ops, again.1), (first.0.ops, ObjectsErased::default()));
+}
+
+#[tokio::test]
+async fn what_a_rewind_did_with_it_is_erased_too() {
+    let yard = Yard::with(&[]).await;
+    let bytes = secret(&yard.dir);
+    yard.run("cp ../secret s").await;
+    let result = result(&yard, 0).await;
+    yard.back("t1").await;
+    yard.undo().await;
+    yard.redo().await;
+    assert_eq!(yard.read("s"), None);
+    let done = erase(&yard, entries(&[result])).await;
+    assert_eq!((done.gone, done.shared), (1, 0));
+    assert!(!is_kept(&yard, &bytes));
+    yard.undo().await;
+    assert_eq!((yard.turns().await, yard.read("s")), (1, None), "messages come back, the file can't");
+}
+
+/// Started by the test below, in a process of its own: the rows are erased, the bytes are not.
+#[tokio::test]
+async fn an_erasure_to_be_killed() {
+    let Some(dir) = std::env::var_os(WHERE).map(PathBuf::from) else {
+        let (yard, bytes) = made_and_removed().await;
+        assert!(is_kept(&yard, &bytes), "by itself it shows that there is something to erase");
+        return;
+    };
+    let id: ConversationId = fs::read_to_string(dir.join("id")).expect("an id").parse().expect("an id");
+    let engine = super::engine_at(&dir, u64::from(std::process::id()) << 16).await;
+    let deltas = engine.store().deltas(id).await.expect("deltas");
+    let action = entries(&deltas.iter().map(|(_, entry)| *entry).collect::<Vec<_>>());
+    let apply = Apply { action, seen: Seen::Anything, by: engine.by(None) };
+    engine.store().apply(id, apply).await.expect("erased");
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).expect("killed");
+}
+
+#[tokio::test]
+async fn killed_between_rows_and_bytes_an_erasure_is_finished_at_the_next_start() {
+    let (yard, bytes) = made_and_removed().await;
+    let Yard { engine: old, id, dir } = yard;
+    drop(old);
+    fs::write(dir.path().join("id"), id.to_string()).expect("written");
+    let program = std::env::current_exe().expect("this program");
+    let mut child = Command::new(program);
+    child.args(["--exact", "files::erase::an_erasure_to_be_killed"]).env(WHERE, dir.path());
+    let done = child.output().expect("it starts");
+    assert_eq!(done.status.signal(), Some(9), "{done:?}");
+    let yard = Yard { engine: engine(&dir).await, id, dir };
+    assert!(is_kept(&yard, &bytes), "in between");
+    assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new());
+    assert!(!is_kept(&yard, &bytes));
+    assert!(yard.engine.store().erased_objects().await.expect("a note").is_empty());
+    assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new(), "twice is once");
+    assert_eq!(yard.read("a").as_deref(), Some("1\n"));
+}

@@ -1,0 +1,78 @@
+//! What an erasure would take of files and what it took, in sentences. Must never quote what is erased.
+
+use retake_core::ConversationId;
+use retake_engine::store::{Action, FilesErased};
+use retake_engine::{ErasePlan, ObjectsErased};
+use retake_wire::{Problem, Reply};
+
+use crate::InProcess;
+use crate::convert::{self, problem};
+
+/// So many paths are named.
+const NAMED: usize = 5;
+
+impl InProcess {
+    pub(super) async fn plan_erase(&self, of: ConversationId, action: Action) -> Result<Reply, Problem> {
+        let ErasePlan { conversation, files, objects } =
+            self.engine.plan_erase(of, action).await.map_err(problem)?;
+        let mut stays = vec!["erased content can't be brought back, by nothing".to_owned()];
+        stays.extend(would(&files, &objects));
+        Ok(Reply::Plan(convert::plan(of.to_string(), conversation, stays)))
+    }
+}
+
+/// What would become of files.
+fn would(files: &FilesErased, objects: &ObjectsErased) -> Vec<String> {
+    if files.objects.is_empty() && files.paths.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> = files.paths.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = if files.paths.len() > names.len() { ", …" } else { "" };
+    let mut said = Vec::new();
+    if !names.is_empty() {
+        said.push(format!(
+            "what is kept of {} goes too, and can't go back any more: {}{more}; what is in the folder now stays as it is",
+            count(files.paths.len() as u64, "path"),
+            names.join(", ")
+        ));
+    }
+    if objects.gone > 0 {
+        said.push(format!("{} would be erased", count(objects.gone, "version of a file")));
+    }
+    said.extend(kept(objects));
+    said
+}
+
+/// What became of files.
+pub(super) fn done(objects: &ObjectsErased) -> Vec<String> {
+    let mut said = Vec::new();
+    if objects.gone > 0 {
+        said.push(format!("erased {}", count(objects.gone, "version of a file")));
+    }
+    said.extend(kept(objects));
+    if objects.lost > 0 {
+        let lost = count(objects.lost, "other version");
+        said.push(format!("{lost} beside them had been damaged before, and could not be kept"));
+    }
+    said
+}
+
+fn kept(objects: &ObjectsErased) -> Vec<String> {
+    let mut said = Vec::new();
+    if objects.shared > 0 {
+        let shared = count(objects.shared, "version of a file");
+        said.push(format!("kept {shared}: other commands, captures or conversations name the same bytes"));
+    }
+    if objects.current > 0 {
+        let current = count(objects.current, "version of a file");
+        said.push(format!("kept {current}: so a file is now; change or remove it there, then erase again"));
+    }
+    said
+}
+
+fn count(number: u64, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {}", one.replacen("version", "versions", 1).replacen("path", "paths", 1)),
+    }
+}

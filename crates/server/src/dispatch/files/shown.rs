@@ -1,0 +1,98 @@
+//! The file half of a plan as people read it: each path with its diff, the calls that it is about, and what others have changed.
+//! Must never do any of it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use retake_core::{
+    ConversationId, DeltaNo, EntryId, FileChange, FilePath, FilePlan, PathPlan, Record, Verdict,
+};
+use retake_engine::worktree::Shown;
+use retake_wire::{CallLine, Others, Problem};
+
+use super::words::{hex, path_plan, tally};
+use crate::InProcess;
+use crate::convert::problem;
+use crate::dispatch::store_problem;
+
+/// So many paths of others are listed.
+const LISTED: usize = 20;
+
+/// How many of the last captures are looked through for what others have changed.
+const LOOK_BACK: usize = 256;
+
+impl InProcess {
+    pub(super) async fn files_plan(
+        &self,
+        of: ConversationId,
+        plan: FilePlan,
+        digest: [u8; 16],
+        diff: bool,
+    ) -> Result<retake_wire::FilesPlan, Problem> {
+        let mut deltas = self.engine.store().deltas(of).await.map_err(store_problem)?;
+        let named =
+            |no: DeltaNo| plan.paths.iter().any(|path| path.out.contains(&no) || path.into.contains(&no));
+        deltas.retain(|(line, _)| named(line.no));
+        let mut shown = retake_wire::FilesPlan { digest: hex(&digest), ..Default::default() };
+        for (_, entry) in &deltas {
+            let call = self.engine.called(of, *entry).await.map_err(problem)?;
+            shown.calls.push(CallLine {
+                entry: entry.to_string(),
+                line: call.line,
+                began_ms: call.began.map(|time| time.0),
+                ended_ms: Some(call.ended.0),
+            });
+        }
+        let since = shown.calls.iter().filter_map(|call| call.began_ms.or(call.ended_ms)).min();
+        if let Some(since) = since {
+            shown.others = self.others(of, since, &plan).await?;
+        }
+        let calls: HashMap<DeltaNo, EntryId> =
+            deltas.into_iter().map(|(line, entry)| (line.no, entry)).collect();
+        for path in plan.paths {
+            tally(&mut shown, &path.verdict);
+            let (text, hunks) = self.path_diff(&path, diff).await?;
+            shown.paths.push(retake_wire::PathPlan { diff: text, hunks, ..path_plan(path, &calls) });
+        }
+        Ok(shown)
+    }
+
+    /// How a path would differ, and how many hunks there are to choose from. Of a conflict hunks are always counted: it waits for a
+    /// choice.
+    async fn path_diff(&self, path: &PathPlan, diff: bool) -> Result<(Option<String>, Option<u32>), Problem> {
+        let waits = matches!(path.verdict, Verdict::Conflict(_));
+        let (after, what) = match &path.verdict {
+            Verdict::Part => {
+                (&path.whole, Shown::Only(path.hunks.iter().map(|hunk| *hunk as usize).collect()))
+            }
+            Verdict::Conflict(_) | Verdict::Kept => (&path.whole, Shown::Numbered),
+            _ => (&path.step.change.after, Shown::Numbered),
+        };
+        let change = FileChange { after: after.clone(), ..path.step.change.clone() };
+        if change.before == change.after || !(diff || waits) {
+            return Ok((None, None));
+        }
+        let made = self.engine.diff(change, None, what).await.map_err(problem)?;
+        // What comes or goes has hunks in its diff, but none that can be chosen.
+        let stays = matches!(
+            (&path.step.change.before, after),
+            (Some(Record::File { .. }), Some(Record::File { .. }))
+        );
+        let hunks = u32::try_from(made.hunks).ok().filter(|hunks| stays && *hunks > 0);
+        Ok((diff.then(|| String::from_utf8_lossy(&made.to_bytes()).into_owned()), hunks))
+    }
+
+    /// What nobody's call has changed since a moment, and the plan leaves as it is.
+    async fn others(&self, of: ConversationId, since_ms: i64, plan: &FilePlan) -> Result<Others, Problem> {
+        let captures = self.engine.captures(of, None, LOOK_BACK).await.map_err(problem)?;
+        // Newest first: what was there before is of the oldest one, what is there now of the newest.
+        let mut changed: BTreeMap<FilePath, (Option<Record>, Option<Record>)> = BTreeMap::new();
+        let recent = captures.into_iter().take_while(|capture| capture.time.0 >= since_ms);
+        for change in recent.flat_map(|capture| capture.changes) {
+            changed.entry(change.path).or_insert((None, change.after)).0 = change.before;
+        }
+        plan.paths.iter().for_each(|path| drop(changed.remove(&path.path)));
+        changed.retain(|_, (before, after)| before != after);
+        let paths = changed.keys().take(LISTED).map(ToString::to_string).collect();
+        Ok(Others { changed: changed.len() as u64, paths })
+    }
+}

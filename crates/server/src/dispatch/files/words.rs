@@ -1,0 +1,207 @@
+//! What is wished for files becomes the engine's, and what it planned and did the wire's. Only shapes and words.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use retake_core::{
+    Choice, Chosen, Clash, DeltaNo, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Verdict,
+};
+use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
+use retake_engine::{FilesWish, Scope};
+use retake_wire::Problem;
+
+use crate::convert::usage;
+
+pub(super) fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
+    let scope = match files.scope {
+        retake_wire::Scope::Both => Scope::Both,
+        retake_wire::Scope::Conversation => Scope::Conversation,
+        retake_wire::Scope::Files => Scope::Files,
+    };
+    let nothing_to_choose = files.choose.is_empty() && !files.exact && files.seen.is_none();
+    if scope == Scope::Conversation && !nothing_to_choose {
+        return Err(usage("there is nothing to choose for files that stay as they are"));
+    }
+    let mut chosen = Chosen { others: files.exact.then_some(Choice::Checkpoint), ..Chosen::default() };
+    for choose in &files.choose {
+        chosen.paths.insert(path_in(&choose.name)?, choice_in(&choose.choice)?);
+    }
+    let seen = files.seen.as_deref().map(unhex).transpose()?;
+    Ok(FilesWish { scope, chosen, seen, stop: files.stop })
+}
+
+fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {
+    let bytes = match &name.path_base64 {
+        Some(text) => BASE64.decode(text).map_err(|_| usage("“path_base64” is not valid base64"))?,
+        None => name.path.clone().into_bytes(),
+    };
+    FilePath::new(&bytes).map_err(|error| usage(error.to_string()))
+}
+
+fn name(path: &FilePath) -> retake_wire::FileName {
+    match std::str::from_utf8(path.as_bytes()) {
+        Ok(text) => retake_wire::FileName { path: text.to_owned(), path_base64: None },
+        Err(_) => {
+            let path_base64 = Some(BASE64.encode(path.as_bytes()));
+            retake_wire::FileName { path: path.to_string(), path_base64 }
+        }
+    }
+}
+
+fn choice_in(choice: &retake_wire::Choice) -> Result<Choice, Problem> {
+    Ok(match choice {
+        retake_wire::Choice::Disk => Choice::Disk,
+        retake_wire::Choice::Yours => Choice::Yours,
+        retake_wire::Choice::Checkpoint => Choice::Checkpoint,
+        retake_wire::Choice::Merge => Choice::Merge,
+        retake_wire::Choice::Skip => Choice::Skip,
+        retake_wire::Choice::Hunks(numbers) if numbers.is_empty() => {
+            return Err(usage("no hunk is chosen: name one at least, or skip the file"));
+        }
+        retake_wire::Choice::Hunks(numbers) => {
+            let mut numbers = numbers.clone();
+            numbers.sort_unstable();
+            numbers.dedup();
+            Choice::Hunks(numbers)
+        }
+    })
+}
+
+fn choice(choice: Choice) -> retake_wire::Choice {
+    match choice {
+        Choice::Disk => retake_wire::Choice::Disk,
+        Choice::Yours => retake_wire::Choice::Yours,
+        Choice::Checkpoint => retake_wire::Choice::Checkpoint,
+        Choice::Merge => retake_wire::Choice::Merge,
+        Choice::Skip => retake_wire::Choice::Skip,
+        Choice::Hunks(numbers) => retake_wire::Choice::Hunks(numbers),
+    }
+}
+
+pub(super) fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> retake_wire::PathPlan {
+    let verdict = match &path.verdict {
+        Verdict::Revert => retake_wire::Verdict::Revert,
+        Verdict::Delete => retake_wire::Verdict::Delete,
+        Verdict::Recreate => retake_wire::Verdict::Recreate,
+        Verdict::Merge => retake_wire::Verdict::Merge,
+        Verdict::Part => retake_wire::Verdict::Part,
+        Verdict::Conflict(_) => retake_wire::Verdict::Conflict,
+        Verdict::Unchanged => retake_wire::Verdict::Unchanged,
+        Verdict::Kept => retake_wire::Verdict::Ambiguous,
+        Verdict::GitHas => retake_wire::Verdict::GitHas,
+        Verdict::NotEmpty => retake_wire::Verdict::NotEmpty,
+        Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
+    };
+    let grade = match path.grade {
+        Grade::Written => retake_wire::Grade::Written,
+        Grade::Seen => retake_wire::Grade::Seen,
+        Grade::Ambiguous => retake_wire::Grade::Ambiguous,
+    };
+    // The one that did something to it last is first.
+    let by =
+        path.out.iter().chain(path.into.iter().rev()).filter_map(|no| calls.get(no)).map(ToString::to_string);
+    retake_wire::PathPlan {
+        name: name(&path.path),
+        verdict,
+        why: why(&path.verdict),
+        grade,
+        calls: by.collect(),
+        choices: path.choices.into_iter().map(choice).collect(),
+        renamed: path.renamed.map(|other| other.to_string()),
+        part: path.hunks,
+        hunks: None,
+        diff: None,
+    }
+}
+
+/// Why a path is left alone.
+pub(super) fn why(verdict: &Verdict) -> Option<String> {
+    let why = match verdict {
+        Verdict::Conflict(Clash::Bytes) => "somebody else has changed the same place",
+        Verdict::Conflict(Clash::Mode) => "somebody else has changed its permissions too",
+        Verdict::Conflict(Clash::Kind) => "somebody else has made another kind of thing of it",
+        Verdict::Conflict(Clash::Removed) => "somebody else has removed it",
+        Verdict::Conflict(Clash::Made) => "somebody else has made something there",
+        Verdict::Conflict(Clash::Parent) => "the folder that it belongs in is none any more",
+        Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
+        Verdict::GitHas => "it is what git's HEAD has, which a command moved: only git goes back there",
+        Verdict::NotEmpty => "somebody else has put something into it",
+        Verdict::NotCovered(why) => return Some(format!("not covered: {why}")),
+        Verdict::Revert
+        | Verdict::Delete
+        | Verdict::Recreate
+        | Verdict::Merge
+        | Verdict::Part
+        | Verdict::Unchanged => return None,
+    };
+    Some(why.to_owned())
+}
+
+pub(super) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
+    let counter = match verdict {
+        Verdict::Revert | Verdict::Part => &mut plan.counts.reverted,
+        Verdict::Delete => &mut plan.counts.deleted,
+        Verdict::Recreate => &mut plan.counts.recreated,
+        Verdict::Merge => &mut plan.counts.merged,
+        Verdict::Conflict(_) => &mut plan.conflicts,
+        Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::NotCovered(_) => &mut plan.left,
+        Verdict::Unchanged => return,
+    };
+    *counter += 1;
+}
+
+/// Counts what an operation did to a path, from what is recorded of it: the same each time it is asked.
+pub(super) fn count(counts: &mut retake_wire::FileCounts, made: &PathMove) {
+    let (before, after) = (&made.change.before, &made.change.after);
+    let layers = || made.stack_before.layers().iter().chain(made.stack_after.layers());
+    let counter = match (before, after) {
+        _ if before == after => return,
+        (_, None) => &mut counts.deleted,
+        (None, Some(_)) => &mut counts.recreated,
+        // What no call has left or found holds what others wrote.
+        _ if layers().all(|layer| layer.before != *after && layer.after != *after) => &mut counts.merged,
+        _ => &mut counts.reverted,
+    };
+    *counter += 1;
+}
+
+pub(super) fn left(left: &Left) -> String {
+    let why = match left.why {
+        WhyLeft::Foreign => "somebody wrote there meanwhile",
+        WhyLeft::NotEmpty => "somebody else has put something into it",
+        WhyLeft::Unreachable => "its folder is gone, is a link, or is elsewhere",
+    };
+    let kept: Vec<String> = left.kept.iter().map(ToString::to_string).collect();
+    let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
+    format!("{}: {why}{kept}", left.path)
+}
+
+pub(super) fn note(note: &Note) -> String {
+    let what = match note.kind {
+        NoteKind::LinkBreaks => "it had other names, which keep the old content",
+        NoteKind::PrivilegeGoes => "it had rights of its own, which are gone",
+    };
+    format!("{}: {what}", note.path)
+}
+
+/// What an action does not do, said before it is done.
+pub(super) fn stays(scope: Scope, files: Option<&FilePlan>) -> &'static str {
+    match (scope, files) {
+        (Scope::Conversation, _) => "files are not touched: only the conversation goes back",
+        (_, None) => "no file comes or goes: no command of this conversation has changed one",
+        (_, Some(plan)) if plan.paths.is_empty() => "no file comes or goes",
+        _ => {
+            "only files of this folder go back: not what commands did elsewhere, nor what git keeps for itself"
+        }
+    }
+}
+
+pub(super) fn hex(digest: &[u8; 16]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Result<[u8; 16], Problem> {
+    let number = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
+    number.map(u128::to_be_bytes).ok_or_else(|| usage("“seen” is the digest of a file plan: 32 hex digits"))
+}

@@ -1,0 +1,168 @@
+//! What is forgotten of files: by an erasure with the objects that it named, by age, with a workspace.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use retake_core::{ContentHash, OpNo, Stack, Time};
+
+use super::files::{change, changed, half, layers, path, record, rewind, workspace};
+use super::stage::Stage;
+use crate::{Action, CallsSeen, Claimant, FilesErased, NewCapture, Store, StoreError};
+
+/// The bytes of a letter.
+fn bytes(letters: &str) -> BTreeSet<ContentHash> {
+    letters.chars().filter_map(|letter| record(letter)?.hash()).collect()
+}
+
+fn erase(entries: &[retake_core::EntryId], matching: Option<&str>, objects: &str) -> Action {
+    let matching = matching.map(str::to_owned);
+    Action::Erase { entries: entries.to_vec(), matching, objects: bytes(objects).into_iter().collect() }
+}
+
+/// What all rows name.
+async fn named(store: &dyn Store) -> BTreeSet<ContentHash> {
+    store.claims().await.expect("claims").into_iter().map(|claim| claim.object).collect()
+}
+
+async fn noted(store: &dyn Store) -> BTreeSet<ContentHash> {
+    store.erased_objects().await.expect("a note").into_iter().collect()
+}
+
+/// An erased call's changes go, its layers, and the steps that went over them; what others did on the same path stays.
+pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    changed(&stage, "r1", vec![change("f", 'a', 'b'), change("h", ' ', 'h')]).await;
+    stage.turn("two").await;
+    let second = changed(&stage, "r2", vec![change("f", 'b', 'c'), change("g", ' ', 'x')]).await;
+    let taken = half(&stage, "g", None).await;
+    let back = rewind(&stage, "two", taken).await.expect("rewound");
+    let action = erase(&second.entries, None, "");
+    let would = stage.store.erasing(stage.id, action.clone()).await.expect("it can be");
+    let paths = ["f", "g"].map(path).into_iter().collect();
+    let objects = bytes("bcx");
+    let (lines, workspace) =
+        (stage.store.deltas(stage.id).await.expect("deltas"), workspace(&*stage.store).await);
+    let rows = [Claimant::Call(stage.id, lines[1].0.no), Claimant::Op(stage.id, back.ops[0])];
+    let rows = rows.into_iter().map(|by| (workspace, by)).collect();
+    let (stays, all) = (BTreeSet::new(), objects.clone());
+    assert_eq!(would, FilesErased { calls: 1, steps: 1, captures: 0, paths, objects: all, rows, stays });
+    assert_eq!(named(&*stage.store).await, bytes("abchx"), "a plan changes nothing");
+    stage.act(action.clone()).await.expect("erased");
+    assert_eq!(named(&*stage.store).await, bytes("abh"));
+    assert_eq!(noted(&*stage.store).await, objects, "what still names b is not the store's to weigh");
+    let of_f: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.delta.0).collect();
+    assert_eq!(of_f, [1]);
+    assert_eq!(layers(&stage, "g").await, Stack::default());
+    let lines: Vec<_> = stage.store.deltas(stage.id).await.expect("deltas");
+    assert_eq!((lines[1].0.paths, lines[1].0.applied), (0, 0), "the row stays");
+    let moved = stage.store.moved(stage.id, back.ops[0]).await.expect("read").expect("the row stays");
+    assert!(moved.moves.is_empty());
+    assert!(stage.store.erasing(stage.id, action).await.expect("it can be").paths.is_empty());
+    stage.store.objects_erased().await.expect("forgotten");
+    assert!(noted(&*stage.store).await.is_empty());
+}
+
+/// A text goes from the names of files, from links and from captures, and with the objects that hold it, in forks too.
+pub async fn erasing_a_text_takes_the_files_that_hold_it(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let fork = stage.fork(None).await;
+    changed(&stage, "r1", vec![change("f", 'a', 's'), change("hunter2.txt", ' ', 'b')]).await;
+    changed(&fork, "r1", vec![change("f", 's', 'c'), change("g", ' ', 'g')]).await;
+    let workspace = workspace(&*stage.store).await;
+    let changes = vec![change("f", ' ', 's'), change("k", ' ', 'k')];
+    for name in [None, Some("with hunter2".to_owned())] {
+        let new = NewCapture {
+            time: Time(5),
+            name,
+            changes: changes.clone(),
+            calls: CallsSeen::default(),
+            mark: ContentHash([7; 32]),
+        };
+        stage.store.captured(workspace, new).await.expect("captured");
+    }
+    stage.act(erase(&[], Some("hunter2"), "s")).await.expect("erased");
+    assert_eq!(named(&*stage.store).await, bytes("gk"));
+    assert_eq!(noted(&*stage.store).await, bytes("abcs"));
+    let captures = stage.store.captures(workspace, None, 9).await.expect("captures");
+    assert!(captures.iter().all(|row| row.name.is_none() && row.changes == [change("k", ' ', 'k')]));
+    let line = stage.store.deltas(fork.id).await.expect("deltas")[0].0;
+    assert_eq!((line.paths, line.applied), (1, 1), "of the fork's call the other file stays");
+}
+
+/// While a rewind is not settled, what it needs is not erased.
+pub async fn nothing_is_erased_under_an_open_rewind(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    stage.turn("two").await;
+    let call = changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    let taken = half(&stage, "f", Some(".retake-1")).await;
+    let workspace = taken.workspace;
+    rewind(&stage, "two", taken).await.expect("rewound");
+    let refused = stage.act(erase(&call.entries, None, "")).await;
+    assert!(matches!(refused, Err(StoreError::Unsettled)), "{refused:?}");
+    assert_eq!(named(&*stage.store).await, bytes("ab"));
+    stage.store.settle(workspace).await.expect("settled");
+    stage.act(erase(&call.entries, None, "")).await.expect("erased");
+    assert!(named(&*stage.store).await.is_empty());
+}
+
+/// Captures without a name go by age, but for the number of the last one: the next one's follows it.
+pub async fn captures_go_by_age(store: Arc<dyn Store>) {
+    let workspace = workspace(&*store).await;
+    for (time, name) in [(1, None), (2, Some("dear".to_owned())), (3, None), (4, None)] {
+        let changes = vec![change("f", ' ', 'a')];
+        let new = NewCapture {
+            time: Time(time),
+            name,
+            changes,
+            calls: CallsSeen::default(),
+            mark: ContentHash([7; 32]),
+        };
+        store.captured(workspace, new).await.expect("captured");
+    }
+    assert_eq!(store.old_captures(Time(9)).await.expect("counted"), 3);
+    assert_eq!(store.forget_captures(Time(3)).await.expect("forgotten"), 1);
+    assert_eq!(store.forget_captures(Time(9)).await.expect("forgotten"), 2);
+    assert_eq!(store.old_captures(Time(9)).await.expect("counted"), 0);
+    let left: Vec<_> = store.captures(workspace, None, 9).await.expect("captures");
+    assert_eq!(left.iter().map(|row| row.no).collect::<Vec<_>>(), [4, 2]);
+    let claims = store.claims().await.expect("claims");
+    let by: Vec<_> = claims.iter().map(|claim| (claim.by, claim.time)).collect();
+    assert_eq!(by, [(Claimant::Checkpoint(2), Time(2))]);
+    assert_eq!(store.kept_since().await.expect("read"), None);
+    for since in [7, 5] {
+        store.keep_since(Time(since)).await.expect("noted");
+    }
+    assert_eq!(store.kept_since().await.expect("read"), Some(Time(7)), "it never goes back");
+}
+
+/// With a workspace go its captures and what was done there; what was said stays, another workspace too.
+pub async fn a_workspace_is_forgotten(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    stage.turn("two").await;
+    changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
+    let workspace = workspace(&*stage.store).await;
+    let other = stage.store.workspace(b"/other".to_vec(), (1, 9), Time(7)).await.expect("made").no;
+    for of in [workspace, other] {
+        let changes = vec![change("k", ' ', 'k')];
+        let new = NewCapture {
+            time: Time(1),
+            name: None,
+            changes,
+            calls: CallsSeen::default(),
+            mark: ContentHash([7; 32]),
+        };
+        stage.store.captured(of, new).await.expect("captured");
+    }
+    let taken = half(&stage, "f", Some(".retake-1")).await;
+    rewind(&stage, "two", taken).await.expect("rewound");
+    let before = stage.store.summary(stage.id).await.expect("a summary");
+    stage.store.forget_workspace(workspace).await.expect("forgotten");
+    assert_eq!(stage.store.summary(stage.id).await.expect("a summary"), before);
+    let left: Vec<_> = stage.store.workspaces().await.expect("listed").iter().map(|row| row.no).collect();
+    assert_eq!(left, [other]);
+    assert!(stage.store.intents().await.expect("intents").is_empty());
+    assert_eq!(named(&*stage.store).await, bytes("k"), "of the other one");
+    let moved = stage.store.moved(stage.id, OpNo(1)).await.expect("read").expect("the row stays");
+    assert!(moved.moves.is_empty());
+    assert_eq!(stage.store.deltas(stage.id).await.expect("deltas")[0].0.paths, 0);
+}

@@ -1,0 +1,73 @@
+//! Who names which bytes: collected from rows, the same for every backend.
+
+use std::collections::HashMap;
+
+use retake_core::{ConversationId, DeltaNo, FileChange, Layer, OpNo, Record, Stack, Time};
+
+use crate::files::{CaptureRow, Claim, Claimant, DeltaLayers, Moved, WorkspaceNo};
+
+/// What was found so far. Deltas come before the stacks that hold their layers.
+#[derive(Debug, Default)]
+pub(crate) struct Claims {
+    /// It.
+    pub(crate) found: Vec<Claim>,
+    times: HashMap<(ConversationId, DeltaNo), Time>,
+}
+
+impl Claims {
+    fn add(&mut self, workspace: WorkspaceNo, by: Claimant, time: Time, record: Option<&Record>) {
+        if let Some(Record::File { hash, len, .. }) = record {
+            self.found.push(Claim { workspace, by, time, object: *hash, len: *len });
+        }
+    }
+
+    fn change(&mut self, workspace: WorkspaceNo, by: Claimant, time: Time, change: &FileChange) {
+        self.add(workspace, by, time, change.before.as_ref());
+        self.add(workspace, by, time, change.after.as_ref());
+    }
+
+    fn layers(&mut self, workspace: WorkspaceNo, of: ConversationId, time: Option<Time>, layers: &[Layer]) {
+        for layer in layers {
+            // A layer of an unknown delta is as new as can be: it stays.
+            let own = self.times.get(&(of, layer.delta)).copied().unwrap_or(Time(i64::MAX));
+            let (by, time) = (Claimant::Call(of, layer.delta), time.unwrap_or(own));
+            self.add(workspace, by, time, layer.before.as_ref());
+            self.add(workspace, by, time, layer.after.as_ref());
+        }
+    }
+
+    /// A capture.
+    pub(crate) fn capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) {
+        let by = if row.name.is_some() { Claimant::Checkpoint(row.no) } else { Claimant::Capture(row.no) };
+        row.changes.iter().for_each(|change| self.change(workspace, by, row.time, change));
+    }
+
+    /// A delta.
+    pub(crate) fn delta(
+        &mut self,
+        workspace: WorkspaceNo,
+        by: (ConversationId, DeltaNo),
+        time: Time,
+        layers: &DeltaLayers,
+    ) {
+        self.times.insert(by, time);
+        layers.iter().for_each(|(_, layers)| self.layers(workspace, by.0, Some(time), layers));
+    }
+
+    /// The layers of a path.
+    pub(crate) fn stack(&mut self, workspace: WorkspaceNo, of: ConversationId, stack: &Stack) {
+        self.layers(workspace, of, None, stack.layers());
+    }
+
+    /// What an operation did.
+    pub(crate) fn moved(&mut self, by: (ConversationId, OpNo), time: Time, moved: &Moved) {
+        let by = Claimant::Op(by.0, by.1);
+        for made in &moved.moves {
+            self.change(moved.workspace, by, time, &made.change);
+            for layer in made.stack_before.layers().iter().chain(made.stack_after.layers()) {
+                self.add(moved.workspace, by, time, layer.before.as_ref());
+                self.add(moved.workspace, by, time, layer.after.as_ref());
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Who names which bytes, of the whole store: the one reading of files' rows that goes through all of them.
+
+use retake_core::{ConversationId, DeltaNo, OpNo, Time};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use super::super::cells::{Cells, Sql, all as rows};
+use crate::error::Result;
+use crate::files::{CaptureRow, Claim, Moved, WorkspaceNo};
+use crate::record::{Decoded, decode_changes, decode_delta, decode_moves, decode_stack};
+use crate::rows::Claims;
+
+const CAPTURES: Sql = ("read all captures", "SELECT workspace, no, time, name, changes FROM capture");
+const DELTAS: Sql = (
+    "read all deltas",
+    "SELECT delta.workspace, conversation.id, delta.no, entry.time, delta.layers
+     FROM delta LEFT JOIN conversation ON conversation.log = delta.log
+     LEFT JOIN entry ON entry.key = delta.log << 32 | delta.seq",
+);
+const STACKS: Sql = (
+    "read all layers",
+    "SELECT layer.workspace, conversation.id, layer.stack
+     FROM layer LEFT JOIN conversation ON conversation.log = layer.log",
+);
+const MOVED: Sql = (
+    "read what all operations did to files",
+    "SELECT moved.workspace, conversation.id, moved.op, operation.time, moved.moves
+     FROM moved LEFT JOIN conversation ON conversation.log = moved.log
+     LEFT JOIN operation ON operation.root = moved.root AND operation.log = moved.log
+     AND operation.no = moved.op",
+);
+
+fn workspace(cells: &mut Cells<'_>) -> Decoded<WorkspaceNo> {
+    cells.count().map(WorkspaceNo)
+}
+
+fn conversation(cells: &mut Cells<'_>) -> Decoded<ConversationId> {
+    Ok(ConversationId::new(Uuid::from_bytes(cells.next::<[u8; 16]>()?)))
+}
+
+pub(super) fn all(db: &Connection) -> Result<Vec<Claim>> {
+    let name = || "a row about files".to_owned();
+    let mut claims = Claims::default();
+    rows(db, CAPTURES, [], name, |cells| {
+        let workspace = workspace(cells)?;
+        let (no, time, name) = (cells.count()?, Time(cells.next()?), cells.next()?);
+        let changes = decode_changes(&cells.next::<String>()?)?;
+        claims.capture(workspace, &CaptureRow { no, time, name, changes });
+        Ok(())
+    })?;
+    rows(db, DELTAS, [], name, |cells| {
+        let workspace = workspace(cells)?;
+        let by = (conversation(cells)?, DeltaNo(cells.count()?));
+        let time = Time(cells.next()?);
+        claims.delta(workspace, by, time, &decode_delta(&cells.next::<String>()?)?);
+        Ok(())
+    })?;
+    rows(db, STACKS, [], name, |cells| {
+        let (workspace, of) = (workspace(cells)?, conversation(cells)?);
+        claims.stack(workspace, of, &decode_stack(&cells.next::<String>()?)?);
+        Ok(())
+    })?;
+    rows(db, MOVED, [], name, |cells| {
+        let workspace = workspace(cells)?;
+        let by = (conversation(cells)?, OpNo(cells.count()?));
+        let time = Time(cells.next()?);
+        let moved = Moved { workspace, moves: decode_moves(&cells.next::<String>()?)? };
+        claims.moved(by, time, &moved);
+        Ok(())
+    })?;
+    Ok(claims.found)
+}

@@ -1,0 +1,111 @@
+//! Erases in a backup what is erased of files in the store: deltas that differ, the layers that they put on paths, what
+//! operations did, captures. Rows of these never change but by erasing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retake_core::{FilePath, Stack};
+use rusqlite::{Connection, params};
+
+use super::super::cells::{Sql, all, first, run};
+use crate::error::Result;
+use crate::record::{decode_delta, decode_stack, encode_stack};
+
+const CHANGED: Sql = (
+    "compare deltas",
+    "SELECT old.root, old.log, old.no, old.workspace, old.applied, old.layers, now.layers
+     FROM main.delta AS old JOIN store.delta AS now USING (root, log, no) WHERE old.layers <> now.layers",
+);
+
+/// The key of a delta, and what it has lost.
+struct Lost {
+    key: [i64; 3],
+    workspace: i64,
+    applied: i64,
+    paths: Vec<FilePath>,
+    stay: i64,
+    layers: String,
+}
+
+/// In a transaction on the backup, the store attached as `store`.
+pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
+    let name = || "a delta of a backup".to_owned();
+    let lost = all(backup, CHANGED, [], name, |cells| {
+        let key = [cells.next()?, cells.next()?, cells.next()?];
+        let (workspace, applied) = (cells.next()?, cells.next()?);
+        let (old, layers): (String, String) = (cells.next()?, cells.next()?);
+        let stay: BTreeSet<FilePath> = decode_delta(&layers)?.into_iter().map(|(path, _)| path).collect();
+        let paths = decode_delta(&old)?.into_iter().map(|(path, _)| path).filter(|path| !stay.contains(path));
+        Ok(Lost { key, workspace, applied, paths: paths.collect(), stay: stay.len() as i64, layers })
+    })?;
+    for lost in lost {
+        lose(backup, lost)?;
+    }
+    const REST: [Sql; 4] = [
+        (
+            "erase what operations did",
+            "UPDATE main.moved SET moves = now.moves FROM store.moved AS now
+             WHERE now.root = moved.root AND now.log = moved.log AND now.op = moved.op
+             AND now.moves <> moved.moves",
+        ),
+        (
+            "erase what calls moved in git",
+            "UPDATE main.git_move SET moved = now.moved FROM store.git_move AS now
+             WHERE now.root = git_move.root AND now.log = git_move.log AND now.seq = git_move.seq
+             AND now.moved <> git_move.moved",
+        ),
+        (
+            "erase captures",
+            "UPDATE main.capture SET name = now.name, changes = now.changes FROM store.capture AS now
+             WHERE now.workspace = capture.workspace AND now.no = capture.no
+             AND (now.name, now.changes) IS NOT (capture.name, capture.changes)",
+        ),
+        // What the store has forgotten can't be looked through for what is erased.
+        (
+            "forget captures",
+            "DELETE FROM main.capture WHERE NOT EXISTS (SELECT 1 FROM store.capture AS now
+             WHERE now.workspace = capture.workspace AND now.no = capture.no)",
+        ),
+    ];
+    REST.into_iter().try_for_each(|sql| run(backup, sql, []).map(drop))
+}
+
+fn lose(backup: &Connection, lost: Lost) -> Result<()> {
+    let [root, log, no] = lost.key;
+    let mut applied = lost.applied;
+    let stacks: BTreeMap<FilePath, Stack> = lost
+        .paths
+        .iter()
+        .map(|path| Ok((path.clone(), stack(backup, &lost, path)?)))
+        .collect::<Result<_>>()?;
+    for (path, stack) in stacks {
+        let (own, others): (Vec<_>, Vec<_>) =
+            stack.layers().iter().cloned().partition(|layer| i64::try_from(layer.delta.0) == Ok(no));
+        applied -= i64::from(!own.is_empty());
+        let key = params![root, log, lost.workspace, path.as_bytes(), encode_stack(&Stack::new(others))];
+        let sql = (
+            "erase layers",
+            "UPDATE main.layer SET stack = ?5 WHERE root = ?1 AND log = ?2 AND workspace = ?3 AND path = ?4",
+        );
+        run(backup, sql, key)?;
+    }
+    let empty = ("erase layers", "DELETE FROM main.layer WHERE stack = '[]'");
+    run(backup, empty, [])?;
+    let sql = (
+        "erase a delta",
+        "UPDATE main.delta SET layers = ?4, paths = ?5, applied = ?6 WHERE root = ?1 AND log = ?2 AND no = ?3",
+    );
+    run(backup, sql, params![root, log, no, lost.layers, lost.stay, applied.max(0)]).map(drop)
+}
+
+fn stack(backup: &Connection, lost: &Lost, path: &FilePath) -> Result<Stack> {
+    let [root, log, _] = lost.key;
+    let sql = (
+        "read the layers of a path",
+        "SELECT stack FROM main.layer WHERE root = ? AND log = ? AND workspace = ? AND path = ?",
+    );
+    let name = || "the layers of a path in a backup".to_owned();
+    let found = first(backup, sql, params![root, log, lost.workspace, path.as_bytes()], name, |cells| {
+        decode_stack(&cells.next::<String>()?)
+    })?;
+    Ok(found.unwrap_or_default())
+}

@@ -1,0 +1,95 @@
+//! What erasing owes where files are concerned: names and links in no file of the store or of its backups.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_core::{ContentHash, FileChange, FilePath, GitMove, GitRef, Grade, Part, Record, Role, Time};
+use retake_store::conformance::Stage;
+use retake_store::{Action, CallsSeen, Keeper, NewCapture, NewDelta, Sqlite, Store};
+
+const SECRET: &str = "hunter2zebra";
+
+fn open(dir: &Path) -> Arc<dyn Store> {
+    let opened = Sqlite::open(dir, Time(1_700_000_000_000), Duration::ZERO).expect("opened");
+    Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"))
+}
+
+/// Every file below a directory that holds these bytes.
+fn holding(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).expect("readable") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(holding(&path, bytes));
+        } else if std::fs::read(&path).expect("readable").windows(bytes.len()).any(|window| window == bytes) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn made(name: &str, byte: u8) -> FileChange {
+    let after = Some(Record::File { hash: ContentHash([byte; 32]), len: 9, mode: 0o644 });
+    FileChange { path: FilePath::new(name.as_bytes()).expect("a path"), before: None, after }
+}
+
+fn link(name: &str, target: &str) -> FileChange {
+    let after = Some(Record::Link { target: Arc::from(target.as_bytes()) });
+    FileChange { after, ..made(name, 0) }
+}
+
+/// A call that made a file and a link, of which a capture and a backup tell too.
+async fn told(dir: &Path) -> (Stage, PathBuf) {
+    let stage = Stage::with_turns(open(dir), &["T1"]).await;
+    let workspace = stage.store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("made").no;
+    let name = format!("{SECRET}.txt");
+    let changes = vec![made(&name, 1), link("link", SECRET), made("plain", 2)];
+    let capture = NewCapture {
+        time: Time(1),
+        name: Some(SECRET.into()),
+        changes: changes.clone(),
+        calls: CallsSeen::default(),
+        mark: ContentHash([7; 32]),
+    };
+    stage.store.captured(workspace, capture).await.expect("captured");
+    let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
+    let branch = GitRef { name: format!("refs/heads/{SECRET}"), before: None, after: Some("a1".into()) };
+    let delta = NewDelta {
+        workspace,
+        changes,
+        git: Some(GitMove { refs: vec![branch], ..GitMove::default() }),
+        calls: CallsSeen::default(),
+        mark: ContentHash([7; 32]),
+    };
+    let say = stage.saying(Role::Tool, vec![Part::text("done")]);
+    stage.store.say_changed(stage.id, say, delta).await.expect("said");
+    let copy = stage.store.backup(None, Time(9)).await.expect("copied").path;
+    (stage, copy)
+}
+
+/// What a backup has of deltas, layers and captures.
+fn kept(copy: &Path) -> (i64, i64, i64, String) {
+    let db = rusqlite::Connection::open(copy).expect("opened");
+    let sql = "SELECT (SELECT paths FROM delta), (SELECT applied FROM delta), (SELECT count(*) FROM layer),
+               (SELECT changes FROM capture)";
+    db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).expect("a row")
+}
+
+#[tokio::test]
+async fn an_erased_name_is_in_no_file_and_in_no_backup() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (stage, copy) = told(dir.path()).await;
+    assert!(holding(dir.path(), SECRET.as_bytes()).len() >= 2);
+    assert_eq!((kept(&copy).0, kept(&copy).2), (3, 3));
+    let erase = Action::Erase { entries: Vec::new(), matching: Some(SECRET.into()), objects: Vec::new() };
+    stage.act(erase).await.expect("erased");
+    assert_eq!(holding(dir.path(), SECRET.as_bytes()), Vec::<PathBuf>::new());
+    let (paths, applied, layers, changes) = kept(&copy);
+    assert_eq!((paths, applied, layers), (1, 1, 1), "the plain file stays");
+    assert!(changes.contains("plain"), "{changes}");
+    let named = stage.store.erased_objects().await.expect("a note");
+    assert_eq!(named, [ContentHash([1; 32])], "for who has the object store");
+    stage.store.objects_erased().await.expect("done");
+    assert_eq!(holding(dir.path(), &[1; 32]), Vec::<PathBuf>::new(), "not even its hash is left");
+}

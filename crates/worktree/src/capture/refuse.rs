@@ -1,0 +1,30 @@
+//! Folders that are never workspaces. Looks, and says why; nothing else.
+
+use std::fs;
+use std::path::Path;
+
+use super::rules::{Rules, is_git};
+use crate::error::{Result, WorktreeError};
+
+/// Folders that are never roots (spec `rewind.md`, *Capture*).
+pub(crate) fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
+    let refused = |why| Err(WorktreeError::RootRefused { path: root.to_owned(), why });
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let root_is = fs::canonicalize(root).map_err(WorktreeError::io("open", root))?;
+    let is_own = |own: &Path| root_is.starts_with(real(own));
+    if root_is.parent().is_none() {
+        refused("it is the whole system")
+    } else if rules.home.as_ref().is_some_and(|home| real(home).starts_with(&root_is)) {
+        refused("it is the home folder, or holds it")
+    } else if root_is.iter().any(|name| is_git(name.as_encoded_bytes())) || is_bare(&root_is) {
+        refused("it belongs to git")
+    } else if is_own(data_dir) || rules.own.as_deref().is_some_and(is_own) {
+        refused("Retake keeps its own data there")
+    } else {
+        Ok(())
+    }
+}
+
+fn is_bare(root: &Path) -> bool {
+    root.join("HEAD").is_file() && root.join("objects").is_dir() && root.join("refs").is_dir()
+}

@@ -1,0 +1,226 @@
+//! A watch on the covered folders: in which of them something may have happened since the last capture that was kept. A
+//! hint and no more: what it is not told of, a whole sweep finds. It reads no file, and never says that a path changed.
+//!
+//! The system's own queue is read when a capture begins, on the spot: what a call did before it ended is in it by then.
+//! That is why this is no thread that hears of it some time later.
+
+use std::collections::{BTreeSet, HashMap};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+
+use super::index::{Index, Place};
+use crate::root::{Root, identity, is_local};
+
+/// So many folders are watched at most: others need watches too.
+const MOST_WATCHED: usize = 1 << 16;
+/// Beyond so many folders the whole is looked at.
+const MOST_NAMED: usize = 1 << 10;
+
+const EVENTS: WatchFlags = WatchFlags::CREATE
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::MODIFY)
+    .union(WatchFlags::ATTRIB)
+    .union(WatchFlags::MOVE)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MOVE_SELF)
+    .union(WatchFlags::ONLYDIR);
+
+/// Whether a tree is watched.
+#[derive(Debug, Default)]
+pub(crate) enum Watching {
+    #[default]
+    No,
+    Yes(Watch),
+    /// The system does not let it, or has let it down.
+    Never,
+}
+
+#[derive(Debug)]
+pub(crate) struct Watch {
+    queue: OwnedFd,
+    /// Which folder a watch is of.
+    places: HashMap<i32, Place>,
+    /// The watch of each folder, and which folder it was when it was set.
+    watched: HashMap<Place, (i32, u64)>,
+    /// Where something may have happened that no capture that was kept has looked at.
+    dirty: BTreeSet<Place>,
+    /// Folders with files that have other names too: what is written by another name is not told here.
+    linked: BTreeSet<Place>,
+    /// Those files.
+    inodes: BTreeSet<u64>,
+    /// Something may have happened anywhere.
+    unknown: bool,
+}
+
+impl Watching {
+    /// Begins to watch. The next capture has to look at the whole.
+    pub(crate) fn begin(&mut self, root: &Root, index: &Index) {
+        if matches!(self, Self::No) {
+            *self = Watch::begin(root, index).map_or(Self::Never, Self::Yes);
+        }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        matches!(self, Self::Yes(_))
+    }
+
+    /// In which folders a capture that begins now has to look; nothing, if that is not known.
+    pub(crate) fn named(&mut self) -> Option<Vec<Place>> {
+        let Self::Yes(watch) = self else { return None };
+        match watch.read() {
+            Ok(()) => watch.named(),
+            Err(_) => {
+                *self = Self::Never;
+                None
+            }
+        }
+    }
+
+    /// A capture has been kept, and its folders are watched from now on. It has answered what was `named`, or not.
+    pub(crate) fn kept(&mut self, root: &Root, index: &Index, answered: bool) {
+        let Self::Yes(watch) = self else { return };
+        if answered {
+            watch.dirty.clear();
+            watch.unknown = false;
+        }
+        if watch.follow(root, index).is_none() {
+            *self = Self::Never;
+        }
+    }
+}
+
+impl Watch {
+    fn begin(root: &Root, index: &Index) -> Option<Self> {
+        // Elsewhere others change files without a word, or by another clock.
+        if !is_local(root).ok()? {
+            return None;
+        }
+        let mut watch = Self {
+            queue: inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?,
+            places: HashMap::new(),
+            watched: HashMap::new(),
+            dirty: BTreeSet::new(),
+            linked: BTreeSet::new(),
+            inodes: BTreeSet::new(),
+            unknown: true,
+        };
+        watch.follow(root, index)?;
+        Some(watch)
+    }
+
+    /// Takes everything that the system has to tell.
+    fn read(&mut self) -> Result<(), Errno> {
+        let mut buffer = [MaybeUninit::uninit(); 16 << 10];
+        let mut events = Reader::new(&self.queue, &mut buffer);
+        loop {
+            let event = match events.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(errno),
+            };
+            let (watch, what) = (event.wd(), event.events());
+            if what.contains(ReadFlags::UNMOUNT) {
+                return Err(Errno::STALE);
+            }
+            self.unknown |= what.contains(ReadFlags::QUEUE_OVERFLOW);
+            let Some(place) = self.places.get(&watch) else { continue };
+            self.dirty.insert(place.clone());
+            if what.contains(ReadFlags::IGNORED)
+                && let Some(place) = self.places.remove(&watch)
+                && self.watched.get(&place).is_some_and(|(current, _)| *current == watch)
+            {
+                self.watched.remove(&place);
+            }
+        }
+        Ok(())
+    }
+
+    fn named(&mut self) -> Option<Vec<Place>> {
+        self.unknown |= self.dirty.len() + self.linked.len() > MOST_NAMED;
+        if self.unknown {
+            self.dirty.clear();
+            return None;
+        }
+        Some(self.dirty.union(&self.linked).cloned().collect())
+    }
+
+    /// Watches the folders of the index, and no others. Those that were not watched till now are to be looked at: what
+    /// happened between the look at them and their watch is not told. Nothing, if the system gives no more watches.
+    fn follow(&mut self, root: &Root, index: &Index) -> Option<()> {
+        if index.folders.len() > MOST_WATCHED {
+            return None;
+        }
+        for (place, folder) in &index.folders {
+            if self.watched.get(place).is_none_or(|(_, inode)| *inode != folder.inode) {
+                self.dirty.insert(place.clone());
+                self.add(root, place)?;
+            }
+        }
+        let gone: Vec<Place> =
+            self.watched.keys().filter(|place| !index.folders.contains_key(place)).cloned().collect();
+        for place in gone {
+            self.remove(&place);
+        }
+        self.follow_links(index);
+        Some(())
+    }
+
+    /// A name that a file has got elsewhere is not told in its folder.
+    fn follow_links(&mut self, index: &Index) {
+        let mut inodes = BTreeSet::new();
+        self.linked.clear();
+        for (place, folder) in &index.folders {
+            let mut linked = folder.entries.iter().filter_map(|entry| entry.what.linked()).peekable();
+            if linked.peek().is_some() {
+                self.linked.insert(place.clone());
+                inodes.extend(linked);
+            }
+        }
+        self.unknown |= !inodes.is_subset(&self.inodes);
+        self.inodes = inodes;
+    }
+
+    fn add(&mut self, root: &Root, place: &Place) -> Option<()> {
+        // Gone or exchanged meanwhile: the folder that it is in tells of that.
+        let Ok(folder) = root.folder(place.as_ref()) else { return Some(()) };
+        let inode = identity(&folder).ok()?.ino;
+        // By the opened folder, so that no link on the way is followed.
+        let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        let watch = match inotify::add_watch(&self.queue, path, EVENTS) {
+            Ok(watch) => watch,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if place.is_some() => return Some(()),
+            Err(_) => return None,
+        };
+        // A folder that was moved keeps its watch.
+        if let Some(before) = self.places.insert(watch, place.clone())
+            && before != *place
+            && self.watched.get(&before).is_some_and(|(current, _)| *current == watch)
+        {
+            self.watched.remove(&before);
+        }
+        if let Some((before, _)) = self.watched.insert(place.clone(), (watch, inode))
+            && before != watch
+            && self.places.get(&before) == Some(place)
+        {
+            self.places.remove(&before);
+            self.let_go(before);
+        }
+        Some(())
+    }
+
+    fn remove(&mut self, place: &Place) {
+        if let Some((watch, _)) = self.watched.remove(place) {
+            self.places.remove(&watch);
+            self.let_go(watch);
+        }
+    }
+
+    /// That fails for a watch that went with its folder.
+    fn let_go(&self, watch: i32) {
+        let _gone = inotify::remove_watch(&self.queue, watch);
+    }
+}

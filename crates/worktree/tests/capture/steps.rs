@@ -1,0 +1,349 @@
+//! Every step of a capture: it fails there, the process is killed there, a file changes there, the root goes there, the
+//! disk is full there. What was changed is found by this capture or by the next, never lost and never twice.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use retake_core::{ContentHash, FileChange, FilePath, Record};
+use retake_worktree::failpoint::{FAILPOINTS, Watch, die, watch};
+use retake_worktree::{
+    CoverageChange, Findings, Mark, Objects as _, PackObjects, PackSizes, Permission, Result, Rules, Sweep,
+    Tree, hash,
+};
+
+use super::model::on_disk;
+use super::{file_path, write};
+use crate::apply::kit::quick_dir;
+use crate::objects::full::{Small, is_full};
+use crate::objects::noise;
+
+/// So small that a capture fills blocks and seals segments.
+const SMALL: PackSizes = PackSizes { block: 2_000, segment: 6_000 };
+/// Where the child works, and at which passing it dies.
+const HOME: &str = "RETAKE_CAPTURE_HOME";
+const DIES_AT: &str = "RETAKE_CAPTURE_DIES_AT";
+
+/// A workspace, and the row that a store would have of it.
+struct Place {
+    home: PathBuf,
+    objects: Arc<PackObjects>,
+    tree: Tree,
+}
+
+impl Place {
+    /// As at a start: what the row says is what was kept.
+    fn open(home: &Path) -> Self {
+        let objects = Arc::new(PackObjects::open_sized(home.join("pack"), SMALL).expect("opened"));
+        fs::create_dir_all(home.join("data")).expect("made");
+        let row = fs::read(home.join("mark")).ok();
+        let mark = row.map(|row| Mark(ContentHash(row.try_into().expect("a mark"))));
+        let rules = Rules::default();
+        let tree = Tree::open(&home.join("root"), &home.join("data"), rules, objects.clone(), mark);
+        let tree = tree.expect("opened");
+        assert_eq!(tree.is_known(), mark.is_some(), "what was kept has its index");
+        Self { home: home.to_owned(), objects, tree }
+    }
+
+    /// A folder that was captured, and changed since.
+    fn changed(home: &Path) -> Self {
+        let root = home.join("root");
+        for number in 0..12 {
+            write(&root, &format!("d{}/f{number}", number % 3), noise(number, 700));
+        }
+        symlink("f0", root.join("d0/link")).expect("linked");
+        let mut place = Self::open(home);
+        assert!(place.keep().expect("kept").is_empty());
+        for number in 0..9 {
+            write(&root, &format!("d{}/f{number}", number % 3), noise(100 + number, 700));
+        }
+        write(&root, "new/deep/file", noise(200, 900));
+        write(&root, ".gitignore", "nothing\n");
+        fs::remove_file(root.join("d1/f10")).expect("removed");
+        fs::remove_file(root.join("d0/link")).expect("removed");
+        symlink("f3", root.join("d0/link")).expect("linked");
+        fs::set_permissions(root.join("d2/f11"), fs::Permissions::from_mode(0o600)).expect("set");
+        place
+    }
+
+    /// A capture as the engine makes it: looked, kept in the row with what it found, accepted.
+    fn keep(&mut self) -> Result<Findings> {
+        let capture = self.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ())?;
+        let (findings, mark) = (capture.findings.encode(), capture.mark());
+        fs::write(self.home.join("findings"), findings).expect("kept");
+        fs::write(self.home.join("row"), mark.0.0).expect("kept");
+        fs::rename(self.home.join("row"), self.home.join("mark")).expect("kept");
+        self.tree.accept(capture)
+    }
+
+    fn mark(&self) -> Option<Vec<u8>> {
+        fs::read(self.home.join("mark")).ok()
+    }
+
+    /// What the row has of the last capture.
+    fn kept(&self) -> Vec<FileChange> {
+        Findings::decode(&fs::read(self.home.join("findings")).expect("kept")).expect("findings").changes
+    }
+
+    fn root(&self) -> PathBuf {
+        self.home.join("root")
+    }
+
+    /// The last capture knows what is there, and has all of it.
+    fn agrees(&self, when: &str) {
+        assert_eq!(self.tree.records(), on_disk(&self.root()), "{when}");
+        for hash in self.tree.records().values().filter_map(Record::hash) {
+            self.objects.get(&hash).expect("it is there");
+        }
+        assert!(self.objects.check(&mut |_, _| {}).expect("checked").damaged.is_empty(), "{when}");
+    }
+}
+
+/// What is to be found, once.
+fn expected() -> Vec<FileChange> {
+    let home = quick_dir();
+    Place::changed(home.path()).keep().expect("kept").changes
+}
+
+/// The points that a capture passes, in order.
+fn points() -> Vec<&'static str> {
+    let home = quick_dir();
+    let mut place = Place::changed(home.path());
+    let passed = Rc::new(RefCell::new(Vec::new()));
+    let seen = Rc::clone(&passed);
+    let guard = watch(move |name| {
+        seen.borrow_mut().push(name);
+        Ok(())
+    });
+    place.keep().expect("kept");
+    drop(guard);
+    passed.take()
+}
+
+/// Does something at one passing, of whatever point.
+fn at(moment: usize, mut act: impl FnMut() -> io::Result<()> + 'static) -> Watch {
+    let passed = Cell::new(0);
+    watch(move |_| {
+        passed.set(passed.get() + 1);
+        if passed.get() == moment { act() } else { Ok(()) }
+    })
+}
+
+/// After a start, the next capture finds what the row has not, and no more.
+fn settled(home: &Path, before: Option<Vec<u8>>, expected: &[FileChange], when: &str) -> bool {
+    let mut place = Place::open(home);
+    let kept = place.mark() != before;
+    let mut found = if kept { place.kept() } else { Vec::new() };
+    let next = place.keep().expect("kept");
+    assert!(next.late.is_empty() && next.coverage.is_empty(), "{when}: {next:?}");
+    found.extend(next.changes);
+    assert_eq!(found, expected, "{when}");
+    place.agrees(when);
+    kept
+}
+
+#[test]
+fn every_failpoint_of_a_capture_is_passed() {
+    let passed: BTreeSet<_> = points().into_iter().collect();
+    let ours = ["capture.", "index.", "objects.", "root."];
+    let listed = FAILPOINTS.iter().copied().filter(|name| ours.iter().any(|our| name.starts_with(our)));
+    assert_eq!(passed, listed.collect());
+}
+
+#[test]
+fn a_failure_at_any_step_of_a_capture_loses_nothing() {
+    let (expected, points) = (expected(), points());
+    let mut seen = [0; 2];
+    for (moment, name) in points.iter().enumerate() {
+        let home = quick_dir();
+        let mut place = Place::changed(home.path());
+        let before = place.mark();
+        let guard = at(moment + 1, || Err(io::Error::from_raw_os_error(5)));
+        let ended = place.keep();
+        drop(guard);
+        let when = format!("{name}, passing {moment}: {ended:?}");
+        match (*name, &ended) {
+            // A path that could not be read is said to be so, and compared when it can be.
+            ("root.openat2" | "capture.listed" | "capture.reading" | "capture.read", Ok(found)) => {
+                assert!(found.changes != expected || !found.coverage.is_empty(), "{when}");
+                let found_since = place.keep().expect("kept");
+                assert!(found_since.coverage.iter().all(|(_, change)| *change == CoverageChange::Gained));
+                place.agrees(&when);
+                continue;
+            }
+            // Only for speed: what is missing there is made again.
+            ("objects.listed" | "objects.indexed", Ok(_)) => {}
+            (_, Err(_)) => {}
+            (_, Ok(_)) => panic!("passed over: {when}"),
+        }
+        drop(place);
+        seen[usize::from(settled(home.path(), before, &expected, &when))] += 1;
+    }
+    assert!(seen[0] > 10 && seen[1] > 1, "{seen:?}");
+}
+
+#[test]
+fn killed_at_any_step_of_a_capture_nothing_is_lost_and_nothing_found_twice() {
+    if let (Some(home), Ok(moment)) = (std::env::var_os(HOME), std::env::var(DIES_AT)) {
+        let mut place = Place::open(Path::new(&home));
+        let _watch = at(moment.parse().expect("a number"), die);
+        return drop(place.keep().expect("kept"));
+    }
+    let expected = expected();
+    let (mut moment, mut seen) = (1, [0; 2]);
+    loop {
+        let home = quick_dir();
+        let place = Place::changed(home.path());
+        let before = place.mark();
+        drop(place);
+        let test = "capture::steps::killed_at_any_step_of_a_capture_nothing_is_lost_and_nothing_found_twice";
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.args(["--exact", test, "--test-threads=1"]);
+        command.env(HOME, home.path()).env(DIES_AT, moment.to_string());
+        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status().expect("started");
+        assert!(status.success() || status.signal() == Some(9), "at {moment}: {status}");
+        let kept = settled(home.path(), before, &expected, &format!("killed at {moment}"));
+        if status.success() {
+            break;
+        }
+        seen[usize::from(kept)] += 1;
+        moment += 1;
+    }
+    assert!(seen[0] > 30 && seen[1] > 1, "{seen:?}");
+}
+
+/// What a file may come to, all at once.
+type Act = fn(&Path) -> io::Result<()>;
+
+const ACTS: [Act; 5] = [
+    |at| fs::write(at, noise(300, 700)),
+    |at| {
+        let draft = at.with_extension("swp");
+        fs::write(&draft, noise(300, 700))?;
+        fs::rename(&draft, at)
+    },
+    |at| fs::remove_file(at),
+    |at| {
+        fs::remove_file(at)?;
+        fs::create_dir(at)?;
+        fs::write(at.join("inner"), "x")
+    },
+    |at| {
+        fs::remove_file(at)?;
+        symlink("/etc/hostname", at)
+    },
+];
+
+#[test]
+fn a_file_that_changes_at_any_step_of_a_capture_is_whole_or_found_later() {
+    let points = points().len();
+    let versions = [noise(1, 700), noise(101, 700), noise(300, 700)].map(|bytes| hash(&bytes));
+    for (number, act) in ACTS.into_iter().enumerate() {
+        for moment in 1..=points {
+            let when = format!("act {number} at {moment}");
+            let home = quick_dir();
+            let mut place = Place::changed(home.path());
+            let mut known = Known { records: place.tree.records(), gained: Vec::new() };
+            let busy = place.root().join("d1/f1");
+            let guard = at(moment, move || act(&busy));
+            let first = place.keep().expect("kept");
+            drop(guard);
+            known.follow(&first, &when);
+            let hash = known.records.get(&file_path("d1/f1")).and_then(Record::hash);
+            assert!(hash.is_none_or(|hash| versions.contains(&hash)), "{when}: a mixture");
+            known.follow(&place.keep().expect("kept"), &when);
+            place.agrees(&when);
+            let mut records = place.tree.records();
+            let told = |path: &FilePath| !known.gained.iter().any(|gained| path.is_within(gained));
+            known.records.retain(|path, _| told(path));
+            records.retain(|path, _| told(path));
+            assert_eq!(known.records, records, "{when}");
+        }
+    }
+}
+
+/// What somebody knows who only hears of changes.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) records: BTreeMap<FilePath, Record>,
+    /// Of what came into coverage it is not said what it is.
+    gained: Vec<FilePath>,
+}
+
+impl Known {
+    pub(super) fn follow(&mut self, findings: &Findings, when: &str) {
+        for change in findings.changes.iter().chain(&findings.late) {
+            assert_eq!(self.records.get(&change.path), change.before.as_ref(), "{when}: {change:?}");
+            match &change.after {
+                Some(after) => drop(self.records.insert(change.path.clone(), after.clone())),
+                None => drop(self.records.remove(&change.path)),
+            }
+        }
+        let gained = findings.coverage.iter().filter(|(_, change)| *change == CoverageChange::Gained);
+        self.gained.extend(gained.map(|(path, _)| path.clone()));
+    }
+}
+
+#[test]
+fn a_root_that_goes_at_any_step_of_a_capture_takes_nothing_with_it() {
+    let expected = expected();
+    for another in [false, true] {
+        let mut refused = 0;
+        for (moment, name) in points().into_iter().enumerate() {
+            let home = quick_dir();
+            let mut place = Place::changed(home.path());
+            let before = place.mark();
+            let (root, aside) = (place.root(), home.path().join("aside"));
+            let guard = at(moment + 1, move || {
+                fs::rename(&root, &aside)?;
+                if another { fs::create_dir(&root) } else { Ok(()) }
+            });
+            let ended = place.keep();
+            drop(guard);
+            refused += usize::from(ended.is_err());
+            drop(place);
+            if another {
+                fs::remove_dir(home.path().join("root")).expect("it is empty: nothing was written");
+            }
+            fs::rename(home.path().join("aside"), home.path().join("root")).expect("moved");
+            settled(home.path(), before, &expected, &format!("{name}, passing {moment}: {ended:?}"));
+        }
+        assert!(refused > 20, "{refused}");
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_at_any_step_of_a_capture_is_said_and_loses_nothing() {
+    let expected = expected();
+    let mut refused = 0;
+    for name in ["capture.opened", "capture.swept", "objects.appended", "capture.fetched", "capture.synced"] {
+        let home = tempfile::tempdir().unwrap();
+        let small = Small::mount(home.path().join("small"));
+        let place = Place::changed(&small.0);
+        let (before, filler) = (place.mark(), small.0.join("filler"));
+        let guard = watch(move |passed| {
+            if passed == name && !filler.exists() {
+                assert!(fs::write(&filler, vec![0; 2 << 20]).is_err(), "it is full");
+            }
+            Ok(())
+        });
+        let ended = place.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ());
+        drop(guard);
+        assert!(is_full(ended.map(drop)), "{name}");
+        refused += 1;
+        fs::remove_file(small.0.join("filler")).unwrap();
+        // The same process goes on as soon as there is room, and so does a new one.
+        let again = place.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+        assert_eq!(again.findings.changes, expected, "{name}");
+        drop(place);
+        settled(&small.0, before, &expected, name);
+    }
+    assert_eq!(refused, 5);
+}

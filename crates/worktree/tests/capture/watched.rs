@@ -1,0 +1,166 @@
+//! The watch: captures look only where it says, and what it does not say is found by the next whole look, as late.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use retake_worktree::{Permission, Sweep};
+
+use super::{World, lines, write};
+
+const NOTHING: [&str; 0] = [];
+
+/// Twenty folders, watched, and looked at once.
+fn world() -> World {
+    let mut world = World::with(|root| {
+        for number in 0..20 {
+            write(root, &format!("d{number}/file"), "x");
+        }
+    });
+    world.tree.watch().unwrap();
+    assert_eq!(world.watched(), (21, vec![]), "what it does not know yet is looked at as a whole");
+    world
+}
+
+fn named(world: &mut World, named: &[&str]) -> Vec<String> {
+    let named = named.iter().map(|path| Some(super::file_path(path))).collect();
+    let capture = world.tree.capture(&Sweep::Folders(named), Permission::Ask, &|_| ()).unwrap();
+    lines(&world.accept(capture))
+}
+
+/// Waits until the clock of stamps has moved on.
+fn later() {
+    let coarse = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        (now.tv_sec, now.tv_nsec)
+    };
+    let (first, pause) = (coarse(), Duration::from_millis(1));
+    let moved = (0..5_000).filter(|_| {
+        std::thread::park_timeout(pause);
+        coarse() > first
+    });
+    // Once for what happened in the tick that has just begun.
+    assert!(moved.take(10).count() == 10, "the clock stands");
+}
+
+#[test]
+fn only_folders_in_which_something_happened_are_looked_at() {
+    let mut world = world();
+    assert_eq!(world.watched(), (0, vec![]));
+    world.write("d3/file", "y");
+    world.mode("d7/file", 0o600);
+    assert_eq!(world.watched(), (2, vec!["~ d3/file".to_owned(), "~ d7/file".into()]));
+    assert_eq!(world.watched(), (0, vec![]));
+    fs::remove_file(world.at("d5/file")).unwrap();
+    fs::rename(world.at("d6/file"), world.at("d6/renamed")).unwrap();
+    world.write("d8/new/deep/file", "x");
+    let found = world.watched().1;
+    assert_eq!(
+        found,
+        ["- d5/file", "- d6/file", "+ d6/renamed", "+ d8/new", "+ d8/new/deep", "+ d8/new/deep/file"]
+    );
+    // What came in new folders before they were watched is looked for once more, and from then on it is told.
+    assert_eq!(world.watched(), (2, vec![]));
+    world.write("d8/new/deep/file", "y");
+    assert_eq!(world.watched(), (1, vec!["~ d8/new/deep/file".to_owned()]));
+}
+
+#[test]
+fn what_a_capture_that_was_not_kept_had_been_told_is_told_again() {
+    let mut world = world();
+    world.write("d3/file", "y");
+    for _ in 0..2 {
+        let dropped = world.tree.capture(&Sweep::Watched, Permission::Ask, &|_| ()).unwrap();
+        assert_eq!(lines(&dropped.findings), ["~ d3/file"]);
+    }
+    assert_eq!(world.watched().1, ["~ d3/file"]);
+}
+
+#[test]
+fn folders_that_move_are_watched_where_they_are() {
+    let mut world = world();
+    let swap = |one: &str, other: &str| {
+        fs::rename(world.at(one), world.at("aside")).unwrap();
+        fs::rename(world.at(other), world.at(one)).unwrap();
+        fs::rename(world.at("aside"), world.at(other)).unwrap();
+    };
+    swap("d1", "d2");
+    fs::rename(world.at("d4"), world.at("d3/moved")).unwrap();
+    assert_eq!(world.watched().1, ["+ d3/moved", "+ d3/moved/file", "- d4", "- d4/file"]);
+    world.watched();
+    for path in ["d1/file", "d3/moved/file"] {
+        world.write(path, "y");
+        assert_eq!(world.watched(), (1, vec![format!("~ {path}")]));
+    }
+    fs::remove_dir_all(world.at("d3")).unwrap();
+    world.write("d3/file", "another folder");
+    assert_eq!(world.watched().1, ["~ d3/file", "- d3/moved", "- d3/moved/file"]);
+    world.watched();
+    world.write("d3/file", "y");
+    assert_eq!(world.watched(), (1, vec!["~ d3/file".to_owned()]));
+}
+
+#[test]
+fn a_file_that_is_written_by_another_name_is_seen() {
+    let mut world = world();
+    fs::hard_link(world.at("d1/file"), world.at("d2/link")).unwrap();
+    assert_eq!(world.watched().1, ["+ d2/link"]);
+    world.write("d2/link", "both");
+    assert_eq!(world.watched().1, ["~ d1/file", "~ d2/link"]);
+}
+
+#[test]
+fn more_than_the_system_tells_is_looked_for_everywhere() {
+    let mut world = world();
+    let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    let most: u32 = most.trim().parse().unwrap();
+    for number in 0..most {
+        // One after the other in two folders, as the system tells the same only once.
+        let mode = fs::Permissions::from_mode(0o600 + (number / 2) % 2);
+        fs::set_permissions(world.at(if number % 2 == 0 { "d1/file" } else { "d2/file" }), mode).unwrap();
+    }
+    world.write("d9/file", "behind the last that was told");
+    let (folders, found) = world.watched();
+    assert_eq!(folders, 21, "everywhere");
+    assert_eq!(found.last().unwrap(), "~ d9/file");
+    assert_eq!(world.watched(), (0, vec![]), "and then it knows again");
+}
+
+#[test]
+fn what_was_missed_is_late() {
+    let mut world = World::with(|root| {
+        for path in ["missed", "goes", "d/seen", "d/missed", "moves/file"] {
+            write(root, path, "x");
+        }
+    });
+    for path in ["missed", "d/missed"] {
+        world.write(path, "y");
+    }
+    fs::remove_file(world.at("goes")).unwrap();
+    fs::rename(world.at("moves"), world.at("moved")).unwrap();
+    later();
+    assert_eq!(named(&mut world, &[]), NOTHING);
+    later();
+    world.write("d/seen", "y");
+    world.write("new/file", "x");
+    // `new` came to the folder that `goes` and `moves` went from: which of them went when can't be told.
+    let told = ["~ d/seen", "- goes", "- moves", "- moves/file", "+ new", "+ new/file"];
+    let late = ["?~ d/missed", "?~ missed", "?+ moved", "?+ moved/file"];
+    let found = world.lines();
+    assert!(found.iter().all(|line| told.iter().chain(&late).any(|one| one == line)), "{found:?}");
+    assert_eq!(found.len(), told.len() + late.len(), "{found:?}");
+    // A whole look leaves nothing to be late.
+    world.write("missed", "z");
+    assert_eq!(world.lines(), ["~ missed"]);
+}
+
+#[test]
+fn a_root_that_goes_takes_its_watch_with_it() {
+    let mut world = world();
+    let aside = world.dir.path().join("aside");
+    fs::rename(world.root(), &aside).unwrap();
+    assert!(world.tree.capture(&Sweep::Watched, Permission::Ask, &|_| ()).is_err());
+    fs::rename(&aside, world.root()).unwrap();
+    world.write("d1/file", "y");
+    assert_eq!(world.watched().1, ["~ d1/file"]);
+}
