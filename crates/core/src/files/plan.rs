@@ -264,7 +264,7 @@ struct Fork {
     disk: Option<Record>,
     theirs: Option<Option<Record>>,
     merged: Result<Rebuilt, Clash>,
-    /// Whether something would leave that nobody is sure of.
+    /// Whether nobody is sure of what is to leave it.
     doubtful: bool,
     git_has: bool,
 }

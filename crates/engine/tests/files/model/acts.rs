@@ -141,7 +141,8 @@ impl World {
     fn planned(&self, at: usize, outcome: &Outcome, chosen: &Chosen) -> Plan {
         let mut choices: HashMap<String, Choice> = HashMap::new();
         choices.extend(chosen.0.iter().map(|(name, choice)| (name.str().to_owned(), choice.clone())));
-        let known = Known { tree: &self.tree, theirs: &self.theirs, chosen: &choices, others: chosen.1.clone() };
+        let known =
+            Known { tree: &self.tree, theirs: &self.theirs, chosen: &choices, others: chosen.1.clone() };
         plan(&self.talks[at], outcome, &known)
     }
 

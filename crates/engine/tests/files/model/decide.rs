@@ -122,7 +122,7 @@ impl Goal {
         let mut leaving = self.have.iter().filter(|layer| out.contains(&layer.delta) && !sure(layer.delta));
         let ambiguous = leaving.any(|layer| layer.grade == Grade::Ambiguous);
         let merged = self.merged(&disk);
-        let choice = known.chosen.get(path).or(known.others.as_ref()).filter(|choice| match choice {
+        let choice = known.chosen.get(path).cloned().or(known.others.clone()).filter(|choice| match choice {
             Choice::Merge => merged.is_ok(),
             Choice::Yours => theirs.is_some(),
             _ => true,
