@@ -203,7 +203,7 @@ impl Applying<'_> {
                 self.engine.store().turn_back(self.no, self.engine.by(None)).await?;
                 let objects = self.engine.files.objects().await?;
                 let settled = blocking(move || interrupted.put_back(&*objects)).await??;
-                let back = changes.iter().map(FileChange::inverse).collect();
+                let back = changes.iter().map(as_before).collect();
                 let report = self.finish(settled, back).await?;
                 let what = format!("{what}; {}", put_back(&report));
                 Err(EngineError::new(Kind::Refused, "interrupted", what)
@@ -268,6 +268,11 @@ fn told(failed: &Failed) -> String {
         Some(path) => format!("{path}: {}", failed.why),
         None => failed.why.to_string(),
     }
+}
+
+/// What a step that was taken back has made of a path, seen from the last capture: nothing, though it was written again.
+pub(super) fn as_before(change: &FileChange) -> FileChange {
+    FileChange { after: change.before.clone(), ..change.clone() }
 }
 
 /// What a step that was taken back has left behind.
