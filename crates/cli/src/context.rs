@@ -2,13 +2,15 @@
 //! means.
 
 use std::path::Path;
+use std::time::Duration;
 
-use retake_wire::reply::{Conversation, Receipt};
+use retake_wire::reply::{Conversation, Receipt, Work};
 use retake_wire::request::{List, Of};
 use retake_wire::{Client, ProblemKind, Reply, Request};
 
 use crate::error::{Failure, Result, problem, unexpected, usage};
 use crate::render::{self, id, words};
+use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Ui;
@@ -30,6 +32,38 @@ pub(crate) fn document(value: &impl serde::Serialize) -> String {
     line
 }
 
+/// How often it is asked how far something is.
+const ASK: Duration = Duration::from_millis(250);
+
+/// Whether a request may look through a whole folder.
+fn takes_time(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::Plan(_)
+            | Request::Apply(_)
+            | Request::Edit(_)
+            | Request::Checkpoint(_)
+            | Request::WorkspaceShow(_)
+    )
+}
+
+/// Waits for something, and says meanwhile what is being done where that takes longer than a moment.
+pub(crate) async fn watched<T>(client: &dyn Client, work: impl Future<Output = T>) -> T {
+    let progress = Progress::spinner("working");
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(ASK), if progress.is_drawn() => {
+                // Who can't tell is not asked again by that: the spinner turns all the same.
+                if let Ok(Reply::Work(Work { doing: Some(doing) })) = client.call(Request::Work).await {
+                    progress.message(&words::doing(doing));
+                }
+            }
+        }
+    }
+}
+
 /// What a verb works with.
 pub(crate) struct Context<'a> {
     /// The owner of the data.
@@ -45,7 +79,10 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Sends a request.
     pub(crate) async fn call(&self, request: Request) -> Result<Reply> {
-        Ok(self.client.call(request).await?)
+        if !takes_time(&request) {
+            return Ok(self.client.call(request).await?);
+        }
+        Ok(watched(self.client, self.client.call(request)).await?)
     }
 
     /// Sends a request whose reply is a receipt.

@@ -25,6 +25,9 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
     match reply {
         Reply::Receipt(it) => format!("{}\n", it.head),
         Reply::Done => "done\n".to_owned(),
+        Reply::Work(work) => {
+            work.doing.map_or_else(String::new, |doing| format!("{}\n", words::doing(doing)))
+        }
         Reply::Plan(it) => plan::plan(look, it),
         Reply::Conversations(it) => lists::conversations(look, it),
         Reply::Conversation(it) => lists::conversation(look, it),

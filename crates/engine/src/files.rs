@@ -23,6 +23,7 @@ mod processes;
 mod recover;
 mod restore;
 mod status;
+mod work;
 mod workspace;
 
 use std::collections::HashMap;
@@ -44,6 +45,8 @@ pub use moment::{Below, Moment};
 pub use plan::{FilesPlanned, FilesWish, Running, Scope};
 pub use restore::Restore;
 pub use status::{ByCalls, FilesStatus, Job};
+pub use work::Doing;
+pub(crate) use work::Work;
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};
@@ -68,12 +71,19 @@ pub(crate) struct Files {
     at_work: Arc<tokio::sync::RwLock<()>>,
     /// Captures since the last collection.
     captures: AtomicU64,
+    /// What is being done right now.
+    work: Work,
 }
 
 impl Files {
     pub(crate) fn new(config: Option<FilesConfig>) -> Self {
         let (open, at_work, captures) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
-        Self { config, objects: OnceCell::new(), open, at_work, captures }
+        Self { config, objects: OnceCell::new(), open, at_work, captures, work: Work::default() }
+    }
+
+    /// What is being done right now.
+    pub(crate) fn doing(&self) -> Option<Doing> {
+        self.work.now()
     }
 
     fn config(&self) -> Result<&FilesConfig> {

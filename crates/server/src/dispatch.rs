@@ -34,6 +34,7 @@ impl InProcess {
             Request::WorkspaceShow(of) => self.workspace_show(&of.workspace).await,
             Request::WorkspaceForget(of) => self.workspace_forget(&of.workspace).await,
             Request::WorkspacePrune(prune) => self.workspace_prune(prune.how).await,
+            Request::Work => Ok(Reply::Work(files::work(self.engine.doing()))),
             Request::Cancel(of) => self.cancel(&of.conversation).await,
             Request::List(list) => self.list(list).await,
             Request::Info(of) => self.info(&of.conversation).await,

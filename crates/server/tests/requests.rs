@@ -64,6 +64,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::ImportStart(start),
         Request::ImportLines(ImportLines { conversation: import.clone(), first: 0, lines: vec![line] }),
         Request::ImportEnd(Of { conversation: import }),
+        Request::Work,
         Request::Models,
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),

@@ -1,18 +1,19 @@
 //! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
 
 mod files;
+mod plan;
 mod receipt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Part, Role, Usage};
-use crate::files::FilesPlan;
 use crate::search::Hits;
 
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
 };
+pub use plan::{Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
 /// A reply.
@@ -25,6 +26,8 @@ pub enum Reply {
     Done,
     /// What an action would do.
     Plan(Plan),
+    /// What is being done to files right now.
+    Work(Work),
     /// Conversations.
     Conversations(Conversations),
     /// A conversation.
@@ -69,49 +72,35 @@ pub enum Reply {
     History(HistoryPage),
 }
 
-/// What an action would do. Nothing has happened yet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
-    /// The conversation.
-    pub conversation: String,
-    /// The head it was made from; apply it with this one.
-    pub head: String,
-    /// Nothing would change.
-    pub unchanged: bool,
-    /// Of an undo or a redo, how far it would go.
+/// What is being done to files right now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// It; absent when nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<Steps>,
-    /// What would leave the timeline.
-    pub taken_back: Counts,
-    /// The first of that, in path order, at most 20.
-    pub gone: Vec<Line>,
-    /// What would come into the timeline.
-    pub brought_back: Counts,
-    /// The first of that, at most 20.
-    pub came: Vec<Line>,
-    /// Folds that would no longer be in force.
-    pub lifted: Vec<String>,
-    /// Folds that would be in force again.
-    pub in_force: Vec<String>,
-    /// The text that would return to the composer.
-    pub composer: Option<Composer>,
-    /// What would become of files; absent where they stay as they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub files: Option<FilesPlan>,
-    /// Calls that would be taken back and of which processes still run: they are ended first, or it is refused.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub running: Vec<Running>,
-    /// What would not change or can't be taken back, a sentence each.
-    pub stays: Vec<String>,
+    pub doing: Option<Doing>,
 }
 
-/// A call of which processes still run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
-    /// The entry that made it.
-    pub entry: String,
-    /// The number of its processes.
-    pub processes: usize,
+/// Something that takes a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// A folder is looked through.
+    Looking {
+        /// So many folders in it up to now.
+        folders: u64,
+    },
+    /// What is new in it is read.
+    Reading {
+        /// So many files up to now.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Files are put back.
+    Writing {
+        /// So many.
+        files: u64,
+    },
 }
 
 /// An entry in one line.

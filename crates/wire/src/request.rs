@@ -44,6 +44,8 @@ pub enum Request {
     WorkspaceForget(OfWorkspace),
     /// Takes what is not needed out of what is kept of files. → `Pruned`
     WorkspacePrune(WorkspacePrune),
+    /// What is being done to files right now, for whoever waits for it. → `Work`
+    Work,
     /// Stops the run of a conversation. → `Done`
     Cancel(Of),
     /// Conversations, newest first. → `Conversations`

@@ -1,7 +1,7 @@
 //! Counts, times, names and titles in words. Must never cut a word that says how much.
 
 use retake_wire::Role;
-use retake_wire::reply::{Conversation, Counts};
+use retake_wire::reply::{Conversation, Counts, Doing};
 
 use crate::term::style::Style;
 use crate::term::{safe, time, width};
@@ -70,6 +70,15 @@ pub(crate) fn quote(text: &str, columns: usize) -> String {
 /// The plural where there are several.
 pub(crate) fn is_are(amount: usize) -> &'static str {
     if amount == 1 { "is" } else { "are" }
+}
+
+/// What is being done to files, as long as it lasts.
+pub(crate) fn doing(doing: Doing) -> String {
+    match doing {
+        Doing::Looking { folders } => format!("looking at files: {}", count(folders, "folder")),
+        Doing::Reading { done, of } => format!("reading files: {} of {}", number(done), number(of)),
+        Doing::Writing { files } => format!("putting back {}", count(files, "file")),
+    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,11 @@ impl Progress {
         Self { bar, waiting }
     }
 
+    /// Whether anybody sees it.
+    pub fn is_drawn(&self) -> bool {
+        self.waiting.is_some()
+    }
+
     /// Says what is being done now.
     pub fn message(&self, message: &str) {
         self.bar.set_message(safe::line(message).into_owned());

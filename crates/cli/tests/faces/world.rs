@@ -2,9 +2,9 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Entries, Entry,
-    ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage, Receipt,
-    Report, Target, TargetPage, Tree, Workspace, Workspaces, Written,
+    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Entries,
+    Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
+    Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
@@ -447,6 +447,7 @@ pub(super) fn reply(request: &Request) -> Reply {
             None => Chunk { text: "first\n".to_owned(), cursor: Some("c".to_owned()), progress: (1, 2) },
             Some(_) => Chunk { text: "second\n".to_owned(), cursor: None, progress: (2, 2) },
         }),
+        Request::Work => Reply::Work(Work { doing: Some(Doing::Reading { done: 1200, of: 50_000 }) }),
         Request::Models => Reply::Models(models()),
         Request::Backup(_) => {
             Reply::Written(Written { path: "/home/ada/copy.db".to_owned(), bytes: 1_234_567 })

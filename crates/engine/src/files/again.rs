@@ -9,7 +9,7 @@ use retake_core::{ConversationId, EntryId, FileChange, FilePath, Head, Part, Pro
 use retake_store::{CaptureRow, PageRequest, Reading, Receipt};
 use retake_worktree::{Diff, Objects, Shown};
 
-use super::blocking;
+use super::{Doing, blocking};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
@@ -18,6 +18,11 @@ use crate::run::{Ended, Outcome, RunEvent};
 const LOOK_AHEAD: u64 = 8;
 
 impl Engine {
+    /// What is being done to files right now.
+    pub fn doing(&self) -> Option<Doing> {
+        self.files.doing()
+    }
+
     /// How a change looks: words, and a unified diff. `from` is the path that the content had before.
     pub async fn diff(&self, change: FileChange, from: Option<FilePath>, shown: Shown) -> Result<Diff> {
         let objects = self.files.objects().await? as Arc<dyn Objects>;

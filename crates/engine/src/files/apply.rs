@@ -13,6 +13,7 @@ use retake_worktree::{
 
 use super::blocking;
 use super::plan::{FilesWish, Scope, digest_of};
+use super::work::Doing;
 use super::workspace::{Held, accept, lock};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -190,6 +191,7 @@ impl Applying<'_> {
             let receipt = self.engine.store().apply_files(conversation, apply, half).await?;
             return Ok(FilesApplied { receipt, plan, left: Vec::new(), notes: Vec::new() });
         }
+        let _busy = self.engine.files.work.begin(Doing::Writing { files: changes.len() as u64 });
         let staging = self.prepare(changes.clone()).await?;
         let notes = staging.notes().to_vec();
         let receipt = match self.engine.store().apply_files(conversation, apply, half).await {
@@ -210,7 +212,7 @@ impl Applying<'_> {
                 self.engine.store().turn_back(self.no, self.engine.by(None)).await?;
                 let objects = self.engine.files.objects().await?;
                 let settled = blocking(move || interrupted.put_back(&*objects)).await??;
-                let back = changes.iter().map(FileChange::inverse).collect();
+                let back = changes.iter().map(as_before).collect();
                 let report = self.finish(settled, back).await?;
                 let what = format!("{what}; {}", put_back(&report));
                 Err(EngineError::new(Kind::Refused, "interrupted", what)
@@ -275,6 +277,11 @@ fn told(failed: &Failed) -> String {
         Some(path) => format!("{path}: {}", failed.why),
         None => failed.why.to_string(),
     }
+}
+
+/// What a step that was taken back has made of a path, seen from the last capture: nothing, though it was written again.
+pub(super) fn as_before(change: &FileChange) -> FileChange {
+    FileChange { after: change.before.clone(), ..change.clone() }
 }
 
 /// What a step that was taken back has left behind.

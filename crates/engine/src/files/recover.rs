@@ -60,7 +60,7 @@ impl Engine {
         let report = blocking(move || recover(&locked, &name, plan, direction, &*objects)).await??;
         let done = match direction {
             Direction::Forward => changes,
-            Direction::Back => changes.iter().map(FileChange::inverse).collect(),
+            Direction::Back => changes.iter().map(super::apply::as_before).collect(),
         };
         held = self.looked_at(held).await?;
         self.settle(&mut held, &done, &report).await?;

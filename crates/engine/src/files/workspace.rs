@@ -16,6 +16,7 @@ use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
 use super::processes;
+use super::work::{Doing, Work};
 use super::{Files, blocking};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -36,6 +37,8 @@ pub(crate) struct Workspace {
     pub(super) mark_kept: Option<ContentHash>,
     /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
     pub(super) called: bool,
+    /// Where it is told what is being done.
+    work: Work,
 }
 
 /// A workspace that nobody else works on while this lives, and that is not collected from. Nobody holds two at once: who
@@ -180,7 +183,10 @@ pub(super) fn is_alive(call: &str) -> bool {
 pub(super) async fn see(held: Held, sweep: Sweep, permission: Permission) -> Result<(Held, Capture)> {
     let (held, seen) = blocking(move || {
         let watched = if held.called { held.tree.watch() } else { Ok(()) };
-        let seen = watched.and_then(|()| held.tree.capture(&sweep, permission, &|_| ()));
+        let busy = held.work.begin(Doing::Looking { folders: 0 });
+        let tell = |progress| busy.captures(progress);
+        let seen = watched.and_then(|()| held.tree.capture(&sweep, permission, &tell));
+        drop(busy);
         (held, seen)
     })
     .await?;
@@ -219,7 +225,16 @@ impl Files {
         .await??;
         // An index that was lost is made anew: then nothing is known of what changed meanwhile.
         let mark_kept = row.mark.filter(|_| tree.is_known());
-        Ok(Workspace { no: row.no, root, tree, calls, git: None, mark_kept, called: false })
+        Ok(Workspace {
+            no: row.no,
+            root,
+            tree,
+            calls,
+            git: None,
+            mark_kept,
+            called: false,
+            work: self.work.clone(),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use retake_core::{Choice, ConversationId, EntryId, Reason, Seen, Verdict};
 use retake_engine::store::{Action, Apply, PageRequest, Reading};
-use retake_engine::{FilesPlanned, FilesWish, Restore, Scope};
+use retake_engine::{Doing, FilesPlanned, FilesWish, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
@@ -16,6 +16,16 @@ mod shown;
 pub(super) mod words;
 
 use words::{bytes_in, stays, wish};
+
+/// What is being done, as it is told.
+pub(super) fn work(doing: Option<Doing>) -> reply::Work {
+    let doing = doing.map(|doing| match doing {
+        Doing::Looking { folders } => reply::Doing::Looking { folders },
+        Doing::Reading { done, of } => reply::Doing::Reading { done, of },
+        Doing::Writing { files } => reply::Doing::Writing { files },
+    });
+    reply::Work { doing }
+}
 
 impl InProcess {
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {

@@ -130,8 +130,8 @@ impl<'a> Settling<'a> {
             return;
         };
         let job = found.job;
-        // Folders come before those in them.
-        let fresh = job.old.is_none()
+        // Folders come before those in them. One that took another's place brought its files along, whatever their stamps.
+        let fresh = job.old.as_ref().is_none_or(|old| old.inode != inode)
             && job.place.as_ref().is_some_and(|path| {
                 let inside = path.parent().is_some_and(|parent| self.fresh.contains(&parent));
                 inside || !self.is_late(ctime)

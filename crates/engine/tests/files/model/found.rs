@@ -130,3 +130,22 @@ fn permission_bits_go_along_with_what_was_renamed() {
         check(vec![turn(&[Rename(A, B)]), changed, act(Aim::Turn(0)), act(Aim::Undo(1))]);
     }
 }
+
+#[test]
+fn a_step_that_is_taken_back_is_nobody_s_change() {
+    let yours = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Yours)), Never);
+    let twice = [call(&[Remove(A)]), turn(&[Line(A, 0, 2), Copy(A, C), Line(D, 0, 1)])];
+    check(twice.into_iter().chain([with_fault(Aim::Turn(1), Saves(2, C)), yours]).collect());
+}
+
+#[test]
+fn what_comes_with_its_folder_into_the_place_of_another_is_the_call_s() {
+    check(vec![
+        Do::Edit(vec![Line(DE, 2, 3)]),
+        call(&[]),
+        Do::Edit(vec![Rename(D, C)]),
+        call(&[Line(DEX, 0, 3)]),
+        call(&[Rename(D, C)]),
+        act(Aim::Turn(0)),
+    ]);
+}
