@@ -26,7 +26,7 @@ pub enum Noting {
 
 impl Tree {
     /// Takes into the index what was written. The capture that comes of it holds what the writer did *not* do: where the
-    /// index had something else than a change's `before`, someone changed that earlier. Where the disk has something
+    /// index had something else than a change's `before`, someone changed that earlier; what it has already is noted. Where the disk has something
     /// else than its `after`, the next capture finds it.
     ///
     /// # Errors
@@ -78,7 +78,8 @@ impl Tree {
             Known::Absent => None,
             Known::NotCovered(_) => change.before.clone(),
         };
-        if before != change.before {
+        // What the index has already was noted before: whoever notes may have died right after it.
+        if before != change.before && before != change.after {
             findings.changes.push(FileChange { path: path.clone(), before, after: change.before.clone() });
         }
         if noting == Noting::Tool {

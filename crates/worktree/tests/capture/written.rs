@@ -32,6 +32,7 @@ fn what_a_tool_wrote_is_nobodys_change_afterwards() {
     world.write("b", "new");
     let written = [change("a", file("1"), file("2")), change("b", None, file("new"))];
     assert_eq!(world.note(Noting::Tool, &written), NOTHING);
+    assert_eq!(world.note(Noting::Tool, &written), NOTHING, "whoever notes may have died right after it");
     world.reopen();
     assert_eq!(world.lines(), NOTHING);
     assert_eq!(world.kept("a"), b"2");
