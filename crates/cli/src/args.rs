@@ -168,7 +168,7 @@ pub(crate) enum Verb {
     Fork(fork::Fork),
     Drop(change::Change<WithFiles<drop::Drop>>),
     Hide(change::Change<mark::Hide>),
-    Show(change::Change<mark::Show>),
+    Show(change::Change<WithFiles<mark::Show>>),
     Exclude(change::Change<mark::Exclude>),
     Include(change::Change<mark::Include>),
     Fold(change::Change<fold::Fold>),

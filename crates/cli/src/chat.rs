@@ -124,7 +124,8 @@ fn is_move(action: &Action) -> bool {
         | Action::Checkout { .. }
         | Action::Choose { .. }
         | Action::Edit { .. } => true,
-        Action::Mark { .. }
+        Action::RestoreFiles { .. }
+        | Action::Mark { .. }
         | Action::Fold { .. }
         | Action::Unfold { .. }
         | Action::Label { .. }

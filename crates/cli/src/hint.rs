@@ -60,6 +60,7 @@ impl Face {
             Remedy::Show => ("retake show", "/show"),
             Remedy::Tree => ("retake tree", "/tree"),
             Remedy::Undo => ("retake undo", "/undo"),
+            Remedy::FilesLog => ("retake files log", "retake files log"),
             Remedy::WithoutFiles => ("--scope conversation", "/rewind"),
         };
         let command = if self == Self::Chat { slash } else { verb };

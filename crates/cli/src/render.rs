@@ -9,6 +9,7 @@ pub(crate) mod content;
 pub(crate) mod entries;
 pub(crate) mod files;
 pub(crate) mod flow;
+pub(crate) mod folder;
 pub(crate) mod hits;
 pub(crate) mod id;
 pub(crate) mod lists;
@@ -44,6 +45,8 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Report(it) => lists::report(look, it),
         Reply::Captures(it) => files::captures(look, it),
         Reply::Workspaces(it) => files::workspaces(look, it),
+        Reply::FilesStatus(it) => folder::status(look, it),
+        Reply::Differences(it) => folder::differences(look, it),
         Reply::Workspace(it) => workspace::shown(look, it),
         Reply::Pruned(it) => workspace::pruned(look, it),
         Reply::History(it) => {

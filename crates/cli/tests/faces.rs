@@ -3,6 +3,7 @@
 
 mod fake;
 mod files;
+mod folder;
 mod world;
 
 mod chat;

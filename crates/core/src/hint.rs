@@ -59,6 +59,8 @@ pub enum Remedy {
     Tree,
     /// Take back the last thing done.
     Undo,
+    /// List what was seen of the folder, checkpoints among it.
+    FilesLog,
     /// Leave files as they are.
     WithoutFiles,
 }

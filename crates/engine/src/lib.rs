@@ -19,8 +19,9 @@ pub mod settings;
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    Called, Doing, ErasePlan, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderShown, Keep,
-    LetGo, ObjectsErased, PathShown, Prune, Pruned, Running, Scope,
+    Below, ByCalls, Called, Doing, ErasePlan, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesStatus,
+    FilesWish, FolderShown, Job, Keep, LetGo, Moment, ObjectsErased, PathShown, Prune, Pruned, Restore,
+    Running, Scope,
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};

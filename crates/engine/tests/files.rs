@@ -9,6 +9,7 @@ mod jobs;
 mod keep;
 mod model;
 mod others;
+mod restore;
 mod rewinds;
 mod steps;
 mod undo;

@@ -57,6 +57,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Show => Remedy::Show,
         R::Tree => Remedy::Tree,
         R::Undo => Remedy::Undo,
+        R::FilesLog => Remedy::FilesLog,
         R::WithoutFiles => Remedy::WithoutFiles,
     }
 }
@@ -192,6 +193,7 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         conversation,
         head: planned.plan.head.to_string(),
         unchanged: planned.unchanged,
+        steps: None,
         taken_back: counts(planned.plan.taken_back),
         gone: planned.gone.into_iter().map(line).collect(),
         brought_back: counts(planned.plan.brought_back),

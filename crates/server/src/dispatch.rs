@@ -6,6 +6,7 @@ mod files;
 mod folders;
 mod port;
 mod reads;
+mod steps;
 
 use retake_core::{ConversationId, EntryId, Head, RequestId};
 use retake_wire::{Problem, Reply, Request};
@@ -27,6 +28,8 @@ impl InProcess {
             Request::Apply(apply) => self.apply(apply).await,
             Request::Checkpoint(it) => self.checkpoint(it).await,
             Request::FilesLog(page) => self.files_log(page).await,
+            Request::FilesStatus(of) => self.files_status(&of.conversation).await,
+            Request::FilesDiff(diff) => self.files_diff(diff).await,
             Request::Workspaces => self.workspaces().await,
             Request::WorkspaceShow(of) => self.workspace_show(&of.workspace).await,
             Request::WorkspaceForget(of) => self.workspace_forget(&of.workspace).await,

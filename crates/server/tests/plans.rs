@@ -1,10 +1,11 @@
 //! A plan changes nothing, and what it says is what the action does.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use retake_wire::reply::{Entry, Line, Receipt};
-use retake_wire::request::Apply;
-use retake_wire::{Action, MarkVerb, Request, Role};
+use retake_wire::request::{Apply, Checkpoint};
+use retake_wire::{Action, FileName, MarkVerb, Request, Role, Scope};
 
 use super::world::{Desk, get, label, mark, plan, rewind, variant, variants};
 
@@ -82,7 +83,55 @@ async fn what_a_plan_says_is_what_the_action_does() {
         done.insert(variant(&action));
         check(&desk, &id, action).await;
     }
+    let (there, file) = changed_since_a_checkpoint(&desk).await;
+    let files = Action::RestoreFiles { paths: vec![name("a")], to: Some("here".into()) };
+    done.insert(variant(&files));
+    let counts = check(&desk, &there, files).await.files.expect("files").counts;
+    assert_eq!((counts.reverted, std::fs::read_to_string(file).expect("read")), (1, "one".to_owned()));
     assert_eq!(done, variants(ACTIONS, "Action").into_keys().collect());
+}
+
+fn name(path: &str) -> FileName {
+    FileName { path: path.into(), path_base64: None }
+}
+
+/// A conversation in a folder with a file that is another one than at the checkpoint.
+async fn changed_since_a_checkpoint(desk: &Desk) -> (String, PathBuf) {
+    let work = desk.file("work");
+    std::fs::create_dir(&work).expect("made");
+    let there = desk.create(None, work.to_str()).await;
+    std::fs::write(work.join("a"), "one").expect("written");
+    desk.does(Request::Checkpoint(Checkpoint { conversation: there.clone(), name: "here".into() })).await;
+    std::fs::write(work.join("a"), "two").expect("written");
+    (there, work.join("a"))
+}
+
+#[tokio::test]
+async fn files_are_named_by_their_bytes_and_what_makes_no_sense_is_refused() {
+    let desk = Desk::new().await;
+    let (there, _) = changed_since_a_checkpoint(&desk).await;
+    let asks = |paths: Vec<FileName>, scope| {
+        Request::Plan(retake_wire::request::Plan {
+            conversation: there.clone(),
+            action: Action::RestoreFiles { paths, to: Some("here".into()) },
+            files: retake_wire::FilesWish { scope, ..Default::default() },
+            diff: true,
+        })
+    };
+    let base64 = |text: &str| FileName { path: String::new(), path_base64: Some(text.into()) };
+    let plan = get!(desk, Plan, asks(vec![base64("YQ==")], Scope::Both));
+    let paths = plan.files.expect("files").paths;
+    assert_eq!((paths[0].name.path.as_str(), paths[0].theirs), ("a", true));
+    assert!(paths[0].diff.as_ref().is_some_and(|diff| diff.contains("-two")), "{:?}", paths[0].diff);
+    for (paths, scope, code) in [
+        (vec![], Scope::Both, "usage"),
+        (vec![name("a")], Scope::Conversation, "usage"),
+        (vec![base64("?")], Scope::Both, "usage"),
+        (vec![base64("/w==")], Scope::Files, "unknown_path"),
+        (vec![name("../a")], Scope::Both, "bad_path"),
+    ] {
+        assert_eq!(desk.refused(asks(paths.clone(), scope)).await.code, code, "{paths:?}");
+    }
 }
 
 #[tokio::test]

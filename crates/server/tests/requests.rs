@@ -27,7 +27,13 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Cancel(of()),
         Request::Create(Create::default()),
         Request::Checkpoint(Checkpoint { conversation: there.clone(), name: "before".into() }),
-        Request::FilesLog(Page { conversation: there, limit: None, before: None }),
+        Request::FilesLog(Page { conversation: there.clone(), limit: None, before: None }),
+        Request::FilesStatus(Of { conversation: there.clone() }),
+        Request::FilesDiff(FilesDiff {
+            conversation: there,
+            from: Some("before".into()),
+            ..FilesDiff::default()
+        }),
         Request::Workspaces,
         Request::WorkspaceShow(OfWorkspace { workspace: "1".into() }),
         Request::WorkspacePrune(WorkspacePrune::default()),

@@ -42,6 +42,8 @@ pub struct CaptureRow {
     pub name: Option<String>,
     /// What nobody's call changed: the user's, as far as anybody knows.
     pub changes: Vec<FileChange>,
+    /// All that was there, as an object: of a capture that somebody named.
+    pub manifest: Option<ContentHash>,
 }
 
 /// A capture to be kept.
@@ -57,6 +59,8 @@ pub struct NewCapture {
     pub calls: CallsSeen,
     /// What it saw, by name.
     pub mark: ContentHash,
+    /// All that was there, as an object.
+    pub manifest: Option<ContentHash>,
 }
 
 /// A call that may be changing a workspace: it runs, or processes of it have outlived it. It is kept, so that what they
@@ -247,6 +251,10 @@ pub trait FileStore: Send + Sync {
         before: Option<u64>,
         limit: usize,
     ) -> Result<Vec<CaptureRow>>;
+    /// The manifests of all captures that somebody named, in all workspaces.
+    async fn manifests(&self) -> Result<Vec<ContentHash>>;
+    /// The last capture that somebody gave this name.
+    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>>;
 
     /// A call begins, that may change a workspace.
     async fn begin_call(&self, call: OpenCall) -> Result<()>;

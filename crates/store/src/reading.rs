@@ -170,6 +170,8 @@ pub struct Planned {
     pub plan: Plan,
     /// Whether anything would change at all.
     pub unchanged: bool,
+    /// How many operations it would make: of an undo or a redo, the steps that there are.
+    pub ops: usize,
     /// The first entries that would leave the timeline.
     pub gone: Vec<Line>,
     /// The first entries that would come into it.

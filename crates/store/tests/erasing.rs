@@ -51,6 +51,7 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
         changes: changes.clone(),
         calls: CallsSeen::default(),
         mark: ContentHash([7; 32]),
+        manifest: None,
     };
     stage.store.captured(workspace, capture).await.expect("captured");
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();

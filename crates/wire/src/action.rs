@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::FileName;
+
 /// Something that changes the state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
@@ -42,6 +44,15 @@ pub enum Action {
     Edit {
         /// The entry.
         entry: String,
+    },
+    /// Puts files or folders back as they were; the conversation stays.
+    RestoreFiles {
+        /// Which, below the folder of the conversation; `.` is all of it.
+        paths: Vec<FileName>,
+        /// To when: a checkpoint by its name or as `#N` by its number, before an entry, or what a head left (`OP.SEQ`); without it,
+        /// before the last turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
     },
     /// Hides, shows, excludes or includes entries.
     Mark {

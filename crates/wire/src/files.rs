@@ -118,6 +118,8 @@ pub enum Verdict {
     GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,
+    /// It is left alone: somebody else has made it since.
+    Foreign,
     /// It is left alone, as it is not covered.
     NotCovered,
 }
@@ -164,6 +166,9 @@ pub struct PathPlan {
     /// not left alone. Several hunks say their numbers. On request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// What somebody else wrote goes with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub theirs: bool,
 }
 
 /// A call whose changes a plan is about.

@@ -60,6 +60,8 @@ pub enum Remedy {
     Tree,
     /// Take back the last thing done.
     Undo,
+    /// List what was seen of the folder, checkpoints among it.
+    FilesLog,
     /// End what commands have left running.
     EndJobs,
     /// Leave files as they are.

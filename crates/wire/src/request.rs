@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::content::{Part, Role};
-use crate::files::FilesWish;
+use crate::files::{FileName, FilesWish};
 use crate::run::Attached;
 use crate::search::Search;
 
@@ -32,6 +32,10 @@ pub enum Request {
     Checkpoint(Checkpoint),
     /// What was seen of a conversation's folder, newest first. → `Captures`
     FilesLog(Page),
+    /// What differs in a conversation's folder now, by whom. → `FilesStatus`
+    FilesStatus(Of),
+    /// How files differ between two moments. → `Differences`
+    FilesDiff(FilesDiff),
     /// The folders that conversations work in. → `Workspaces`
     Workspaces,
     /// What is kept of a folder, and what is covered there; looks at it, where it is there. → `Workspace`
@@ -382,6 +386,22 @@ pub struct Checkpoint {
     pub conversation: String,
     /// The name.
     pub name: String,
+}
+
+/// Asks how files differ between two moments, each named as in [`Action::RestoreFiles`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesDiff {
+    /// The conversation.
+    pub conversation: String,
+    /// Only these files and folders; all, without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<FileName>,
+    /// Since when; before the last turn, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Until when; now, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
 }
 
 /// Names a folder that conversations work in.

@@ -15,6 +15,16 @@ pub(crate) struct FileArgs {
     /// What goes along: messages and files, or one of them alone
     #[arg(long, value_name = "SCOPE", value_enum, default_value_t = Along::Both)]
     scope: Along,
+    #[command(flatten)]
+    choosing: Choosing,
+    /// First end the processes that commands taken back have left running
+    #[arg(long)]
+    stop: bool,
+}
+
+// What is chosen for files.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Choosing {
     /// What becomes of a file: disk (keep what is there), yours (the last version that somebody else wrote), checkpoint (what was
     /// there then), merge, skip (ask again the next time), or hunks:1,3 (only these hunks, as `plan --diff` numbers them; the others
     /// like skip); can be given several times
@@ -23,9 +33,6 @@ pub(crate) struct FileArgs {
     /// Make all other files exactly what they were, whatever others wrote since
     #[arg(long)]
     exact: bool,
-    /// First end the processes that commands taken back have left running
-    #[arg(long)]
-    stop: bool,
 }
 
 /// The scopes, as typed.
@@ -48,7 +55,14 @@ impl FileArgs {
             Along::Conversation => Scope::Conversation,
             Along::Files => Scope::Files,
         };
-        FilesWish { scope, choose: self.choose.clone(), exact: self.exact, seen: None, stop: self.stop }
+        FilesWish { scope, stop: self.stop, ..self.choosing.wish() }
+    }
+}
+
+impl Choosing {
+    /// What is wished.
+    pub(crate) fn wish(&self) -> FilesWish {
+        FilesWish { choose: self.choose.clone(), exact: self.exact, ..FilesWish::default() }
     }
 }
 
@@ -103,16 +117,19 @@ impl<A: Args + Act> Act for WithFiles<A> {
 }
 
 // The same, to be planned.
+pub(crate) type PlannedFiles<A> = Diffed<WithFiles<A>>;
+
+// What is to be planned, with or without the lines.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct PlannedFiles<A: Args> {
+pub(crate) struct Diffed<A: Args> {
     /// Show how each file would change
     #[arg(long)]
     diff: bool,
     #[command(flatten)]
-    act: WithFiles<A>,
+    act: A,
 }
 
-impl<A: Args + Act> Act for PlannedFiles<A> {
+impl<A: Args + Act> Act for Diffed<A> {
     fn action(&self) -> Result<Action> {
         self.act.action()
     }

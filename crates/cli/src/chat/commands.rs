@@ -89,9 +89,10 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "restore",
-        takes: "HEAD|ENTRY",
-        help: "return to an earlier head, or to the end of a branch",
-        more: "/ops lists the heads.",
+        takes: "HEAD|ENTRY|PATH…",
+        help: "return to an earlier head or the end of a branch, or put files back",
+        more: "/ops lists the heads. PATH… to NAME makes the files what they were at a checkpoint, a turn or a head; without a name, \
+               before the last turn. What it changes is shown first, and you are asked.",
         run: |chat, words| moves::restore(chat, words).boxed_local(),
     },
     Command {

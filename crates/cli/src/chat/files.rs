@@ -1,11 +1,12 @@
 //! Commands about files: drop, diff, checkpoint. Must never change a file by itself: the owner does that.
 
 use retake_wire::request::{Checkpoint, Plan};
-use retake_wire::{Action, FilesWish, MarkVerb, Reply, Request, Scope};
+use retake_wire::{Action, FileName, FilesWish, MarkVerb, Reply, Request, Scope};
 
 use super::Chat;
 use crate::error::{Result, unexpected, usage};
 use crate::render;
+use crate::verbs::change;
 
 /// Takes a turn out of the middle, with its files.
 pub(super) async fn drop_turn(chat: &mut Chat<'_>, named: &str) -> Result {
@@ -34,6 +35,33 @@ pub(super) async fn diff(chat: &mut Chat<'_>, named: &str) -> Result {
         }
         other => Err(unexpected(&other)),
     }
+}
+
+/// Puts files back as they were: `PATH… [to NAME]`.
+pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
+    let (paths, to) = match words.split_once(" to ") {
+        Some((paths, to)) => (paths, Some(to.trim().to_owned())),
+        None => (words, None),
+    };
+    let name = |path: &str| FileName { path: path.to_owned(), path_base64: None };
+    let action = Action::RestoreFiles { paths: paths.split_whitespace().map(name).collect(), to };
+    let conversation = chat.here()?;
+    let plan = change::plan(&chat.cx, conversation, action.clone(), FilesWish::default()).await?;
+    let text = render::plan::body(&chat.cx.ui.look(), &plan);
+    chat.cx.ui.page(&text)?;
+    let Some(files) = plan.files.filter(|_| !plan.unchanged) else {
+        return Ok(());
+    };
+    if files.conflicts > 0 {
+        return chat.dim("nothing has changed: `retake files restore --choose` settles what is in conflict");
+    }
+    if !chat.cx.ui.confirm("Put them back?")? {
+        return chat.dim("nothing has changed");
+    }
+    // What was shown is what is done.
+    let wish = FilesWish { seen: Some(files.digest), ..FilesWish::default() };
+    chat.apply_with(action, Some(plan.head), wish).await?;
+    chat.dim("/undo takes this back")
 }
 
 /// Looks at the folder, and keeps what is seen under a name.

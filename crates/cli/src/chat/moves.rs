@@ -2,13 +2,14 @@
 
 use futures::executor::block_on;
 use retake_wire::request::{self, Of};
-use retake_wire::{Action, FilesWish, Reply, Request};
+use retake_wire::{Action, FilesWish, Reply, Request, Scope};
 
-use super::Chat;
-use crate::error::{Result, unexpected, usage};
+use super::{Chat, files};
+use crate::error::{Failure, Result, unexpected, usage};
 use crate::render::{self, words};
 use crate::term::pick::Row;
 use crate::term::style::Style;
+use crate::verbs::change;
 use crate::verbs::restore::to;
 
 /// Takes back the last things.
@@ -36,13 +37,32 @@ fn number(words: &str) -> Result<usize> {
         .ok_or_else(|| usage(format!("{words:?} is not how many"), "give a number from 1, or nothing for 1"))
 }
 
-/// To an earlier head, or to an entry.
+/// To an earlier head, or to an entry; what is neither is a file.
 pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
     if words.is_empty() {
-        return Err(usage("where to is not said", "/ops lists the heads, /tree the branches"));
+        let hint = "/ops lists the heads, /tree the branches; /restore PATH to NAME puts files back";
+        return Err(usage("what to restore is not said", hint));
+    }
+    if words.contains(char::is_whitespace) || !means_a_state(chat, words).await? {
+        return files::restore(chat, words).await;
     }
     chat.apply(to(words), None).await?;
     chat.dim("/undo takes this back")
+}
+
+/// Whether a name is a head or an entry.
+async fn means_a_state(chat: &mut Chat<'_>, name: &str) -> Result<bool> {
+    let there = to(name);
+    if matches!(there, Action::Restore { .. }) {
+        return Ok(true);
+    }
+    let wish = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let conversation = chat.here()?;
+    match change::plan(&chat.cx, conversation, there, wish).await {
+        Err(Failure::Problem(problem)) if problem.code == "unknown_entry" => Ok(false),
+        Err(failure) => Err(failure),
+        Ok(_) => Ok(true),
+    }
 }
 
 /// Shows the branches, and switches to the one that is picked.

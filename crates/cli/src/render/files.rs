@@ -12,7 +12,7 @@ use crate::ui::Look;
 
 mod plan;
 
-pub(crate) use plan::{choice_name, choices, diff, plan};
+pub(crate) use plan::{choice_name, choices, diff, diff_lines, plan};
 
 /// So many lines are shown of what was left alone.
 const SHOWN: usize = 20;

@@ -19,8 +19,16 @@ pub(crate) fn body(look: &Look, plan: &Plan) -> String {
     if plan.unchanged {
         return "nothing would change: it is so already\n".to_owned();
     }
-    let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     let mut text = String::new();
+    if let Some(steps) = plan.steps.as_ref().filter(|steps| steps.done < steps.asked) {
+        let there_are = if steps.done == 1 {
+            "there is only 1 step".to_owned()
+        } else {
+            format!("there are only {} steps", words::number(steps.done as u64))
+        };
+        text.push_str(&format!("{there_are}, of {} asked for\n", words::number(steps.asked as u64)));
+    }
+    let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     for (verb, sign, style, counts, lines) in [
         ("takes back", '-', Style::Removed, plan.taken_back, &plan.gone),
         ("brings back", '+', Style::Added, plan.brought_back, &plan.came),

@@ -16,6 +16,7 @@ fn done(action: &Action) -> &'static str {
         Action::Restore { .. } => "restored",
         Action::Checkout { .. } => "switched",
         Action::Choose { .. } => "chosen",
+        Action::RestoreFiles { .. } => "put back",
         Action::Mark { verb: MarkVerb::Hide, .. } => "hidden",
         Action::Mark { verb: MarkVerb::Show, .. } => "shown",
         Action::Mark { verb: MarkVerb::Exclude, .. } => "excluded",

@@ -1,14 +1,17 @@
 //! `retake files`: what is known of the files of a folder.
 
+pub(crate) mod restore;
+
 use clap::{Args, Subcommand};
-use retake_wire::Request;
-use retake_wire::request::Page;
+use retake_wire::request::{FilesDiff, Of, Page};
+use retake_wire::{FileName, Request};
 
 use crate::args::Place;
 use crate::context::Context;
 use crate::error::Result;
+use crate::render;
 
-/// Show what was seen of this folder
+/// Show this folder as it is known, and put files back as they were
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Files {
@@ -21,6 +24,56 @@ pub(crate) struct Files {
 enum What {
     /// List what changed in this folder and was done by no command of a conversation, newest first
     Log(Log),
+    /// Show what differs in this folder: by commands of the conversation, by others, and what is not looked after
+    Status(Status),
+    /// Show how files have changed, as a unified diff
+    ///
+    /// Since a turn, it is what commands of this conversation have changed, and what others wrote as far as it was seen; since a
+    /// checkpoint, all that differs.
+    Diff(Diff),
+    Restore(restore::RestoreVerb),
+}
+
+// Of which conversation.
+#[derive(Debug, Args)]
+struct Status {
+    #[command(flatten)]
+    place: Place,
+}
+
+// What differs.
+#[derive(Debug, Args)]
+struct Diff {
+    #[command(flatten)]
+    place: Place,
+    /// Since when: a checkpoint (a name, or #N), before a message (tN, a label or an id), or what a head left (OP.SEQ) [default:
+    /// before the last turn]
+    #[arg(long, value_name = "CHECKPOINT|ENTRY|HEAD")]
+    from: Option<String>,
+    /// Until when [default: now]
+    #[arg(long, value_name = "CHECKPOINT|ENTRY|HEAD")]
+    to: Option<String>,
+    /// Only these files and folders
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+}
+
+impl Diff {
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        let conversation = cx.conversation(self.place.conversation).await?;
+        let name = |path: &String| FileName { path: path.clone(), path_base64: None };
+        let paths = self.paths.iter().map(name).collect();
+        let diff = FilesDiff { conversation, paths, from: self.from, to: self.to };
+        let reply = cx.call(Request::FilesDiff(diff)).await?;
+        if cx.json {
+            return cx.json(&reply);
+        }
+        let text = render::reply(&cx.ui.look(), &reply);
+        if text.is_empty() {
+            return cx.aside("no file differs");
+        }
+        Ok(cx.ui.print(&text)?)
+    }
 }
 
 // A page.
@@ -39,8 +92,18 @@ struct Log {
 impl Files {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let What::Log(log) = self.what;
-        let conversation = cx.conversation(log.place.conversation).await?;
-        cx.show(Request::FilesLog(Page { conversation, limit: Some(log.limit), before: log.before })).await
+        match self.what {
+            What::Log(log) => {
+                let conversation = cx.conversation(log.place.conversation).await?;
+                let page = Page { conversation, limit: Some(log.limit), before: log.before };
+                cx.show(Request::FilesLog(page)).await
+            }
+            What::Status(status) => {
+                let conversation = cx.conversation(status.place.conversation).await?;
+                cx.show(Request::FilesStatus(Of { conversation })).await
+            }
+            What::Diff(it) => it.run(cx).await,
+            What::Restore(it) => it.run(cx).await,
+        }
     }
 }

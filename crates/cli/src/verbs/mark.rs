@@ -52,7 +52,7 @@ impl Act for Hide {
     }
 }
 
-/// Bring hidden messages back
+/// Bring hidden or dropped messages back, dropped ones with the files that they changed
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     #[command(flatten)]

@@ -5,8 +5,8 @@ use retake_wire::request;
 use retake_wire::{Action, Request};
 
 use super::change::{Act, Preview};
-use super::{choose, drop, erase, fold, label, mark, redo, restore, rewind, title, undo, unfold};
-use crate::args::files::PlannedFiles;
+use super::{choose, drop, erase, files, fold, label, mark, redo, restore, rewind, title, undo, unfold};
+use crate::args::files::{Diffed, PlannedFiles};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -31,8 +31,9 @@ enum Planned {
     Edit(Preview<PlannedFiles<Edit>>),
     Choose(Preview<PlannedFiles<choose::Choose>>),
     Drop(Preview<PlannedFiles<drop::Drop>>),
+    Files(Files),
     Hide(Preview<mark::Hide>),
-    Show(Preview<mark::Show>),
+    Show(Preview<PlannedFiles<mark::Show>>),
     Exclude(Preview<mark::Exclude>),
     Include(Preview<mark::Include>),
     Fold(Preview<fold::Fold>),
@@ -40,6 +41,20 @@ enum Planned {
     Label(Preview<label::Label>),
     Title(Preview<title::Title>),
     Erase(Preview<erase::Erase>),
+}
+
+/// Put files or folders back as they were
+#[derive(Debug, Args)]
+#[command(disable_help_subcommand = true)]
+struct Files {
+    #[command(subcommand)]
+    what: OfFiles,
+}
+
+/// What can be planned of files.
+#[derive(Debug, Subcommand)]
+enum OfFiles {
+    Restore(Preview<Diffed<files::restore::Restore>>),
 }
 
 /// Say something else in the place of a message
@@ -67,6 +82,7 @@ impl Plan {
             Planned::Edit(it) => it.run(cx).await,
             Planned::Choose(it) => it.run(cx).await,
             Planned::Drop(it) => it.run(cx).await,
+            Planned::Files(Files { what: OfFiles::Restore(it) }) => it.run(cx).await,
             Planned::Hide(it) => it.run(cx).await,
             Planned::Show(it) => it.run(cx).await,
             Planned::Exclude(it) => it.run(cx).await,

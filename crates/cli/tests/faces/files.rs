@@ -17,6 +17,7 @@ fn path(name: &str, verdict: Verdict, grade: Grade, calls: &[u32]) -> PathPlan {
         part: Vec::new(),
         renamed: None,
         diff: None,
+        theirs: false,
     }
 }
 

@@ -29,7 +29,7 @@ fn the_prompt() {
 
 #[test]
 fn lists() {
-    let arguments: [&[&str]; 10] = [
+    let arguments: [&[&str]; 12] = [
         &["list", "--all"],
         &["targets"],
         &["choose", "@"],
@@ -38,6 +38,8 @@ fn lists() {
         &["models"],
         &["search", "notes", "-"],
         &["files", "log"],
+        &["files", "status"],
+        &["files", "diff"],
         &["checkpoint", "before"],
         &["workspace", "list"],
     ];

@@ -2,14 +2,16 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Capture, Captures, Chunk, Composer, Conversation, Conversations,
-    Counts, Doing, Entries, Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan,
-    Prompt, PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
+    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Entries,
+    Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
+    Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
     Role, RunEvent, Usage,
 };
+
+use super::folder;
 
 /// The time now.
 pub(super) const NOW: i64 = 1_772_000_000_000;
@@ -155,6 +157,7 @@ pub(super) fn composer() -> Composer {
 
 pub(super) fn plan() -> Plan {
     Plan {
+        steps: None,
         conversation: HERE.to_owned(),
         head: "12.6".to_owned(),
         unchanged: false,
@@ -411,18 +414,6 @@ fn models() -> Models {
     }
 }
 
-fn captures() -> Captures {
-    let capture = Capture {
-        number: 2,
-        time_ms: ago(3),
-        name: Some("before \x1b[2J".to_owned()),
-        changed: 2,
-        paths: vec!["a".to_owned(), "\\u{1b}[2J".to_owned()],
-    };
-    let first = Capture { number: 1, name: None, changed: 0, paths: Vec::new(), ..capture.clone() };
-    Captures { captures: vec![capture, first], more: true }
-}
-
 /// What the world answers.
 pub(super) fn reply(request: &Request) -> Reply {
     match request {
@@ -471,7 +462,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::History(_) => {
             Reply::History(HistoryPage { prompts: vec!["newest".to_owned(), "oldest".to_owned()] })
         }
-        Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(captures()),
+        Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
+        Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
+        Request::FilesDiff(_) => Reply::Differences(folder::differences()),
         Request::Workspaces => Reply::Workspaces(Workspaces {
             workspaces: vec![Workspace {
                 number: 1,

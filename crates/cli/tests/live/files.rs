@@ -128,8 +128,17 @@ fn several_steps_go_one_at_a_time_and_a_repeated_request_does_none() {
     world.exec("echo two > a");
     world.exec("echo two > b");
     world.write("a", "mine\n");
-    let short = world.json(&["undo", "2"]);
+    let plan = world.json(&["plan", "undo", "99"]);
+    assert_eq!(plan["steps"], serde_json::json!({"done": 2, "asked": 99}));
+    assert!(world.does(&["plan", "undo", "99"]).contains("there are only 2 steps, of 99 asked for"));
+    let undo = ["undo", "2", "--request-id", "short"];
+    let short = world.json(&undo);
+    let again = world.json(&undo);
+    assert_eq!((&again["steps"]["done"], &again["operations"]), (&1.into(), &short["operations"]));
+    assert!(again["steps"]["refused"].as_str().is_some_and(|why| why.contains("conflict")), "{again}");
+    assert!(!world.does(&undo).contains("nothing more"));
     assert_eq!((&short["steps"]["done"], &short["files"]["counts"]["reverted"]), (&1.into(), &1.into()));
+    assert_eq!(short["operations"].as_array().map(Vec::len), Some(1));
     assert!(short["steps"]["refused"].as_str().is_some_and(|why| why.contains("somebody else")), "{short}");
     assert_eq!((world.read("a").as_deref(), world.read("b").as_deref()), (Some("mine\n"), Some("one\n")));
 }
@@ -218,6 +227,13 @@ fn names_of_files_can_not_act_on_the_terminal() {
     for verb in [
         vec!["plan", "rewind", "t2"],
         vec!["plan", "rewind", "t2", "--diff"],
+        vec!["files", "status"],
+        vec!["files", "diff", "--from", "t2"],
+        vec!["plan", "files", "restore", ".", "--to", "t2", "--diff"],
+        vec!["files", "restore", "\u{1b}[2J", "--to", "\u{1b}[2J"],
+        vec!["files", "diff", "\u{202e}"],
+        vec!["files", "restore", ".", "--to", "t2"],
+        vec!["undo"],
         vec!["rewind", "t2"],
         vec!["undo"],
         vec!["rewind", "t2", "--choose", "\u{1b}[2J/../..=disk"],

@@ -54,6 +54,15 @@ pub enum Want {
         /// The deltas that are to leave it.
         without: Vec<DeltaNo>,
     },
+    /// As exactly these layers make it; those that it has stay its layers.
+    PutBack(Vec<Layer>),
+    /// What was there at a checkpoint.
+    Version {
+        /// It.
+        record: Option<Record>,
+        /// Whether it was asked for in so many words: what somebody else made since goes only then.
+        named: bool,
+    },
 }
 
 /// What an operation did to a path: its own delta, with the layers before and after.
@@ -107,6 +116,8 @@ pub enum Verdict {
     GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,
+    /// It is left alone: somebody else has made it since.
+    Foreign,
     /// It is left alone, for this reason.
     NotCovered(String),
 }
@@ -135,6 +146,8 @@ pub struct PathPlan {
     pub hunks: Vec<u32>,
     /// Where somebody has renamed it, or the agent had: the path that its content goes with.
     pub renamed: Option<FilePath>,
+    /// What somebody else wrote goes with it.
+    pub theirs: bool,
 }
 
 /// The file half of a plan, in the order of the paths.
@@ -198,6 +211,9 @@ impl Chosen {
 /// The plan of one path; nothing where nothing is wanted of it.
 fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPlan>, Unfit> {
     let Wish { path, stack, want } = wish;
+    if let Want::Version { record, named } = want {
+        return version::plan(path, stack, record, named, chosen, look);
+    }
     let goal = Goal::new(&stack, want);
     if goal.stack == stack && goal.reversed.is_empty() {
         return Ok(None);
@@ -214,24 +230,10 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         Now::Covered(disk) => disk,
         Now::NotCovered(_) if !hunks.is_empty() => return Err(Unfit { path, why: WhyUnfit::NotPlanned }),
         Now::NotCovered(why) => {
-            let change = FileChange { path: path.clone(), before: None, after: None };
-            let step = PathMove { change, stack_after: stack.clone(), stack_before: stack };
-            let (verdict, choices) = (Verdict::NotCovered(why), vec![Choice::Skip]);
-            let (whole, renamed) = (None, None);
-            return Ok(Some(PathPlan {
-                path,
-                verdict,
-                grade,
-                out,
-                into,
-                step,
-                choices,
-                whole,
-                hunks,
-                renamed,
-            }));
+            return Ok(Some(PathPlan { grade, out, into, ..not_covered(path, stack, why) }));
         }
     };
+    let stays = goal.stays;
     let merged = goal.merged(&stack, disk.as_ref(), look);
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
@@ -250,11 +252,40 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     } else {
         fork.outcome(choice, look)
     };
+    let stack_after = match stays {
+        true => fork.stack.put_back(stack_after, record.as_ref()),
+        false => stack_after,
+    };
+    let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
     let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
     let choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
     let change = FileChange { path: path.clone(), before: fork.disk, after: record };
     let step = PathMove { change, stack_before: fork.stack, stack_after };
-    Ok(Some(PathPlan { path, verdict, grade, out, into, step, choices, whole, hunks, renamed: None }))
+    let renamed = None;
+    Ok(Some(PathPlan { path, verdict, grade, out, into, step, choices, whole, hunks, renamed, theirs }))
+}
+
+/// A path that is left alone, as nobody knows what is there.
+fn not_covered(path: FilePath, stack: Stack, why: String) -> PathPlan {
+    let change = FileChange { path: path.clone(), before: None, after: None };
+    PathPlan {
+        path,
+        verdict: Verdict::NotCovered(why),
+        grade: Grade::Written,
+        out: Vec::new(),
+        into: Vec::new(),
+        step: PathMove { change, stack_after: stack.clone(), stack_before: stack },
+        choices: vec![Choice::Skip],
+        whole: None,
+        hunks: Vec::new(),
+        renamed: None,
+        theirs: false,
+    }
+}
+
+/// Whether what is there is not as the layers left it: somebody else has written it.
+fn is_foreign(stack: &Stack, disk: Option<&Record>) -> bool {
+    disk.is_some() && stack.layers().last().is_none_or(|last| last.after.as_ref() != disk)
 }
 
 /// A path where it is to be decided which way it goes.
@@ -352,7 +383,7 @@ fn plain(disk: Option<&Record>, record: Option<&Record>) -> Verdict {
 fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
     let first = match verdict {
         Verdict::Merge => Choice::Merge,
-        Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas => Choice::Skip,
+        Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas | Verdict::Foreign => Choice::Skip,
         _ => Choice::Checkpoint,
     };
     let mut choices = vec![
@@ -372,6 +403,8 @@ struct Goal {
     stack: Stack,
     /// What is reversed on the way, in this order.
     reversed: Vec<PathMove>,
+    /// The layers stay, whatever the path becomes.
+    stays: bool,
 }
 
 type Outcome = (Option<Verdict>, Option<Record>, Stack);
@@ -379,10 +412,12 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 impl Goal {
     fn new(stack: &Stack, want: Want) -> Self {
         match want {
-            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: Vec::new() },
+            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: false },
+            Want::PutBack(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: true },
+            Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
             Want::Back { reversed, without } => {
                 let last = reversed.last().map_or(stack, |made| &made.stack_before);
-                Self { stack: last.without(&without), reversed }
+                Self { stack: last.without(&without), reversed, stays: false }
             }
         }
     }
@@ -437,6 +472,8 @@ impl Goal {
         }
     }
 }
+
+mod version;
 
 #[cfg(test)]
 mod tests;

@@ -127,6 +127,37 @@ impl Stack {
         }
     }
 
+    /// The layers when somebody asks for what the path was with only those in `left`, which comes to be `record`. The
+    /// others stay, and do nothing any more: going back past them, and to where they were made, leaves what was put back.
+    #[must_use]
+    pub fn put_back(&self, left: Self, record: Option<&Record>) -> Self {
+        let (out, into) = self.difference(&left.0);
+        if !into.is_empty() {
+            return self.clone();
+        }
+        let mut stack = left;
+        for delta in out.into_iter().rev() {
+            let grades = self.0.iter().filter(|layer| layer.delta == delta).map(|layer| layer.grade);
+            let grade = grades.max().unwrap_or(Grade::Written);
+            stack.0.push(Layer { delta, grade, before: record.cloned(), after: record.cloned() });
+        }
+        stack
+    }
+
+    /// The layers when the path becomes a version that may be one of those that they left or found.
+    #[must_use]
+    pub fn at_version(&self, record: Option<&Record>) -> Self {
+        let left = |layer: &Layer| layer.after.as_ref() == record;
+        let found = |layer: &Layer| layer.before.as_ref() == record;
+        if self.0.last().is_some_and(left) {
+            return self.clone();
+        }
+        match self.0.iter().rposition(found) {
+            Some(kept) => self.put_back(Self(self.0[..kept].to_vec()), record),
+            None => self.clone(),
+        }
+    }
+
     /// The layers when only a part of what leads to `wanted` is done (case 37). What is not done of it is still its delta's: each
     /// layer then holds what is left of it, and one with nothing left goes. What can't be told apart stays with the
     /// layer that is higher.

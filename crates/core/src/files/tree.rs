@@ -174,5 +174,6 @@ fn made(path: FilePath) -> PathPlan {
         whole: None,
         hunks: Vec::new(),
         renamed: None,
+        theirs: false,
     }
 }

@@ -51,7 +51,8 @@ impl Engine {
         if let Some(receipt) = self.recorded(conversation, &apply).await? {
             return Ok(FilesApplied::without_files(receipt));
         }
-        if wish.scope == Scope::Conversation || !self.has_deltas(conversation).await? {
+        let touched = self.takes_files(conversation, &apply.action, &wish).await?;
+        if wish.scope == Scope::Conversation || !touched {
             if wish.scope == Scope::Files {
                 return Err(nothing());
             }
@@ -65,7 +66,7 @@ impl Engine {
         let no = held.no;
         let (held, lock) = lock(held).await?;
         let (held, _) = self.capture(held, None).await?;
-        let (held, plan, _) = self.plan_files(held, conversation, &apply.action, &wish.chosen).await?;
+        let (held, plan, _) = self.plan_files(held, conversation, &apply.action, &wish).await?;
         check(&plan, &wish)?;
         let apply = match wish.scope {
             Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },
@@ -105,8 +106,8 @@ impl FilesApplied {
 /// The same, with what tells it from another request: its wording, or else what it asks for. What is stored in the end is
 /// not always what was asked: an exact head, files alone.
 fn worded(mut apply: Apply, wish: &FilesWish) -> Apply {
-    let asks =
-        || retake_store::digest(&format!("{:?}", (&apply.action, apply.seen, wish.scope, &wish.chosen)));
+    let asked = (&apply.action, apply.seen, wish.scope, &wish.chosen, &wish.restore);
+    let asks = || retake_store::digest(&format!("{:?}", asked));
     if apply.by.request.is_some() && apply.by.wording.is_none() {
         apply.by.wording = Some(asks());
     }
@@ -130,9 +131,14 @@ fn check(plan: &FilePlan, wish: &FilesWish) -> Result<()> {
         if clashes.len() == 1 { "a file" } else { "files" },
         if more { " …" } else { "" }
     );
-    let remedies = [Remedy::ChooseFiles, Remedy::WithoutFiles];
-    Err(EngineError::new(Kind::Refused, "conflict", what)
-        .hint(Hint::new("choose for each with {}, or leave files as they are with {}", remedies)))
+    let hint = match wish.restore {
+        Some(_) => Hint::new("choose for each with {}", [Remedy::ChooseFiles]),
+        None => {
+            let remedies = [Remedy::ChooseFiles, Remedy::WithoutFiles];
+            Hint::new("choose for each with {}, or leave files as they are with {}", remedies)
+        }
+    };
+    Err(EngineError::new(Kind::Refused, "conflict", what).hint(hint))
 }
 
 /// What is recorded: paths that change, on the disk or in their layers.
@@ -166,7 +172,10 @@ impl Applying<'_> {
         let changes: Vec<FileChange> = plan.changes().cloned().collect();
         if moves.is_empty() {
             if matches!(apply.action, Action::Files(_)) {
-                return Err(EngineError::new(Kind::Refused, "unchanged", "the files are so already"));
+                let error = EngineError::new(Kind::Refused, "unchanged", "the files are so already");
+                return Err(error.hint(
+                    "what others wrote since a turn stays; only a checkpoint brings back what it was",
+                ));
             }
             return Ok(FilesApplied::without_files(self.engine.store().apply(conversation, apply).await?));
         }

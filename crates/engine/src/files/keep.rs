@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use retake_core::{ConversationId, DeltaNo, EntryId, Time};
+use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, Time};
 use retake_store::{Claim, Claimant};
-use retake_worktree::PackObjects;
+use retake_worktree::{Manifest, PackObjects, WorktreeError};
 use weigh::Weighing;
 
 use super::blocking;
@@ -138,6 +138,7 @@ impl Engine {
         always.extend(self.underway().await?);
         // Not this one's to take: an erasure overwrites them.
         always.extend(self.store().erased_objects().await?);
+        always.extend(self.at_checkpoints(pack).await?);
         Ok(Weighing {
             pack: Arc::clone(pack),
             claims: self.store().claims().await?,
@@ -146,6 +147,25 @@ impl Engine {
             since: self.store().kept_since().await?,
             quota: keep.quota,
         })
+    }
+
+    /// What was there at all checkpoints: names are kept for good.
+    async fn at_checkpoints(&self, pack: &Arc<PackObjects>) -> Result<Vec<ContentHash>> {
+        let manifests = self.store().manifests().await?;
+        let pack = Arc::clone(pack);
+        blocking(move || {
+            let mut objects = Vec::new();
+            for name in manifests {
+                match Manifest::read(&*pack, name) {
+                    Ok(manifest) => objects.extend(manifest.objects),
+                    // What is gone needs nothing more.
+                    Err(WorktreeError::Missing(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(objects)
+        })
+        .await?
     }
 
     /// The calls whose changes are not kept, when those before a time are not.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, OpNo, PathMove, Record, Stack,
-    Verdict, Want, Wish,
+    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, OpNo, PathMove, Pos, Reason,
+    Record, Stack, Verdict, Want, Wish,
 };
 use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles};
 use retake_worktree::Objects;
@@ -14,6 +14,7 @@ use retake_worktree::Objects;
 use super::blocking;
 use super::git::GitHalf;
 use super::look::Looking;
+use super::restore::Restore;
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
@@ -42,6 +43,8 @@ pub struct FilesWish {
     pub chosen: Chosen,
     /// The plan that its author saw, by its digest: another one is refused.
     pub seen: Option<[u8; 16]>,
+    /// Named files are put back, and nothing else is done.
+    pub restore: Option<Restore>,
     /// Whether processes that calls taken back have left running are ended first; else they are a refusal.
     pub stop: bool,
 }
@@ -82,7 +85,8 @@ impl Engine {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
-        let takes_files = wish.scope != Scope::Conversation && self.has_deltas(conversation).await?;
+        let takes_files =
+            wish.scope != Scope::Conversation && self.takes_files(conversation, &action, &wish).await?;
         let (files, git, running) = match takes_files {
             false => {
                 wish.chosen.fits(|_| false)?;
@@ -91,7 +95,7 @@ impl Engine {
             true => {
                 let held = self.workspace(conversation).await?;
                 let (held, _) = self.capture(held, None).await?;
-                let (_, plan, git) = self.plan_files(held, conversation, &action, &wish.chosen).await?;
+                let (_, plan, git) = self.plan_files(held, conversation, &action, &wish).await?;
                 let running = self.jobs(conversation, &action).await?;
                 let running =
                     running.iter().map(|(call, pids)| Running { entry: call.entry, processes: pids.len() });
@@ -102,9 +106,45 @@ impl Engine {
         Ok(FilesPlanned { conversation: planned, files, digest, git, running })
     }
 
-    /// Whether calls of a conversation have ever changed something, or may yet: else there is nothing to look at.
-    pub(super) async fn has_deltas(&self, conversation: ConversationId) -> Result<bool> {
-        Ok(self.store().has_changes(conversation).await?)
+    /// Whether files may come or go with an action.
+    pub(super) async fn takes_files(
+        &self,
+        conversation: ConversationId,
+        action: &Action,
+        wish: &FilesWish,
+    ) -> Result<bool> {
+        if wish.restore.is_some() {
+            return Ok(true);
+        }
+        if !self.store().has_changes(conversation).await? {
+            return Ok(false);
+        }
+        match action {
+            Action::Mark { verb: Reason::Show, .. } => {
+                let wanted = self.store().wanted(conversation, action.clone()).await?;
+                let flips = match wanted.files {
+                    WantedFiles::Path(lines) => !self.flipped(conversation, lines).await?.is_empty(),
+                    WantedFiles::Back { .. } => true,
+                };
+                Ok(flips || !wanted.running.is_empty())
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Of these deltas, those that are wanted now and would not be, or the other way round.
+    async fn flipped(
+        &self,
+        conversation: ConversationId,
+        deltas: Vec<(DeltaLine, bool)>,
+    ) -> Result<Vec<(DeltaLine, bool)>> {
+        let snapshot = self.store().snapshot(conversation).await?;
+        let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
+        let is_wanted = |line: &DeltaLine| {
+            let pos = Pos::new(depth, line.seq);
+            known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
+        };
+        Ok(deltas.into_iter().filter(|(line, wanted)| is_wanted(line) != *wanted).collect())
     }
 
     /// Plans on what the capture just made saw, and says what stays in git.
@@ -113,11 +153,21 @@ impl Engine {
         held: Held,
         conversation: ConversationId,
         action: &Action,
-        chosen: &Chosen,
+        wish: &FilesWish,
     ) -> Result<(Held, FilePlan, Vec<String>)> {
-        let mut wanted = self.store().wanted(conversation, action.clone()).await?;
-        let moves = std::mem::take(&mut wanted.git);
-        let wishes = self.wishes(&held, conversation, wanted).await?;
+        let chosen = &wish.chosen;
+        let (held, wishes, moves) = match &wish.restore {
+            Some(restore) => {
+                let (held, wishes) = self.put_back(held, conversation, restore).await?;
+                (held, wishes, Vec::new())
+            }
+            None => {
+                let mut wanted = self.store().wanted(conversation, action.clone()).await?;
+                let moves = std::mem::take(&mut wanted.git);
+                let wishes = self.wishes(&held, conversation, action, wanted).await?;
+                (held, wishes, moves)
+            }
+        };
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let (held, plan, has) = draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
@@ -130,8 +180,19 @@ impl Engine {
     }
 
     /// What an action wants of each path that it touches.
-    async fn wishes(&self, held: &Held, conversation: ConversationId, wanted: Wanted) -> Result<Vec<Wish>> {
+    pub(super) async fn wishes(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        action: &Action,
+        wanted: Wanted,
+    ) -> Result<Vec<Wish>> {
         match wanted.files {
+            // What is shown brings its own files, and settles nothing else: most of the time it was hidden, and they are there.
+            WantedFiles::Path(lines) if matches!(action, Action::Mark { verb: Reason::Show, .. }) => {
+                let lines = self.flipped(conversation, lines).await?;
+                self.settling(held, conversation, &lines).await
+            }
             WantedFiles::Path(lines) => self.settling(held, conversation, &lines).await,
             WantedFiles::Back { reversed, without } => {
                 self.going_back(held, conversation, reversed, without).await

@@ -8,7 +8,10 @@ use std::sync::atomic::Ordering;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
-use retake_worktree::{Capture, Findings, GitState, Mark, Permission, Root, RootId, RootLock, Sweep, Tree};
+use retake_worktree::{
+    Capture, Findings, GitState, Mark, Objects as _, Permission, Root, RootId, RootLock, Sweep, Tree,
+    Uncovered,
+};
 use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
@@ -116,11 +119,23 @@ impl Engine {
         sweep: Sweep,
         name: Option<String>,
     ) -> Result<(Held, Findings)> {
+        let (held, findings, _) = self.capture_all(held, sweep, name).await?;
+        Ok((held, findings))
+    }
+
+    /// The same; what is there and not covered comes back, too.
+    pub(super) async fn capture_all(
+        &self,
+        held: Held,
+        sweep: Sweep,
+        name: Option<String>,
+    ) -> Result<(Held, Findings, Vec<Uncovered>)> {
         let over = held.calls.ended(is_alive);
-        let (mut held, capture) = see(held, sweep, Permission::Ask).await?;
+        let (mut held, mut capture) = see(held, sweep, Permission::Ask).await?;
+        let uncovered = std::mem::take(&mut capture.uncovered);
         self.keep_capture(&mut held, &capture, name, over).await?;
         let findings = accept(&mut held, capture)?;
-        Ok((held, findings))
+        Ok((held, findings, uncovered))
     }
 
     /// Stores what a capture found, and what it is named. `over` are the jobs that had ended before it.
@@ -136,13 +151,26 @@ impl Engine {
         let Attributed { nobodys, owned } = held.calls.attribute(&capture.findings);
         if name.is_some() || held.mark_kept != Some(mark) {
             let calls = CallsSeen { owned, over: over.clone() };
-            let new = NewCapture { time: self.now(), name, changes: nobodys, calls, mark };
+            // What somebody names is kept whole.
+            let manifest = match name {
+                Some(_) => Some(self.manifest_of(held, capture).await?),
+                None => None,
+            };
+            let new = NewCapture { time: self.now(), name, changes: nobodys, calls, mark, manifest };
             self.store().captured(held.no, new).await?;
         } else if !over.is_empty() {
             self.store().forget_calls(over.clone()).await?;
         }
         held.calls.forget(&over);
         Ok(())
+    }
+
+    /// All that a capture saw, as an object.
+    async fn manifest_of(&self, held: &Held, capture: &Capture) -> Result<ContentHash> {
+        let objects = self.files.objects().await?;
+        let manifest = held.tree.manifest_of(capture)?;
+        blocking(move || objects.sync()).await??;
+        Ok(manifest)
     }
 }
 

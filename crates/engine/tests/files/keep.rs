@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{Choice, Verdict};
+use retake_core::{Choice, Reason, Verdict};
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, Keep, Prune};
 use tempfile::TempDir;
 
-use super::{FilesWish, Yard, choose};
+use super::{Action, FilesWish, Scope, Yard, choose};
 
 /// Bytes of a file that can't be compressed.
 fn noise(yard: &Yard, name: &str, seed: u64) {
@@ -70,12 +70,22 @@ async fn a_checkpoint_is_kept_whatever_its_age() {
     yard.run("true").await;
     noise(&yard, "work/mine", 1);
     yard.engine.checkpoint(yard.id, "dear".into()).await.expect("kept");
+    // Nothing but its manifest names what was there and is the same in all captures kept.
+    noise(&yard, "work/mine", 2);
+    yard.run("true").await;
     std::fs::remove_file(yard.path("mine")).expect("removed");
     yard.run("true").await;
     yard.run("echo 1 > a").await;
     let keep = Keep { retention: Duration::ZERO, ..Keep::default() };
     let yard = later(yard, keep, 99).await;
-    assert_eq!(yard.engine.prune(Prune::Unneeded).await.expect("pruned").objects, 0);
+    let pruned = yard.engine.prune(Prune::Unneeded).await.expect("pruned");
+    assert_eq!((pruned.objects, pruned.damaged), (1, 0), "the second version goes: {pruned:?}");
+    let paths = yard.engine.paths(yard.id, vec![b"mine".to_vec()]).await.expect("a path");
+    let to = yard.engine.moment(yard.id, Some("dear")).await.expect("a checkpoint");
+    let restore = Some(retake_engine::Restore { paths, to });
+    let wish = FilesWish { scope: Scope::Files, restore, ..FilesWish::default() };
+    yard.apply(Action::Files(Reason::Files), wish).await.expect("it is kept whole");
+    assert_eq!(std::fs::read(yard.path("mine")).expect("it is back").len(), 40_000);
     let names: Vec<_> = yard.engine.captures(yard.id, None, 99).await.expect("captures");
     assert!(names.iter().any(|row| row.name.as_deref() == Some("dear")));
 }

@@ -205,3 +205,41 @@ async fn rewind_case_44_the_same_request_is_done_once() {
     assert_eq!((receipts[0].clone(), a(&yard).as_str()), (receipts[1].clone(), "1\n"));
     assert!(receipts[0].composer.is_some(), "the words return to who asked");
 }
+
+#[tokio::test]
+async fn what_was_dropped_is_shown_again_with_its_files() {
+    let yard = three().await;
+    let after = yard.all();
+    let deltas = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let entries = vec![yard.engine.entry(yard.id, "t3").await.expect("a turn"), deltas[2].1];
+    let mark = |verb| Action::Mark { verb, entries: entries.clone(), range: true, seen: None };
+    yard.does(mark(Reason::Drop)).await;
+    assert_eq!((a(&yard).as_str(), yard.turns().await), ("2\n", 2));
+    let dropped = yard.all();
+    yard.does(mark(Reason::Show)).await;
+    assert_eq!((yard.all(), yard.turns().await), (after.clone(), 3));
+    yard.undo().await;
+    assert_eq!((yard.all(), yard.turns().await), (dropped.clone(), 2), "both go again");
+    yard.write("a", "mine\n");
+    let refused = yard.apply(mark(Reason::Show), FilesWish::default()).await.expect_err("a conflict");
+    assert_eq!((refused.code, yard.turns().await), ("conflict", 2));
+    yard.apply(mark(Reason::Show), scope(Scope::Conversation)).await.expect("messages alone");
+    assert_eq!((a(&yard).as_str(), yard.turns().await), ("mine\n", 3));
+}
+
+#[tokio::test]
+async fn what_was_only_hidden_is_shown_without_a_look_at_files() {
+    let yard = three().await;
+    let turn = vec![yard.engine.entry(yard.id, "t1").await.expect("a turn")];
+    let mark = |verb| Action::Mark { verb, entries: turn.clone(), range: false, seen: None };
+    yard.apply(yard.rewind("t3").await, scope(Scope::Conversation)).await.expect("files are a turn ahead");
+    let ahead = yard.all();
+    // Who hides does not come to files at all.
+    let hide = Apply { action: mark(Reason::Hide), seen: Seen::Anything, by: yard.engine.by(None) };
+    yard.engine.apply(yard.id, hide).await.expect("hidden");
+    let (there, away) = (yard.dir.path().join("work"), yard.dir.path().join("away"));
+    std::fs::rename(&there, &away).expect("moved");
+    yard.does(mark(Reason::Show)).await;
+    std::fs::rename(&away, &there).expect("moved back");
+    assert_eq!((yard.all(), yard.turns().await), (ahead, 2));
+}

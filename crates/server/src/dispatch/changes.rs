@@ -222,6 +222,9 @@ impl InProcess {
             WireAction::Unfold { fold } => Action::Unfold(self.fold(of, &fold).await?),
             WireAction::Label { entry, name } => Action::Label(Some(self.entry(of, &entry).await?), name),
             WireAction::Title { title } => Action::Label(None, title),
+            WireAction::RestoreFiles { .. } => {
+                return Err(usage("files are put back with what is wished for them"));
+            }
             WireAction::Erase { entries, matching } => {
                 if entries.is_empty() && matching.as_deref().is_none_or(str::is_empty) {
                     return Err(usage("name the messages to erase, or a text that they contain"));

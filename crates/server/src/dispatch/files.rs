@@ -1,29 +1,21 @@
 //! Plans and actions with their file half: what is wished becomes the engine's, what it planned and did becomes a reply.
 
-use retake_core::{Choice, ConversationId, EntryId, PathPlan, Reason, RequestId, Seen, Totals, Verdict};
-use retake_engine::store::{Action, Apply, By, PageRequest, Reading, Receipt};
-use retake_engine::{Doing, EngineError, FilesPlanned, FilesWish, Scope};
+use retake_core::{Choice, ConversationId, EntryId, Reason, Seen, Verdict};
+use retake_engine::store::{Action, Apply, PageRequest, Reading};
+use retake_engine::{Doing, FilesPlanned, FilesWish, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
 use super::erase;
+use super::steps::{Done, is_end, step_of};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
 
 mod shown;
-mod words;
+pub(super) mod words;
 
-use words::{count, left, note, stays, why, wish};
-
-/// What was done, in one step or in several.
-#[derive(Default)]
-struct Done {
-    receipts: Vec<Receipt>,
-    left: Vec<String>,
-    notes: Vec<String>,
-    refused: Option<String>,
-}
+use words::{bytes_in, stays, wish};
 
 /// What is being done, as it is told.
 pub(super) fn work(doing: Option<Doing>) -> reply::Work {
@@ -39,7 +31,11 @@ impl InProcess {
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
         let conversation = self.conversation(&plan.conversation).await?;
         let wish = wish(&plan.files)?;
-        let action = self.action(conversation, plan.action).await?;
+        let asked = match plan.action {
+            WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
+            _ => None,
+        };
+        let (action, wish) = self.asked(conversation, plan.action, wish).await?;
         if !takes_files(&action) {
             no_wish(&plan.files, plan.diff)?;
             if matches!(action, Action::Erase { .. }) {
@@ -48,10 +44,11 @@ impl InProcess {
             let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
             return Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, Vec::new())));
         }
-        let scope = wish.scope;
+        let (scope, restores) = (wish.scope, wish.restore.is_some());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
         let FilesPlanned { conversation: half, files, digest, git, running } = planned;
-        let stays = std::iter::once(stays(scope, files.as_ref()).to_owned()).chain(git).collect();
+        let said = (!restores).then(|| stays(scope, files.as_ref()).to_owned());
+        let stays = said.into_iter().chain(git).collect();
         let changes_files = files
             .as_ref()
             .is_some_and(|files| files.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged)));
@@ -61,6 +58,8 @@ impl InProcess {
             }
             _ => None,
         };
+        let steps = asked.zip(half.as_ref());
+        let steps = steps.map(|(asked, half)| reply::Steps { done: half.ops, asked, refused: None });
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, stays),
             None => {
@@ -73,7 +72,7 @@ impl InProcess {
         let running = running
             .into_iter()
             .map(|running| reply::Running { entry: running.entry.to_string(), processes: running.processes });
-        Ok(Reply::Plan(reply::Plan { unchanged, files, running: running.collect(), ..shown }))
+        Ok(Reply::Plan(reply::Plan { unchanged, steps, files, running: running.collect(), ..shown }))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
@@ -89,7 +88,7 @@ impl InProcess {
             Some(receipt) => self.recorded_steps(conversation, receipt, &by, asked.unwrap_or(1)).await?,
             None => {
                 let wish = wish(&apply.files)?;
-                let action = self.action(conversation, apply.action).await?;
+                let (action, wish) = self.asked(conversation, apply.action, wish).await?;
                 if !takes_files(&action) {
                     no_wish(&apply.files, false)?;
                 }
@@ -98,6 +97,29 @@ impl InProcess {
         };
         let given = self.told(conversation, done, asked).await?;
         Ok(Reply::Receipt(given))
+    }
+
+    /// The engine's action of one on the wire, and what it wishes for files: all, where it is about nothing else.
+    async fn asked(
+        &self,
+        of: ConversationId,
+        action: WireAction,
+        wish: FilesWish,
+    ) -> Result<(Action, FilesWish), Problem> {
+        let WireAction::RestoreFiles { paths, to } = action else {
+            return Ok((self.action(of, action).await?, wish));
+        };
+        if paths.is_empty() {
+            return Err(usage("name the files to put back; “.” is all of the folder"));
+        }
+        if wish.scope == Scope::Conversation {
+            return Err(usage("files that are put back are no conversation"));
+        }
+        let names = paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
+        let paths = self.engine.paths(of, names).await.map_err(problem)?;
+        let to = self.engine.moment(of, to.as_deref()).await.map_err(problem)?;
+        let restore = Some(Restore { paths, to });
+        Ok((Action::Files(Reason::Files), FilesWish { scope: Scope::Files, restore, ..wish }))
     }
 
     /// Does an action with its files. Several steps back or forth are taken one at a time: each is whole, or is not done.
@@ -147,60 +169,6 @@ impl InProcess {
         Ok(done)
     }
 
-    /// What a request did that comes again: the steps that are recorded, and no other.
-    async fn recorded_steps(
-        &self,
-        of: ConversationId,
-        first: Receipt,
-        by: &By,
-        asked: usize,
-    ) -> Result<Done, Problem> {
-        let mut receipts = vec![first];
-        for at in 2..=asked {
-            match self.recorded(of, &step_of(by, at)?).await? {
-                Some(receipt) => receipts.push(receipt),
-                None => break,
-            }
-        }
-        Ok(Done { receipts, ..Done::default() })
-    }
-
-    /// The receipt of all steps together.
-    async fn told(
-        &self,
-        of: ConversationId,
-        done: Done,
-        asked: Option<usize>,
-    ) -> Result<reply::Receipt, Problem> {
-        let Done { receipts, left, notes, refused } = done;
-        let mut all = receipts.into_iter();
-        let mut whole = all.next().expect("BUG: something was done");
-        for next in all {
-            let ops = [whole.ops, next.ops].concat();
-            let entries = [whole.entries, next.entries].concat();
-            let lifted = [whole.lifted, next.lifted].concat();
-            let taken_back = sum(whole.taken_back, next.taken_back);
-            let brought_back = sum(whole.brought_back, next.brought_back);
-            let unchanged = whole.unchanged && next.unchanged;
-            whole = Receipt { ops, entries, lifted, taken_back, brought_back, unchanged, ..next };
-        }
-        let mut counts = retake_wire::FileCounts::default();
-        let mut any = false;
-        for op in &whole.ops {
-            if let Some(moved) = self.engine.store().moved(of, *op).await.map_err(store_problem)? {
-                any = true;
-                moved.moves.iter().for_each(|made| count(&mut counts, made));
-            }
-        }
-        let files = (any || !left.is_empty() || !notes.is_empty()).then_some(retake_wire::FilesDone {
-            counts,
-            left,
-            notes,
-        });
-        let steps = asked.map(|asked| reply::Steps { done: whole.ops.len(), asked, refused });
-        Ok(reply::Receipt { steps, files, ..self.wire_receipt(&whole).await? })
-    }
-
     /// The entries of the turns that these are in.
     pub(super) async fn turns(
         &self,
@@ -221,16 +189,6 @@ impl InProcess {
     }
 }
 
-impl Done {
-    fn add(&mut self, applied: retake_engine::FilesApplied) {
-        let why = |path: &PathPlan| why(&path.verdict).map(|why| format!("{}: {why}", path.path));
-        self.left.extend(applied.plan.paths.iter().filter_map(why));
-        self.left.extend(applied.left.iter().map(left));
-        self.notes.extend(applied.notes.iter().map(note));
-        self.receipts.push(applied.receipt);
-    }
-}
-
 /// Whether files go with an action.
 fn takes_files(action: &Action) -> bool {
     matches!(
@@ -242,7 +200,8 @@ fn takes_files(action: &Action) -> bool {
             | Action::Restore(_)
             | Action::Checkout(_)
             | Action::Choose(..)
-            | Action::Mark { verb: Reason::Drop, .. }
+            | Action::Files(_)
+            | Action::Mark { verb: Reason::Drop | Reason::Show, .. }
     )
 }
 
@@ -251,30 +210,4 @@ fn no_wish(files: &retake_wire::FilesWish, diff: bool) -> Result<(), Problem> {
         return Ok(());
     }
     Err(usage("this action has nothing to do with files"))
-}
-
-/// The request of a step: the first one has the id as it was given.
-fn step_of(by: &By, at: usize) -> Result<By, Problem> {
-    let Some(id) = by.request.as_ref().filter(|_| at > 1) else {
-        return Ok(by.clone());
-    };
-    let id: RequestId = format!("{id}~{at}")
-        .parse()
-        .map_err(|_| usage("the request id is too long for several steps: 120 characters are not"))?;
-    Ok(By { request: Some(id), ..by.clone() })
-}
-
-/// Whether there is simply nothing more.
-fn is_end(error: &EngineError) -> bool {
-    [retake_core::Refusal::NothingToUndo, retake_core::Refusal::NothingToRedo]
-        .into_iter()
-        .any(|end| error.message == end.to_string())
-}
-
-fn sum(one: Totals, other: Totals) -> Totals {
-    Totals {
-        messages: one.messages + other.messages,
-        calls: one.calls + other.calls,
-        turns: one.turns + other.turns,
-    }
 }

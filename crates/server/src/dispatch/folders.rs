@@ -1,12 +1,23 @@
 //! Requests about the folders that conversations work in, and what was seen of them.
 
+use std::collections::BTreeMap;
+
+use retake_core::FileChange;
 use retake_engine::store::{CaptureRow, WorkspaceRow};
-use retake_engine::{FolderShown, Prune};
+use retake_engine::worktree::Shown;
+use retake_engine::{FilesStatus, FolderShown, Prune};
 use retake_wire::{Problem, Reply, reply, request};
 
+use super::files::words::{bytes_in, grade, name};
 use super::{PAGE, store_problem};
 use crate::InProcess;
 use crate::convert::{problem, usage};
+
+/// So many bytes of diffs go into a reply; of the other files only the names do.
+const MAX_DIFFS: usize = 8 << 20;
+
+/// So many paths are listed for each reason why some are not covered.
+const UNCOVERED: usize = 5;
 
 /// So many paths of a capture are listed.
 const LISTED: usize = 20;
@@ -31,6 +42,38 @@ impl InProcess {
         let more = found.len() > limit;
         let captures = found.into_iter().take(limit).map(capture).collect();
         Ok(Reply::Captures(reply::Captures { captures, more }))
+    }
+
+    pub(super) async fn files_status(&self, conversation: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(conversation).await?;
+        let status = self.engine.files_status(id).await.map_err(problem)?;
+        Ok(Reply::FilesStatus(status_out(status)))
+    }
+
+    pub(super) async fn files_diff(&self, diff: request::FilesDiff) -> Result<Reply, Problem> {
+        let id = self.conversation(&diff.conversation).await?;
+        let all = vec![b".".to_vec()];
+        let names = diff.paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
+        let names = if names.is_empty() { all } else { names };
+        let paths = self.engine.paths(id, names).await.map_err(problem)?;
+        let from = self.engine.moment(id, diff.from.as_deref()).await.map_err(problem)?;
+        let to = match diff.to {
+            Some(to) => Some(self.engine.moment(id, Some(&to)).await.map_err(problem)?),
+            None => None,
+        };
+        let changes = self.engine.differences(id, paths, from, to).await.map_err(problem)?;
+        let (mut files, mut room) = (Vec::new(), MAX_DIFFS);
+        for change in changes {
+            let mut shown = reply::Difference { name: name(&change.path), state: state(&change), diff: None };
+            if room > 0 {
+                let made = self.engine.diff(change, None, Shown::All).await.map_err(problem)?;
+                let bytes = made.to_bytes();
+                room = room.saturating_sub(bytes.len());
+                shown.diff = Some(String::from_utf8_lossy(&bytes).into_owned());
+            }
+            files.push(shown);
+        }
+        Ok(Reply::Differences(reply::Differences { files }))
     }
 
     pub(super) async fn workspaces(&self) -> Result<Reply, Problem> {
@@ -108,5 +151,54 @@ fn capture(row: CaptureRow) -> reply::Capture {
         name: row.name,
         changed: row.changes.len() as u64,
         paths: row.changes.iter().take(LISTED).map(|change| change.path.to_string()).collect(),
+    }
+}
+
+fn state(change: &FileChange) -> reply::State {
+    match (&change.before, &change.after) {
+        (None, _) => reply::State::Made,
+        (_, None) => reply::State::Removed,
+        _ => reply::State::Changed,
+    }
+}
+
+fn status_out(status: FilesStatus) -> reply::FilesStatus {
+    let by_calls = |it: retake_engine::ByCalls| reply::Changed {
+        name: name(&it.change.path),
+        state: state(&it.change),
+        grade: Some(grade(it.grade)),
+        calls: it.calls.iter().map(ToString::to_string).collect(),
+        touched: it.touched,
+    };
+    let by_others = |change: FileChange| reply::Changed {
+        name: name(&change.path),
+        state: state(&change),
+        grade: None,
+        calls: Vec::new(),
+        touched: false,
+    };
+    let running = |it: retake_engine::Job| reply::Job {
+        call: it.call.to_string(),
+        what: it.what,
+        processes: it.processes as u64,
+    };
+    let mut reasons: BTreeMap<String, reply::Uncovered> = BTreeMap::new();
+    for it in status.uncovered {
+        let why = it.why.to_string();
+        let nothing = reply::Uncovered { why: why.clone(), count: 0, paths: Vec::new() };
+        let reason = reasons.entry(why).or_insert(nothing);
+        reason.count += 1;
+        if reason.paths.len() < UNCOVERED {
+            reason.paths.push(it.path.to_string());
+        }
+    }
+    reply::FilesStatus {
+        folder: status.folder.to_string_lossy().into_owned(),
+        calls: status.calls.into_iter().map(by_calls).collect(),
+        others: status.others.into_iter().map(by_others).collect(),
+        ahead: status.ahead as u64,
+        behind: status.behind as u64,
+        uncovered: reasons.into_values().collect(),
+        running: status.running.into_iter().map(running).collect(),
     }
 }

@@ -85,7 +85,8 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
     assert_eq!(one.mark, None);
     for (name, number) in [(None, 1), (Some("before lunch".to_owned()), 2)] {
         let changes = vec![change("f", ' ', 'a')];
-        let capture = NewCapture { time: Time(5), name, changes, calls: CallsSeen::default(), mark: MARK };
+        let (calls, manifest) = (CallsSeen::default(), name.is_some().then_some(MARK));
+        let capture = NewCapture { time: Time(5), name, changes, calls, mark: MARK, manifest };
         let no = store.captured(one.no, capture).await.expect("captured");
         assert_eq!(no, number);
     }
@@ -94,7 +95,10 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
     let names: Vec<_> = rows.iter().map(|row| (row.no, row.name.as_deref())).collect();
     assert_eq!(names, [(2, Some("before lunch")), (1, None)]);
     assert_eq!(rows[0].changes, [change("f", ' ', 'a')]);
+    assert_eq!((rows[0].manifest, rows[1].manifest), (Some(MARK), None));
     assert_eq!(store.captures(one.no, Some(2), 9).await.expect("captures").len(), 1);
+    let named = async |name: &str| store.checkpoint(one.no, name.into()).await.expect("looked for");
+    assert_eq!((named("before lunch").await.as_ref(), named("lunch").await), (rows.first(), None));
 }
 
 /// What calls did lies on the path in order; a fork does not own it.
@@ -153,7 +157,8 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     let changes = vec![(Grade::Ambiguous, change("f", 'b', 'c'))];
     let owned = vec![Owned { conversation: stage.id, entry, changes }];
     let calls = CallsSeen { owned, over: vec!["job".into()] };
-    let capture = NewCapture { time: Time(5), name: None, changes: Vec::new(), calls, mark: MARK };
+    let capture =
+        NewCapture { time: Time(5), name: None, changes: Vec::new(), calls, mark: MARK, manifest: None };
     stage.store.captured(place, capture).await.expect("captured");
     let lines: Vec<_> = deltas(&stage).await.iter().map(|line| (line.no.0, line.seq, line.applied)).collect();
     assert_eq!(lines, [(1, 3, 1), (2, 1, 1)]);
@@ -204,6 +209,9 @@ pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     assert_eq!(applied, [0]);
     stage.store.settle(taken.workspace).await.expect("settled");
     assert!(stage.store.intents().await.expect("intents").is_empty());
+    let fork = stage.fork(None).await;
+    let have_files = [stage.store.has_changes(stage.id).await, fork.store.has_changes(fork.id).await];
+    assert_eq!(have_files.map(|has| has.expect("looked for")), [true, false], "a fork has its own only");
     let unknown = stage.store.content(stage.id, two).await.expect("it is on another branch");
     assert_eq!(unknown, [Part::text("two")]);
     let meta = stage.store.meta(stage.id, two).await.expect("there, too");

@@ -77,6 +77,7 @@ pub async fn erasing_a_text_takes_the_files_that_hold_it(store: Arc<dyn Store>) 
             changes: changes.clone(),
             calls: CallsSeen::default(),
             mark: ContentHash([7; 32]),
+            manifest: None,
         };
         stage.store.captured(workspace, new).await.expect("captured");
     }
@@ -116,6 +117,7 @@ pub async fn captures_go_by_age(store: Arc<dyn Store>) {
             changes,
             calls: CallsSeen::default(),
             mark: ContentHash([7; 32]),
+            manifest: None,
         };
         store.captured(workspace, new).await.expect("captured");
     }
@@ -150,6 +152,7 @@ pub async fn a_workspace_is_forgotten(store: Arc<dyn Store>) {
             changes,
             calls: CallsSeen::default(),
             mark: ContentHash([7; 32]),
+            manifest: None,
         };
         stage.store.captured(of, new).await.expect("captured");
     }

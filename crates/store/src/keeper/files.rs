@@ -33,9 +33,9 @@ impl<T: Transactions> Context<T> {
     }
 
     fn captured(&mut self, workspace: WorkspaceNo, new: NewCapture) -> Result<u64> {
-        let NewCapture { time, name, changes, calls, mark } = new;
+        let NewCapture { time, name, changes, calls, mark, manifest } = new;
         let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
-        let row = CaptureRow { no: last + 1, time, name, changes };
+        let row = CaptureRow { no: last + 1, time, name, changes, manifest };
         self.rows.insert_capture(workspace, &row)?;
         self.rows.set_mark(workspace, mark)?;
         self.saw(workspace, calls)?;
@@ -300,6 +300,14 @@ where
         self.read(move |rows| rows.captures(workspace, before, limit)).await
     }
 
+    async fn manifests(&self) -> Result<Vec<ContentHash>> {
+        self.read(|rows| rows.manifests()).await
+    }
+
+    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>> {
+        self.read(move |rows| rows.checkpoint(workspace, &name)).await
+    }
+
     async fn begin_call(&self, call: OpenCall) -> Result<()> {
         self.write(move |context| context.rows.insert_call(&call)).await
     }
@@ -325,6 +333,7 @@ where
         self.with(conversation, |rows, loaded| {
             let log = loaded.row.log;
             Ok(rows.last_delta(log)?.is_some()
+                || rows.has_moved(log)?
                 || !rows.git_moves(log)?.is_empty()
                 || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
         })

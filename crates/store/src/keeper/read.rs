@@ -235,6 +235,7 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
     };
     let composer = plan.composer.map(|pos| rows.entry(loaded.key(pos)?)).transpose()?;
     Ok(Planned {
+        ops: commit.ops.len(),
         unchanged: commit.is_empty(),
         gone: lines(&plan.gone)?,
         came: lines(&plan.came)?,

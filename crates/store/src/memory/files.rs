@@ -72,6 +72,16 @@ impl FileRows for MemoryRows {
         Ok(captures.rev().take(limit).map(|(_, row)| row.clone()).collect())
     }
 
+    fn manifests(&self) -> Result<Vec<ContentHash>> {
+        Ok(self.data.files.captures.values().filter_map(|row| row.manifest).collect())
+    }
+
+    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>> {
+        let captures = self.data.files.captures.range((workspace, 0)..=(workspace, u64::MAX));
+        let named = |row: &&CaptureRow| row.name.as_deref() == Some(name);
+        Ok(captures.rev().map(|(_, row)| row).find(named).cloned())
+    }
+
     fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
         self.data.files.calls.insert_mut(call.id.clone(), call.clone());
         Ok(())
@@ -158,6 +168,11 @@ impl FileRows for MemoryRows {
 
     fn moved(&self, log: LogNo, op: OpNo) -> Result<Option<Moved>> {
         Ok(self.data.files.moved.get(&(log, op)).cloned())
+    }
+
+    fn has_moved(&self, log: LogNo) -> Result<bool> {
+        let moved = self.data.files.moved.range((log, OpNo(0))..=(log, OpNo(u64::MAX)));
+        Ok(moved.count() > 0)
     }
 
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()> {

@@ -20,6 +20,10 @@ pub trait FileRows {
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()>;
     /// Captures before a number, newest first.
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>>;
+    /// The manifests of all captures, in all workspaces.
+    fn manifests(&self) -> Result<Vec<ContentHash>>;
+    /// The last capture of this name.
+    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>>;
 
     /// Adds a call that may be changing a workspace.
     fn insert_call(&mut self, call: &OpenCall) -> Result<()>;
@@ -64,6 +68,8 @@ pub trait FileRows {
     fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()>;
     /// What an operation did to files.
     fn moved(&self, log: LogNo, op: OpNo) -> Result<Option<Moved>>;
+    /// Whether any operation of a log did something to files.
+    fn has_moved(&self, log: LogNo) -> Result<bool>;
     /// Sets or removes the intent of a workspace.
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()>;
     /// Every intent.

@@ -8,15 +8,15 @@ use rusqlite::{Connection, params};
 use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, GitMove, OpNo, Stack, Time};
 use uuid::Uuid;
 
-use super::cells::{Sql, all, first, int, run};
+use super::cells::{Cells, Sql, all, first, int, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::files::{
     CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
 };
 use crate::record::{
-    decode_changes, decode_delta, decode_git_move, decode_moves, decode_stack, encode_changes, encode_delta,
-    encode_git_move, encode_moves, encode_stack,
+    Decoded, decode_changes, decode_delta, decode_git_move, decode_moves, decode_stack, encode_changes,
+    encode_delta, encode_git_move, encode_moves, encode_stack,
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
@@ -38,7 +38,13 @@ const WORKSPACES: Sql =
     ("read the workspaces", "SELECT no, root, device, inode, created, mark FROM workspace ORDER BY no");
 const CAPTURES: Sql = (
     "read captures",
-    "SELECT no, time, name, changes FROM capture WHERE workspace = ?1 AND no < ?2 ORDER BY no DESC LIMIT ?3",
+    "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND no < ?2
+     ORDER BY no DESC LIMIT ?3",
+);
+const CHECKPOINT: Sql = (
+    "find a checkpoint",
+    "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND name = ?2
+     ORDER BY no DESC LIMIT 1",
 );
 const CALLS: Sql =
     ("read the open calls", "SELECT id, workspace, conversation, entry FROM open_call ORDER BY entry, id");
@@ -72,6 +78,11 @@ const MOVED: Sql = (
     "SELECT workspace, moves FROM moved
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2",
 );
+const ANY_MOVED: Sql = (
+    "look for operations on files",
+    "SELECT op FROM moved WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 LIMIT 1",
+);
+const MANIFESTS: Sql = ("read all manifests", "SELECT manifest FROM capture WHERE manifest IS NOT NULL");
 const ALL_MOVED: Sql = (
     "read what operations did to files",
     "SELECT op, workspace, moves FROM moved
@@ -85,7 +96,8 @@ const INTENTS: Sql = (
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[CAPTURES, GIT_MOVES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED, ALL_MOVED];
+pub(super) const READS: &[Sql] =
+    &[CAPTURES, CHECKPOINT, GIT_MOVES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED, ALL_MOVED, ANY_MOVED];
 
 impl FileRows for SqliteRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
@@ -114,23 +126,28 @@ impl FileRows for SqliteRows {
     }
 
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
-        let sql = ("keep a capture", "INSERT INTO capture VALUES (?, ?, ?, ?, ?)");
+        let sql = ("keep a capture", "INSERT INTO capture VALUES (?, ?, ?, ?, ?, ?)");
         let changes = encode_changes(&row.changes);
-        run(&self.db, sql, params![int(workspace.0), int(row.no), row.time.0, row.name, changes]).map(drop)
+        let manifest = row.manifest.map(|name| name.0);
+        let values = params![int(workspace.0), int(row.no), row.time.0, row.name, changes, manifest];
+        run(&self.db, sql, values).map(drop)
     }
 
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>> {
         let name = || format!("a capture of workspace {}", workspace.0);
         let before = before.map_or(i64::MAX, int);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        all(&self.db, CAPTURES, [int(workspace.0), before, limit], name, |cells| {
-            Ok(CaptureRow {
-                no: cells.count()?,
-                time: Time(cells.next()?),
-                name: cells.next()?,
-                changes: decode_changes(&cells.next::<String>()?)?,
-            })
-        })
+        all(&self.db, CAPTURES, [int(workspace.0), before, limit], name, capture)
+    }
+
+    fn manifests(&self) -> Result<Vec<ContentHash>> {
+        let name = || "the manifests".to_owned();
+        all(&self.db, MANIFESTS, [], name, |cells| Ok(ContentHash(cells.next::<[u8; 32]>()?)))
+    }
+
+    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>> {
+        let of = || format!("a capture of workspace {}", workspace.0);
+        first(&self.db, CHECKPOINT, params![int(workspace.0), name], of, capture)
     }
 
     fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
@@ -264,6 +281,11 @@ impl FileRows for SqliteRows {
         })
     }
 
+    fn has_moved(&self, log: LogNo) -> Result<bool> {
+        let name = of("what operations did to files", log);
+        Ok(first(&self.db, ANY_MOVED, [log.0], name, |cells| cells.count())?.is_some())
+    }
+
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()> {
         let Some(intent) = intent else {
             let sql = ("settle an intent", "DELETE FROM intent WHERE workspace = ?");
@@ -377,6 +399,16 @@ impl FileRows for SqliteRows {
         }
         .map(drop)
     }
+}
+
+fn capture(cells: &mut Cells<'_>) -> Decoded<CaptureRow> {
+    Ok(CaptureRow {
+        no: cells.count()?,
+        time: Time(cells.next()?),
+        name: cells.next()?,
+        changes: decode_changes(&cells.next::<String>()?)?,
+        manifest: cells.decoded(|hash: [u8; 32]| Ok(ContentHash(hash)))?,
+    })
 }
 
 fn intents(db: &Connection) -> Result<Vec<IntentRow>> {

@@ -19,11 +19,12 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
     |db| db.execute_batch(CALLS),
+    |db| db.execute_batch(MANIFESTS),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -229,3 +230,6 @@ CREATE TABLE git_move (
   PRIMARY KEY (root, log, seq)
 ) STRICT;
 ";
+
+/// All that was there at a capture that somebody named.
+const MANIFESTS: &str = "ALTER TABLE capture ADD COLUMN manifest BLOB;";

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::{FileName, Grade};
 use crate::request::PruneHow;
 
 /// A page of captures, newest first.
@@ -44,6 +45,98 @@ pub struct Workspace {
     pub folder: String,
     /// When it was first seen, Unix milliseconds.
     pub created_ms: i64,
+}
+
+/// What differs in a folder now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesStatus {
+    /// The folder.
+    pub folder: String,
+    /// What calls of this conversation have changed, and is in the files now.
+    pub calls: Vec<Changed>,
+    /// What else has changed since the conversation began, as far as it was seen.
+    pub others: Vec<Changed>,
+    /// How many calls are in the files though the conversation went back to before them.
+    pub ahead: u64,
+    /// How many calls of the conversation are not in all the files that they changed.
+    pub behind: u64,
+    /// What is not covered, by reason.
+    pub uncovered: Vec<Uncovered>,
+    /// Calls of which processes still run.
+    pub running: Vec<Job>,
+}
+
+/// How a path differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It is new.
+    Made,
+    /// It is another one.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+/// A path that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// Which.
+    #[serde(flatten)]
+    pub name: FileName,
+    /// How.
+    pub state: State,
+    /// How sure it is that calls did it; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
+    /// The results of these calls, by entry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<String>,
+    /// Somebody else has changed it since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub touched: bool,
+}
+
+/// What is not covered for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncovered {
+    /// Why.
+    pub why: String,
+    /// How many folders and files; what is in a folder is not counted.
+    pub count: u64,
+    /// The first of them, at most 5; what is not UTF-8 or acts on a terminal stands in them as an escape.
+    pub paths: Vec<String>,
+}
+
+/// A call of which processes still run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The call, by entry.
+    pub call: String,
+    /// The command, or what else it was asked to do.
+    pub what: String,
+    /// How many processes.
+    pub processes: u64,
+}
+
+/// How files differ between two moments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Differences {
+    /// The paths, in their order.
+    pub files: Vec<Difference>,
+}
+
+/// How a path differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Which.
+    #[serde(flatten)]
+    pub name: FileName,
+    /// How.
+    pub state: State,
+    /// As a unified diff; what is no text, or too large, is named in it. Absent, when the diffs before it are too long already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
 }
 
 /// What is kept of a folder.

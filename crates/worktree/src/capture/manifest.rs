@@ -9,6 +9,7 @@ use retake_core::{ContentHash, FilePath, Record};
 use super::bytes::{Reader, Writer};
 use super::coverage::WhyNot;
 use super::index::{Entry, Folder, Index, Place, What, child};
+use super::tree::{Capture, Tree};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 
@@ -54,6 +55,24 @@ impl Manifest {
             self.objects.extend(record.hash());
             self.records.insert(path, record);
         }
+    }
+}
+
+impl Tree {
+    /// Puts a manifest of what the last capture saw into the object store (which is not synced), and names it.
+    ///
+    /// # Errors
+    /// The object store fails.
+    pub fn manifest(&self) -> Result<ContentHash> {
+        write(&self.index, &*self.objects)
+    }
+
+    /// The same of what a capture saw that is not accepted yet.
+    ///
+    /// # Errors
+    /// The object store fails.
+    pub fn manifest_of(&self, capture: &Capture) -> Result<ContentHash> {
+        write(&capture.next, &*self.objects)
     }
 }
 

@@ -103,7 +103,7 @@ pub struct Capture {
     pub uncovered: Vec<Uncovered>,
     /// What it cost.
     pub stats: Stats,
-    next: Arc<Index>,
+    pub(super) next: Arc<Index>,
     /// The index has the mark of the one before, and more recent stamps: it takes its place when it is accepted.
     refreshed: bool,
     looked: Looked,
@@ -476,14 +476,6 @@ impl Tree {
     /// index: then nothing is compared with it.
     pub fn objects_kept(data_dir: &Path, mark: Mark) -> std::collections::BTreeSet<ContentHash> {
         index_file::load(data_dir, mark).map(|index| index.claims()).unwrap_or_default()
-    }
-
-    /// Puts a manifest of what the last capture saw into the object store (which is not synced), and names it.
-    ///
-    /// # Errors
-    /// The object store fails.
-    pub fn manifest(&self) -> Result<ContentHash> {
-        manifest::write(&self.index, &*self.objects)
     }
 }
 

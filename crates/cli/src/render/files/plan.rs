@@ -16,10 +16,11 @@ const SHOWN: usize = 20;
 const HUNKS: u32 = 4;
 
 /// What is left alone, in the order of the plan.
-const LEFT: [(Verdict, &str); 4] = [
+const LEFT: [(Verdict, &str); 5] = [
     (Verdict::Ambiguous, "nobody knows whose these changes are"),
     (Verdict::GitHas, "git's HEAD has it, which a command moved"),
     (Verdict::NotEmpty, "others have put something into it"),
+    (Verdict::Foreign, "others have made it since"),
     (Verdict::NotCovered, "not covered"),
 ];
 
@@ -141,6 +142,7 @@ fn sign(verdict: Verdict) -> Option<(char, Style)> {
         | Verdict::Ambiguous
         | Verdict::GitHas
         | Verdict::NotEmpty
+        | Verdict::Foreign
         | Verdict::NotCovered => None,
     }
 }
@@ -156,6 +158,9 @@ fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
         text.push_str(&format!(" ↔ {}", name(other)));
     }
     text.push_str(&remark(look, plan, path));
+    if path.theirs {
+        text.push_str(", also what others wrote in it");
+    }
     if path.verdict != Verdict::Conflict {
         text = width::truncate(&text, look.columns).into_owned();
     }
@@ -168,16 +173,25 @@ fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
 
 /// How a path would differ.
 pub(crate) fn diff(look: &Look, path: &PathPlan) -> String {
-    let mut text = String::new();
-    for line in path.diff.iter().flat_map(|diff| diff.lines()) {
+    diff_lines(look, path.diff.as_deref().unwrap_or_default(), "    ")
+}
+
+/// The lines of a diff.
+pub(crate) fn diff_lines(look: &Look, diff: &str, indent: &str) -> String {
+    let text = diff.strip_suffix('\n').unwrap_or(diff);
+    if text.is_empty() {
+        return String::new();
+    }
+    let styled = text.split('\n').map(|line| {
         let style = match line.as_bytes().first() {
             Some(b'+') => Style::Added,
             Some(b'-') => Style::Removed,
             _ => Style::Dim,
         };
-        text.push_str(&format!("    {}\n", look.palette.paint(style, safe::line(line))));
-    }
-    text
+        // Tabs stay: who pipes it on has a patch.
+        format!("{indent}{}\n", look.palette.paint(style, safe::block(line)))
+    });
+    styled.collect()
 }
 
 /// What is said behind a name.

@@ -13,7 +13,7 @@ use retake_wire::Problem;
 
 use crate::convert::usage;
 
-pub(super) fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
+pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
     let scope = match files.scope {
         retake_wire::Scope::Both => Scope::Both,
         retake_wire::Scope::Conversation => Scope::Conversation,
@@ -28,18 +28,22 @@ pub(super) fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem>
         chosen.paths.insert(path_in(&choose.name)?, choice_in(&choose.choice)?);
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen, stop: files.stop })
+    Ok(FilesWish { scope, chosen, seen, stop: files.stop, restore: None })
+}
+
+/// The bytes of a name, as somebody gave it.
+pub(in crate::dispatch) fn bytes_in(name: &retake_wire::FileName) -> Result<Vec<u8>, Problem> {
+    match &name.path_base64 {
+        Some(text) => BASE64.decode(text).map_err(|_| usage("“path_base64” is not valid base64")),
+        None => Ok(name.path.clone().into_bytes()),
+    }
 }
 
 fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {
-    let bytes = match &name.path_base64 {
-        Some(text) => BASE64.decode(text).map_err(|_| usage("“path_base64” is not valid base64"))?,
-        None => name.path.clone().into_bytes(),
-    };
-    FilePath::new(&bytes).map_err(|error| usage(error.to_string()))
+    FilePath::new(&bytes_in(name)?).map_err(|error| usage(error.to_string()))
 }
 
-fn name(path: &FilePath) -> retake_wire::FileName {
+pub(in crate::dispatch) fn name(path: &FilePath) -> retake_wire::FileName {
     match std::str::from_utf8(path.as_bytes()) {
         Ok(text) => retake_wire::FileName { path: text.to_owned(), path_base64: None },
         Err(_) => {
@@ -79,7 +83,10 @@ fn choice(choice: Choice) -> retake_wire::Choice {
     }
 }
 
-pub(super) fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> retake_wire::PathPlan {
+pub(in crate::dispatch) fn path_plan(
+    path: PathPlan,
+    calls: &HashMap<DeltaNo, EntryId>,
+) -> retake_wire::PathPlan {
     let verdict = match &path.verdict {
         Verdict::Revert => retake_wire::Verdict::Revert,
         Verdict::Delete => retake_wire::Verdict::Delete,
@@ -91,12 +98,8 @@ pub(super) fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> re
         Verdict::Kept => retake_wire::Verdict::Ambiguous,
         Verdict::GitHas => retake_wire::Verdict::GitHas,
         Verdict::NotEmpty => retake_wire::Verdict::NotEmpty,
+        Verdict::Foreign => retake_wire::Verdict::Foreign,
         Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
-    };
-    let grade = match path.grade {
-        Grade::Written => retake_wire::Grade::Written,
-        Grade::Seen => retake_wire::Grade::Seen,
-        Grade::Ambiguous => retake_wire::Grade::Ambiguous,
     };
     // The one that did something to it last is first.
     let by =
@@ -105,18 +108,27 @@ pub(super) fn path_plan(path: PathPlan, calls: &HashMap<DeltaNo, EntryId>) -> re
         name: name(&path.path),
         verdict,
         why: why(&path.verdict),
-        grade,
+        grade: grade(path.grade),
         calls: by.collect(),
         choices: path.choices.into_iter().map(choice).collect(),
         renamed: path.renamed.map(|other| other.to_string()),
         part: path.hunks,
         hunks: None,
         diff: None,
+        theirs: path.theirs,
+    }
+}
+
+pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
+    match grade {
+        Grade::Written => retake_wire::Grade::Written,
+        Grade::Seen => retake_wire::Grade::Seen,
+        Grade::Ambiguous => retake_wire::Grade::Ambiguous,
     }
 }
 
 /// Why a path is left alone.
-pub(super) fn why(verdict: &Verdict) -> Option<String> {
+pub(in crate::dispatch) fn why(verdict: &Verdict) -> Option<String> {
     let why = match verdict {
         Verdict::Conflict(Clash::Bytes) => "somebody else has changed the same place",
         Verdict::Conflict(Clash::Mode) => "somebody else has changed its permissions too",
@@ -127,6 +139,7 @@ pub(super) fn why(verdict: &Verdict) -> Option<String> {
         Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
         Verdict::GitHas => "it is what git's HEAD has, which a command moved: only git goes back there",
         Verdict::NotEmpty => "somebody else has put something into it",
+        Verdict::Foreign => "somebody else has made it since",
         Verdict::NotCovered(why) => return Some(format!("not covered: {why}")),
         Verdict::Revert
         | Verdict::Delete
@@ -138,21 +151,23 @@ pub(super) fn why(verdict: &Verdict) -> Option<String> {
     Some(why.to_owned())
 }
 
-pub(super) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
+pub(in crate::dispatch) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
     let counter = match verdict {
         Verdict::Revert | Verdict::Part => &mut plan.counts.reverted,
         Verdict::Delete => &mut plan.counts.deleted,
         Verdict::Recreate => &mut plan.counts.recreated,
         Verdict::Merge => &mut plan.counts.merged,
         Verdict::Conflict(_) => &mut plan.conflicts,
-        Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::NotCovered(_) => &mut plan.left,
+        Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::Foreign | Verdict::NotCovered(_) => {
+            &mut plan.left
+        }
         Verdict::Unchanged => return,
     };
     *counter += 1;
 }
 
 /// Counts what an operation did to a path, from what is recorded of it: the same each time it is asked.
-pub(super) fn count(counts: &mut retake_wire::FileCounts, made: &PathMove) {
+pub(in crate::dispatch) fn count(counts: &mut retake_wire::FileCounts, made: &PathMove) {
     let (before, after) = (&made.change.before, &made.change.after);
     let layers = || made.stack_before.layers().iter().chain(made.stack_after.layers());
     let counter = match (before, after) {
@@ -160,13 +175,17 @@ pub(super) fn count(counts: &mut retake_wire::FileCounts, made: &PathMove) {
         (_, None) => &mut counts.deleted,
         (None, Some(_)) => &mut counts.recreated,
         // What no call has left or found holds what others wrote.
-        _ if layers().all(|layer| layer.before != *after && layer.after != *after) => &mut counts.merged,
+        _ if layers().next().is_some()
+            && layers().all(|layer| layer.before != *after && layer.after != *after) =>
+        {
+            &mut counts.merged
+        }
         _ => &mut counts.reverted,
     };
     *counter += 1;
 }
 
-pub(super) fn left(left: &Left) -> String {
+pub(in crate::dispatch) fn left(left: &Left) -> String {
     let why = match left.why {
         WhyLeft::Foreign => "somebody wrote there meanwhile",
         WhyLeft::NotEmpty => "somebody else has put something into it",
@@ -177,7 +196,7 @@ pub(super) fn left(left: &Left) -> String {
     format!("{}: {why}{kept}", left.path)
 }
 
-pub(super) fn note(note: &Note) -> String {
+pub(in crate::dispatch) fn note(note: &Note) -> String {
     let what = match note.kind {
         NoteKind::LinkBreaks => "it had other names, which keep the old content",
         NoteKind::PrivilegeGoes => "it had rights of its own, which are gone",
@@ -186,7 +205,7 @@ pub(super) fn note(note: &Note) -> String {
 }
 
 /// What an action does not do, said before it is done.
-pub(super) fn stays(scope: Scope, files: Option<&FilePlan>) -> &'static str {
+pub(in crate::dispatch) fn stays(scope: Scope, files: Option<&FilePlan>) -> &'static str {
     match (scope, files) {
         (Scope::Conversation, _) => "files are not touched: only the conversation goes back",
         (_, None) => "no file comes or goes: no command of this conversation has changed one",
@@ -197,7 +216,7 @@ pub(super) fn stays(scope: Scope, files: Option<&FilePlan>) -> &'static str {
     }
 }
 
-pub(super) fn hex(digest: &[u8; 16]) -> String {
+pub(in crate::dispatch) fn hex(digest: &[u8; 16]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -45,7 +45,7 @@ pub(super) fn all(db: &Connection) -> Result<Vec<Claim>> {
         let workspace = workspace(cells)?;
         let (no, time, name) = (cells.count()?, Time(cells.next()?), cells.next()?);
         let changes = decode_changes(&cells.next::<String>()?)?;
-        claims.capture(workspace, &CaptureRow { no, time, name, changes });
+        claims.capture(workspace, &CaptureRow { no, time, name, changes, manifest: None });
         Ok(())
     })?;
     rows(db, DELTAS, [], name, |cells| {

@@ -1,0 +1,181 @@
+//! How the files of a folder differ between two moments. Must never say of a path that it was made or removed where one of them
+//! did not cover it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retake_core::{ConversationId, EntryId, FileChange, FilePath, Record, Time, Want};
+use retake_store::{CaptureRow, WorkspaceNo};
+use retake_worktree::{Known, Manifest};
+
+use super::blocking;
+use super::moment::{Below, Moment, is_below};
+use super::restore::uncovered;
+use super::workspace::Held;
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// So many captures are read at once.
+const PAGE: usize = 256;
+
+/// What was there at a moment.
+struct View {
+    records: BTreeMap<FilePath, Record>,
+    /// Of a checkpoint: what it covered.
+    manifest: Option<Manifest>,
+}
+
+impl View {
+    fn covers(&self, path: &FilePath) -> bool {
+        self.manifest.as_ref().is_none_or(|then| uncovered(then, path).is_none())
+    }
+}
+
+impl Engine {
+    /// What differs below these paths between a moment and another one, or now. Of a turn it is what calls of this conversation
+    /// have changed since, and what others wrote, as far as captures saw it.
+    pub async fn differences(
+        &self,
+        conversation: ConversationId,
+        paths: Below,
+        from: Moment,
+        to: Option<Moment>,
+    ) -> Result<Vec<FileChange>> {
+        let held = self.workspace(conversation).await?;
+        let (held, _) = self.capture(held, None).await?;
+        let (held, now) = blocking(move || {
+            let now = held.tree.records();
+            (held, now)
+        })
+        .await?;
+        let before = self.view(&held, conversation, &now, Some(&from)).await?;
+        let after = self.view(&held, conversation, &now, to.as_ref()).await?;
+        for path in paths.iter().flatten() {
+            check(&held, path, &[&before, &after])?;
+        }
+        let names: BTreeSet<&FilePath> = before.records.keys().chain(after.records.keys()).collect();
+        let wanted = names.into_iter().filter(|path| is_below(path, &paths));
+        let covered = wanted.filter(|path| before.covers(path) && after.covers(path));
+        // What was no covered path's change is none now either.
+        let covered = covered.filter(|path| !matches!(held.tree.known(path), Known::NotCovered(_)));
+        let change = |path: &FilePath| FileChange {
+            path: path.clone(),
+            before: before.records.get(path).cloned(),
+            after: after.records.get(path).cloned(),
+        };
+        let changes = covered.map(change).filter(|change| change.before != change.after);
+        Ok(without_full_folders(changes.collect()))
+    }
+
+    async fn view(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        now: &BTreeMap<FilePath, Record>,
+        moment: Option<&Moment>,
+    ) -> Result<View> {
+        let mut records = match moment {
+            Some(Moment::Checkpoint(capture)) => {
+                let manifest = self.manifest(capture).await?;
+                return Ok(View { records: manifest.records.clone(), manifest: Some(manifest) });
+            }
+            _ => now.clone(),
+        };
+        for (path, record) in self.past(held, conversation, now, moment).await? {
+            match record {
+                Some(record) => records.insert(path, record),
+                None => records.remove(&path),
+            };
+        }
+        Ok(View { records, manifest: None })
+    }
+
+    /// What paths were at a moment of the conversation, where that is something else than what is there now.
+    async fn past(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        now: &BTreeMap<FilePath, Record>,
+        moment: Option<&Moment>,
+    ) -> Result<BTreeMap<FilePath, Option<Record>>> {
+        let mut past = BTreeMap::new();
+        let Some(action) = moment.and_then(Moment::action) else {
+            return Ok(past);
+        };
+        let wanted = self.store().wanted(conversation, action.clone()).await?;
+        for wish in self.wishes(held, conversation, &action, wanted).await? {
+            if let Want::Layers(layers) = &wish.want
+                && wish.stack.layers() != layers.as_slice()
+            {
+                past.insert(wish.path, wish.stack.checkpoint(layers));
+            }
+        }
+        let Some(Moment::Before(entry)) = moment else {
+            return Ok(past);
+        };
+        let Some(said) = self.said_at(conversation, *entry).await? else {
+            return Ok(past);
+        };
+        for capture in self.captures_since(held.no, |time| time > said).await? {
+            for change in capture.changes {
+                let was = past.entry(change.path.clone()).or_insert_with(|| now.get(&change.path).cloned());
+                if *was == change.after {
+                    *was = change.before;
+                }
+            }
+        }
+        Ok(past)
+    }
+
+    async fn said_at(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<Time>> {
+        let shown = self.store().shown(conversation, entry).await?;
+        Ok(shown.and_then(|shown| shown.entry.ok()).map(|entry| entry.meta.time))
+    }
+
+    /// Captures of a workspace while their times are recent enough, newest first.
+    pub(super) async fn captures_since(
+        &self,
+        workspace: WorkspaceNo,
+        is_recent: impl Fn(Time) -> bool,
+    ) -> Result<Vec<CaptureRow>> {
+        let mut found: Vec<CaptureRow> = Vec::new();
+        loop {
+            let before = found.last().map(|last| last.no);
+            let page = self.store().captures(workspace, before, PAGE).await?;
+            let (read, kept) = (page.len(), found.len());
+            found.extend(page.into_iter().take_while(|capture| is_recent(capture.time)));
+            if read < PAGE || found.len() < kept + read {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// Refuses a path that is not there at either moment, or that is not covered.
+fn check(held: &Held, path: &FilePath, views: &[&View]) -> Result<()> {
+    if let Known::NotCovered(why) = held.tree.known(path) {
+        let what = format!("{path} is not covered: {why}");
+        return Err(EngineError::new(Kind::Refused, "not_covered", what));
+    }
+    let is_there = |view: &&View| view.records.keys().any(|there| there.is_within(path));
+    if views.iter().any(is_there) {
+        return Ok(());
+    }
+    let what = format!("there is no “{path}” in this folder, and there was none then");
+    Err(EngineError::new(Kind::NotFound, "unknown_path", what).hint("name files below this folder"))
+}
+
+/// A folder that came or went is told by what is in it.
+pub(super) fn without_full_folders(changes: Vec<FileChange>) -> Vec<FileChange> {
+    let is_folder = |change: &FileChange| {
+        let folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
+        let nothing = |record: &Option<Record>| record.is_none();
+        (folder(&change.before) && nothing(&change.after))
+            || (nothing(&change.before) && folder(&change.after))
+    };
+    let told = |at: usize| {
+        // What is in a folder comes right after it.
+        changes.get(at + 1).is_some_and(|next| next.path.is_within(&changes[at].path))
+    };
+    let keeps: Vec<bool> = (0..changes.len()).map(|at| !(is_folder(&changes[at]) && told(at))).collect();
+    changes.into_iter().zip(keeps).filter_map(|(change, keep)| keep.then_some(change)).collect()
+}

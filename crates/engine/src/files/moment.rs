@@ -1,0 +1,164 @@
+//! Moments of a folder that somebody names: before a turn, an earlier head, a checkpoint; and names of files as somebody types
+//! them. Must never guess: a name that means two things is refused.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use retake_core::{BadFilePath, ConversationId, EntryId, FilePath, Head, Hint, Remedy};
+use retake_store::{Action, CaptureRow};
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// A moment of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before this entry was said.
+    Before(EntryId),
+    /// What this head left.
+    Head(Head),
+    /// A capture that somebody named.
+    Checkpoint(Box<CaptureRow>),
+}
+
+/// Some paths of a folder: each of them and all below it; `None` is the folder itself.
+pub type Below = Vec<Option<FilePath>>;
+
+/// Whether a path is one of these, or below one.
+pub(super) fn is_below(path: &FilePath, below: &Below) -> bool {
+    below.iter().any(|folder| folder.as_ref().is_none_or(|folder| path.is_within(folder)))
+}
+
+impl Moment {
+    /// What goes there in the conversation: its deltas are those that the moment has in the files.
+    pub(super) fn action(&self) -> Option<Action> {
+        match self {
+            Self::Before(entry) => Some(Action::Rewind(*entry)),
+            Self::Head(head) => Some(Action::Restore(*head)),
+            Self::Checkpoint(_) => None,
+        }
+    }
+}
+
+impl Engine {
+    /// The moment of that name: a head, a checkpoint (by name, or `#N` by its number) or before an entry; without a name,
+    /// before the last turn.
+    pub async fn moment(&self, conversation: ConversationId, name: Option<&str>) -> Result<Moment> {
+        let Some(name) = name else {
+            let turns = self.store().summary(conversation).await?.counts.turns;
+            let last = self.store().turn(conversation, turns).await?;
+            let none = || {
+                EngineError::new(Kind::Refused, "no_turn", "there is no turn yet that could be gone back to")
+                    .hint("name a checkpoint")
+            };
+            return last.map(Moment::Before).ok_or_else(none);
+        };
+        if let Ok(head) = name.parse() {
+            return Ok(Moment::Head(head));
+        }
+        let held = self.workspace(conversation).await?;
+        if let Some(number) = name.strip_prefix('#').and_then(|number| number.parse::<u64>().ok()) {
+            let found = self.store().captures(held.no, Some(number.saturating_add(1)), 1).await?;
+            let found = found.into_iter().find(|row| row.no == number && row.manifest.is_some());
+            return found.map(|row| Moment::Checkpoint(Box::new(row))).ok_or_else(|| no_checkpoint(name));
+        }
+        let found = self.store().checkpoint(held.no, name.to_owned()).await?;
+        let entry = self.entry(conversation, name).await;
+        match (found, entry) {
+            (Some(row), Ok(_)) => {
+                let what = format!("“{name}” is a message and a checkpoint");
+                let which =
+                    format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
+                Err(EngineError::new(Kind::Usage, "ambiguous_moment", what).hint(which))
+            }
+            (Some(row), Err(_)) if row.manifest.is_some() => Ok(Moment::Checkpoint(Box::new(row))),
+            (Some(_), Err(_)) => Err(no_checkpoint(name)),
+            (None, Ok(entry)) => Ok(Moment::Before(entry)),
+            (None, Err(error)) => Err(self.no_moment(held.no, name, error).await?),
+        }
+    }
+
+    /// Why a name means nothing here; a checkpoint of another folder is told as one.
+    async fn no_moment(
+        &self,
+        here: retake_store::WorkspaceNo,
+        name: &str,
+        error: EngineError,
+    ) -> Result<EngineError> {
+        for other in self.store().workspaces().await?.into_iter().filter(|row| row.no != here) {
+            if self.store().checkpoint(other.no, name.to_owned()).await?.is_some() {
+                let root = String::from_utf8_lossy(&other.root).into_owned();
+                let what = format!("“{name}” is a checkpoint of another folder, {root}");
+                return Ok(EngineError::new(Kind::NotFound, "foreign_checkpoint", what)
+                    .hint("go to a conversation that works there"));
+            }
+        }
+        if error.code != "unknown_entry" {
+            return Ok(error);
+        }
+        let what = format!("there is no checkpoint and no message “{name}”");
+        let hint = Hint::new("{} shows the checkpoints, {} the messages", [Remedy::FilesLog, Remedy::Log]);
+        Ok(EngineError::new(Kind::NotFound, "unknown_moment", what).hint(hint))
+    }
+
+    /// Names as they were typed, as paths of the conversation's folder; the absolute form of one is the same.
+    pub async fn paths(&self, conversation: ConversationId, names: Vec<Vec<u8>>) -> Result<Below> {
+        let root = PathBuf::from(self.store().summary(conversation).await?.folder.unwrap_or_default());
+        names.into_iter().map(|name| path_below(&root, &name)).collect()
+    }
+}
+
+fn no_checkpoint(name: &str) -> EngineError {
+    let what = format!("“{name}” is no checkpoint: only what somebody gave a name is kept whole");
+    EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
+        .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog]))
+}
+
+/// A path below the root, or the root itself.
+fn path_below(root: &Path, name: &[u8]) -> Result<Option<FilePath>> {
+    let typed = Path::new(OsStr::from_bytes(name));
+    let real = std::fs::canonicalize(root);
+    let inside = if typed.is_absolute() {
+        let of_root = |root: &Path| typed.strip_prefix(root).ok().map(Path::to_owned);
+        let found = of_root(root).or_else(|| real.ok().and_then(|real| of_root(&real)));
+        found.ok_or_else(|| outside(typed, root))?
+    } else {
+        typed.to_owned()
+    };
+    let bytes = inside.as_os_str().as_bytes();
+    if !name.is_empty() && bytes.split(|byte| *byte == b'/').all(|part| matches!(part, b"" | b".")) {
+        return Ok(None);
+    }
+    FilePath::new(bytes).map(Some).map_err(|error| bad(&error))
+}
+
+fn bad(error: &BadFilePath) -> EngineError {
+    EngineError::new(Kind::Usage, "bad_path", error.to_string()).hint("name files of this folder")
+}
+
+fn outside(path: &Path, root: &Path) -> EngineError {
+    let what = format!("{} is outside of {}", path.display(), root.display());
+    EngineError::new(Kind::Usage, "bad_path", what).hint("name files of this folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_one_path_are_one_and_what_is_outside_is_refused() {
+        let root = Path::new("/no/such/root");
+        let below = |name: &str| path_below(root, name.as_bytes());
+        for form in ["a/b", "./a/b", "/no/such/root/a/b", "a//b/"] {
+            assert_eq!(below(form).unwrap().unwrap().as_bytes(), b"a/b", "{form}");
+        }
+        for form in [".", "./", "/no/such/root", "/no/such/root/"] {
+            assert_eq!(below(form).unwrap(), None, "{form}");
+        }
+        for bad in ["", "..", "a/../b", "/etc/passwd", "/no/such/root2", "/no/such/root/../x", ".git/config"]
+        {
+            assert_eq!(below(bad).unwrap_err().code, "bad_path", "{bad}");
+        }
+    }
+}

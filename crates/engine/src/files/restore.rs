@@ -1,0 +1,141 @@
+//! Named files or folders, as they were at a moment. It is what somebody asks for, so the layers of calls stay as they are:
+//! going back past it and to before it keeps what was put back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use retake_core::{ConversationId, FilePath, Record, Want, Wish};
+use retake_store::CaptureRow;
+use retake_worktree::{Known, Manifest, Objects, WhyNot, WorktreeError};
+
+use super::blocking;
+use super::moment::{Below, Moment, is_below};
+use super::workspace::Held;
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// Files to be put back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restore {
+    /// Which.
+    pub paths: Below,
+    /// To when.
+    pub to: Moment,
+}
+
+impl Engine {
+    /// What a restore wants of each path.
+    pub(super) async fn put_back(
+        &self,
+        held: Held,
+        conversation: ConversationId,
+        restore: &Restore,
+    ) -> Result<(Held, Vec<Wish>)> {
+        let (held, wishes, then) = match &restore.to {
+            Moment::Checkpoint(capture) => {
+                let then = Arc::new(self.manifest(capture).await?);
+                let (held, wishes) = self.versions(held, conversation, restore, Arc::clone(&then)).await?;
+                (held, wishes, Some(then))
+            }
+            moment => {
+                let action = moment.action().expect("BUG: what is no checkpoint is in the conversation");
+                let wanted = self.store().wanted(conversation, action.clone()).await?;
+                let mut wishes = self.wishes(&held, conversation, &action, wanted).await?;
+                wishes.retain(|wish| is_below(&wish.path, &restore.paths));
+                let wishes = wishes.into_iter().map(|wish| match wish.want {
+                    Want::Layers(layers) => Wish { want: Want::PutBack(layers), ..wish },
+                    _ => wish,
+                });
+                (held, wishes.collect(), None)
+            }
+        };
+        for path in restore.paths.iter().flatten() {
+            check(&held, path, &wishes, then.as_deref())?;
+        }
+        Ok((held, wishes))
+    }
+
+    /// All that was there at a checkpoint.
+    pub(super) async fn manifest(&self, capture: &CaptureRow) -> Result<Manifest> {
+        let objects = self.files.objects().await?;
+        let gone = || {
+            let name = capture.name.clone().unwrap_or_default();
+            let what = format!("what was there at the checkpoint “{name}” is no longer kept");
+            EngineError::new(Kind::Refused, "not_kept", what)
+        };
+        let manifest = capture.manifest.ok_or_else(gone)?;
+        match blocking(move || Manifest::read(&*objects as &dyn Objects, manifest)).await? {
+            Err(WorktreeError::Missing(_)) => Err(gone()),
+            read => Ok(read?),
+        }
+    }
+
+    /// The paths that are not what they were at a checkpoint, where it is known what they were.
+    async fn versions(
+        &self,
+        held: Held,
+        conversation: ConversationId,
+        restore: &Restore,
+        then: Arc<Manifest>,
+    ) -> Result<(Held, Vec<Wish>)> {
+        let paths = restore.paths.clone();
+        let (held, changed) = blocking(move || {
+            let changed = differing(&then, &held.tree.records(), &paths);
+            (held, changed)
+        })
+        .await?;
+        let names = changed.keys().cloned().collect();
+        let stacks = self.store().layers(conversation, held.no, names).await?;
+        let wish = |((path, stack), record)| {
+            let named = restore.paths.iter().flatten().any(|named| *named == path);
+            Wish { path, stack, want: Want::Version { record, named } }
+        };
+        let wishes = stacks.into_iter().zip(changed.into_values()).map(wish).collect();
+        Ok((held, wishes))
+    }
+}
+
+/// The paths that differ, with what they were. What was not covered then is not known to have been absent.
+pub(super) fn differing(
+    then: &Manifest,
+    now: &BTreeMap<FilePath, Record>,
+    paths: &Below,
+) -> BTreeMap<FilePath, Option<Record>> {
+    let was = then.records.iter().filter(|(path, record)| now.get(path) != Some(record));
+    let was = was.map(|(path, record)| (path.clone(), Some(record.clone())));
+    let made = now.keys().filter(|path| !then.records.contains_key(path));
+    let made = made.filter(|path| uncovered(then, path).is_none()).map(|path| (path.clone(), None));
+    was.chain(made).filter(|(path, _)| is_below(path, paths)).collect()
+}
+
+/// Why a path was not covered: it, or a folder that it is in.
+pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
+    let mut at = Some(path.clone());
+    while let Some(here) = at {
+        if let Some(why) = then.uncovered.get(&here) {
+            return Some(*why);
+        }
+        at = here.parent();
+    }
+    None
+}
+
+/// Refuses a path of which nothing is known, or which nobody can put back.
+fn check(held: &Held, path: &FilePath, wishes: &[Wish], then: Option<&Manifest>) -> Result<()> {
+    let refused = |what: String| Err(EngineError::new(Kind::Refused, "not_covered", what));
+    if let Some(why) = then.and_then(|then| uncovered(then, path)) {
+        return refused(format!("{path} was not covered then: {why}"));
+    }
+    match held.tree.known(path) {
+        Known::NotCovered(why) => refused(format!("{path} is not covered: {why}")),
+        Known::Is(_) => Ok(()),
+        Known::Absent => {
+            let there_then = then.is_some_and(|then| then.records.contains_key(path));
+            if there_then || wishes.iter().any(|wish| wish.path.is_within(path)) {
+                return Ok(());
+            }
+            let what = format!("there is no “{path}” in this folder, and there was none then");
+            Err(EngineError::new(Kind::NotFound, "unknown_path", what).hint("name files below this folder"))
+        }
+    }
+}

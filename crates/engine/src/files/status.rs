@@ -1,0 +1,174 @@
+//! What differs in a folder now, by whom as far as that is known, and what nobody looks after. Looks and tells, changes nothing.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use retake_core::{
+    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Record, Stack,
+};
+use retake_store::WorkspaceNo;
+use retake_worktree::{Known, Sweep, Uncovered};
+
+use super::compare::without_full_folders;
+use super::processes;
+use super::workspace::Held;
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// The state of a folder.
+#[derive(Clone, Debug)]
+pub struct FilesStatus {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What calls of this conversation have changed, and is in the files now.
+    pub calls: Vec<ByCalls>,
+    /// What else has changed since the conversation began, as far as captures saw it.
+    pub others: Vec<FileChange>,
+    /// How many calls are in the files though the conversation went back to before them.
+    pub ahead: usize,
+    /// How many calls of the conversation are not in all the files that they changed.
+    pub behind: usize,
+    /// What is not covered.
+    pub uncovered: Vec<Uncovered>,
+    /// Calls of which processes still run.
+    pub running: Vec<Job>,
+}
+
+/// A path that calls have changed.
+#[derive(Clone, Debug)]
+pub struct ByCalls {
+    /// What it was before them, and is now.
+    pub change: FileChange,
+    /// How sure that is: the least sure of them.
+    pub grade: Grade,
+    /// Their results.
+    pub calls: Vec<EntryId>,
+    /// Somebody else has changed it since.
+    pub touched: bool,
+}
+
+/// A call of which processes still run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The entry of the call.
+    pub call: EntryId,
+    /// What it was asked to do: the command, or else its arguments.
+    pub what: String,
+    /// How many processes.
+    pub processes: usize,
+}
+
+impl Engine {
+    /// What differs in the folder of a conversation.
+    pub async fn files_status(&self, conversation: ConversationId) -> Result<FilesStatus> {
+        let held = self.workspace(conversation).await?;
+        let (held, _, uncovered) = self.capture_all(held, Sweep::Whole, None).await?;
+        let snapshot = self.store().snapshot(conversation).await?;
+        let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
+        let mut status = FilesStatus {
+            folder: held.root.path().to_owned(),
+            calls: Vec::new(),
+            others: Vec::new(),
+            ahead: 0,
+            behind: 0,
+            uncovered,
+            running: self.running_calls(held.no).await?,
+        };
+        let mut entries = HashMap::new();
+        let mut touched: BTreeMap<FilePath, ()> = BTreeMap::new();
+        for (line, entry) in self.store().deltas(conversation).await? {
+            if line.workspace != held.no {
+                continue;
+            }
+            let pos = Pos::new(depth, line.seq);
+            let wanted = known.is_on_path(pos) && known.mark(pos) != Mark::Dropped;
+            status.ahead += usize::from(!wanted && line.applied > 0);
+            status.behind += usize::from(wanted && line.applied < line.paths);
+            entries.insert(line.no, entry);
+            if line.applied > 0 {
+                let layers = self.store().delta(conversation, line.no).await?;
+                touched.extend(layers.into_iter().map(|(path, _)| (path, ())));
+            }
+        }
+        let stacks = self.store().layers(conversation, held.no, touched.into_keys().collect()).await?;
+        let theirs = self.others(&held, conversation, &stacks).await?;
+        status.calls =
+            stacks.into_iter().filter_map(|(path, stack)| by_calls(&held, path, &stack, &entries)).collect();
+        status.others = theirs;
+        Ok(status)
+    }
+
+    /// What others have changed since the conversation began, where no call of it has.
+    async fn others(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        stacks: &[(FilePath, Stack)],
+    ) -> Result<Vec<FileChange>> {
+        let began = self.store().summary(conversation).await?.created;
+        let mut first: BTreeMap<FilePath, Option<Record>> = BTreeMap::new();
+        for capture in self.captures_since(held.no, |time| time >= began).await? {
+            first.extend(capture.changes.into_iter().map(|change| (change.path, change.before)));
+        }
+        for (path, _) in stacks.iter().filter(|(_, stack)| !stack.layers().is_empty()) {
+            first.remove(path);
+        }
+        let changes = first.into_iter().filter_map(|(path, before)| {
+            let after = now(held, &path)?;
+            (before != after).then_some(FileChange { path, before, after })
+        });
+        Ok(without_full_folders(changes.collect()))
+    }
+
+    /// Calls that may be changing a workspace, of any conversation, of which processes still run.
+    async fn running_calls(&self, workspace: WorkspaceNo) -> Result<Vec<Job>> {
+        let mut running = Vec::new();
+        for call in self.store().open_calls().await?.into_iter().filter(|call| call.workspace == workspace) {
+            let processes = processes::alive(&call.id).len();
+            if processes > 0 {
+                let parts = self.store().content(call.conversation, call.entry).await?;
+                let what = parts.iter().find_map(|part| match part {
+                    Part::ToolCall { arguments, .. } => Some(asked(arguments)),
+                    _ => None,
+                });
+                running.push(Job { call: call.entry, what: what.unwrap_or_default(), processes });
+            }
+        }
+        Ok(running)
+    }
+}
+
+/// What is at a path now; nothing, where that is not known.
+fn now(held: &Held, path: &FilePath) -> Option<Option<Record>> {
+    match held.tree.known(path) {
+        Known::Absent => Some(None),
+        Known::Is(record) => Some(Some(record)),
+        Known::NotCovered(_) => None,
+    }
+}
+
+fn by_calls(
+    held: &Held,
+    path: FilePath,
+    stack: &Stack,
+    entries: &HashMap<DeltaNo, EntryId>,
+) -> Option<ByCalls> {
+    let (first, last) = (stack.layers().first()?, stack.layers().last()?);
+    let after = now(held, &path)?;
+    let touched = last.after != after;
+    let change = FileChange { path, before: first.before.clone(), after };
+    let differs = change.before != change.after;
+    let grade = stack.layers().iter().map(|layer| layer.grade).max()?;
+    let mut calls: Vec<_> =
+        stack.layers().iter().filter_map(|layer| entries.get(&layer.delta).copied()).collect();
+    calls.dedup();
+    differs.then_some(ByCalls { change, grade, calls, touched })
+}
+
+/// What a call was asked to do.
+fn asked(arguments: &str) -> String {
+    let parsed: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
+    let words = parsed.as_ref().and_then(|parsed| parsed["command"].as_array());
+    let words: Option<Vec<&str>> = words.map(|words| words.iter().filter_map(|word| word.as_str()).collect());
+    words.map_or_else(|| arguments.to_owned(), |words| words.join(" "))
+}
