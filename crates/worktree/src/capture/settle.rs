@@ -1,7 +1,7 @@
 //! What a sweep found, compared with what the index had: changes where both sides were covered, coverage where not, and
 //! the next index. The rule of coverage on both sides is here and in `descend`; nothing here looks at the disk.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
@@ -9,7 +9,7 @@ use retake_core::{FileChange, FilePath, Record};
 use super::coverage::{CoverageChange, WhyNot};
 use super::findings::Findings;
 use super::index::{Entry, Folder, Index, Place, What, child, is_before};
-use super::sweep::{Draft, Found, Outcome, Side, Standing, State};
+use super::sweep::{Draft, Found, Job, Outcome, Side, Standing, State};
 
 /// The comparison while it runs.
 pub(crate) struct Settling<'a> {
@@ -35,6 +35,18 @@ enum Fate {
     Gone,
 }
 
+impl Outcome {
+    fn fate(&self) -> Option<Fate> {
+        match self {
+            Self::Seen { standing: Standing::Leaving(why), .. } => Some(Fate::Left(*why)),
+            Self::Seen { .. } => None,
+            Self::Uncovered(why) => Some(Fate::Uncovered(*why)),
+            Self::Unknown(why) => Some(Fate::Unknown(*why)),
+            Self::Gone => Some(Fate::Gone),
+        }
+    }
+}
+
 /// A folder being compared.
 struct Here<'a> {
     place: Option<&'a FilePath>,
@@ -57,34 +69,23 @@ impl<'a> Settling<'a> {
             since,
             changed: false,
         };
-        let mut parents = HashSet::new();
-        let mut seen = HashSet::new();
-        for one in &found {
-            let Some(path) = &one.job.place else {
-                seen.insert(None);
-                continue;
-            };
-            let fate = match one.outcome {
-                Outcome::Seen { standing: Standing::Leaving(why), .. } => Some(Fate::Left(why)),
-                Outcome::Seen { .. } => None,
-                Outcome::Uncovered(why) => Some(Fate::Uncovered(why)),
-                Outcome::Unknown(why) => Some(Fate::Unknown(why)),
-                Outcome::Gone => Some(Fate::Gone),
-            };
-            if let Some(fate) = fate {
+        // Outer before inner: what a folder took along when it went is not asked for again.
+        let mut waiting: BTreeMap<Place, Option<Found>> = BTreeMap::new();
+        for one in found {
+            if let (Some(path), Some(fate)) = (&one.job.place, one.outcome.fate()) {
                 this.fates.insert(path.clone(), fate);
-                parents.insert(path.parent());
+                waiting.entry(path.parent()).or_default();
             }
             if matches!(one.outcome, Outcome::Seen { .. }) {
-                seen.insert(one.job.place.clone());
+                waiting.insert(one.job.place.clone(), Some(one));
             }
         }
-        for one in found {
-            this.folder(one);
-        }
-        // Folders that are as they were themselves, but hold one that isn't.
-        for place in parents.difference(&seen) {
-            this.unchanged_but_for_folders(place);
+        for (place, found) in waiting {
+            match found {
+                Some(found) => this.folder(found),
+                // As it was itself, but it holds one that isn't.
+                None => this.unchanged_but_for_folders(&place),
+            }
         }
         this
     }
@@ -130,6 +131,9 @@ impl<'a> Settling<'a> {
             return;
         };
         let job = found.job;
+        if self.is_lost(&job) {
+            return;
+        }
         // Folders come before those in them. One that took another's place brought its files along, whatever their stamps.
         let fresh = job.old.as_ref().is_none_or(|old| old.inode != inode)
             && job.place.as_ref().is_some_and(|path| {
@@ -177,6 +181,16 @@ impl<'a> Settling<'a> {
         }
     }
 
+    /// Whether a folder around it turned out to be gone or not covered, although this one was looked at: that has told of
+    /// all in it. In one that leaves the index the changes count.
+    fn is_lost(&self, job: &Job) -> bool {
+        let Some(path) = &job.place else { return false };
+        if job.alone {
+            return !self.folders.contains_key(&job.place);
+        }
+        !matches!(job.standing, Standing::Leaving(_)) && !self.folders.contains_key(&path.parent())
+    }
+
     /// Whether a change that left this stamp was missed by the last capture, which did not look everywhere.
     fn is_late(&self, ctime: i64) -> bool {
         self.since.is_some_and(|began| is_before(ctime, began))
@@ -203,8 +217,9 @@ impl<'a> Settling<'a> {
         if !self.folders.contains_key(place) {
             return;
         }
-        let ctime = i64::MAX;
-        let here = Here { place: place.as_ref(), late: false, standing: Standing::Both, ctime, fresh: false };
+        // Nobody looked at its stamp: if the last capture did not look everywhere, what went may have gone before that.
+        let (late, ctime) = (self.since.is_some(), i64::MAX);
+        let here = Here { place: place.as_ref(), late, standing: Standing::Both, ctime, fresh: false };
         let entries = old.entries.iter().filter_map(|entry| self.kept(&here, entry)).collect();
         self.put(place.clone(), Folder { mode: old.mode, inode: old.inode, entries });
     }

@@ -31,8 +31,8 @@ pub(crate) struct Context<'a> {
     /// Warm files with a stamp as young as this are read again.
     pub warm_since: i64,
     pub looked: &'a (dyn Fn(u64) + Sync),
-    /// Set when ignore files changed in a folder that was looked at alone, or another folder took the place of a
-    /// known one in it: then that is not enough.
+    /// Set when ignore files changed in a folder that was looked at alone, or it was marked as one not to cover, or
+    /// another folder took the place of a known one in it: then that is not enough.
     pub not_enough: AtomicBool,
 }
 

@@ -106,6 +106,9 @@ impl<'a> Visitor<'a> {
         if job.place.is_some()
             && let Some(why) = rules::marked(listing, || self.is_tag(fd.as_fd()))
         {
+            if job.alone {
+                self.context.not_enough.store(true, Ordering::Relaxed);
+            }
             let leaves = standing == Standing::Both && job.old.is_some() && !job.late;
             match standing {
                 _ if why == WhyNot::Repository => return Ok(Some(Outcome::Uncovered(why))),

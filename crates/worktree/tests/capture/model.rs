@@ -417,3 +417,17 @@ proptest! {
         run_with_lies(&steps);
     }
 }
+
+#[test]
+fn folders_that_went_one_in_the_other_are_told_once() {
+    let write = |path: &str| Step::Write(path.into(), 1, 0);
+    // Of the root, where `a` went from, the watch is silent.
+    let steps = [
+        (write("a/b/build/x.log"), 0),
+        (Step::Capture, 0),
+        (Step::Remove("a".into()), 0),
+        (Step::Watched, 0b1_1110),
+    ];
+    // Not by luck: in whatever order they come.
+    (0..8).for_each(|_| run_with_lies(&steps));
+}

@@ -292,6 +292,51 @@ impl Known {
 }
 
 #[test]
+fn a_folder_that_moves_at_any_step_of_a_hinted_capture_is_told_once() {
+    for comes in [false, true] {
+        for with_root in [false, true] {
+            moves_while_hinted(comes, with_root);
+        }
+    }
+}
+
+fn moves_while_hinted(comes: bool, with_root: bool) {
+    for moment in 1.. {
+        let when = format!("comes: {comes}, root: {with_root}, at {moment}");
+        let home = quick_dir();
+        let root = home.path().join("root");
+        write(&root, "a/b/file", "x");
+        let mut place = Place::open(home.path());
+        place.keep().expect("kept");
+        let mut known = Known { records: place.tree.records(), gained: Vec::new() };
+        write(&root, "a/b/file", "other");
+        write(&root, "a/b/new/file", "x");
+        let (here, aside) = (root.join("a"), home.path().join("aside"));
+        if comes {
+            fs::rename(&here, &aside).expect("moved");
+        }
+        let passed = Rc::new(Cell::new(false));
+        let done = Rc::clone(&passed);
+        let guard = at(moment, move || {
+            done.set(true);
+            if comes { fs::rename(&aside, &here) } else { fs::rename(&here, &aside) }
+        });
+        let mut named = vec![Some(file_path("a")), Some(file_path("a/b"))];
+        named.extend(with_root.then_some(None));
+        let capture = place.tree.capture(&Sweep::Folders(named), Permission::Ask, &|_| ());
+        drop(guard);
+        let capture = capture.expect("looked");
+        known.follow(&place.tree.accept(capture).expect("accepted"), &when);
+        known.follow(&place.keep().expect("kept"), &when);
+        place.agrees(&when);
+        assert_eq!(known.records, place.tree.records(), "{when}");
+        if !passed.get() {
+            return assert!(moment > 5, "{when}");
+        }
+    }
+}
+
+#[test]
 fn a_root_that_goes_at_any_step_of_a_capture_takes_nothing_with_it() {
     let expected = expected();
     for another in [false, true] {

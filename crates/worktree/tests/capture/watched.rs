@@ -155,6 +155,27 @@ fn what_was_missed_is_late() {
 }
 
 #[test]
+fn a_folder_that_went_unnoticed_is_late_when_it_alone_is_named() {
+    let mut world = World::with(|root| write(root, "d/e/file", "x"));
+    fs::remove_dir_all(world.at("d/e")).unwrap();
+    assert_eq!(named(&mut world, &[]), NOTHING);
+    assert_eq!(named(&mut world, &["d/e"]), ["?- d/e", "?- d/e/file"]);
+    assert_eq!(world.lines(), NOTHING);
+}
+
+#[test]
+fn a_folder_that_is_marked_leaves_with_the_changes_of_all_in_it() {
+    let mut world = World::with(|root| write(root, "d/e/file", "x"));
+    world.write("d/e/file", "y");
+    world.write("d/pyvenv.cfg", "");
+    assert_eq!(
+        named(&mut world, &["d"]),
+        ["~ d/e/file", "+ d/pyvenv.cfg", "lost d: a Python environment, by its pyvenv.cfg"]
+    );
+    assert_eq!(world.lines(), NOTHING);
+}
+
+#[test]
 fn a_root_that_goes_takes_its_watch_with_it() {
     let mut world = world();
     let aside = world.dir.path().join("aside");
