@@ -58,6 +58,7 @@ impl Engine {
         conversation: ConversationId,
         apply: Apply,
     ) -> Result<(Receipt, ObjectsErased)> {
+        self.look_first(conversation).await;
         let _quiet = self.files.quiet().await;
         let mut by = apply.by;
         if by.request.is_some() && by.wording.is_none() {
@@ -73,6 +74,7 @@ impl Engine {
 
     /// What an erasure would do. Changes nothing.
     pub async fn plan_erase(&self, conversation: ConversationId, action: Action) -> Result<ErasePlan> {
+        self.look_first(conversation).await;
         let _quiet = self.files.quiet().await;
         let action = self.with_objects(action).await?;
         let files = self.store().erasing(conversation, action.clone()).await?;
@@ -83,6 +85,16 @@ impl Engine {
             objects = tally(files.objects.iter().copied(), &in_use).1;
         }
         Ok(ErasePlan { conversation: planned, files, objects })
+    }
+
+    /// Looks at the folder: what was removed there since is not what a file is now, and an index must not name it. A folder that
+    /// is gone or can't be looked at keeps nothing from being erased.
+    async fn look_first(&self, conversation: ConversationId) {
+        if self.store().has_changes(conversation).await.unwrap_or(false)
+            && let Ok(held) = self.workspace(conversation).await
+        {
+            drop(self.capture(held, None).await);
+        }
     }
 
     /// What is left to be erased of a start before this one.

@@ -195,3 +195,14 @@ async fn killed_between_rows_and_bytes_an_erasure_is_finished_at_the_next_start(
     assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new(), "twice is once");
     assert_eq!(yard.read("a").as_deref(), Some("1\n"));
 }
+
+#[tokio::test]
+async fn what_the_user_has_just_removed_is_erased_with_its_name() {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    yard.run("echo x > hunter2name").await;
+    yard.engine.checkpoint(yard.id, "cp".into()).await.expect("kept");
+    fs::remove_file(yard.path("hunter2name")).expect("removed");
+    let done = erase(&yard, matching("hunter2name")).await;
+    assert_eq!((done.gone > 0, done.shared, done.current), (true, 0, 0), "{done:?}");
+    assert_eq!(holding(&yard.dir.path().join("data"), b"hunter2name"), Vec::<PathBuf>::new());
+}
