@@ -93,8 +93,27 @@ pub enum Part {
         /// Opaque; sent back verbatim to the provider that made it.
         signature: Option<String>,
     },
+    /// What the entry makes known to later turns; neither people nor the model read it.
+    Facts(Vec<Fact>),
     /// What `Erase` left of a content part: nothing but the fact.
     Erased,
+}
+
+/// Something that an entry makes known to later turns: the folder that the shell stands in, the to-do list, which version
+/// of a file the agent has read. The last one of a key on the path counts, so that a rewind takes it along.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fact {
+    /// What it is of, such as `cwd`, `todo` or `read/src/main.rs`.
+    pub key: String,
+    /// What holds since then; what it says is its writer's. Empty takes the fact away.
+    pub value: String,
+}
+
+impl Fact {
+    /// A fact.
+    pub fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { key: key.into(), value: value.into() }
+    }
 }
 
 /// Whether a tool call worked.
@@ -153,6 +172,9 @@ impl Part {
             }
             Self::Reasoning { text, signature } => Self::Reasoning { text: own(text), signature },
             Self::File { name, media_type, source } => Self::File { name: own(name), media_type, source },
+            Self::Facts(facts) => {
+                Self::Facts(facts.into_iter().map(|fact| Fact::new(own(fact.key), own(fact.value))).collect())
+            }
             other @ (Self::Image { .. } | Self::Erased) => other,
         }
     }

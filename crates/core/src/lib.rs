@@ -7,6 +7,7 @@
 mod content;
 mod conversation;
 mod decide;
+mod effect;
 mod entry;
 mod files;
 mod fold;
@@ -16,6 +17,7 @@ mod line;
 mod mark;
 mod op;
 mod path;
+mod permission;
 mod plan;
 mod preview;
 mod prompt;
@@ -26,9 +28,10 @@ mod state;
 mod tree;
 mod turns;
 
-pub use content::{Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
+pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
 pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
 pub use decide::{FoldRequest, MarkRequest, Targets};
+pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
     BadFilePath, Choice, Chosen, Clash, ContentHash, DeltaNo, FileChange, FilePath, FilePlan, GitMove,
@@ -42,6 +45,7 @@ pub use line::{Line, Step};
 pub use mark::{Mark, MarkChange, Marks};
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
+pub use permission::{Mode, Permission, Rule, Ruling, Settled};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_RESULT, repaired, summary_message};

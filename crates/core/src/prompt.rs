@@ -45,7 +45,7 @@ pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
     let mut prompt: Vec<Message> = Vec::new();
     let mut open: Vec<String> = Vec::new();
     for mut message in messages {
-        message.parts.retain(|part| !matches!(part, Part::Erased));
+        message.parts.retain(|part| !matches!(part, Part::Erased | Part::Facts(_)));
         if message.role == Role::Tool {
             message.parts.retain(|part| match part.answered_call() {
                 Some(call) => take(&mut open, call),

@@ -25,7 +25,7 @@ pub use files::{
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
-pub use run::{Ended, Outcome, RunEvent, RunRequest, Start};
+pub use run::{Asks, CallEnded, CallShown, Decision, Ended, Outcome, Question, RunEvent, RunRequest, Start};
 
 /// What captures and plans of files say.
 pub mod worktree {

@@ -5,6 +5,7 @@
 
 mod again;
 mod drive;
+mod event;
 mod recover;
 
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use tokio::sync::mpsc;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::model::Choice;
+
+pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
 
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,21 +54,6 @@ impl RunRequest {
         self.by.wording = self.by.wording.or_else(|| self.by.request.is_some().then(asks));
         self
     }
-}
-
-/// What a run says while it goes on.
-#[derive(Debug)]
-pub enum RunEvent {
-    /// The prompt is stored; the model is called.
-    Started(Option<Receipt>, String),
-    /// More of the answer.
-    Text(String),
-    /// More of the reasoning.
-    Reasoning(String),
-    /// Something to know.
-    Notice(String),
-    /// The last event.
-    Ended(Ended),
 }
 
 /// How a run ended.

@@ -102,8 +102,9 @@ fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Proble
     }
 }
 
-pub(crate) fn part(part: Part) -> retake_wire::Part {
-    match part {
+/// A part as people get it. What is known to later turns is not said to anybody.
+fn part(part: Part) -> Option<retake_wire::Part> {
+    Some(match part {
         Part::Text(text) => retake_wire::Part::Text { text },
         Part::Image { media_type, source: from } => {
             let (data, url) = source(from);
@@ -119,11 +120,12 @@ pub(crate) fn part(part: Part) -> retake_wire::Part {
         }
         Part::Reasoning { text, signature } => retake_wire::Part::Reasoning { text, signature },
         Part::Erased => retake_wire::Part::Erased,
-    }
+        Part::Facts(_) => return None,
+    })
 }
 
 pub(crate) fn parts(all: Vec<Part>) -> Vec<retake_wire::Part> {
-    all.into_iter().map(part).collect()
+    all.into_iter().filter_map(part).collect()
 }
 
 fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {

@@ -1,6 +1,7 @@
 //! Gives the engine to faces: today as an in-process `Client`, later over sockets. It translates and decides
 //! nothing.
 
+mod agent;
 mod convert;
 mod dispatch;
 mod open;

@@ -6,6 +6,7 @@ use retake_core::ConversationId;
 use retake_wire::{Ended, Outcome, Problem, Run, RunEvent};
 
 use crate::InProcess;
+use crate::agent;
 use crate::convert::problem;
 use crate::dispatch::store_problem;
 
@@ -23,6 +24,7 @@ impl InProcess {
 
     async fn event(&self, conversation: ConversationId, event: retake_engine::RunEvent) -> RunEvent {
         match event {
+            retake_engine::RunEvent::Queued => RunEvent::Queued,
             retake_engine::RunEvent::Started(receipt, model) => {
                 let receipt = match receipt {
                     Some(receipt) => self.wire_receipt(&receipt).await.ok().map(Box::new),
@@ -33,6 +35,16 @@ impl InProcess {
             retake_engine::RunEvent::Text(text) => RunEvent::Text { text },
             retake_engine::RunEvent::Reasoning(text) => RunEvent::Reasoning { text },
             retake_engine::RunEvent::Notice(text) => RunEvent::Notice { text },
+            retake_engine::RunEvent::Answered(entry) => RunEvent::Answered { entry: entry.to_string() },
+            retake_engine::RunEvent::Asks(asks) => RunEvent::Asks(Box::new(agent::asks(asks))),
+            retake_engine::RunEvent::Question(question) => RunEvent::Question(agent::question(question)),
+            retake_engine::RunEvent::Calling(call) => RunEvent::Calling(agent::call(call)),
+            retake_engine::RunEvent::Printed(call, text) => RunEvent::Printed { call, text },
+            retake_engine::RunEvent::Called(ended) => RunEvent::Called(agent::ended(ended)),
+            retake_engine::RunEvent::Joined(receipt) => match self.wire_receipt(&receipt).await {
+                Ok(receipt) => RunEvent::Joined { receipt: Box::new(receipt) },
+                Err(problem) => RunEvent::Notice { text: problem.message },
+            },
             retake_engine::RunEvent::Ended(ended) => {
                 RunEvent::Ended(Box::new(self.ended(conversation, ended).await))
             }

@@ -3,6 +3,7 @@
 //! Everything a face does is a [`Request`] or a [`Run`] to a [`Client`]; no verb is written twice.
 
 mod action;
+mod agent;
 mod client;
 mod content;
 mod files;
@@ -13,6 +14,7 @@ mod run;
 mod search;
 
 pub use action::{Action, MarkVerb};
+pub use agent::{Asks, CallEnded, CallShown, EffectClass, Question, Rule, Ruling};
 pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
 pub use files::{

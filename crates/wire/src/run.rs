@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::{Asks, CallEnded, CallShown, Question};
 use crate::client::Problem;
 use crate::content::Part;
 use crate::reply::{Entry, Receipt};
@@ -85,6 +86,8 @@ pub enum Attached {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
+    /// Another run goes on; this one waits behind it.
+    Queued,
     /// The prompt is stored; the model is called.
     Started {
         /// The prompt's receipt; absent for an answer to what was there.
@@ -106,6 +109,31 @@ pub enum RunEvent {
     Notice {
         /// A sentence.
         text: String,
+    },
+    /// An answer that asks for tools is stored; its calls follow.
+    Answered {
+        /// The answer.
+        entry: String,
+    },
+    /// Somebody is to say whether a call may run.
+    Asks(Box<Asks>),
+    /// A tool asks a person something.
+    Question(Question),
+    /// A call begins.
+    Calling(CallShown),
+    /// A piece of what a call prints.
+    Printed {
+        /// The call.
+        call: String,
+        /// To be appended.
+        text: String,
+    },
+    /// A call is over, and its result is stored.
+    Called(CallEnded),
+    /// What was said meanwhile has become part of this run.
+    Joined {
+        /// Its receipt.
+        receipt: Box<Receipt>,
     },
     /// The run has ended. The last event.
     Ended(Box<Ended>),

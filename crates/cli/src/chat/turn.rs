@@ -150,7 +150,8 @@ impl Shown {
                 self.end(chat)?;
                 chat.dim(&safe::block(&text))
             }
-            RunEvent::Ended(_) => Ok(()),
+            // The run goes on in words that come with them.
+            _ => Ok(()),
         }
     }
 

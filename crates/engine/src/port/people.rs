@@ -84,17 +84,17 @@ enum Piece {
 
 fn parts_of(exported: &Exported) -> Vec<Piece> {
     match &exported.shown.entry {
-        Ok(entry) => entry.parts.iter().map(piece).collect(),
+        Ok(entry) => entry.parts.iter().filter_map(piece).collect(),
         Err(why) => vec![Piece::Words(format!("[It can't be read: {}]", shown(why)))],
     }
 }
 
-fn piece(part: &Part) -> Piece {
+fn piece(part: &Part) -> Option<Piece> {
     let place = |source: &Source| match source {
         Source::Inline(bytes) => format!("{} bytes", bytes.len()),
         Source::Link(link) => shown(link),
     };
-    match part {
+    Some(match part {
         Part::Text(text) => Piece::Words(shown(text)),
         Part::Image { media_type, source } => {
             Piece::Words(format!("[image: {}, {}]", shown(media_type), place(source)))
@@ -110,8 +110,9 @@ fn piece(part: &Part) -> Piece {
             Piece::Block(name.to_owned(), shown(content))
         }
         Part::Reasoning { text, .. } => Piece::Block("reasoning".to_owned(), shown(text)),
+        Part::Facts(_) => return None,
         Part::Erased => Piece::Words("[erased]".to_owned()),
-    }
+    })
 }
 
 /// A block of code whose fence is longer than any in it.

@@ -91,7 +91,9 @@ impl InProcess {
         let mut parts = convert::parts_in(parts)?;
         if attached == Attached::Kept {
             let old = self.engine.store().content(of, entry).await.map_err(store_problem)?;
-            parts.extend(old.into_iter().filter(|part| !matches!(part, Part::Text(_) | Part::Erased)));
+            parts.extend(
+                old.into_iter().filter(|part| !matches!(part, Part::Text(_) | Part::Facts(_) | Part::Erased)),
+            );
         }
         Ok(parts)
     }

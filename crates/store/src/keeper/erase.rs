@@ -227,6 +227,7 @@ fn part_contains(part: &Part, text: &str) -> bool {
         Part::Reasoning { text: own, signature } => {
             own.contains(text) || signature.as_deref().is_some_and(|own| own.contains(text))
         }
+        Part::Facts(facts) => facts.iter().any(|fact| fact.key.contains(text) || fact.value.contains(text)),
         Part::Erased => false,
     }
 }

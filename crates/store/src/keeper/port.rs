@@ -117,6 +117,7 @@ fn part_bytes(part: &Part) -> usize {
         Part::Image { source: from, .. } | Part::File { source: from, .. } => source(from),
         Part::ToolCall { arguments, .. } => arguments.len(),
         Part::ToolResult { content, .. } => content.len(),
+        Part::Facts(facts) => facts.iter().map(|fact| fact.key.len() + fact.value.len()).sum(),
         Part::Erased => 0,
     }
 }

@@ -22,7 +22,7 @@ pub fn indexed(parts: &[Part]) -> String {
             }
             Part::ToolResult { content, .. } => line(&mut text, content),
             Part::File { name, .. } => line(&mut text, name),
-            Part::Image { .. } | Part::Reasoning { .. } | Part::Erased => {}
+            Part::Image { .. } | Part::Reasoning { .. } | Part::Facts(_) | Part::Erased => {}
         }
     }
     text

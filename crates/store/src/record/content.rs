@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{Part, Source, ToolOutcome, Usage};
+use retake_core::{Fact, Part, Source, ToolOutcome, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, from_json, to_json};
@@ -36,6 +36,7 @@ pub(super) enum PartRecord {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
+    Facts(Vec<(String, String)>),
     Erased,
 }
 
@@ -95,6 +96,9 @@ pub(super) fn part_record(part: &Part) -> PartRecord {
         Part::Reasoning { text, signature } => {
             PartRecord::Reasoning { text: text.clone(), signature: signature.clone() }
         }
+        Part::Facts(facts) => {
+            PartRecord::Facts(facts.iter().map(|fact| (fact.key.clone(), fact.value.clone())).collect())
+        }
         Part::Erased => PartRecord::Erased,
     }
 }
@@ -117,6 +121,9 @@ pub(super) fn part(record: PartRecord) -> Decoded<Part> {
             },
         },
         PartRecord::Reasoning { text, signature } => Part::Reasoning { text, signature },
+        PartRecord::Facts(facts) => {
+            Part::Facts(facts.into_iter().map(|(key, value)| Fact { key, value }).collect())
+        }
         PartRecord::Erased => Part::Erased,
     })
 }

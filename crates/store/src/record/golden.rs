@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use retake_core::{
-    Answering, Change, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Fold, FoldId,
-    Folds, GitMove, GitPlace, GitRef, Grade, Head, LabelTarget, Layer, Line, Mark, MarkChange, Marks, OpNo,
-    Operation, Part, Path, PathMove, Pos, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step,
-    Time, ToolOutcome, Usage,
+    Answering, Change, ContentHash, ConversationId, DeltaNo, EntryId, Fact, FileChange, FilePath, Fold,
+    FoldId, Folds, GitMove, GitPlace, GitRef, Grade, Head, LabelTarget, Layer, Line, Mark, MarkChange, Marks,
+    OpNo, Operation, Part, Path, PathMove, Pos, Reason, Record, Revision, Seq, Source, Span, Stack, State,
+    Step, Time, ToolOutcome, Usage,
 };
 use uuid::Uuid;
 
@@ -35,6 +35,7 @@ variants! { PARTS, part_name: Part {
     Part::ToolCall { .. } => "call",
     Part::ToolResult { .. } => "result",
     Part::Reasoning { .. } => "reasoning",
+    Part::Facts(_) => "facts",
     Part::Erased => "erased",
 } }
 
@@ -108,6 +109,7 @@ fn parts() -> Vec<Part> {
         Part::ToolResult { call: text("c2"), content: text("no such file"), outcome: ToolOutcome::Failed },
         Part::Reasoning { text: text("hm"), signature: Some(text("c2ln")) },
         Part::Reasoning { text: String::new(), signature: None },
+        Part::Facts(vec![Fact::new("cwd", "src"), Fact::new("todo", "")]),
         Part::Erased,
     ]
 }
@@ -429,6 +431,9 @@ fn any_part() -> impl Strategy<Value = Part> {
             .prop_map(|(text, signature)| Part::Reasoning { text, signature }),
         (any::<String>(), any::<String>(), any::<String>())
             .prop_map(|(id, name, arguments)| { Part::ToolCall { id, name, arguments } }),
+        prop::collection::vec((any::<String>(), any::<String>()), 0..3).prop_map(|facts| {
+            Part::Facts(facts.into_iter().map(|(key, value)| Fact { key, value }).collect())
+        }),
         Just(Part::Erased),
     ]
 }

@@ -50,7 +50,13 @@ const TABLE: &[Permission] = &[
         workspace: &["core"],
         forbidden: &["fs4", "genai", "reqwest", "rusqlite", "rustix", "tempfile"],
     },
-    Permission { krate: "engine", workspace: &["core", "store", "worktree"], forbidden: TERMINAL },
+    // What a model can do to the world: processes, files and the net on its behalf; neither the log nor the snapshots.
+    Permission {
+        krate: "tools",
+        workspace: &["core"],
+        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite"],
+    },
+    Permission { krate: "engine", workspace: &["core", "store", "tools", "worktree"], forbidden: TERMINAL },
     Permission {
         krate: "server",
         workspace: &["core", "engine", "wire"],
@@ -60,15 +66,19 @@ const TABLE: &[Permission] = &[
     Permission { krate: "gateway", workspace: &["wire"], forbidden: FACE },
     Permission {
         krate: "cli",
-        workspace: &["core", "store", "worktree", "wire", "engine", "server", "tui", "gateway"],
+        workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server", "tui", "gateway"],
         forbidden: FACE,
     },
     Permission {
         krate: "testkit",
-        workspace: &["core", "store", "worktree", "wire", "engine", "server"],
+        workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server"],
         forbidden: &[],
     },
-    Permission { krate: "bench", workspace: &["core", "store", "worktree", "engine"], forbidden: &[] },
+    Permission {
+        krate: "bench",
+        workspace: &["core", "store", "tools", "worktree", "engine"],
+        forbidden: &[],
+    },
     Permission { krate: "xtask", workspace: &[], forbidden: &[] },
 ];
 

@@ -111,7 +111,7 @@ fn plain(part: Part, names: &BTreeMap<String, String>) -> Option<ContentPart> {
             })
         }
         Part::Erased => ContentPart::from_text("[erased]"),
-        Part::Reasoning { .. } => return None,
+        Part::Reasoning { .. } | Part::Facts(_) => return None,
     })
 }
 

@@ -1,0 +1,124 @@
+//! A call of a tool: what it is given, what it may ask of whoever runs it, and what comes of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use retake_core::{Fact, ToolOutcome};
+use serde_json::Value;
+
+/// Whoever runs a tool, as the tool sees it. One for each call.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// What the path of the conversation says of this key: the last fact of it that is not taken away.
+    async fn fact(&self, key: &str) -> Option<String>;
+    /// The same for every key that begins so, in the order of keys.
+    async fn facts(&self, prefix: &str) -> Vec<Fact>;
+    /// Asks the person, and waits for the answer; nothing, when nobody is there to answer.
+    async fn ask(&self, question: Asked) -> Option<String>;
+    /// Hands on what the tool prints while it works.
+    async fn tell(&self, piece: Piece);
+    /// Completes when the call is to stop: the tool then ends what it started, and answers with what it has.
+    async fn stopped(&self);
+    /// Completes when the time has passed.
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
+}
+
+/// A question to the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The question.
+    pub question: String,
+    /// Answers to choose from; any words, when there are none.
+    pub choices: Vec<String>,
+}
+
+/// A piece of what a tool prints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The text, as far as it is one; never cut within a character.
+    pub text: String,
+}
+
+/// What a call is given.
+#[derive(Clone)]
+pub struct Call {
+    /// Its id: unique in the data directory, and the mark of every process that it starts.
+    pub id: String,
+    /// The arguments, which fit the tool's schema as far as its type says.
+    pub arguments: Value,
+    /// The folders that the conversation works in, absolute, the first one first. What is not below one of them is outside.
+    pub roots: Vec<PathBuf>,
+    /// A private folder where output that is too long for the model is kept whole.
+    pub spool: PathBuf,
+    /// Whoever runs it.
+    pub host: Arc<dyn Host>,
+}
+
+impl Call {
+    /// The folder that relative names are below: the one the shell stands in, or else the first root.
+    pub async fn folder(&self) -> PathBuf {
+        let root = self.roots.first().cloned().unwrap_or_default();
+        match self.host.fact("cwd").await {
+            Some(cwd) => root.join(cwd),
+            None => root,
+        }
+    }
+
+    /// The root that a path is below, by its name alone.
+    pub fn root_of(&self, path: &Path) -> Option<&Path> {
+        self.roots.iter().map(PathBuf::as_path).find(|root| path.starts_with(root))
+    }
+}
+
+/// A picture or a file that a tool answers with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attached {
+    /// Its name.
+    pub name: String,
+    /// MIME type.
+    pub media_type: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What comes of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// What the model reads. Bounded by the tool.
+    pub content: String,
+    /// Whether it did what was asked.
+    pub outcome: ToolOutcome,
+    /// Pictures and files beside it.
+    pub attached: Vec<Attached>,
+    /// What later turns are to know.
+    pub facts: Vec<Fact>,
+    /// The files that it wrote itself, absolute: known exactly, not only seen (grade *written*).
+    pub written: Vec<PathBuf>,
+    /// What a person is shown instead of the content, such as a diff.
+    pub shown: Option<String>,
+    /// Processes live on: a background job.
+    pub lives: bool,
+}
+
+impl Output {
+    /// It did what was asked.
+    pub fn ok(content: impl Into<String>) -> Self {
+        Self {
+            content: content.into(),
+            outcome: ToolOutcome::Ok,
+            attached: Vec::new(),
+            facts: Vec::new(),
+            written: Vec::new(),
+            shown: None,
+            lives: false,
+        }
+    }
+
+    /// It did not, and why: what was attempted, what stopped it, what to do instead.
+    pub fn failed(content: impl Into<String>) -> Self {
+        Self { outcome: ToolOutcome::Failed, ..Self::ok(content) }
+    }
+}

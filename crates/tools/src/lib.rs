@@ -1,0 +1,11 @@
+//! What a model can do to the world: its tools, and the MCP servers that bring more.
+//!
+//! A tool does what it was asked and says what came of it. It must never decide whether it may (core does, asked by the
+//! engine), keep state of its own (a [`Fact`](retake_core::Fact) on the path does, so that a rewind takes it along), or know
+//! the store, snapshots or a terminal. Captures of the folder stand around whatever may write, whoever reports what.
+
+mod call;
+mod set;
+
+pub use call::{Asked, Attached, Call, Host, Output, Piece};
+pub use set::{Schema, Tool, Toolbox, schema_of};

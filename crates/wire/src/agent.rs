@@ -1,0 +1,99 @@
+//! The agent at work: calls of tools as people see them, and what is asked before they run.
+
+use serde::{Deserialize, Serialize};
+
+/// What a call does to the world at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectClass {
+    /// Nothing that stays.
+    None,
+    /// It changes files of the workspace: a rewind brings them back.
+    Workspace,
+    /// It can be taken back by another call.
+    Compensable,
+    /// It reaches outside: nothing takes it back.
+    External,
+}
+
+/// A call, as people see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallShown {
+    /// Its id.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// What it does, in a line.
+    pub line: String,
+    /// What it does to the world at most.
+    pub class: EffectClass,
+    /// More, such as a diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What a rule says of what it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    /// It may run.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It may not.
+    Deny,
+}
+
+/// A rule of what may run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// What it says.
+    pub ruling: Ruling,
+    /// The tool's name; a `*` stands for any letters.
+    pub tool: String,
+    /// A glob of paths, the first words of a command, or the host of an address; anything, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+}
+
+/// A call that waits for leave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asks {
+    /// What a decision names.
+    pub id: String,
+    /// The call.
+    pub call: CallShown,
+    /// Why it is asked about.
+    pub why: String,
+    /// When the same was done before: taken back from the conversation since, but not from the world. Unix milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_ms: Option<i64>,
+    /// Rules that would allow it, and more like it, from narrow to wide.
+    pub offers: Vec<Rule>,
+}
+
+/// A question of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// What an answer names.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// Answers to choose from; any words, when there are none.
+    pub choices: Vec<String>,
+}
+
+/// A call that is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallEnded {
+    /// Its id.
+    pub call: String,
+    /// Whether it failed.
+    pub failed: bool,
+    /// What people are shown of it: a diff, the end of its output, why it was refused.
+    pub shown: String,
+    /// How many files it was seen to change.
+    pub changed: usize,
+    /// Its result.
+    pub entry: String,
+}
