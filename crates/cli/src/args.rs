@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::{
     ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec, export,
-    files as folders, fold, fork, import, label, list, log, man, mark, models, new, ops, plan, redo, restore,
-    retry, rewind, say, search, targets, title, tree, undo, unfold, workspace,
+    files as folders, fold, fork, import, label, list, log, man, mark, mcp, models, new, ops, plan, redo,
+    restore, retry, rewind, say, search, targets, title, tree, undo, unfold, workspace,
 };
 
 pub(crate) mod date;
@@ -183,6 +183,7 @@ pub(crate) enum Verb {
     Export(export::Export),
     Import(import::Import),
     Models(models::Models),
+    Mcp(mcp::Mcp),
     Config(config::Config),
     Backup(backup::Backup),
     Doctor(doctor::Doctor),
@@ -229,6 +230,7 @@ impl Verb {
             Self::Export(it) => it.run(cx).await,
             Self::Import(it) => it.run(cx).await,
             Self::Models(it) => it.run(cx).await,
+            Self::Mcp(it) => it.run(cx).await,
             Self::Backup(it) => it.run(cx).await,
             Self::Doctor(it) => it.run(cx).await,
             Self::Config(_) | Self::Completions(_) | Self::Man(_) => {

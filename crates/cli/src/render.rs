@@ -13,6 +13,7 @@ pub(crate) mod folder;
 pub(crate) mod hits;
 pub(crate) mod id;
 pub(crate) mod lists;
+pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod table;
@@ -41,6 +42,8 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Changes(it) => entries::list(look, &it.came) + &format!("revision {}\n", it.revision),
         Reply::Chunk(it) => it.text.clone(),
         Reply::Models(it) => lists::models(look, it),
+        Reply::McpServers(it) => mcp::servers(look, it),
+        Reply::McpTools(it) => mcp::tools(look, it),
         Reply::Written(it) => lists::written(it),
         Reply::Report(it) => lists::report(look, it),
         Reply::Captures(it) => files::captures(look, it),

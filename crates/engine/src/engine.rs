@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
+use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
 
 /// What an engine is made of. Clock and randomness come from outside, once.
@@ -31,6 +32,8 @@ pub struct Parts {
     pub user: String,
     /// Where files are kept; without it none are.
     pub files: Option<FilesConfig>,
+    /// Where MCP servers are named by the user; without it there are none.
+    pub mcp: Option<McpFiles>,
 }
 
 /// The owner of truth.
@@ -39,6 +42,7 @@ pub struct Engine {
     running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
     pub(crate) importing: crate::port::Staging,
     pub(crate) files: Files,
+    pub(crate) started: Started,
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
 }
 
@@ -47,7 +51,8 @@ impl Engine {
     pub async fn start(mut parts: Parts) -> Result<Arc<Self>> {
         let files = Files::new(parts.files.take());
         let (running, importing, alone) = (Mutex::default(), Default::default(), Mutex::default());
-        let engine = Arc::new(Self { parts, running, importing, files, alone });
+        let started = Started::default();
+        let engine = Arc::new(Self { parts, running, importing, files, started, alone });
         engine.recover().await?;
         Ok(engine)
     }

@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod history;
 pub mod ids;
+pub mod mcp;
 pub mod model;
 mod names;
 mod open;

@@ -114,6 +114,7 @@ pub async fn start_in(
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
         files,
+        mcp: None,
     };
     Engine::start(parts).await.expect("started")
 }
