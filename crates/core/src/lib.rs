@@ -24,6 +24,7 @@ mod prompt;
 mod reading;
 mod records;
 mod refusal;
+mod run;
 mod state;
 mod tree;
 mod turns;
@@ -52,6 +53,10 @@ pub use prompt::{Message, NO_RESULT, repaired, summary_message};
 pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Standing, difference};
 pub use records::Records;
 pub use refusal::Refusal;
+pub use run::{
+    Fence, NewRun, Run, RunEffect, RunEnding, RunGround, RunInput, RunNo, RunRefusal, RunState, Runs,
+    STALE_AFTER_MS, Steer, Stepped, Tail, Words,
+};
 pub use state::State;
-pub use tree::{Leaf, Run, Tree};
+pub use tree::{Leaf, Stretch, Tree};
 pub use turns::Target;
