@@ -27,6 +27,7 @@ mod refusal;
 mod run;
 mod state;
 mod tree;
+mod turn;
 mod turns;
 
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
@@ -59,4 +60,5 @@ pub use run::{
 };
 pub use state::State;
 pub use tree::{Leaf, Stretch, Tree};
+pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
