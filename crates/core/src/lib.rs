@@ -47,7 +47,7 @@ pub use line::{Line, Step};
 pub use mark::{Mark, MarkChange, Marks};
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
-pub use permission::{Mode, Permission, Rule, Ruling, Settled};
+pub use permission::{BadRule, Mode, Permission, Rule, Ruling, Settled};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_RESULT, repaired, summary_message};
