@@ -204,7 +204,7 @@ impl Engine {
 }
 
 /// What is said of processes that outlive their call.
-fn lives_on(living: usize) -> Option<String> {
+pub(crate) fn lives_on(living: usize) -> Option<String> {
     let still = match living {
         0 => return None,
         1 => "one of its processes still runs; what it changes".to_owned(),
