@@ -6,6 +6,7 @@
 
 mod again;
 mod apply;
+mod around;
 mod attribute;
 mod called;
 mod compare;

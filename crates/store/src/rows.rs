@@ -7,7 +7,9 @@ mod agent;
 mod claims;
 mod files;
 
-use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time};
+use retake_core::{
+    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch, Time,
+};
 
 use crate::error::Result;
 use crate::query::Query;
@@ -133,7 +135,7 @@ pub trait Rows: FileRows + AgentRows + Send {
     /// Entries with this id on their platform.
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>>;
     /// The runs of a log.
-    fn runs(&self, log: LogNo) -> Result<Vec<Run>>;
+    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>>;
 
     /// Appends an operation; the bytes of its delta come back.
     fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64>;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State};
+use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch};
 use rusqlite::Connection;
 
 use super::{agent, conversation, entry, erase, operation, search};
@@ -125,7 +125,7 @@ impl Rows for SqliteRows {
         entry::by_platform(&self.db, root, platform_id)
     }
 
-    fn runs(&self, log: LogNo) -> Result<Vec<Run>> {
+    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>> {
         entry::runs(&self.db, log)
     }
 
