@@ -3,6 +3,7 @@
 //! A backend knows no rule of the conversation; it keeps rows and finds them. Everything it reads it decodes
 //! strictly: a row that can't be read is an error that names it.
 
+mod agent;
 mod claims;
 mod files;
 
@@ -13,6 +14,8 @@ use retake_core::{
 use crate::error::Result;
 use crate::query::Query;
 use crate::request::{ListRequest, SearchRequest, StreamRow};
+pub use agent::AgentRows;
+pub(crate) use agent::facts_of;
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 
@@ -83,7 +86,7 @@ pub type Fingerprint = [u8; 16];
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
 /// Rows, within one transaction.
-pub trait Rows: FileRows + Send {
+pub trait Rows: FileRows + AgentRows + Send {
     /// Adds a conversation; its number comes back.
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo>;
     /// A conversation by id.

@@ -105,6 +105,8 @@ impl Rows for MemoryRows {
         }
         let entry = entry.clone();
         let platform = entry.platform_id.clone();
+        data.agent.said(key, &entry);
+        let log = data.log_mut(home.log)?;
         log.entries.push_back_mut(Saved { entry, run });
         data.entries.insert_mut((home.root, id), key);
         if let Some(platform) = platform {

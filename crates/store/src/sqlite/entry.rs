@@ -325,18 +325,18 @@ pub(super) fn runs(db: &Connection, log: LogNo) -> Result<Vec<Stretch>> {
 }
 
 /// What a filter of a search asks of an entry.
-pub(super) struct Facts {
+pub(super) struct Asked {
     pub(super) role: Role,
     pub(super) author: String,
     pub(super) time: Time,
 }
 
-const FACTS: Sql = ("read an entry", "SELECT role, author, time FROM entry WHERE key = ?");
+const ASKED: Sql = ("read an entry", "SELECT role, author, time FROM entry WHERE key = ?");
 
-pub(super) fn facts(db: &Connection, key: Key) -> Result<Facts> {
+pub(super) fn asked(db: &Connection, key: Key) -> Result<Asked> {
     let name = || name(key);
-    let found = first(db, FACTS, [pack(key)], name, |cells| {
-        Ok(Facts { role: role(&cells.next::<String>()?)?, author: cells.next()?, time: Time(cells.next()?) })
+    let found = first(db, ASKED, [pack(key)], name, |cells| {
+        Ok(Asked { role: role(&cells.next::<String>()?)?, author: cells.next()?, time: Time(cells.next()?) })
     })?;
     found.ok_or_else(|| missing(name))
 }
@@ -355,6 +355,6 @@ pub(super) const READS: &[Sql] = &[
     REQUESTS_IN,
     BY_PLATFORM,
     RUNS,
-    FACTS,
+    ASKED,
     MANY,
 ];
