@@ -164,4 +164,6 @@ pub enum Outcome {
     RolledBack,
     /// The model failed before any output. A prompt stays; a retry's step back is taken back.
     Failed,
+    /// What was said has become part of another run, whose events are told where that one is followed.
+    Joined,
 }
