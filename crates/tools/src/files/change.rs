@@ -58,7 +58,7 @@ impl Change {
         Self { from, to: Some((place, After { bytes, runs: None })) }
     }
 
-    pub(super) fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &Place> {
         let from = self.from.as_ref().map(|(place, _)| place);
         let to = self.to.as_ref().map(|(place, _)| place);
         let to = to.filter(|to| from.is_none_or(|from| from.path != to.path));

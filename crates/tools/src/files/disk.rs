@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
+use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use super::place::{Inside, Place};
@@ -211,6 +211,11 @@ impl Spot {
             Errno::NOTDIR | Errno::LOOP => "a part of its path is not a folder".to_owned(),
             errno => io::Error::from(errno).to_string(),
         })?;
+        if was.is_some() {
+            // Another file takes its place: that it may not be written would not stop that.
+            rustix::fs::accessat(&folder, &name, Access::WRITE_OK, AtFlags::EACCESS)
+                .map_err(|errno| io::Error::from(errno).to_string())?;
+        }
         Ok(Self { folder, name, was: was.map(|was| was.stat), made })
     }
 
@@ -297,4 +302,66 @@ fn stamp(stat: &Stat) -> [i128; 7] {
         stat.st_ctime.into(),
         stat.st_ctime_nsec.into(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{MEANWHILE, Mode, Staged, remove, whole};
+    use crate::files::place::{Ground, Place};
+
+    fn place(root: &Path, name: &str) -> Place {
+        Ground::new(root, &[root.to_owned()]).place_to_write(name).unwrap()
+    }
+
+    fn names(root: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(root).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_changes_at_the_last_moment_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, file) = (dir.path(), dir.path().join("a"));
+        std::fs::write(&file, "old").unwrap();
+        let place = place(root, "a");
+        let was = whole(&place).unwrap().unwrap();
+        let stage = || Staged::stage(&place, Some(&was), Some(&was), Mode::RUSR, b"new").unwrap();
+        let staged = stage();
+        std::fs::write(&file, "theirs").unwrap();
+        assert_eq!(staged.land().unwrap_err(), MEANWHILE);
+        assert_eq!(remove(&place, &was).unwrap_err(), MEANWHILE);
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &file).unwrap();
+        assert!(Staged::stage(&place, Some(&was), Some(&was), Mode::RUSR, b"new").is_err());
+        assert_eq!(names(root), ["a"]);
+    }
+
+    #[test]
+    fn what_is_made_at_the_last_moment_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place(dir.path(), "folder/a");
+        let stage = || Staged::stage(&place, None, None, Mode::RUSR | Mode::WUSR, b"new").unwrap();
+        drop(stage());
+        assert!(names(dir.path()).is_empty());
+        let staged = stage();
+        std::fs::write(dir.path().join("folder/a"), "theirs").unwrap();
+        assert_eq!(staged.land().unwrap_err(), MEANWHILE);
+        assert_eq!(std::fs::read(dir.path().join("folder/a")).unwrap(), b"theirs");
+        assert_eq!(names(&dir.path().join("folder")), ["a"]);
+    }
+
+    #[test]
+    fn a_folder_that_becomes_a_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
+        std::fs::create_dir_all(root.join("folder")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        let place = place(&root, "folder/a");
+        std::fs::remove_dir(root.join("folder")).unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("folder")).unwrap();
+        assert!(Staged::stage(&place, None, None, Mode::RUSR, b"new").is_err());
+        assert!(names(&outside).is_empty());
+    }
 }

@@ -74,15 +74,7 @@ fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
     let mut places = HashSet::new();
     for file in &files {
         let (change, done, place) =
-            planned(file, ground).map_err(|why| format!("nothing was changed: {why}"))?;
-        for at in change.places() {
-            if !places.insert(at.path.clone()) {
-                let name = ground.shown(&at.path);
-                return Err(format!(
-                    "nothing was changed: the patch names `{name}` twice; put its hunks together"
-                ));
-            }
-        }
+            planned(file, ground, &mut places).map_err(|why| format!("nothing was changed: {why}"))?;
         names.push(ground.line(&place.path));
         said.push(done);
         changes.push(change);
@@ -93,13 +85,22 @@ fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
     Ok(Plan { changes, line, said: said.join("\n") })
 }
 
-/// What a patch does to a file, in words, and to which.
-fn planned(file: &FilePatch<'_>, ground: &Ground) -> Result<(Change, String, Place), String> {
+/// What a patch does to a file, in words, and to which; `places` are those of the files before it.
+fn planned(
+    file: &FilePatch<'_>,
+    ground: &Ground,
+    places: &mut HashSet<PathBuf>,
+) -> Result<(Change, String, Place), String> {
     let from = file.old.as_deref().map(|name| there(name, ground)).transpose()?;
     let to = file.new.as_deref().map(|name| ground.place_to_write(name)).transpose()?;
     let shown = |place: &Place| ground.shown(&place.path);
     let (from_path, to_path) = (from.as_ref().map(|(place, _)| &place.path), to.as_ref().map(|to| &to.path));
     let moves = from_path != to_path;
+    for path in from_path.into_iter().chain(to_path.filter(|_| moves)) {
+        if !places.insert(path.clone()) {
+            return Err(format!("the patch names `{}` twice; put its hunks together", ground.shown(path)));
+        }
+    }
     if let (true, Some((place, _))) = (moves, &from)
         && place.link
     {
