@@ -7,14 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
 use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
+use crate::agent::{AgentConfig, Waits};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
+use crate::run::RunEvent;
 
 /// What an engine is made of. Clock and randomness come from outside, once.
 pub struct Parts {
@@ -34,6 +36,8 @@ pub struct Parts {
     pub files: Option<FilesConfig>,
     /// Where MCP servers are named by the user; without it there are none.
     pub mcp: Option<McpFiles>,
+    /// What the agent can do, and may; without it models only talk.
+    pub agent: Option<AgentConfig>,
 }
 
 /// The owner of truth.
@@ -44,6 +48,9 @@ pub struct Engine {
     pub(crate) files: Files,
     pub(crate) started: Started,
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
+    pub(crate) waits: Waits,
+    /// Who waits for a run to begin, with words of theirs.
+    listeners: Mutex<HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>>,
 }
 
 impl Engine {
@@ -51,8 +58,16 @@ impl Engine {
     pub async fn start(mut parts: Parts) -> Result<Arc<Self>> {
         let files = Files::new(parts.files.take());
         let (running, importing, alone) = (Mutex::default(), Default::default(), Mutex::default());
-        let started = Started::default();
-        let engine = Arc::new(Self { parts, running, importing, files, started, alone });
+        let engine = Arc::new(Self {
+            parts,
+            running,
+            importing,
+            files,
+            started: Started::default(),
+            alone,
+            waits: Waits::default(),
+            listeners: Mutex::default(),
+        });
         engine.recover().await?;
         Ok(engine)
     }
@@ -159,6 +174,10 @@ impl Engine {
         // A gate that nobody holds is made anew when it is needed.
         gates.retain(|_, gate| Arc::strong_count(gate) > 1);
         Arc::clone(gates.entry(conversation).or_default())
+    }
+
+    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Claims a conversation for a run.

@@ -51,8 +51,9 @@ impl Engine {
         let models = Arc::new(models);
         let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
         let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
-        let mcp = Some(request.mcp);
-        let parts = Parts { store, clock, random, models, system_prompt, user: request.user, files, mcp };
+        let (mcp, agent) = (Some(request.mcp), None);
+        let parts =
+            Parts { store, clock, random, models, system_prompt, user: request.user, files, mcp, agent };
         let engine = Self::start(parts).await?;
         let mut notices = opened.notices;
         notices.extend(engine.settle_files().await?);

@@ -1,3 +1,4 @@
 //! The integration tests of the tools, as one program.
 
+mod files;
 mod mcp;

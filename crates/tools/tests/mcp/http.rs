@@ -109,7 +109,8 @@ async fn a_server_at_an_address_is_called_and_gets_its_headers() {
 
 #[tokio::test]
 async fn what_an_address_refuses_is_told() {
-    let rows: [(fn(&Value) -> Answer, &str); 2] = [
+    type Row = (fn(&Value) -> Answer, &'static str);
+    let rows: [Row; 2] = [
         (|_| Answer::Status("500 Internal Server Error"), "HTTP 500"),
         (|_| Answer::Json(json!("hello")), "could not parse JSON response"),
     ];
