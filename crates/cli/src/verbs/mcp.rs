@@ -39,14 +39,14 @@ struct Add {
     #[arg(value_name = "NAME")]
     name: String,
     /// A variable that the command is given besides
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, conflicts_with = "url")]
-    env: Vec<(String, String)>,
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url")]
+    env: Vec<String>,
     /// Its address, which speaks streamable HTTP
-    #[arg(long, value_name = "URL", required_unless_present = "command")]
+    #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// A header of every request to the address
-    #[arg(long, value_name = "NAME: VALUE", value_parser = header, requires = "url")]
-    header: Vec<(String, String)>,
+    #[arg(long, value_name = "NAME: VALUE", conflicts_with = "command")]
+    header: Vec<String>,
     /// The command and its arguments
     #[arg(value_name = "COMMAND", last = true, conflicts_with = "url")]
     command: Vec<String>,
@@ -103,16 +103,32 @@ fn of(cx: &Context<'_>, server: Option<String>) -> McpOf {
 
 impl Add {
     fn way(self) -> Result<McpWay> {
-        if let Some(url) = self.url {
-            return Ok(McpWay::Url { url, headers: self.header.into_iter().collect() });
-        }
         let mut words = self.command.into_iter();
-        let env: BTreeMap<_, _> = self.env.into_iter().collect();
-        match words.next() {
-            Some(command) => Ok(McpWay::Command { command, args: words.collect(), env }),
-            None => Err(usage("there is no command", "put it behind `--`, or name an address with --url")),
+        match (self.url, words.next()) {
+            (Some(url), _) => {
+                Ok(McpWay::Url { url, headers: pairs(&self.header, ':', "--header", "NAME: VALUE")? })
+            }
+            (None, Some(command)) => {
+                let env = pairs(&self.env, '=', "--env", "NAME=VALUE")?;
+                Ok(McpWay::Command { command, args: words.collect(), env })
+            }
+            (None, None) => Err(usage(
+                "there is neither a command nor an address",
+                "put a command behind `--`, or name an address with --url",
+            )),
         }
     }
+}
+
+/// Names and values. What was typed may be a secret, and is not repeated.
+fn pairs(texts: &[String], between: char, option: &str, form: &str) -> Result<BTreeMap<String, String>> {
+    // Blanks belong to a variable, not to a header.
+    let own = |value: &str| if between == ':' { value.trim().to_owned() } else { value.to_owned() };
+    let pair = |text: &String| match text.split_once(between) {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), own(value))),
+        _ => Err(usage(format!("what {option} is given makes no sense"), format!("give it as {form}"))),
+    };
+    texts.iter().map(pair).collect()
 }
 
 impl Allow {
@@ -140,21 +156,5 @@ impl Allow {
         }
         let folder = cx.folder.to_owned();
         cx.show(Request::McpAllow(McpAllow { folder, name: self.name })).await
-    }
-}
-
-fn variable(text: &str) -> std::result::Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("give it as NAME=VALUE".to_owned()),
-    }
-}
-
-fn header(text: &str) -> std::result::Result<(String, String), String> {
-    match text.split_once(':') {
-        Some((name, value)) if !name.trim().is_empty() => {
-            Ok((name.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("give it as NAME: VALUE".to_owned()),
     }
 }

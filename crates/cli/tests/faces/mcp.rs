@@ -71,6 +71,8 @@ fn servers_are_added_and_removed() {
         &["mcp", "add", "both", "--url", "https://example.org", "--", "x"],
         &["mcp", "add", "bad", "--env", "secret", "--", "x"],
         &["mcp", "add", "bad", "--header", "a: b", "--", "x"],
+        &["mcp", "add", "bad", "--header", "secret", "--url", "https://example.org"],
+        &["mcp", "add", "bad", "--header", "a: b"],
         &["mcp", "remove", "time"],
     ];
     let seen: Vec<_> = rows.iter().map(|words| Case::script("").see(words)).collect();

@@ -45,6 +45,10 @@ impl Tool for McpTool {
         if self.listed.reads { EffectClass::None } else { EffectClass::External }
     }
 
+    fn needs_folder(&self) -> bool {
+        false
+    }
+
     fn intent(&self, arguments: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
         let said = Value::Object(object(arguments)?).to_string();
         let words = format!("{}: {} {said}", self.server.name(), self.listed.tool);
