@@ -5,6 +5,7 @@
 //! the store, snapshots or a terminal. Captures of the folder stand around whatever may write, whoever reports what.
 
 mod call;
+pub mod processes;
 mod set;
 
 pub use call::{Asked, Attached, Call, Host, Output, Piece};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Flags, Part, Role, ToolOutcome};
 use retake_store::{By, CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
+use retake_tools::processes;
 use retake_worktree::{GitState, Permission, Sweep};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -15,9 +16,10 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 
 use super::attribute::Attributed;
+use super::git;
 use super::jobs::TO_END;
 use super::workspace::{Held, accept, is_alive, see};
-use super::{git, processes};
+
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
