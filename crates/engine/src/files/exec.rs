@@ -107,11 +107,7 @@ impl Engine {
     }
 
     /// Follows a command to its end.
-    async fn follow(
-        self: Arc<Self>,
-        mut call: Call,
-        events: mpsc::Sender<RunEvent>,
-    ) {
+    async fn follow(self: Arc<Self>, mut call: Call, events: mpsc::Sender<RunEvent>) {
         let name = "exec".to_owned();
         // The run goes on without a listener, here and below: what it stores is what counts.
         drop(

@@ -248,7 +248,9 @@ impl Backstage {
                 Ok(around) => Some(around),
                 // Without a look at the folder before it, nothing that it does could be taken back.
                 Err(error) => {
-                    return self.store(&ready, None, Output::failed(format!("not run: {error}")), begun).await;
+                    return self
+                        .store(&ready, None, Output::failed(format!("not run: {error}")), begun)
+                        .await;
                 }
             },
         };
@@ -260,7 +262,8 @@ impl Backstage {
             host: Arc::new(self.clone()),
         };
         let work = tokio::spawn(async move { tool.call(call).await });
-        let output = work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
+        let output =
+            work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
         self.store(&ready, around, output, begun).await
     }
 

@@ -34,7 +34,12 @@ impl Engine {
     }
 
     /// The model failed before any output: the prompt stays, a step back for another answer is taken back.
-    pub(super) async fn fail(&self, conversation: ConversationId, ground: &Ground, error: EngineError) -> Ended {
+    pub(super) async fn fail(
+        &self,
+        conversation: ConversationId,
+        ground: &Ground,
+        error: EngineError,
+    ) -> Ended {
         let mut receipt = None;
         if let Some(step) = ground.failed {
             let compensate = Apply {

@@ -5,9 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{
-    Answering, EntryId, Fence, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput,
-};
+use retake_core::{Answering, EntryId, Fence, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput};
 use retake_store::Receipt;
 use tokio::sync::{mpsc, watch};
 

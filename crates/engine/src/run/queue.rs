@@ -66,9 +66,10 @@ impl Engine {
     ) -> Result<Fence> {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
         let (ask, claim) = (RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now()));
-        let stepped = match self.store().step_runs(conversation, vec![ask, claim.clone()]).await {
+        let stepped = self.store().step_runs(conversation, vec![ask, claim.clone()]).await;
+        let stepped = match stepped.map_err(EngineError::from) {
             // Words that an earlier owner has left waiting: they are said, and answered with the rest.
-            Err(error) if EngineError::from_code(&error) == "run_waiting" => {
+            Err(error) if error.code == "run_waiting" => {
                 self.store().step_runs(conversation, vec![claim]).await?
             }
             stepped => stepped?,
@@ -150,10 +151,13 @@ impl Engine {
 
     /// Takes back the words that wait: they come back, to be edited.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
-        let stepped =
-            self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
+        let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
         for listener in self.listeners().remove(&conversation).unwrap_or_default() {
-            let error = EngineError::new(Kind::Refused, "unqueued", "the words were taken back before their turn came");
+            let error = EngineError::new(
+                Kind::Refused,
+                "unqueued",
+                "the words were taken back before their turn came",
+            );
             let ended =
                 Ended { outcome: Outcome::RolledBack, receipt: None, entry: None, error: Some(error) };
             Events::new(listener).send(RunEvent::Ended(ended)).await;

@@ -65,17 +65,4 @@ impl Engine {
         }
         Ok(tools)
     }
-
-    /// What a conversation's agent may do: what is settled for all, then what is settled for it.
-    pub async fn permission(&self, conversation: ConversationId) -> Result<Permission> {
-        let mut settled = match &self.parts().agent {
-            Some(config) => config.permission.clone(),
-            None => Permission::default(),
-        };
-        if let Some(own) = self.store().permission(conversation).await? {
-            settled.mode = own.mode;
-            settled.rules.extend(own.rules);
-        }
-        Ok(settled)
-    }
 }

@@ -98,6 +98,8 @@ impl Stage {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by: by(),
         }
     }

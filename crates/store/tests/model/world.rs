@@ -226,6 +226,8 @@ impl World {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by,
         }
     }
