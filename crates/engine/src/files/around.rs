@@ -9,8 +9,8 @@ use retake_tools::processes;
 use retake_worktree::{GitState, Permission, Sweep};
 
 use super::attribute::Attributed;
-use super::workspace::{Held, accept, is_alive, see};
 use super::git;
+use super::workspace::{Held, accept, is_alive, see};
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 
