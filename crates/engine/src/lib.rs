@@ -29,6 +29,11 @@ pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
 pub use run::{Asks, CallEnded, CallShown, Decision, Ended, Outcome, Question, RunEvent, RunRequest, Start};
 
+/// What a model can do.
+pub mod tools {
+    pub use retake_tools::*;
+}
+
 /// What captures and plans of files say.
 pub mod worktree {
     pub use retake_worktree::*;
