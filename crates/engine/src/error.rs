@@ -100,6 +100,10 @@ impl From<StoreError> for EngineError {
         let (kind, code, hint) = match &error {
             StoreError::Refused(refusal) => return refused(refusal),
             StoreError::StaleFiles(_) | StoreError::Unsettled | StoreError::NothingToDo => of_files(&error),
+            StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call a name of its own".into()),
+            StoreError::UnknownCall(_) => {
+                (Kind::NotFound, "unknown_call", "write a call down before it runs".into())
+            }
             StoreError::UnknownConversation(_) => (
                 Kind::NotFound,
                 "unknown_conversation",

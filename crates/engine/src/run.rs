@@ -246,6 +246,7 @@ impl Engine {
             platform_id: None,
             seen: None,
             answering: None,
+            ends: None,
             by,
         }
     }

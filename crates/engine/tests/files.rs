@@ -147,6 +147,7 @@ impl Yard {
             platform_id: None,
             seen: None,
             answering: None,
+            ends: None,
             by: self.engine.by(None),
         };
         self.engine.say(self.id, say).await.expect("said");

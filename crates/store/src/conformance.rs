@@ -7,6 +7,7 @@ mod agent;
 mod basics;
 mod branches;
 mod concurrency;
+mod effects;
 mod files;
 mod folds;
 mod forgetting;
@@ -17,6 +18,7 @@ pub use agent::*;
 pub use basics::*;
 pub use branches::*;
 pub use concurrency::*;
+pub use effects::*;
 pub use files::*;
 pub use folds::*;
 pub use forgetting::*;
@@ -82,6 +84,9 @@ macro_rules! conformance {
             a_workspace_is_forgotten
             the_last_fact_on_the_path_counts
             facts_go_along_with_what_is_restored_and_erased
+            a_call_is_written_down_once_and_ends_with_its_result
+            effects_that_outlive_a_rewind_are_told
+            an_equal_call_is_known_again_after_a_rewind
         );
     };
     (@ $open:expr; $($case:ident)*) => {

@@ -36,6 +36,12 @@ pub enum StoreError {
     /// Files of another operation are not settled yet.
     #[error("another operation on these files is not finished")]
     Unsettled,
+    /// A call of this name is in the ledger already: it was begun before.
+    #[error("call {0} was begun before")]
+    CallBegun(String),
+    /// No call of this name is in the ledger.
+    #[error("there is no call {0}")]
+    UnknownCall(String),
     /// There is nothing to be done.
     #[error("there is nothing to be done")]
     NothingToDo,

@@ -5,6 +5,7 @@
 //! [`retake_core::Change::Unknown`], which makes its conversation read-only. The formats have no version of
 //! their own; the file's (`PRAGMA user_version`) is theirs. Golden files in `tests/golden` pin them.
 
+mod agent;
 mod content;
 mod export;
 mod files;
@@ -16,6 +17,7 @@ mod place;
 mod state;
 mod stream;
 
+pub(crate) use agent::{decode_effect_class, decode_effect_state, encode_effect_state};
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub use export::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, decode_export_header, decode_exported, encode_export_header,

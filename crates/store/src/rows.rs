@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::query::Query;
 use crate::request::{ListRequest, SearchRequest, StreamRow};
 pub use agent::AgentRows;
-pub(crate) use agent::facts_of;
+pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 

@@ -109,6 +109,7 @@ impl Engine {
             platform_id: None,
             seen: None,
             answering: Some(ground.answering),
+            ends: None,
             by: By { author: model, time: self.now(), ..by },
         };
         match self.store().say(conversation, say).await {

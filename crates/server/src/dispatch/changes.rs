@@ -58,6 +58,7 @@ impl InProcess {
             platform_id: say.platform_id,
             seen,
             answering: None,
+            ends: None,
             by: By { author, ..by },
         };
         let receipt = self.engine.say(conversation, say).await;

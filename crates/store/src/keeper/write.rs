@@ -175,6 +175,9 @@ impl<T: Transactions> Context<T> {
             },
         )?;
         let after = self.append(&loaded, &commit, &say.by, print)?;
+        if let Some((call, state)) = &say.ends {
+            self.end_effect(call, *state)?;
+        }
         if say.answering.is_some() {
             self.rows.set_stream(loaded.row.log, None)?;
         }
