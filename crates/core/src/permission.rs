@@ -161,7 +161,7 @@ impl Permission {
             Piece::Path { write: false, inside: false, .. } => (false, "it reads outside of the workspace"),
             Piece::Path { write: true, inside: true, .. } => (false, "it writes a file"),
             Piece::Path { write: true, inside: false, .. } => (false, "it writes outside of the workspace"),
-            Piece::Command(_) => (false, "it runs a command"),
+            Piece::Command(_) => (reads, "it runs a command"),
             Piece::Host(_) => (false, "it reaches into the network"),
         };
         let edits = class <= EffectClass::Workspace && piece.is_inside();

@@ -147,6 +147,7 @@ impl Yard {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
             ends: None,
             by: self.engine.by(None),
         };

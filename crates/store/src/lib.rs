@@ -49,3 +49,6 @@ pub use rows::Backend;
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;
+
+mod stub;
+pub use stub::*;

@@ -35,7 +35,7 @@ pub(super) enum Piece {
 impl Piece {
     /// Whether it is more than reading, whatever the class of the call is.
     pub(super) fn may_write(&self) -> bool {
-        matches!(self, Self::Command(_) | Self::Path { write: true, .. })
+        matches!(self, Self::Path { write: true, .. })
     }
 
     /// Whether it is a path in the workspace.

@@ -17,6 +17,11 @@ pub struct BadRule {
 }
 
 impl BadRule {
+    /// Why it is none, without the text.
+    pub fn why(&self) -> &'static str {
+        self.why
+    }
+
     /// What a rule looks like.
     pub const HINT: &'static str = "a rule is a tool, or a tool with a path, the first words of a command, or a host: edit, \
                                     write(src/**), shell(git push), fetch(*.example.org)";

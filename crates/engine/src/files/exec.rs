@@ -107,11 +107,7 @@ impl Engine {
     }
 
     /// Follows a command to its end.
-    async fn follow(
-        self: Arc<Self>,
-        mut call: Call,
-        events: mpsc::Sender<RunEvent>,
-    ) {
+    async fn follow(self: Arc<Self>, mut call: Call, events: mpsc::Sender<RunEvent>) {
         let name = "exec".to_owned();
         // The run goes on without a listener, here and below: what it stores is what counts.
         drop(
@@ -204,7 +200,7 @@ impl Engine {
 }
 
 /// What is said of processes that outlive their call.
-fn lives_on(living: usize) -> Option<String> {
+pub(crate) fn lives_on(living: usize) -> Option<String> {
     let still = match living {
         0 => return None,
         1 => "one of its processes still runs; what it changes".to_owned(),

@@ -98,6 +98,7 @@ impl Stage {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
             ends: None,
             by: by(),
         }

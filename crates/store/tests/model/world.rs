@@ -226,6 +226,7 @@ impl World {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
             ends: None,
             by,
         }

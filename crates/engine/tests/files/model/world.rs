@@ -227,6 +227,7 @@ impl World {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
             ends: None,
             by: self.engine().by(None),
         };
