@@ -1,11 +1,24 @@
-//! What a store keeps for turns with tools: what entries make known to later ones, and the ledger of what calls did to the
-//! world. What is not on the path now is never given as if it were.
+//! What a store keeps for turns with tools: what entries make known to later ones, the ledger of what calls did to the world,
+//! runs, and what is settled of permissions. What is not on the path now is never given as if it were.
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, Effect, EffectState, Fact};
+use retake_core::{ConversationId, Effect, EffectState, Fact, Permission, Run, RunEffect, RunInput, Runs};
 
 use crate::error::Result;
-use crate::request::Action;
+use crate::request::{Action, Receipt};
+
+/// What steps of the runs of a conversation came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunsStepped {
+    /// What is live then.
+    pub runs: Runs,
+    /// Runs that are over by them.
+    pub over: Vec<Run>,
+    /// What is to be done, in this order; what is to be said is said.
+    pub effects: Vec<RunEffect>,
+    /// The receipts of what was said.
+    pub said: Vec<Receipt>,
+}
 
 /// What a store keeps for turns with tools. Every backend runs the same conformance suite.
 #[async_trait]
@@ -26,4 +39,17 @@ pub trait AgentStore: Send + Sync {
     /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now:
     /// a call that is asked for again after a rewind is known by it.
     async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>>;
+
+    /// Takes steps of the runs of a conversation, all or none. Words that are said by them are said in the same transaction;
+    /// words that wait or were said already, by their request, are not taken twice.
+    async fn step_runs(&self, conversation: ConversationId, inputs: Vec<RunInput>) -> Result<RunsStepped>;
+    /// The runs of a conversation, newest first.
+    async fn runs(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Run>>;
+    /// The runs of all conversations that run or wait.
+    async fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>>;
+
+    /// What is settled of a conversation's permissions; a fork begins with nothing.
+    async fn permission(&self, conversation: ConversationId) -> Result<Option<Permission>>;
+    /// Settles them.
+    async fn set_permission(&self, conversation: ConversationId, permission: Permission) -> Result<()>;
 }

@@ -191,6 +191,8 @@ pub trait Backend: Send + Sync + 'static {
 
 /// What the one writer does besides writing rows.
 pub trait Transactions: crate::port::Upkeep {
+    /// The epoch of this owner: another one for each that opens the store.
+    fn owner(&self) -> u64;
     /// Opens a transaction; refused when another owner has taken over.
     fn begin(&mut self) -> Result<()>;
     /// Sets a point to return to. Whatever a transaction writes, it writes behind one.

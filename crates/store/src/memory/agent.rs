@@ -1,11 +1,14 @@
 //! Rows for turns with tools, in memory.
 
-use retake_core::{Effect, EffectState, Entry, Fact};
+use retake_core::{
+    ConversationId, Effect, EffectState, Entry, Fact, Fence, Permission, Run, RunNo, RunState, Runs,
+};
 use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
+use super::data::misplaced;
 use crate::error::Result;
-use crate::rows::{AgentRows, Key, LogNo, facts_of, outlives};
+use crate::rows::{AgentRows, ConversationRow, Key, LogNo, facts_of, outlives};
 
 /// Everything for turns with tools.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +16,8 @@ pub(super) struct Agent {
     facts: RedBlackTreeMapSync<(LogNo, String, u64), String>,
     /// By log, entry, and their order there.
     effects: RedBlackTreeMapSync<(LogNo, u64, u64), Effect>,
+    runs: RedBlackTreeMapSync<(LogNo, RunNo), Run>,
+    permissions: RedBlackTreeMapSync<LogNo, Permission>,
 }
 
 impl Agent {
@@ -35,6 +40,12 @@ impl Agent {
                 effect.print = [0; 16];
             }
         }
+    }
+}
+
+impl Agent {
+    fn runs(&self, log: LogNo) -> impl DoubleEndedIterator<Item = &Run> {
+        self.runs.range((log, RunNo(0))..=(log, RunNo(u64::MAX))).map(|(_, run)| run)
     }
 }
 
@@ -86,5 +97,46 @@ impl AgentRows for MemoryRows {
         }
         found.sort_by_key(|(order, _)| std::cmp::Reverse(*order));
         Ok(found.into_iter().map(|((_, log, seq, _), effect)| (Key { log, seq }, effect.clone())).collect())
+    }
+
+    fn live_runs_of(&self, log: LogNo) -> Result<Runs> {
+        let runs = || self.data.agent.runs(log);
+        let one = |state| runs().find(|run| run.state == state).cloned();
+        Ok(Runs {
+            running: one(RunState::Running),
+            queued: one(RunState::Queued),
+            last: runs().next_back().map_or(RunNo(0), |run| run.no),
+            fence: runs().map(|run| run.fence).max().unwrap_or(Fence(0)),
+        })
+    }
+
+    fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()> {
+        let clashes = |other: &Run| {
+            let both_live = other.state == run.state && !run.state.is_over();
+            other.no != run.no && (both_live || (other.fence == run.fence && run.fence > Fence(0)))
+        };
+        if self.data.agent.runs(home.log).any(clashes) {
+            return Err(misplaced(format!("run {} of conversation {}", run.no.0, home.log.0)));
+        }
+        self.data.agent.runs.insert_mut((home.log, run.no), run.clone());
+        Ok(())
+    }
+
+    fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>> {
+        Ok(self.data.agent.runs(log).rev().take(limit).cloned().collect())
+    }
+
+    fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {
+        let live = self.data.agent.runs.iter().filter(|(_, run)| !run.state.is_over());
+        live.map(|((log, _), run)| Ok((self.data.log(*log)?.row.id, run.clone()))).collect()
+    }
+
+    fn permission(&self, log: LogNo) -> Result<Option<Permission>> {
+        Ok(self.data.agent.permissions.get(&log).cloned())
+    }
+
+    fn set_permission(&mut self, home: &ConversationRow, permission: &Permission) -> Result<()> {
+        self.data.agent.permissions.insert_mut(home.log, permission.clone());
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! Rows for turns with tools. Part of the seam between the store's logic and its backends.
 
-use retake_core::{Effect, EffectClass, EffectState, Fact, Part};
+use retake_core::{ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, Runs};
 
-use super::{Key, LogNo};
+use super::{ConversationRow, Key, LogNo};
 use crate::error::Result;
 
 /// Rows for turns with tools, within one transaction.
@@ -22,6 +22,20 @@ pub trait AgentRows {
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>>;
     /// The effects that outlive a rewind, of calls with this digest in a tree of forks, newest first.
     fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>>;
+
+    /// The live runs of a log, the last number and the last fence.
+    fn live_runs_of(&self, log: LogNo) -> Result<Runs>;
+    /// Adds or overwrites a run. Another one that runs, or waits, is damage.
+    fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()>;
+    /// The runs of a log, newest first, at most `limit`.
+    fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>>;
+    /// The live runs of all logs.
+    fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>>;
+
+    /// What is settled of permissions.
+    fn permission(&self, log: LogNo) -> Result<Option<Permission>>;
+    /// Settles them.
+    fn set_permission(&mut self, home: &ConversationRow, permission: &Permission) -> Result<()>;
 }
 
 /// The facts that an entry makes known. Of two with one key the later one counts.

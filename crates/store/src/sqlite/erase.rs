@@ -146,4 +146,7 @@ UPDATE main.effect SET print = now.print FROM store.effect AS now
   WHERE now.call = effect.call AND now.print <> effect.print;
 DELETE FROM main.state;
 DELETE FROM main.stream;
+DELETE FROM main.run;
+DELETE FROM main.permission;
+INSERT INTO main.permission SELECT now.* FROM store.permission AS now JOIN main.conversation USING (log);
 ";

@@ -239,7 +239,7 @@ CREATE TABLE git_move (
 const MANIFESTS: &str = "ALTER TABLE capture ADD COLUMN manifest BLOB;";
 
 /// Turns with tools: what entries make known, by key; the ledger of effects, whose calls have names of their own so that
-/// they are found by nothing else.
+/// they are found by nothing else; runs, of which one runs and one waits at most; permissions.
 const AGENT: &str = "
 CREATE TABLE fact (
   root INTEGER NOT NULL,
@@ -265,4 +265,24 @@ CREATE TABLE effect (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX effect_call ON effect (call);
 CREATE INDEX effect_print ON effect (root, print);
+
+CREATE TABLE run (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  fence INTEGER NOT NULL,
+  run TEXT NOT NULL,
+  PRIMARY KEY (root, log, no)
+) STRICT;
+CREATE UNIQUE INDEX run_running ON run (root, log) WHERE state = 'running';
+CREATE UNIQUE INDEX run_queued ON run (root, log) WHERE state = 'queued';
+CREATE UNIQUE INDEX run_fence ON run (root, log, fence) WHERE fence > 0;
+
+CREATE TABLE permission (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  permission TEXT NOT NULL,
+  PRIMARY KEY (root, log)
+) STRICT;
 ";
