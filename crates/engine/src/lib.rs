@@ -12,6 +12,7 @@ pub mod model;
 mod names;
 mod open;
 mod port;
+pub mod prompt;
 mod run;
 pub mod secret;
 pub mod settings;

@@ -68,6 +68,7 @@ impl Engine {
         Ok(Prompt {
             system: self.parts().system_prompt.clone(),
             messages,
+            tools: Vec::new(),
             variant: u32::try_from(siblings).unwrap_or(u32::MAX),
         })
     }
