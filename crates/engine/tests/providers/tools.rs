@@ -333,6 +333,10 @@ fixtures:
         let result =
             |id: String| Part::ToolResult { call: id, content: "ok".into(), outcome: ToolOutcome::Ok };
         messages.push(Message::new(Role::Tool, calls.into_iter().map(|(id, _, _)| result(id)).collect()));
+        if kind == "gemini" {
+            // This server does not take a prompt in Gemini's format that ends with results.
+            messages.push(Message::text(Role::User, "go on with the work"));
+        }
         let (answer, error) = asked(&face, messages).await;
         assert!(error.is_none(), "{kind}: {error:?}");
         assert_eq!(answer.text(), "done", "{kind}");
