@@ -6,6 +6,7 @@
 
 mod again;
 mod apply;
+mod around;
 mod attribute;
 mod called;
 mod compare;
@@ -36,9 +37,11 @@ use retake_worktree::{PackObjects, Rules};
 use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
 
 pub use apply::FilesApplied;
+pub(crate) use around::Around;
 pub use called::Called;
 pub use erase::{ErasePlan, ObjectsErased};
 pub use exec::Exec;
+pub(crate) use exec::lives_on;
 pub use folders::{FolderShown, PathShown};
 pub use keep::{Keep, LetGo, Prune, Pruned};
 pub use moment::{Below, Moment};
@@ -79,6 +82,11 @@ impl Files {
     pub(crate) fn new(config: Option<FilesConfig>) -> Self {
         let (open, at_work, captures) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         Self { config, objects: OnceCell::new(), open, at_work, captures, work: Work::default() }
+    }
+
+    /// The person's home folder, where it is known.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.config.as_ref().and_then(|config| config.rules.home.clone())
     }
 
     /// What is being done right now.
@@ -150,7 +158,7 @@ impl Files {
 }
 
 /// Does what waits for the disk, beside everything else.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| {
         EngineError::new(Kind::Storage, "aborted", format!("the work on files broke off: {error}"))

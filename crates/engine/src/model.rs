@@ -47,6 +47,13 @@ pub struct ToolSpec {
     pub schema: serde_json::Value,
 }
 
+impl ToolSpec {
+    /// What a model is told of a tool.
+    pub fn of(tool: &dyn retake_tools::Tool) -> Self {
+        Self { name: tool.name().to_owned(), about: tool.about().to_owned(), schema: tool.schema() }
+    }
+}
+
 /// One piece of an answer as it arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chunk {

@@ -19,6 +19,12 @@ mod system;
 
 use std::path::{Path, PathBuf};
 
+use retake_core::Part;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::files::blocking;
+
 pub use complete::files_like;
 pub use instructions::{FACT, Instruction, due, instructions};
 pub use mentions::mentions;
@@ -42,6 +48,33 @@ impl Places {
             (Some(below), Some(home)) => home.join(below),
             _ => self.folder.join(Path::new(name)),
         }
+    }
+}
+
+impl Engine {
+    /// The folders that names of files are looked up in, for a conversation in this one.
+    pub fn places(&self, folder: &Path) -> Places {
+        let settings = self.parts().agent.as_ref().and_then(|agent| agent.settings.as_deref());
+        let config = settings.and_then(Path::parent).map(Path::to_path_buf);
+        Places { folder: folder.to_path_buf(), home: self.files.home(), config }
+    }
+
+    /// The instruction files of a folder as they are now, the nearest last.
+    pub async fn instructions(&self, folder: &Path) -> Result<Vec<Instruction>> {
+        let places = self.places(folder);
+        blocking(move || instructions(&places)).await
+    }
+
+    /// What a person says, with the files that it mentions behind it, and what to tell them of these.
+    pub async fn mentions(&self, parts: Vec<Part>, folder: &Path) -> Result<(Vec<Part>, Vec<String>)> {
+        let places = self.places(folder);
+        blocking(move || mentions(parts, &places)).await
+    }
+
+    /// Names of files for who types `@`.
+    pub async fn files_like(&self, folder: &Path, prefix: String, limit: usize) -> Result<Vec<String>> {
+        let places = self.places(folder);
+        blocking(move || files_like(&places, &prefix, limit)).await
     }
 }
 

@@ -5,7 +5,9 @@
 //! the store, snapshots or a terminal. Captures of the folder stand around whatever may write, whoever reports what.
 
 mod call;
+mod files;
 mod set;
 
 pub use call::{Asked, Attached, Call, Host, Output, Piece};
+pub use files::file_tools;
 pub use set::{Schema, Tool, Toolbox, schema_of};

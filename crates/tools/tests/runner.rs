@@ -1,1 +1,3 @@
 //! The integration tests of the tools, as one program.
+
+mod files;
