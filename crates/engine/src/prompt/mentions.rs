@@ -20,6 +20,9 @@ const MOST_PICTURE: u64 = 5 * 1024 * 1024;
 /// So many files of one message are attached.
 const MOST_FILES: usize = 32;
 
+/// So many bytes of one message are attached.
+const MOST_TOGETHER: usize = 20 * 1024 * 1024;
+
 /// So many entries of a folder are listed.
 const MOST_ENTRIES: usize = 200;
 
@@ -32,7 +35,7 @@ const SECRET_ENDINGS: [&str; 6] = [".pem", ".key", ".p12", ".pfx", ".kdbx", ".ke
 
 /// What a person says, with the files that it mentions behind it, and what to tell them of these.
 pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<String>) {
-    let mut found = Found { places, seen: BTreeSet::new(), parts: Vec::new(), notices: Vec::new() };
+    let mut found = Found { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
     for text in parts.iter().filter_map(Part::as_text) {
         for mention in mentioned(text) {
             found.attach(&mention);
@@ -93,6 +96,7 @@ fn of_line<'a>(line: &'a str, mentions: &mut Vec<Mention<'a>>) {
 struct Found<'a> {
     places: &'a Places,
     seen: BTreeSet<PathBuf>,
+    bytes: usize,
     parts: Vec<Part>,
     notices: Vec<String>,
 }
@@ -115,7 +119,11 @@ impl Found<'_> {
             return;
         }
         match attached(name, &path) {
+            Ok(part) if self.bytes + size(&part) > MOST_TOGETHER => {
+                self.notices.push(format!("@{name} is not attached: the message would be too large"));
+            }
             Ok(part) => {
+                self.bytes += size(&part);
                 self.parts.push(part);
                 if looks_secret(&path) {
                     self.notices.push(format!("@{name} looks like a secret, and the model is sent it"));
@@ -171,6 +179,14 @@ fn attached(name: &str, path: &Path) -> Result<Part, String> {
         ));
     }
     Ok(text_file(name.to_owned(), look.bytes))
+}
+
+fn size(part: &Part) -> usize {
+    match part {
+        Part::File { source: Source::Inline(bytes), .. }
+        | Part::Image { source: Source::Inline(bytes), .. } => bytes.len(),
+        _ => 0,
+    }
 }
 
 fn text_file(name: String, bytes: Vec<u8>) -> Part {

@@ -221,6 +221,29 @@ fn what_is_not_attached_is_told() {
 }
 
 #[test]
+fn all_that_is_attached_has_a_bound() {
+    let World { _dir, places, repo } = world();
+    let picture = [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 5 * 1024 * 1024 - 8]].concat();
+    for number in 0..5 {
+        write(repo.join(format!("sub/p{number}")), &picture);
+    }
+    let (attached, notices) = mentioned(&places, "@p0 @p1 @p2 @p3 @p4");
+    assert_eq!(
+        (attached.len(), notices),
+        (4, vec!["@p4 is not attached: the message would be too large".into()])
+    );
+    let many: Vec<String> = (0..40).map(|number| format!("@t{number}")).collect();
+    for name in &many {
+        write(repo.join("sub").join(&name[1..]), "t");
+    }
+    let (attached, notices) = mentioned(&places, &many.join(" "));
+    assert_eq!(
+        (attached.len(), notices.len(), notices[0].as_str()),
+        (32, 8, "@t32 is not attached: 32 files are")
+    );
+}
+
+#[test]
 fn a_folder_is_listed_as_far_as_it_goes() {
     let World { _dir, places, repo } = world();
     for number in 0..250 {
