@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use retake_core::{Fact, Part, Source, Time};
 
@@ -34,12 +35,12 @@ fn fifo(path: &Path) {
     rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).expect("a pipe");
 }
 
-/// Fails where `work` takes as long as what blocks would.
-fn in_time<T>(work: impl FnOnce() -> T) -> T {
-    let begun = Instant::now();
-    let done = work();
-    assert!(begun.elapsed() < Duration::from_secs(10), "it took {:?}", begun.elapsed());
-    done
+/// Fails where `work` blocks.
+fn in_time<T: Send + 'static>(places: &Places, work: impl FnOnce(&Places) -> T + Send + 'static) -> T {
+    let (tell, told) = mpsc::channel();
+    let places = places.clone();
+    std::thread::spawn(move || tell.send(work(&places)));
+    told.recv_timeout(Duration::from_secs(20)).expect("in time")
 }
 
 fn texts(found: &[Instruction]) -> Vec<&str> {
@@ -87,7 +88,7 @@ fn what_could_block_or_leads_elsewhere_is_no_instruction() {
     let world = world();
     let file = |name: &str| world.repo.join("sub").join(name);
     fifo(&file("AGENTS.md"));
-    assert!(in_time(|| instructions(&world.places)).is_empty());
+    assert!(in_time(&world.places, instructions).is_empty());
     fs::remove_file(file("AGENTS.md")).expect("removed");
     let secret = world.places.home.as_ref().expect("home").join("secret");
     write(&secret, "hunter2");
@@ -109,7 +110,7 @@ fn a_huge_file_is_cut_and_says_so_and_the_nearest_has_the_room() {
     huge.set_len(5 << 30).expect("a hole");
     // Holes are no text; what comes before them is as much as is read.
     write(world.repo.join("AGENTS.md"), "far");
-    let found = in_time(|| instructions(&world.places));
+    let found = in_time(&world.places, instructions);
     let near = found.last().expect("the nearest");
     assert_eq!((near.text.len(), near.cut), (32_000, (5 << 30) - 32_000));
     assert_eq!((found[0].text.as_str(), found[0].cut), ("", 3));
@@ -212,7 +213,10 @@ fn what_is_not_attached_is_told() {
         ("@dangling", "@dangling is not attached: it leads nowhere"),
     ];
     for (text, notice) in cases {
-        assert_eq!(in_time(|| mentioned(&places, text)), (vec![], vec![notice.to_owned()]));
+        assert_eq!(
+            in_time(&places, move |places| mentioned(places, text)),
+            (vec![], vec![notice.to_owned()])
+        );
     }
     let secret = "@.env looks like a secret, and the model is sent it".to_owned();
     assert_eq!(mentioned(&places, "@.env"), (vec![".env=KEY=1".into()], vec![secret]));

@@ -249,12 +249,11 @@ fn what_cannot_be_sent_is_put_into_words() {
 
 #[test]
 fn only_anthropic_has_marks_on_the_system_prompt_the_last_message_and_the_one_that_was_last_before() {
-    let said = ["a", "b", "c", "d", "e"].into_iter().enumerate();
-    let role = |at: usize| if at % 2 == 0 { Role::User } else { Role::Assistant };
-    let messages: Vec<Message> = said.map(|(at, text)| Message::text(role(at), text)).collect();
+    let roles = [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User];
+    let messages = roles.map(|role| Message::text(role, "a"));
     let marks = |kind| {
         let system = Some("s".to_owned());
-        let prompt = Prompt { system, messages: messages.clone(), ..Prompt::default() };
+        let prompt = Prompt { system, messages: messages.to_vec(), ..Prompt::default() };
         let sent = request(prompt, &endpoint(kind)).messages;
         sent.iter().map(|message| message.options.is_some()).collect::<Vec<_>>()
     };
