@@ -13,6 +13,7 @@ pub mod model;
 mod names;
 mod open;
 mod port;
+pub mod prompt;
 mod run;
 pub mod secret;
 pub mod settings;
