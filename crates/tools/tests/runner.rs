@@ -1,1 +1,8 @@
 //! The integration tests of the tools, as one program.
+
+mod fetch;
+mod jobs;
+mod sandbox;
+mod shell;
+mod stage;
+mod talk;
