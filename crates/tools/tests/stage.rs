@@ -28,11 +28,11 @@ pub(crate) struct Stand {
 #[async_trait]
 impl Host for Stand {
     async fn fact(&self, key: &str) -> Option<String> {
-        self.facts.lock().unwrap().get(key).cloned()
+        self.facts.lock().expect("nobody panics while it is held").get(key).cloned()
     }
 
     async fn facts(&self, prefix: &str) -> Vec<Fact> {
-        let facts = self.facts.lock().unwrap();
+        let facts = self.facts.lock().expect("nobody panics while it is held");
         let wanted = facts.iter().filter(|(key, _)| key.starts_with(prefix));
         wanted.map(|(key, value)| Fact::new(key, value)).collect()
     }
@@ -50,7 +50,7 @@ impl Host for Stand {
     async fn stopped(&self) {
         let mut stop = self.stop.subscribe();
         if stop.wait_for(|stop| *stop).await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 
@@ -71,23 +71,23 @@ pub(crate) struct Stage {
 impl Stage {
     /// A new one, in the system's temporary folder.
     pub(crate) fn new() -> Self {
-        Self::of(tempfile::tempdir().unwrap(), 1)
+        Self::of(tempfile::tempdir().expect("a folder"), 1)
     }
 
     /// One whose time goes ten times as fast.
     pub(crate) fn quick() -> Self {
-        Self::of(tempfile::tempdir().unwrap(), 10)
+        Self::of(tempfile::tempdir().expect("a folder"), 10)
     }
 
     /// One that is not in a temporary folder, which everybody may write.
     pub(crate) fn apart() -> Self {
-        Self::of(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(), 1)
+        Self::of(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"), 1)
     }
 
     fn of(folder: TempDir, hurry: u32) -> Self {
-        let path = folder.path().canonicalize().unwrap();
+        let path = folder.path().canonicalize().expect("it is there");
         let (root, spool) = (path.join("work"), path.join("data/spool"));
-        std::fs::create_dir(&root).unwrap();
+        std::fs::create_dir(&root).expect("a folder");
         let host = Stand {
             facts: Mutex::default(),
             told: watch::Sender::new(String::new()),
@@ -105,15 +105,17 @@ impl Stage {
 
     /// A call of a tool, with an id that no other has.
     pub(crate) fn prepare(&self, arguments: Value) -> Call {
-        let mut calls = self.calls.lock().unwrap();
+        let mut calls = self.calls.lock().expect("nobody panics while it is held");
         *calls += 1;
+        let folder = self
+            .root()
+            .parent()
+            .and_then(Path::file_name)
+            .expect("it is below one")
+            .to_string_lossy()
+            .into_owned();
         Call {
-            id: format!(
-                "{}-{}-{}",
-                std::process::id(),
-                self.root().display().to_string().replace('/', "_"),
-                calls
-            ),
+            id: format!("{}{calls:08}", folder.trim_start_matches('.')),
             arguments,
             roots: self.roots.clone(),
             spool: self.spool.clone(),
@@ -128,7 +130,11 @@ impl Stage {
         let output = tokio::time::timeout(PATIENCE, tool.call(call)).await.expect("it never ended");
         assert_eq!(!processes::alive(&id).is_empty(), output.lives, "{}", output.content);
         for fact in &output.facts {
-            self.host.facts.lock().unwrap().insert(fact.key.clone(), fact.value.clone());
+            self.host
+                .facts
+                .lock()
+                .expect("nobody panics while it is held")
+                .insert(fact.key.clone(), fact.value.clone());
         }
         output
     }
@@ -153,7 +159,7 @@ impl Stage {
 
 /// The tool of that name.
 pub(crate) fn tool(tools: &[Arc<dyn Tool>], name: &str) -> Arc<dyn Tool> {
-    Arc::clone(tools.iter().find(|tool| tool.name() == name).unwrap())
+    Arc::clone(tools.iter().find(|tool| tool.name() == name).expect("a tool of that name"))
 }
 
 /// Waits until something holds, within bounds.

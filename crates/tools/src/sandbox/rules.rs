@@ -9,6 +9,7 @@ use landlock::{
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope, make_bitflags,
     path_beneath_rules,
 };
+use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
 use super::{Fence, Network};
@@ -52,6 +53,7 @@ impl Fence {
     pub(super) fn close(&self) -> Result<(), String> {
         let fail = |error: &dyn std::fmt::Display| format!("can't fence the command in: {error}");
         self.rules().and_then(RulesetCreated::restrict_self).map_err(|error| fail(&error))?;
+        drop_capabilities().map_err(|error| fail(&error))?;
         if self.network == Network::Closed && has_filter() {
             let filter = no_sockets().map_err(|error| fail(&error))?;
             seccompiler::apply_filter(&filter).map_err(|error| fail(&error))?;
@@ -83,6 +85,26 @@ impl Fence {
             .add_rules(path_beneath_rules(&self.files, own))?
             .add_rules(path_beneath_rules(DEVICES, device))
     }
+}
+
+/// Takes from the thread what would let root look over the fence: into memory, at the kernel, at devices. That it gains no
+/// privileges any more, as fenced threads do, keeps it so.
+fn drop_capabilities() -> rustix::io::Result<()> {
+    let kept = CapabilitySet::CHOWN
+        | CapabilitySet::DAC_OVERRIDE
+        | CapabilitySet::FOWNER
+        | CapabilitySet::FSETID
+        | CapabilitySet::KILL
+        | CapabilitySet::NET_BIND_SERVICE
+        | CapabilitySet::SETGID
+        | CapabilitySet::SETUID;
+    let own = rustix::thread::capabilities(None)?;
+    let sets = CapabilitySets {
+        effective: own.effective & kept,
+        permitted: own.permitted & kept,
+        inheritable: own.inheritable & kept,
+    };
+    rustix::thread::set_capabilities(None, sets)
 }
 
 /// The least that is fenced of files.
