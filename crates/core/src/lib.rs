@@ -24,8 +24,10 @@ mod prompt;
 mod reading;
 mod records;
 mod refusal;
+mod run;
 mod state;
 mod tree;
+mod turn;
 mod turns;
 
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
@@ -45,13 +47,18 @@ pub use line::{Line, Step};
 pub use mark::{Mark, MarkChange, Marks};
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
-pub use permission::{Mode, Permission, Rule, Ruling, Settled};
+pub use permission::{BadRule, Mode, Permission, Rule, Ruling, Settled};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_RESULT, repaired, summary_message};
 pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Standing, difference};
 pub use records::Records;
 pub use refusal::Refusal;
+pub use run::{
+    Fence, NewRun, Run, RunEffect, RunEnding, RunGround, RunInput, RunNo, RunRefusal, RunState, Runs,
+    STALE_AFTER_MS, Steer, Stepped, Tail, Words,
+};
 pub use state::State;
-pub use tree::{Leaf, Run, Tree};
+pub use tree::{Leaf, Stretch, Tree};
+pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;

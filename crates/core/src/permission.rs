@@ -1,20 +1,52 @@
 //! Whether a call may run: the mode of a conversation, and rules for tools, paths, commands and addresses. Pure; asking a
-//! person is the engine's.
+//! person is the engine's. A rule that denies is a help, not a wall: what a command can reach is the sandbox's.
 
-use crate::effect::Intent;
+mod command;
+mod fit;
+mod glob;
+mod host;
+mod offers;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use crate::effect::{EffectClass, Intent};
+use fit::Piece;
+
+pub use text::BadRule;
 
 /// How much a conversation's agent may do unasked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Reading is free, everything else is asked about.
+    /// Reading in the workspace is free, everything else is asked about.
     #[default]
     Ask,
     /// Edits of files in the workspace are free, too.
     AllowEdits,
-    /// Everything is free but what a rule denies.
+    /// Everything is free but what a rule denies or asks about.
     AllowAll,
     /// Reading only: everything else is refused.
     Plan,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Self; 4] = [Self::Ask, Self::AllowEdits, Self::AllowAll, Self::Plan];
+
+    /// The name used in every format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AllowEdits => "allow-edits",
+            Self::AllowAll => "allow-all",
+            Self::Plan => "plan",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
 }
 
 /// What a rule says of what it fits.
@@ -28,7 +60,26 @@ pub enum Ruling {
     Deny,
 }
 
-/// A rule: for a tool, and there for a path, a command or an address.
+impl Ruling {
+    /// Every ruling, the strictest last.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
+
+    /// The name used in every format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// The ruling of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ruling| ruling.name() == name)
+    }
+}
+
+/// A rule: for a tool, and there for a path, a command or an address. As a text: `allow shell(git push)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     /// What it says.
@@ -44,7 +95,7 @@ pub struct Rule {
 pub struct Permission {
     /// The mode.
     pub mode: Mode,
-    /// Rules, the latest last.
+    /// Rules. Their order says nothing: of those that fit, one that denies wins, then one that asks.
     pub rules: Vec<Rule>,
 }
 
@@ -57,10 +108,73 @@ pub struct Settled {
     pub why: String,
 }
 
-impl Permission {
-    /// Whether a call of this tool with this intent may run. Plan refuses whatever may write, whatever rules say; a rule that
-    /// denies wins over all others.
-    pub fn settle(&self, _tool: &str, _intent: &Intent) -> Settled {
-        Settled { ruling: Ruling::Ask, why: "nothing else is settled".to_owned() }
+impl Settled {
+    fn new(ruling: Ruling, why: impl Into<String>) -> Self {
+        Self { ruling, why: why.into() }
     }
 }
+
+/// What the model is told where only reading is free.
+const PLAN: &str =
+    "plan mode only reads: say what you would do, step by step, and leave it until the person agrees";
+
+impl Permission {
+    /// Whether a call of this tool with this intent may run. Globs are relative to the first root. Each thing that it touches
+    /// is looked at, and the strictest answer holds: of rules that fit, one that denies wins over one that asks, that over
+    /// one that allows, and any over the mode. Plan refuses whatever may write, whatever rules say.
+    pub fn settle(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Settled {
+        let mut settled: Option<Settled> = None;
+        for piece in fit::pieces(intent, roots) {
+            let next = self.settle_piece(tool, intent.class, &piece, roots);
+            if settled.as_ref().is_none_or(|settled| settled.ruling < next.ruling) {
+                settled = Some(next);
+            }
+        }
+        settled.expect("BUG: every intent has a piece")
+    }
+
+    fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> Settled {
+        if self.mode == Mode::Plan && (class != EffectClass::None || piece.may_write()) {
+            return Settled::new(Ruling::Deny, PLAN);
+        }
+        let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
+        let fitting = self.rules.iter().filter(|rule| fit::fits(rule, tool, piece, root));
+        // Of those that are equally strict the first one is named.
+        if let Some(rule) = fitting.rev().max_by_key(|rule| rule.ruling) {
+            let says = match rule.ruling {
+                Ruling::Allow => "allows it",
+                Ruling::Ask => "wants it asked",
+                Ruling::Deny => "forbids it",
+            };
+            return Settled::new(rule.ruling, format!("the rule `{rule}` {says}"));
+        }
+        self.by_mode(class, piece)
+    }
+
+    /// What holds where no rule fits.
+    fn by_mode(&self, class: EffectClass, piece: &Piece) -> Settled {
+        let reads = class == EffectClass::None;
+        let (free, why) = match piece {
+            Piece::Nothing => (reads, "it may change something, and nobody can say what"),
+            Piece::Unknown => (false, "only its server knows what it does"),
+            Piece::Path { write: false, inside: true, .. } => (reads, "it may change what it reads"),
+            Piece::Path { write: false, inside: false, .. } => (false, "it reads outside of the workspace"),
+            Piece::Path { write: true, inside: true, .. } => (false, "it writes a file"),
+            Piece::Path { write: true, inside: false, .. } => (false, "it writes outside of the workspace"),
+            Piece::Command(_) => (reads, "it runs a command"),
+            Piece::Host(_) => (false, "it reaches into the network"),
+        };
+        let edits = class <= EffectClass::Workspace && piece.is_inside();
+        match self.mode {
+            Mode::AllowAll => Settled::new(Ruling::Allow, "the mode allows everything"),
+            Mode::AllowEdits if edits => {
+                Settled::new(Ruling::Allow, "the mode allows edits in the workspace")
+            }
+            _ if free => Settled::new(Ruling::Allow, "it only reads"),
+            _ => Settled::new(Ruling::Ask, why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

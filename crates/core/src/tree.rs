@@ -1,7 +1,7 @@
-//! The tree that the entries of a log form, kept as its runs: which entry follows which.
+//! The tree that the entries of a log form, kept as its stretches: which entry follows which.
 //!
-//! A *run* starts where an entry's `after` is not the entry before it. Runs are all that is needed to find the
-//! path of any tip, so memory and time are O(runs), never O(entries).
+//! A *stretch* starts where an entry's `after` is not the entry before it. Stretches are all that is needed to find the
+//! path of any tip, so memory and time are O(stretches), never O(entries).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,24 +9,24 @@ use std::sync::Arc;
 use crate::id::Pos;
 use crate::path::{Path, Span};
 
-/// The beginning of a run in the conversation's own log.
+/// The beginning of a stretch in the conversation's own log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct Stretch {
     /// `seq` of its first entry.
     pub start: u64,
     /// The tip when that entry was said; `None` at the root.
     pub after: Option<Pos>,
-    /// A late result that moved nothing: always a run of its own, one entry long.
+    /// A late result that moved nothing: always a stretch of its own, one entry long.
     pub detached: bool,
 }
 
-/// The tree of a conversation: for a fork, the part of the parent's path that it begins with, and the runs of
+/// The tree of a conversation: for a fork, the part of the parent's path that it begins with, and the stretches of
 /// its own log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     depth: u32,
     base: Arc<Path>,
-    runs: Arc<Vec<Run>>,
+    stretches: Arc<Vec<Stretch>>,
     last: u64,
 }
 
@@ -42,12 +42,12 @@ pub struct Leaf {
 impl Tree {
     /// The empty tree of a conversation at `depth` whose path begins with `base`.
     pub fn new(depth: u32, base: Path) -> Self {
-        Self { depth, base: Arc::new(base), runs: Arc::default(), last: 0 }
+        Self { depth, base: Arc::new(base), stretches: Arc::default(), last: 0 }
     }
 
-    /// The tree with these runs, in order, of a log whose last entry is `last`.
-    pub fn from_runs(depth: u32, base: Path, runs: Vec<Run>, last: u64) -> Self {
-        Self { depth, base: Arc::new(base), runs: Arc::new(runs), last }
+    /// The tree with these stretches, in order, of a log whose last entry is `last`.
+    pub fn from_stretches(depth: u32, base: Path, stretches: Vec<Stretch>, last: u64) -> Self {
+        Self { depth, base: Arc::new(base), stretches: Arc::new(stretches), last }
     }
 
     /// Depth of the conversation's own log.
@@ -60,9 +60,9 @@ impl Tree {
         &self.base
     }
 
-    /// The runs of the own log.
-    pub fn runs(&self) -> &[Run] {
-        &self.runs
+    /// The stretches of the own log.
+    pub fn stretches(&self) -> &[Stretch] {
+        &self.stretches
     }
 
     /// `seq` of the last entry of the own log; 0 when there is none.
@@ -70,17 +70,17 @@ impl Tree {
         self.last
     }
 
-    /// Whether an entry said now, after `after`, starts a run.
-    pub fn starts_run(&self, after: Option<Pos>, detached: bool) -> bool {
+    /// Whether an entry said now, after `after`, starts a stretch.
+    pub fn starts_stretch(&self, after: Option<Pos>, detached: bool) -> bool {
         let follows = self.last > 0 && after == Some(Pos::new(self.depth, self.last));
-        let behind_detached = self.runs.last().is_some_and(|run| run.detached);
+        let behind_detached = self.stretches.last().is_some_and(|stretch| stretch.detached);
         !follows || detached || behind_detached
     }
 
     /// Records the next entry of the own log.
     pub fn push(&mut self, after: Option<Pos>, detached: bool) -> Pos {
-        if self.starts_run(after, detached) {
-            Arc::make_mut(&mut self.runs).push(Run { start: self.last + 1, after, detached });
+        if self.starts_stretch(after, detached) {
+            Arc::make_mut(&mut self.stretches).push(Stretch { start: self.last + 1, after, detached });
         }
         self.last += 1;
         Pos::new(self.depth, self.last)
@@ -91,14 +91,14 @@ impl Tree {
         if pos.depth == self.depth { (1..=self.last).contains(&pos.seq) } else { self.base.contains(pos) }
     }
 
-    /// Index of the run that holds `seq` of the own log.
-    fn run_of(&self, seq: u64) -> usize {
-        self.runs.partition_point(|run| run.start <= seq) - 1
+    /// Index of the stretch that holds `seq` of the own log.
+    fn stretch_of(&self, seq: u64) -> usize {
+        self.stretches.partition_point(|stretch| stretch.start <= seq) - 1
     }
 
-    /// The last entry of run `index`.
-    fn run_end(&self, index: usize) -> u64 {
-        self.runs.get(index + 1).map_or(self.last, |next| next.start - 1)
+    /// The last entry of stretch `index`.
+    fn stretch_end(&self, index: usize) -> u64 {
+        self.stretches.get(index + 1).map_or(self.last, |next| next.start - 1)
     }
 
     /// What was said just before `pos`: its `after`, as far as this conversation sees it.
@@ -106,8 +106,8 @@ impl Tree {
         if pos.depth < self.depth {
             return self.base.before(pos);
         }
-        let run = self.runs[self.run_of(pos.seq)];
-        if run.start == pos.seq { run.after } else { Some(Pos::new(self.depth, pos.seq - 1)) }
+        let stretch = self.stretches[self.stretch_of(pos.seq)];
+        if stretch.start == pos.seq { stretch.after } else { Some(Pos::new(self.depth, pos.seq - 1)) }
     }
 
     /// The path from the root to `tip`. O(spans).
@@ -118,9 +118,9 @@ impl Tree {
             if pos.depth < self.depth {
                 break;
             }
-            let run = self.runs[self.run_of(pos.seq)];
-            backwards.push(Span::new(self.depth, run.start, pos.seq));
-            at = run.after;
+            let stretch = self.stretches[self.stretch_of(pos.seq)];
+            backwards.push(Span::new(self.depth, stretch.start, pos.seq));
+            at = stretch.after;
         }
         let mut path = self.base.up_to(at);
         for span in backwards.into_iter().rev() {
@@ -139,11 +139,11 @@ impl Tree {
             if tip.depth < self.depth {
                 return self.base.contains(pos);
             }
-            let run = self.runs[self.run_of(tip.seq)];
-            if Span::new(self.depth, run.start, tip.seq).contains(pos) {
+            let stretch = self.stretches[self.stretch_of(tip.seq)];
+            if Span::new(self.depth, stretch.start, tip.seq).contains(pos) {
                 return true;
             }
-            at = run.after;
+            at = stretch.after;
         }
         false
     }
@@ -152,16 +152,16 @@ impl Tree {
     pub fn last_attached(&self, from: u64, seq: u64) -> Option<Pos> {
         let mut seq = seq;
         while seq > from {
-            let run = self.runs[self.run_of(seq)];
-            if !run.detached {
+            let stretch = self.stretches[self.stretch_of(seq)];
+            if !stretch.detached {
                 return Some(Pos::new(self.depth, seq));
             }
-            seq = run.start - 1;
+            seq = stretch.start - 1;
         }
         None
     }
 
-    /// The entry that follows `after` without starting a run: the next one of the base or of its run.
+    /// The entry that follows `after` without starting a stretch: the next one of the base or of its stretch.
     fn continuation(&self, after: Option<Pos>) -> Option<Pos> {
         match after {
             None => self.base.first(),
@@ -170,7 +170,7 @@ impl Tree {
             }
             Some(pos) => {
                 let next = pos.seq + 1;
-                let goes_on = next <= self.last && self.runs[self.run_of(next)].start != next;
+                let goes_on = next <= self.last && self.stretches[self.stretch_of(next)].start != next;
                 goes_on.then_some(Pos::new(self.depth, next))
             }
         }
@@ -178,64 +178,67 @@ impl Tree {
 
     /// Entries that were said right after `after`, oldest first: a turn's continuation and its siblings.
     pub fn children(&self, after: Option<Pos>) -> Vec<Pos> {
-        let others = self.runs.iter().filter(|run| run.after == after);
-        let others = others.map(|run| Pos::new(self.depth, run.start));
+        let others = self.stretches.iter().filter(|stretch| stretch.after == after);
+        let others = others.map(|stretch| Pos::new(self.depth, stretch.start));
         self.continuation(after).into_iter().chain(others).collect()
     }
 
-    /// Entries with siblings, each with them, oldest first. O(runs log runs).
+    /// Entries with siblings, each with them, oldest first. O(stretches log stretches).
     pub fn siblings(&self) -> Vec<Vec<Pos>> {
         let mut groups: BTreeMap<Option<Pos>, Vec<Pos>> = BTreeMap::new();
-        for run in self.runs.iter() {
-            let group =
-                groups.entry(run.after).or_insert_with(|| Vec::from_iter(self.continuation(run.after)));
-            group.push(Pos::new(self.depth, run.start));
+        for stretch in self.stretches.iter() {
+            let group = groups
+                .entry(stretch.after)
+                .or_insert_with(|| Vec::from_iter(self.continuation(stretch.after)));
+            group.push(Pos::new(self.depth, stretch.start));
         }
         groups.into_values().filter(|group| group.len() > 1).collect()
     }
 
-    /// The leaf said last among `pos` and all that was said after it. O(runs).
+    /// The leaf said last among `pos` and all that was said after it. O(stretches).
     pub fn latest_leaf(&self, pos: Pos) -> Pos {
         let mut leaf = pos;
-        let mut inside = vec![false; self.runs.len()];
+        let mut inside = vec![false; self.stretches.len()];
         if pos.depth < self.depth {
             leaf = self.base.last().filter(|_| self.base.contains(pos)).unwrap_or(pos);
         } else {
-            leaf.seq = self.run_end(self.run_of(pos.seq));
+            leaf.seq = self.stretch_end(self.stretch_of(pos.seq));
         }
-        for (index, run) in self.runs.iter().enumerate() {
-            inside[index] = run.after.is_some_and(|after| {
+        for (index, stretch) in self.stretches.iter().enumerate() {
+            inside[index] = stretch.after.is_some_and(|after| {
                 after.depth < self.depth && after >= pos
                     || after.depth == self.depth
-                        && (self.covers(pos, after) || inside[self.run_of(after.seq)])
+                        && (self.covers(pos, after) || inside[self.stretch_of(after.seq)])
             });
             if inside[index] {
-                leaf = leaf.max(Pos::new(self.depth, self.run_end(index)));
+                leaf = leaf.max(Pos::new(self.depth, self.stretch_end(index)));
             }
         }
         leaf
     }
 
-    /// Whether `after` is in the run of `pos`, not before it.
+    /// Whether `after` is in the stretch of `pos`, not before it.
     fn covers(&self, pos: Pos, after: Pos) -> bool {
-        pos.depth == self.depth && after.seq >= pos.seq && self.run_of(pos.seq) == self.run_of(after.seq)
+        pos.depth == self.depth
+            && after.seq >= pos.seq
+            && self.stretch_of(pos.seq) == self.stretch_of(after.seq)
     }
 
-    /// Every leaf, oldest first: the branches. Each entry is on the path of at least one. O(runs log runs).
+    /// Every leaf, oldest first: the branches. Each entry is on the path of at least one. O(stretches log stretches).
     pub fn leaves(&self) -> Vec<Leaf> {
-        let mut continued: Vec<Pos> = self.runs.iter().filter_map(|run| run.after).collect();
+        let mut continued: Vec<Pos> = self.stretches.iter().filter_map(|stretch| stretch.after).collect();
         continued.sort_unstable();
         let is_leaf = |pos: &Pos| continued.binary_search(pos).is_err();
         let mut first_child = BTreeMap::new();
-        for (index, run) in self.runs.iter().enumerate() {
-            first_child.entry(run.after).or_insert(index);
+        for (index, stretch) in self.stretches.iter().enumerate() {
+            first_child.entry(stretch.after).or_insert(index);
         }
         let mut leaves = Vec::new();
         if let Some(pos) = self.base.last().filter(is_leaf) {
             leaves.push(Leaf { pos, fork: None });
         }
-        for index in 0..self.runs.len() {
-            let pos = Pos::new(self.depth, self.run_end(index));
+        for index in 0..self.stretches.len() {
+            let pos = Pos::new(self.depth, self.stretch_end(index));
             if is_leaf(&pos) {
                 leaves.push(Leaf { pos, fork: self.branch_point(index, &first_child) });
             }
@@ -243,16 +246,16 @@ impl Tree {
         leaves
     }
 
-    /// Where the branch that ends in run `index` leaves an older one: follows runs that merely continue.
+    /// Where the branch that ends in stretch `index` leaves an older one: follows stretches that merely continue.
     fn branch_point(&self, mut index: usize, first_child: &BTreeMap<Option<Pos>, usize>) -> Option<Pos> {
         loop {
-            let after = self.runs[index].after?;
+            let after = self.stretches[index].after?;
             if after.depth < self.depth {
                 let continues = Some(after) == self.base.last() && first_child[&Some(after)] == index;
                 return (!continues).then_some(after);
             }
-            let parent = self.run_of(after.seq);
-            let continues = self.run_end(parent) == after.seq && first_child[&Some(after)] == index;
+            let parent = self.stretch_of(after.seq);
+            let continues = self.stretch_end(parent) == after.seq && first_child[&Some(after)] == index;
             if !continues {
                 return Some(after);
             }

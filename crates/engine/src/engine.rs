@@ -7,13 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
 use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
+use crate::agent::{AgentConfig, Waits};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
 use crate::model::Catalogue;
+use crate::run::RunEvent;
 
 /// What an engine is made of. Clock and randomness come from outside, once.
 pub struct Parts {
@@ -31,6 +33,8 @@ pub struct Parts {
     pub user: String,
     /// Where files are kept; without it none are.
     pub files: Option<FilesConfig>,
+    /// What the agent can do, and may; without it models only talk.
+    pub agent: Option<AgentConfig>,
 }
 
 /// The owner of truth.
@@ -40,6 +44,9 @@ pub struct Engine {
     pub(crate) importing: crate::port::Staging,
     pub(crate) files: Files,
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
+    pub(crate) waits: Waits,
+    /// Who waits for a run to begin, with words of theirs.
+    listeners: Mutex<HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>>,
 }
 
 impl Engine {
@@ -47,7 +54,15 @@ impl Engine {
     pub async fn start(mut parts: Parts) -> Result<Arc<Self>> {
         let files = Files::new(parts.files.take());
         let (running, importing, alone) = (Mutex::default(), Default::default(), Mutex::default());
-        let engine = Arc::new(Self { parts, running, importing, files, alone });
+        let engine = Arc::new(Self {
+            parts,
+            running,
+            importing,
+            files,
+            alone,
+            waits: Waits::default(),
+            listeners: Mutex::default(),
+        });
         engine.recover().await?;
         Ok(engine)
     }
@@ -154,6 +169,10 @@ impl Engine {
         // A gate that nobody holds is made anew when it is needed.
         gates.retain(|_, gate| Arc::strong_count(gate) > 1);
         Arc::clone(gates.entry(conversation).or_default())
+    }
+
+    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Claims a conversation for a run.

@@ -6,6 +6,7 @@
 
 mod again;
 mod apply;
+mod around;
 mod attribute;
 mod called;
 mod compare;
@@ -35,9 +36,11 @@ use retake_worktree::{PackObjects, Rules};
 use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
 
 pub use apply::FilesApplied;
+pub(crate) use around::Around;
 pub use called::Called;
 pub use erase::{ErasePlan, ObjectsErased};
 pub use exec::Exec;
+pub(crate) use exec::lives_on;
 pub use folders::{FolderShown, PathShown};
 pub use keep::{Keep, LetGo, Prune, Pruned};
 pub use moment::{Below, Moment};

@@ -2,6 +2,7 @@
 //!
 //! It never listens on a socket and never touches the terminal.
 
+mod agent;
 pub mod clock;
 mod engine;
 mod error;
@@ -16,6 +17,7 @@ mod run;
 pub mod secret;
 pub mod settings;
 
+pub use agent::AgentConfig;
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{

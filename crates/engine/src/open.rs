@@ -48,7 +48,8 @@ impl Engine {
         let models = Arc::new(models);
         let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
         let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
-        let parts = Parts { store, clock, random, models, system_prompt, user: request.user, files };
+        let parts =
+            Parts { store, clock, random, models, system_prompt, user: request.user, files, agent: None };
         let engine = Self::start(parts).await?;
         let mut notices = opened.notices;
         notices.extend(engine.settle_files().await?);

@@ -4,21 +4,31 @@
 //! as if it had never been. A stream in progress is saved each second outside the log.
 
 mod again;
+mod answer;
+mod call;
+mod close;
 mod drive;
 mod event;
+mod host;
+mod queue;
 mod recover;
+mod scene;
 
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{Answering, ConversationId, EntryId, Flags, Part, Pos, Role, Seen, Step};
+use retake_core::{
+    Answering, ConversationId, EntryId, Fence, Flags, Part, Pos, Role, RunEnding, RunInput, Seen, Steer, Step,
+};
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
 use tokio::sync::mpsc;
 
+use self::drive::Driver;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::model::Choice;
 
+pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
 
 /// How a run begins.
@@ -41,6 +51,8 @@ pub struct RunRequest {
     pub start: Start,
     /// The model's name; the configured one, without.
     pub model: Option<String>,
+    /// What becomes of words where another run goes on; a refusal, without.
+    pub steer: Option<Steer>,
     /// The head that the author saw.
     pub seen: Seen,
     /// Who asks, by which request.
@@ -80,6 +92,8 @@ pub enum Outcome {
     RolledBack,
     /// The model failed before any output.
     Failed,
+    /// What was said has become part of another run.
+    Joined,
 }
 
 /// What a run stands on once its prompt is stored.
@@ -111,10 +125,17 @@ impl Engine {
         {
             return self.again(conversation, claim, receipt, request.model.as_deref()).await;
         }
-        let claim = claim?;
+        let claim = match (claim, request.steer, &request.start) {
+            (Err(_), Some(steer), Start::Say(parts, seen)) => {
+                not_blank(parts)?;
+                return self.wait_behind(conversation, parts.clone(), *seen, steer, request).await;
+            }
+            (claim, ..) => claim?,
+        };
         let choice = self.choice(request.model.as_deref()).await?;
+        let model = request.model.clone();
         let ground = self.ground(conversation, request).await?;
-        Ok(self.start_on(claim, choice, ground))
+        self.start_on(claim, choice, ground, model).await
     }
 
     /// Starts a run in a new conversation of this folder, which is made only when there is a model to answer.
@@ -146,18 +167,37 @@ impl Engine {
         choice.map_err(|error| EngineError::no_model(&error))
     }
 
-    fn start_on(
+    /// Begins a run on what is stored. Where it can't begin, what was stored for it is taken back as if it had failed.
+    async fn start_on(
         self: &Arc<Self>,
         claim: Claim,
         choice: Choice,
         ground: Ground,
-    ) -> BoxStream<'static, RunEvent> {
+        model: Option<String>,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        let fence = self.begin_run(claim.conversation(), model).await?;
         let (events, receiver) = mpsc::channel(64);
+        self.drive(claim, choice, ground, fence, Events::new(events));
+        Ok(streamed(receiver))
+    }
+
+    /// Carries a run out, beside everything else.
+    fn drive(self: &Arc<Self>, claim: Claim, choice: Choice, ground: Ground, fence: Fence, events: Events) {
         let engine = Arc::clone(self);
-        tokio::spawn(async move { engine.drive(claim, choice, ground, events).await });
-        Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
-            receiver.recv().await.map(|event| (event, receiver))
-        }))
+        tokio::spawn(async move {
+            let conversation = claim.conversation();
+            match engine.scene(conversation).await {
+                Ok(scene) => Driver::new(engine, claim, choice, ground, fence, scene, events).run().await,
+                Err(error) => {
+                    let failed = RunEnding::Failed(error.code.to_owned());
+                    let end = RunInput::End(fence, failed, engine.now());
+                    drop(engine.store().step_runs(conversation, vec![end]).await);
+                    let ended = engine.fail(conversation, &ground, error).await;
+                    drop(claim);
+                    events.send(RunEvent::Ended(ended)).await;
+                }
+            }
+        });
     }
 
     /// Stores what the run begins with.
@@ -178,11 +218,8 @@ impl Engine {
                 let receipt = self.store().apply(conversation, retry).await?;
                 self.on_retry(conversation, receipt).await
             }
-            Start::Answer => {
-                let answering = self.store().answering(conversation).await?;
-                // Nothing is stored before the answer, so that the answer carries the request.
-                Ok(Ground { receipt: None, answering, stopped: Vec::new(), failed: None, by: Some(by) })
-            }
+            // Nothing is stored before the answer, so that the answer carries the request.
+            Start::Answer => self.on_answer(conversation, Some(by)).await,
         }
     }
 
@@ -229,6 +266,12 @@ impl Engine {
         Ok(Ground { receipt: Some(receipt), answering, stopped, failed: None, by: None })
     }
 
+    /// A run that answers what is there.
+    async fn on_answer(&self, conversation: ConversationId, by: Option<By>) -> Result<Ground> {
+        let answering = self.store().answering(conversation).await?;
+        Ok(Ground { receipt: None, answering, stopped: Vec::new(), failed: None, by })
+    }
+
     /// A prompt to be stored.
     fn prompt(&self, parts: Vec<Part>, by: By) -> SayRequest {
         self.saying(Role::User, parts, by)
@@ -246,19 +289,45 @@ impl Engine {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by,
         }
     }
 }
 
 /// Where a run's events go. Nobody may be listening any more.
-struct Events(mpsc::Sender<RunEvent>);
+#[derive(Clone)]
+struct Events(Option<mpsc::Sender<RunEvent>>);
 
 impl Events {
-    async fn send(&self, event: RunEvent) {
-        // The run goes on without a listener: what it stores is what counts.
-        drop(self.0.send(event).await);
+    fn new(sender: mpsc::Sender<RunEvent>) -> Self {
+        Self(Some(sender))
     }
+
+    /// Nobody listens.
+    fn none() -> Self {
+        Self(None)
+    }
+
+    /// Whether nobody listens, who could answer something.
+    fn is_alone(&self) -> bool {
+        self.0.as_ref().is_none_or(mpsc::Sender::is_closed)
+    }
+
+    async fn send(&self, event: RunEvent) {
+        if let Some(sender) = &self.0 {
+            // The run goes on without a listener: what it stores is what counts.
+            drop(sender.send(event).await);
+        }
+    }
+}
+
+/// What comes through a channel, as a stream.
+fn streamed(receiver: mpsc::Receiver<RunEvent>) -> BoxStream<'static, RunEvent> {
+    Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
+        receiver.recv().await.map(|event| (event, receiver))
+    }))
 }
 
 /// The model of a run, for its events and its answer's author.

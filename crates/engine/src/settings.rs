@@ -12,6 +12,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use retake_core::{Permission, Steer};
 use thiserror::Error;
 
 use crate::files::Keep;
@@ -19,7 +20,7 @@ use crate::model::genai::Timeouts;
 use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
 
-pub use edit::{documented_defaults, get, save, set, unset};
+pub use edit::{add_rule, documented_defaults, get, remove_rule, save, set, unset};
 
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,14 @@ pub struct Settings {
     pub demo_pace: Duration,
     /// How long and how much is kept of files.
     pub keep: Keep,
+    /// What the agent may do in every conversation, as far as the conversation does not say otherwise.
+    pub permission: Permission,
+    /// Whether commands run in a sandbox, where there is one.
+    pub sandbox: bool,
+    /// Whether commands in the sandbox reach the network.
+    pub network: bool,
+    /// What becomes of words that are said while a run goes on.
+    pub steering: Steer,
 }
 
 /// Where models are, and how to talk to them.

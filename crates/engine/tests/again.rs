@@ -11,7 +11,7 @@ use retake_testkit::{Said, Table, ask, done, failure, text};
 /// A request with an id.
 fn request(table: &Table, id: &str, start: Start) -> RunRequest {
     let by = table.engine.by(Some(id.parse().expect("a request id")));
-    RunRequest { start, model: None, seen: Seen::Anything, by }
+    RunRequest { start, model: None, steer: None, seen: Seen::Anything, by }
 }
 
 /// What a run told: the receipt it began with, and its end.

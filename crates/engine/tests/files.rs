@@ -147,6 +147,8 @@ impl Yard {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by: self.engine.by(None),
         };
         self.engine.say(self.id, say).await.expect("said");

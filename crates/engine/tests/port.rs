@@ -79,6 +79,8 @@ impl Desk {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by: By { author: String::new(), ..self.engine.by(None) },
         };
         change(&mut say);

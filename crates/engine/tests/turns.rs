@@ -123,8 +123,13 @@ async fn while_a_model_answers_nothing_goes_back() {
     let undo = Apply { action: Action::Undo(1), seen: Seen::Anything, by: table.engine.by(None) };
     let refused = table.engine.apply(table.id, undo).await.expect_err("refused");
     assert_eq!(refused.code, "run_active");
-    let request =
-        RunRequest { start: ask("too"), model: None, seen: Seen::Anything, by: table.engine.by(None) };
+    let request = RunRequest {
+        start: ask("too"),
+        model: None,
+        steer: None,
+        seen: Seen::Anything,
+        by: table.engine.by(None),
+    };
     assert!(table.engine.run(table.id, request).await.is_err_and(|error| error.code == "run_active"));
     assert_eq!(table.shows().await, "hi");
     table.engine.cancel(table.id);
@@ -152,8 +157,13 @@ async fn a_crash_in_mid_stream_loses_no_more_than_a_second() {
 #[tokio::test]
 async fn an_empty_message_is_refused_before_anything_is_stored() {
     let table = Table::new().await;
-    let request =
-        RunRequest { start: ask("  \n"), model: None, seen: Seen::Anything, by: table.engine.by(None) };
+    let request = RunRequest {
+        start: ask("  \n"),
+        model: None,
+        steer: None,
+        seen: Seen::Anything,
+        by: table.engine.by(None),
+    };
     assert!(table.engine.run(table.id, request).await.is_err_and(|error| error.code == "usage"));
     assert_eq!(table.shows().await, "");
     let names = table.engine.entry(table.id, "nothing").await.expect_err("unknown");

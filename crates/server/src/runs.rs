@@ -73,6 +73,7 @@ impl InProcess {
             retake_engine::Outcome::Interrupted => Outcome::Interrupted,
             retake_engine::Outcome::RolledBack => Outcome::RolledBack,
             retake_engine::Outcome::Failed => Outcome::Failed,
+            retake_engine::Outcome::Joined => Outcome::Joined,
         };
         Ended { outcome, receipt, entry, problem: trouble }
     }

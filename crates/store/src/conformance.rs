@@ -3,6 +3,7 @@
 //! `conformance!(open)` makes a test of each, where `open` gives a new, empty store. Cases that are about files and
 //! processes are the backend's own tests.
 
+mod agent;
 mod basics;
 mod branches;
 mod concurrency;
@@ -12,6 +13,7 @@ mod forgetting;
 mod reading;
 mod stage;
 
+pub use agent::*;
 pub use basics::*;
 pub use branches::*;
 pub use concurrency::*;
@@ -78,6 +80,8 @@ macro_rules! conformance {
             nothing_is_erased_under_an_open_rewind
             captures_go_by_age
             a_workspace_is_forgotten
+            the_last_fact_on_the_path_counts
+            facts_go_along_with_what_is_restored_and_erased
         );
     };
     (@ $open:expr; $($case:ident)*) => {

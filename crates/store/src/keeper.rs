@@ -5,6 +5,7 @@
 //! commit that holds it is durable. Only the writer puts conversations into the cache, and only committed ones,
 //! so a reader never sees what might still be taken back.
 
+mod agent;
 mod answered;
 mod changes;
 mod decide;

@@ -3,6 +3,7 @@
 //! Decisions are core's; a backend keeps rows; between them stands one writer that makes whatever is queued
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
+mod agent;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
@@ -19,6 +20,7 @@ pub mod rows;
 mod sqlite;
 mod store;
 
+pub use agent::AgentStore;
 pub use error::{Result, StoreError};
 pub use files::{
     CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf,
@@ -47,3 +49,6 @@ pub use rows::Backend;
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;
+
+mod stub;
+pub use stub::*;

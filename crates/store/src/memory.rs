@@ -3,6 +3,7 @@
 //! Everything is a persistent structure whose copy costs nothing: a reader has a copy, a point to return to is a
 //! copy, a commit puts the writer's copy in the place of everybody's. So no reader ever sees what is not committed.
 
+mod agent;
 mod data;
 mod files;
 mod rows;
@@ -127,7 +128,7 @@ impl Upkeep for MemoryRows {
         Ok(Findings::default())
     }
 
-    fn mend_search(&mut self) -> Result<()> {
+    fn mend(&mut self) -> Result<()> {
         Ok(())
     }
 

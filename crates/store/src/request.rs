@@ -57,6 +57,10 @@ pub struct SayRequest {
     pub seen: Option<EntryId>,
     /// For an answer: the run that gives it.
     pub answering: Option<retake_core::Answering>,
+    /// For a result: the call of the ledger that ends with it, and what came of it.
+    pub ends: Option<(String, retake_core::EffectState)>,
+    /// Of a run: its leave to write.
+    pub fence: Option<retake_core::Fence>,
     /// Who speaks (the author), when it is stored, by which request.
     pub by: By,
 }

@@ -3,14 +3,19 @@
 //! A backend knows no rule of the conversation; it keeps rows and finds them. Everything it reads it decodes
 //! strictly: a row that can't be read is an error that names it.
 
+mod agent;
 mod claims;
 mod files;
 
-use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time};
+use retake_core::{
+    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch, Time,
+};
 
 use crate::error::Result;
 use crate::query::Query;
 use crate::request::{ListRequest, SearchRequest, StreamRow};
+pub use agent::AgentRows;
+pub(crate) use agent::facts_of;
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 
@@ -81,7 +86,7 @@ pub type Fingerprint = [u8; 16];
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
 /// Rows, within one transaction.
-pub trait Rows: FileRows + Send {
+pub trait Rows: FileRows + AgentRows + Send {
     /// Adds a conversation; its number comes back.
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo>;
     /// A conversation by id.
@@ -130,7 +135,7 @@ pub trait Rows: FileRows + Send {
     /// Entries with this id on their platform.
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>>;
     /// The runs of a log.
-    fn runs(&self, log: LogNo) -> Result<Vec<Run>>;
+    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>>;
 
     /// Appends an operation; the bytes of its delta come back.
     fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64>;

@@ -2,6 +2,7 @@
 //!
 //! Formats of rows are `record`'s, the schema `schema`'s. Nothing here knows a rule of the conversation.
 
+mod agent;
 mod backup;
 mod cells;
 mod check;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use retake_core::{Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Revision, Time};
 
+use crate::agent::AgentStore;
 use crate::error::Result;
 use crate::files::FileStore;
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
@@ -21,7 +22,7 @@ use crate::request::{
 /// A write is answered when it is durable. It is checked for what it needs and not more (design, section 1,
 /// *Head and revision*); refused, it has changed nothing. The same request id gets an equal receipt.
 #[async_trait]
-pub trait Store: FileStore {
+pub trait Store: FileStore + AgentStore + crate::StubStore {
     /// Makes a conversation.
     async fn create(&self, new: NewConversation) -> Result<Receipt>;
     /// Makes a fork of a conversation as it is now. Nothing is copied.

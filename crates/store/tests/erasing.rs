@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ContentHash, FileChange, FilePath, GitMove, GitRef, Grade, Part, Record, Role, Time};
+use retake_core::{
+    ContentHash, Fact, FileChange, FilePath, GitMove, GitRef, Grade, Part, Record, Role, Time,
+};
 use retake_store::conformance::Stage;
 use retake_store::{Action, CallsSeen, Keeper, NewCapture, NewDelta, Sqlite, Store};
 
@@ -65,6 +67,8 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
     };
     let say = stage.saying(Role::Tool, vec![Part::text("done")]);
     stage.store.say_changed(stage.id, say, delta).await.expect("said");
+    let fact = Part::Facts(vec![Fact::new("todo", SECRET), Fact::new(format!("read/{SECRET}"), "1")]);
+    stage.store.say(stage.id, stage.saying(Role::Tool, vec![fact])).await.expect("said");
     let copy = stage.store.backup(None, Time(9)).await.expect("copied").path;
     (stage, copy)
 }

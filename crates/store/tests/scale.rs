@@ -129,6 +129,8 @@ fn say(seq: u64) -> SayRequest {
         platform_id: None,
         seen: None,
         answering: None,
+        fence: None,
+        ends: None,
         by: By { author: "ann".into(), ..by() },
     }
 }

@@ -5,4 +5,4 @@ mod puppet;
 mod table;
 
 pub use puppet::{Only, Puppet, Said, done, failure, text};
-pub use table::{Table, ask, ended, start, start_in};
+pub use table::{Table, ask, ended, start, start_in, start_with};

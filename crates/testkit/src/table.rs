@@ -10,7 +10,7 @@ use retake_core::{ConversationId, Projection, Seen, joined_text};
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::store::{Action, Apply, Keeper, Memory, PageRequest, Reading, Store};
-use retake_engine::{Ended, Engine, FilesConfig, Parts, RunEvent, RunRequest, Start};
+use retake_engine::{AgentConfig, Ended, Engine, FilesConfig, Parts, RunEvent, RunRequest, Start};
 
 use crate::puppet::{Only, Puppet, Said};
 
@@ -43,7 +43,8 @@ impl Table {
 
     /// Starts a run.
     pub async fn run(&self, start: Start) -> BoxStream<'static, RunEvent> {
-        let request = RunRequest { start, model: None, seen: Seen::Anything, by: self.engine.by(None) };
+        let request =
+            RunRequest { start, model: None, steer: None, seen: Seen::Anything, by: self.engine.by(None) };
         self.engine.run(self.id, request).await.expect("started")
     }
 
@@ -106,6 +107,18 @@ pub async fn start_in(
     seed: u64,
     files: Option<FilesConfig>,
 ) -> Arc<Engine> {
+    start_with(store, clock, puppet, seed, files, None).await
+}
+
+/// The same, with what the agent can do.
+pub async fn start_with(
+    store: &Arc<dyn Store>,
+    clock: &ManualClock,
+    puppet: &Arc<Puppet>,
+    seed: u64,
+    files: Option<FilesConfig>,
+    agent: Option<AgentConfig>,
+) -> Arc<Engine> {
     let parts = Parts {
         store: Arc::clone(store),
         clock: Arc::new(clock.clone()),
@@ -114,6 +127,7 @@ pub async fn start_in(
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
         files,
+        agent,
     };
     Engine::start(parts).await.expect("started")
 }

@@ -3,14 +3,17 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::files::text::escaped;
+
 /// The arguments, or what is wrong with them.
 pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
-    T::deserialize(arguments).map_err(|error| format!("the arguments don't fit: {error}"))
+    T::deserialize(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
 }
 
-/// A line for people: the first one of a text, without anything that a terminal would take as an order.
+/// A line for people: the first one of a text, with what could act on a terminal as an escape.
 pub(crate) fn line(text: &str) -> String {
-    let first = text.trim().lines().next().unwrap_or_default();
-    let shown: String = first.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect();
-    if first.len() < text.trim().len() { format!("{shown} …") } else { shown }
+    let text = text.trim();
+    let first = text.lines().next().unwrap_or_default();
+    let more = if first.len() < text.len() { " …" } else { "" };
+    format!("{}{more}", escaped(first))
 }

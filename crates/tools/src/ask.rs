@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Intent, Touch};
+use retake_core::{EffectClass, Intent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -59,6 +59,10 @@ impl Tool for Ask {
         EffectClass::None
     }
 
+    fn needs_folder(&self) -> bool {
+        false
+    }
+
     /// One question at a time.
     fn is_parallel(&self) -> bool {
         false
@@ -66,7 +70,7 @@ impl Tool for Ask {
 
     fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
         let line = format!("ask: {}", arguments::line(&Self::asked(given)?.question));
-        Ok(Intent { class: EffectClass::None, touches: vec![Touch::Other], line, detail: None })
+        Ok(Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None })
     }
 
     async fn call(&self, call: Call) -> Output {

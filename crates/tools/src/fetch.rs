@@ -186,6 +186,10 @@ impl Tool for Fetch {
         true
     }
 
+    fn needs_folder(&self) -> bool {
+        false
+    }
+
     fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
         let url = parse(given)?;
         let line = format!("fetch {url}");

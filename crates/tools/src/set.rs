@@ -29,6 +29,10 @@ pub trait Tool: Send + Sync {
     fn is_parallel(&self) -> bool {
         self.class() == EffectClass::None
     }
+    /// Whether it makes sense only where the conversation works in a folder.
+    fn needs_folder(&self) -> bool {
+        true
+    }
     /// What this very call would do: what is asked before, what rules are compared with. `folder` is where relative names
     /// begin. An error is told to the model; the call is then not run.
     fn intent(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Fact, Intent, Touch};
+use retake_core::{EffectClass, Fact, Intent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -92,6 +92,10 @@ impl Tool for Todo {
         EffectClass::None
     }
 
+    fn needs_folder(&self) -> bool {
+        false
+    }
+
     /// Of two lists the later one counts.
     fn is_parallel(&self) -> bool {
         false
@@ -100,7 +104,7 @@ impl Tool for Todo {
     fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
         let count = Self::items(given)?.len();
         let line = format!("write the to-do list, {count} item{}", if count == 1 { "" } else { "s" });
-        Ok(Intent { class: EffectClass::None, touches: vec![Touch::Other], line, detail: None })
+        Ok(Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None })
     }
 
     async fn call(&self, call: Call) -> Output {

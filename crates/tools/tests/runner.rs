@@ -1,6 +1,7 @@
 //! The integration tests of the tools, as one program.
 
 mod fetch;
+mod files;
 mod jobs;
 mod sandbox;
 mod shell;

@@ -17,7 +17,7 @@ async fn the_list_is_written_whole() {
         { "text": "ship it", "state": "pending" },
     ] });
     let output = stage.call(&todo_tool(), items.clone()).await;
-    assert_eq!(output.content, "[x] read it\n[>] write it\u{fffd}[2J\n[ ] ship it");
+    assert_eq!(output.content, "[x] read it\n[>] write it\\u{1b}[2J\n[ ] ship it");
     assert_eq!(output.facts[0].key, "todo");
     let kept: serde_json::Value = serde_json::from_str(&output.facts[0].value).unwrap();
     assert_eq!(kept, items["items"]);

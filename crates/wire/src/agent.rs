@@ -1,5 +1,7 @@
 //! The agent at work: calls of tools as people see them, and what is asked before they run.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// What a call does to the world at most.
@@ -54,6 +56,111 @@ pub struct Rule {
     /// A glob of paths, the first words of a command, or the host of an address; anything, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
+}
+
+impl Rule {
+    /// The rule without what it says, as people write it: `shell(git push)`.
+    pub fn short(&self) -> String {
+        match &self.what {
+            Some(what) => format!("{}({what})", self.tool),
+            None => self.tool.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ruling = match self.ruling {
+            Ruling::Allow => "allow",
+            Ruling::Ask => "ask",
+            Ruling::Deny => "deny",
+        };
+        write!(f, "{ruling} {}", self.short())
+    }
+}
+
+/// How much an agent may do unasked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Reading in the workspace; everything else is asked about.
+    #[default]
+    Ask,
+    /// Edits of files in the workspace, too.
+    AllowEdits,
+    /// Everything but what a rule denies or asks about.
+    AllowAll,
+    /// Reading, and nothing else.
+    Plan,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Self; 4] = [Self::Ask, Self::AllowEdits, Self::AllowAll, Self::Plan];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AllowEdits => "allow-edits",
+            Self::AllowAll => "allow-all",
+            Self::Plan => "plan",
+        }
+    }
+}
+
+/// What becomes of words that are said while a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steer {
+    /// They wait until it is over.
+    Queue,
+    /// They join it before the model is called the next time.
+    Join,
+    /// They stop it.
+    Interrupt,
+}
+
+/// What one run may do besides what its conversation's agent may. Nothing of it is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Permit {
+    /// In another mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// With further rules that allow, as people write them: `shell(git push)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+}
+
+impl Permit {
+    /// Whether it says nothing.
+    pub fn is_default(&self) -> bool {
+        self.mode.is_none() && self.allow.is_empty()
+    }
+}
+
+/// What somebody says to a call that waits for leave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+pub enum Decision {
+    /// Run it.
+    Once,
+    /// Run it, and what this rule fits, as long as this conversation goes on.
+    InConversation {
+        /// The rule.
+        rule: Rule,
+    },
+    /// Run it, and what this rule fits, for good.
+    Always {
+        /// The rule.
+        rule: Rule,
+    },
+    /// Don't.
+    Deny {
+        /// What the model is told besides.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<String>,
+    },
 }
 
 /// A call that waits for leave.

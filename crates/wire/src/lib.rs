@@ -14,7 +14,9 @@ mod run;
 mod search;
 
 pub use action::{Action, MarkVerb};
-pub use agent::{Asks, CallEnded, CallShown, EffectClass, Question, Rule, Ruling};
+pub use agent::{
+    Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
+};
 pub use client::{Client, Problem, ProblemKind};
 pub use content::{Part, Role, Usage};
 pub use files::{

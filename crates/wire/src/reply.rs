@@ -1,5 +1,6 @@
 //! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
 
+mod agent;
 mod files;
 mod plan;
 mod receipt;
@@ -9,6 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::content::{Part, Role, Usage};
 use crate::search::Hits;
 
+pub use agent::{
+    Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState, Tool, Tools,
+    Waiting, Words,
+};
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
@@ -70,6 +75,20 @@ pub enum Reply {
     Pruned(Pruned),
     /// Earlier prompts.
     History(HistoryPage),
+    /// A to-do list.
+    Todo(Todo),
+    /// Background jobs.
+    Jobs(Jobs),
+    /// What a job has printed.
+    JobOutput(JobPrinted),
+    /// Tools.
+    Tools(Tools),
+    /// What an agent may do.
+    Permissions(Permissions),
+    /// Words that wait, or that did.
+    Waiting(Waiting),
+    /// What model calls used.
+    Cost(Cost),
 }
 
 /// What is being done to files right now.

@@ -4,7 +4,11 @@
 //! named by its id, a unique prefix of it, a label, `tN` (the turn with that number on the path) or `@` (the
 //! last entry of the path).
 
+mod agent;
+
 use serde::{Deserialize, Serialize};
+
+pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
 
 use crate::action::Action;
 use crate::content::{Part, Role};
@@ -84,6 +88,30 @@ pub enum Request {
     Doctor(Doctor),
     /// Prompts said earlier, for the composer's history, newest first. → `History`
     History(History),
+    /// Says whether a call may run that waits for leave. → `Done`
+    Decide(Decide),
+    /// Answers a question of a tool. → `Done`
+    Respond(Respond),
+    /// The agent's to-do list. → `Todo`
+    Todo(Of),
+    /// Commands that run in the background. → `Jobs`
+    Jobs(Of),
+    /// What a job has printed. → `JobOutput`
+    JobOutput(JobOutput),
+    /// Stops a job. → `Jobs`
+    JobStop(OfJob),
+    /// What the agent can do. → `Tools`
+    Tools(Of),
+    /// What the agent may do. → `Permissions`
+    Permissions(Of),
+    /// Changes what the agent may do in a conversation. → `Permissions`
+    SetPermissions(SetPermissions),
+    /// Words that wait until a run is over. → `Waiting`
+    Waiting(Of),
+    /// Takes words back that wait. → `Waiting`
+    Unqueue(Of),
+    /// What the model calls of a conversation used. → `Cost`
+    Cost(Of),
 }
 
 /// Names a conversation.

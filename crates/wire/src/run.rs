@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Asks, CallEnded, CallShown, Question};
+use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
 use crate::client::Problem;
 use crate::content::Part;
 use crate::reply::{Entry, Receipt};
@@ -26,6 +26,9 @@ pub struct Run {
     /// The head that the author saw, for a retry or an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
+    /// What it may do besides.
+    #[serde(default, skip_serializing_if = "Permit::is_default")]
+    pub permit: Permit,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -42,6 +45,9 @@ pub enum RunStart {
         /// The last entry that the author saw.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
+        /// What becomes of it where another run goes on; the setting says it, without.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        steer: Option<Steer>,
     },
     /// Another answer.
     Retry {
@@ -164,4 +170,6 @@ pub enum Outcome {
     RolledBack,
     /// The model failed before any output. A prompt stays; a retry's step back is taken back.
     Failed,
+    /// What was said has become part of another run, whose events are told where that one is followed.
+    Joined,
 }

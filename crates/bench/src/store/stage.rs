@@ -119,6 +119,8 @@ impl Stage {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by,
         })
     }

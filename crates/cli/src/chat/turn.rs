@@ -210,7 +210,7 @@ async fn end(chat: &mut Chat<'_>, ended: Ended, model: &str) -> Result {
         complain(chat, problem)?;
     }
     match ended.outcome {
-        Outcome::Succeeded => {}
+        Outcome::Succeeded | Outcome::Joined => {}
         Outcome::Interrupted => {
             chat.dim("interrupted, kept: /retry asks again, /undo takes it back")?;
         }

@@ -99,7 +99,7 @@ impl Shown {
 
 /// Says how it ended, by words where needed and by the exit code.
 pub(crate) fn end(cx: &mut Context<'_>, ended: &Ended, stopped: bool) -> Result {
-    if ended.outcome == Outcome::Succeeded {
+    if matches!(ended.outcome, Outcome::Succeeded | Outcome::Joined) {
         return Ok(());
     }
     if let (Some(problem), false) = (&ended.problem, cx.json) {
@@ -109,7 +109,7 @@ pub(crate) fn end(cx: &mut Context<'_>, ended: &Ended, stopped: bool) -> Result 
         match ended.outcome {
             Outcome::Interrupted => cx.aside("interrupted: what came is kept")?,
             Outcome::RolledBack => cx.aside("stopped before any answer: nothing is kept of it")?,
-            Outcome::Succeeded | Outcome::Failed => {}
+            Outcome::Succeeded | Outcome::Joined | Outcome::Failed => {}
         }
     }
     let code = match &ended.problem {

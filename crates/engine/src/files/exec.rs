@@ -6,20 +6,17 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, Flags, Part, Role, ToolOutcome};
-use retake_store::{By, CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
+use retake_core::{ConversationId, Flags, Part, Role, ToolOutcome};
+use retake_store::{By, Receipt, SayRequest};
 use retake_tools::processes;
-use retake_worktree::{GitState, Permission, Sweep};
+use retake_worktree::Sweep;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 
-use super::attribute::Attributed;
-use super::git;
+use super::around::{Around, Before};
 use super::jobs::TO_END;
-use super::workspace::{Held, accept, is_alive, see};
-
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
@@ -43,13 +40,9 @@ pub struct Exec {
 
 /// A call on its way.
 struct Call {
+    /// While it is there, nothing else runs in the conversation.
     claim: Claim,
-    id: String,
-    /// The workspace that it may be changing.
-    workspace: WorkspaceNo,
-    entry: EntryId,
-    /// What the repository was like before it.
-    git: Option<GitState>,
+    around: Around,
     child: Child,
     receipt: Receipt,
 }
@@ -65,16 +58,13 @@ impl Engine {
             return Err(EngineError::usage("can't run nothing").hint("name a command behind `--`"));
         }
         let claim = self.claim(conversation)?;
-        let held = self.workspace(conversation).await?;
         // What was changed before it starts is not the command's. A turn that begins ends the one before.
         let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
-        let (held, _) = self.capture_where(held, sweep, None).await?;
-        let (mut held, git) = git::look(held).await?;
-        let call = self.start_call(conversation, &exec, &mut held, claim, git).await?;
-        drop(held);
+        let before = self.before_call(conversation, sweep).await?;
+        let call = self.start_call(conversation, &exec, before, claim).await?;
         let (events, receiver) = mpsc::channel(64);
         let engine = Arc::clone(self);
-        tokio::spawn(async move { engine.follow(conversation, call, events).await });
+        tokio::spawn(async move { engine.follow(call, events).await });
         Ok(Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
             receiver.recv().await.map(|event| (event, receiver))
         })))
@@ -85,11 +75,10 @@ impl Engine {
         &self,
         conversation: ConversationId,
         exec: &Exec,
-        held: &mut Held,
+        mut before: Before,
         claim: Claim,
-        git: Option<GitState>,
     ) -> Result<Call> {
-        let folder: PathBuf = held.root.path().to_owned();
+        let folder: PathBuf = before.held.root.path().to_owned();
         let line = exec.command.join(" ");
         let first = self.store().summary(conversation).await?.tip.is_none();
         if let Some(words) = exec.say.clone().or_else(|| first.then(|| format!("run {line}"))) {
@@ -102,15 +91,12 @@ impl Engine {
         let receipt =
             self.store().say(conversation, self.saying(Role::Assistant, vec![call], exec.by.clone())).await?;
         let entry = receipt.entries.first().copied().expect("BUG: what is said has an entry");
-        let open = OpenCall { id: id.clone(), workspace: held.no, conversation, entry };
-        self.store().begin_call(open.clone()).await?;
+        let around = self.open_call(&mut before, conversation, entry, id.clone()).await?;
+        drop(before);
         match processes::start(&exec.command, &folder, &id) {
-            Ok(child) => {
-                held.calls.begin(open);
-                Ok(Call { claim, id, workspace: held.no, entry, git, child, receipt })
-            }
+            Ok(child) => Ok(Call { claim, around, child, receipt }),
             Err(error) => {
-                self.store().forget_calls(vec![id.clone()]).await?;
+                self.call_never_began(&around).await?;
                 let what = format!("can't start {}: {error}", exec.command[0]);
                 let result =
                     Part::ToolResult { call: id, content: what.clone(), outcome: ToolOutcome::Failed };
@@ -121,22 +107,15 @@ impl Engine {
     }
 
     /// Follows a command to its end.
-    async fn follow(
-        self: Arc<Self>,
-        conversation: ConversationId,
-        mut call: Call,
-        events: mpsc::Sender<RunEvent>,
-    ) {
+    async fn follow(self: Arc<Self>, mut call: Call, events: mpsc::Sender<RunEvent>) {
         let name = "exec".to_owned();
         // The run goes on without a listener, here and below: what it stores is what counts.
         drop(
             events.send(RunEvent::Started(Some(Box::new(call.receipt.clone()).as_ref().clone()), name)).await,
         );
         let (ending, output) = self.attend(&mut call, &events).await;
-        let Call { claim, id, workspace, entry, git, .. } = call;
-        let of = Over { id, workspace, conversation, entry, git };
-        let ended = self.end_call(&of, &ending, output, &events).await;
-        drop(claim);
+        let ended = self.end_call(&call.around, &ending, &output, &events).await;
+        drop(call);
         let ended = ended.unwrap_or_else(|error| Ended {
             outcome: Outcome::Failed,
             receipt: None,
@@ -166,8 +145,8 @@ impl Engine {
                 biased;
                 () = call.claim.stopped(), if !stopped => {
                     stopped = true;
-                    processes::stop(group, &call.id, false);
-                    let (clock, id) = (Arc::clone(&self.parts().clock), call.id.clone());
+                    processes::stop(group, &call.around.id, false);
+                    let (clock, id) = (Arc::clone(&self.parts().clock), call.around.id.clone());
                     tokio::spawn(async move {
                         clock.sleep(TO_END).await;
                         if !processes::alive(&id).is_empty() {
@@ -195,87 +174,33 @@ impl Engine {
     /// Captures what the command did, and stores it with what it printed.
     async fn end_call(
         &self,
-        of: &Over,
+        of: &Around,
         ending: &Ending,
-        output: Vec<u8>,
+        output: &[u8],
         events: &mpsc::Sender<RunEvent>,
     ) -> Result<Ended> {
-        let held = match self.workspace(of.conversation).await {
-            Ok(held) => held,
-            Err(error) => return self.end_unseen(of, ending, output, error).await,
-        };
-        // Asked first: whatever ends while the tree is looked at may have written behind the look.
-        let (mut over, living) = (held.calls.ended(is_alive), processes::alive(&of.id).len());
-        let (held, capture) = match see(held, Sweep::Watched, Permission::Granted).await {
-            Ok(seen) => seen,
-            Err(error) => return self.end_unseen(of, ending, output, error).await,
-        };
-        let (mut held, git) = git::look(held).await?;
-        let git = of.git.as_ref().zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
-        let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
-        let (own, owned): (Vec<Owned>, Vec<Owned>) =
-            owned.into_iter().partition(|owned| owned.entry == of.entry);
-        let changes = own.into_iter().flat_map(|own| own.changes).collect();
-        over.extend((living == 0).then(|| of.id.clone()));
-        if let Some(notice) = lives_on(living) {
+        let ended = self.call_ends(of, &[], self.result(&of.id, ending, output)).await?;
+        if let Some(notice) = lives_on(ended.living) {
             drop(events.send(RunEvent::Notice(notice)).await);
         }
-        let calls = CallsSeen { owned, over: over.clone() };
-        let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
-        let say = self.result(&of.id, ending, &output, "");
-        // Until it is stored, what it changed is still to be found.
-        held.calls.end(&of.id, true);
-        let receipt = self.store().say_changed(of.conversation, say, delta).await?;
-        held.calls.forget(&over);
-        accept(&mut held, capture)?;
-        held.called = true;
-        let outcome = if ending.stopped { Outcome::Interrupted } else { Outcome::Succeeded };
-        Ok(Ended { outcome, entry: receipt.entries.first().copied(), receipt: Some(receipt), error: None })
-    }
-
-    /// A call whose changes can't be seen, as its folder is gone: what it printed is stored all the same.
-    async fn end_unseen(
-        &self,
-        of: &Over,
-        ending: &Ending,
-        output: Vec<u8>,
-        error: EngineError,
-    ) -> Result<Ended> {
-        let lives = is_alive(&of.id);
-        if let Some(opened) = self.files.opened(of.workspace) {
-            opened.lock().await.calls.end(&of.id, lives);
-        }
-        let unseen = format!("\n[what it changed can't be seen: {error}]");
-        let say = self.result(&of.id, ending, &output, &unseen);
-        let receipt = self.store().say(of.conversation, say).await?;
-        if !lives {
-            self.store().forget_calls(vec![of.id.clone()]).await?;
-        }
-        let entry = receipt.entries.first().copied();
-        Ok(Ended { outcome: Outcome::Interrupted, entry, receipt: Some(receipt), error: Some(error) })
+        let interrupted = ending.stopped || ended.unseen.is_some();
+        let outcome = if interrupted { Outcome::Interrupted } else { Outcome::Succeeded };
+        let entry = ended.receipt.entries.first().copied();
+        Ok(Ended { outcome, entry, receipt: Some(ended.receipt), error: ended.unseen })
     }
 
     /// The result of a call, to be stored.
-    fn result(&self, id: &str, ending: &Ending, output: &[u8], remark: &str) -> SayRequest {
+    fn result(&self, id: &str, ending: &Ending, output: &[u8]) -> SayRequest {
         let (outcome, said) = ending.said();
-        let content = format!("{}{said}{remark}", String::from_utf8_lossy(output));
+        let content = format!("{}{said}", String::from_utf8_lossy(output));
         let result = Part::ToolResult { call: id.to_owned(), content, outcome };
         let flags = Flags { interrupted: ending.stopped, ..Flags::default() };
         SayRequest { flags, ..self.saying(Role::Tool, vec![result], self.by(None)) }
     }
 }
 
-/// A call that is over.
-struct Over {
-    id: String,
-    workspace: WorkspaceNo,
-    conversation: ConversationId,
-    entry: EntryId,
-    git: Option<GitState>,
-}
-
 /// What is said of processes that outlive their call.
-fn lives_on(living: usize) -> Option<String> {
+pub(crate) fn lives_on(living: usize) -> Option<String> {
     let still = match living {
         0 => return None,
         1 => "one of its processes still runs; what it changes".to_owned(),

@@ -57,7 +57,7 @@ impl Engine {
                 let claim = claim?;
                 let choice = self.choice(model).await?;
                 let ground = self.ground_again(conversation, receipt).await?;
-                Ok(self.start_on(claim, choice, ground))
+                self.start_on(claim, choice, ground, model.map(str::to_owned)).await
             }
         }
     }

@@ -1,260 +1,201 @@
-//! Carries a run through: chunks to events, the answer to the store.
+//! Carries a run out: what the machines of core decide is done here, and what comes of it is told to them. It decides nothing
+//! itself.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
-use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, Flags, Part, Role};
-use retake_store::{Action, Apply, By, Receipt, SayRequest, StreamRow};
-use tokio::sync::mpsc;
+use retake_core::{Answering, EntryId, Fence, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput};
+use retake_store::Receipt;
+use tokio::sync::{mpsc, watch};
 
+use super::call::Ready;
+use super::event::Decision;
+use super::scene::Scene;
 use super::{Ended, Events, Ground, Outcome, RunEvent, name_of};
 use crate::engine::{Claim, Engine};
-use crate::error::{EngineError, Kind, Result};
-use crate::model::{Answer, Choice, Chunk, EndReason, ModelError, Prompt};
+use crate::error::{EngineError, Result};
+use crate::model::Choice;
 
-/// A stream in progress is saved this often: a crash loses no more.
-const SAVE_EVERY: Duration = Duration::from_secs(1);
+/// How often a run gives a sign of life.
+pub(super) const BEAT: Duration = Duration::from_secs(5);
 
-/// Why the chunks ended.
-enum Close {
-    /// The model was done.
-    Done,
-    /// Somebody stopped it.
-    Stopped,
-    /// The model failed.
-    Failed(EngineError),
+/// What wakes a run.
+#[derive(Debug)]
+pub(crate) enum Inbox {
+    /// A person says whether the call with this key may run.
+    Decided(String, Decision),
+    /// The call with this key is over; its result is stored, or can't be.
+    Ended(String, Result<()>),
 }
 
-impl Engine {
-    /// Runs to the end. Every way out is an `Ended`.
-    pub(super) async fn drive(
-        self: Arc<Self>,
+/// A run at work.
+pub(super) struct Driver {
+    pub(super) engine: Arc<Engine>,
+    pub(super) claim: Claim,
+    pub(super) choice: Choice,
+    pub(super) ground: Ground,
+    pub(super) events: Events,
+    pub(super) scene: Scene,
+    pub(super) fence: Fence,
+    /// The model's name.
+    pub(super) model: String,
+    pub(super) turn: Turn,
+    /// The calls of the last answer, by key.
+    pub(super) calls: HashMap<String, Ready>,
+    pub(super) inbox: mpsc::UnboundedSender<Inbox>,
+    pub(super) woken: mpsc::UnboundedReceiver<Inbox>,
+    /// Whether the calls that run are to stop.
+    pub(super) halt: watch::Sender<bool>,
+    /// What the run has stored last.
+    pub(super) stored: Option<Receipt>,
+    /// The last answer.
+    pub(super) answer: Option<EntryId>,
+    /// What went wrong.
+    pub(super) error: Option<EngineError>,
+}
+
+impl Driver {
+    pub(super) fn new(
+        engine: Arc<Engine>,
         claim: Claim,
         choice: Choice,
         ground: Ground,
-        events: mpsc::Sender<RunEvent>,
-    ) {
-        let events = Events(events);
-        let model = name_of(&choice);
-        events.send(RunEvent::Started(ground.receipt.clone(), model.clone())).await;
-        let mut answer = Answer::default();
-        let close = match self.prompt_of(claim.conversation(), &ground).await {
-            Ok(prompt) => {
-                let mut run = Run {
-                    engine: &self,
-                    claim: &claim,
-                    ground: &ground,
-                    model: &model,
-                    id: self.new_entry_id(),
-                };
-                run.begin().await;
-                run.listen(choice.model.stream(prompt), &mut answer, &events).await
-            }
-            Err(error) => Close::Failed(error),
-        };
-        let ended = self.end(claim.conversation(), &ground, model, &answer, close).await;
+        fence: Fence,
+        scene: Scene,
+        events: Events,
+    ) -> Self {
+        let (inbox, woken) = mpsc::unbounded_channel();
+        let (model, turn) = (name_of(&choice), Turn::new(scene.limit));
+        let (halt, _) = watch::channel(false);
+        Self {
+            engine,
+            claim,
+            choice,
+            ground,
+            events,
+            scene,
+            fence,
+            model,
+            turn,
+            calls: HashMap::new(),
+            inbox,
+            woken,
+            halt,
+            stored: None,
+            answer: None,
+            error: None,
+        }
+    }
+
+    /// Runs to the end. Every way out is an `Ended`.
+    pub(super) async fn run(mut self) {
+        self.events.send(RunEvent::Started(self.ground.receipt.clone(), self.model.clone())).await;
+        let end = self.work().await;
+        let ended = self.close(end).await;
+        let (engine, conversation) = (Arc::clone(&self.engine), self.claim.conversation());
+        let events = self.events.clone();
         // Freed before the last event, so that whoever waits for it can go on at once.
-        drop(claim);
+        drop(self);
         events.send(RunEvent::Ended(ended)).await;
+        engine.next_run(conversation).await;
     }
 
-    /// What the model is asked.
-    async fn prompt_of(&self, conversation: ConversationId, ground: &Ground) -> Result<Prompt> {
-        let messages = self.store().prompt(conversation, None).await?;
-        let snapshot = self.store().snapshot(conversation).await?;
-        let siblings = snapshot.conversation().tree.children(ground.answering.tip).len();
-        Ok(Prompt {
-            system: self.parts().system_prompt.clone(),
-            messages,
-            variant: u32::try_from(siblings).unwrap_or(u32::MAX),
-        })
-    }
-
-    /// Stores what came, or takes back what came to nothing.
-    async fn end(
-        &self,
-        conversation: ConversationId,
-        ground: &Ground,
-        model: String,
-        answer: &Answer,
-        close: Close,
-    ) -> Ended {
-        let parts = answer.parts();
-        let empty = parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
-        let (outcome, error) = match close {
-            Close::Stopped if empty => return self.roll_back(conversation, ground).await,
-            Close::Failed(error) if empty => return self.fail(conversation, ground, error).await,
-            Close::Done if empty => {
-                let error =
-                    EngineError::new(Kind::Model, "empty_answer", format!("{model} gave an empty answer"));
-                return self
-                    .fail(conversation, ground, error.hint("ask again, or choose another model"))
-                    .await;
-            }
-            Close::Done => (Outcome::Succeeded, None),
-            Close::Stopped => (Outcome::Interrupted, None),
-            Close::Failed(error) => (Outcome::Interrupted, Some(error)),
-        };
-        let by = ground.by.clone().unwrap_or_else(|| self.by(None));
-        let flags = Flags { interrupted: outcome == Outcome::Interrupted, ..Flags::default() };
-        let say = SayRequest {
-            id: self.new_entry_id(),
-            role: Role::Assistant,
-            parts,
-            flags,
-            time: None,
-            usage: answer.usage(),
-            platform_id: None,
-            seen: None,
-            answering: Some(ground.answering),
-            by: By { author: model, time: self.now(), ..by },
-        };
-        match self.store().say(conversation, say).await {
-            Ok(receipt) => {
-                Ended { outcome, entry: receipt.entries.first().copied(), receipt: Some(receipt), error }
-            }
-            Err(error) => {
-                Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error.into()) }
-            }
-        }
-    }
-
-    /// Stopped before any output: the turn is taken back, and what it went back for.
-    async fn roll_back(&self, conversation: ConversationId, ground: &Ground) -> Ended {
-        let mut receipt: Option<Receipt> = None;
-        for step in &ground.stopped {
-            let compensate = Apply {
-                action: Action::Compensate(*step),
-                seen: retake_core::Seen::Anything,
-                by: self.by(None),
-            };
-            match self.store().apply(conversation, compensate).await {
-                Ok(next) => {
-                    let composer = receipt.and_then(|first| first.composer).or(next.composer);
-                    receipt = Some(Receipt { composer, ..next });
-                }
-                // Somebody has said something since: the prompt stays.
-                Err(error) => {
-                    let error = Some(error.into());
-                    return Ended { outcome: Outcome::Interrupted, receipt, entry: None, error };
-                }
-            }
-        }
-        self.forget_stream(conversation).await;
-        Ended { outcome: Outcome::RolledBack, receipt, entry: None, error: None }
-    }
-
-    /// The model failed before any output: the prompt stays, a step back for another answer is taken back.
-    async fn fail(&self, conversation: ConversationId, ground: &Ground, error: EngineError) -> Ended {
-        let mut receipt = None;
-        if let Some(step) = ground.failed {
-            let compensate = Apply {
-                action: Action::Compensate(step),
-                seen: retake_core::Seen::Anything,
-                by: self.by(None),
-            };
-            receipt = self.store().apply(conversation, compensate).await.ok();
-        }
-        self.forget_stream(conversation).await;
-        Ended { outcome: Outcome::Failed, receipt, entry: None, error: Some(error) }
-    }
-
-    async fn forget_stream(&self, conversation: ConversationId) {
-        // A row that stays is dealt with at the next start.
-        drop(self.store().save_stream(conversation, None).await);
-    }
-}
-
-/// A run whose chunks are coming in.
-struct Run<'a> {
-    engine: &'a Engine,
-    claim: &'a Claim,
-    ground: &'a Ground,
-    model: &'a str,
-    id: EntryId,
-}
-
-impl Run<'_> {
-    /// Writes down that another answer is asked for, so that a crash before any of it takes the step back back.
-    async fn begin(&mut self) {
-        if self.ground.failed.is_some() {
-            // Without the row a crash leaves the step back in place, where undo takes it back.
-            drop(self.save(Vec::new()).await);
-        }
-    }
-
-    /// Gathers the answer until it ends, is stopped or fails.
-    async fn listen(
-        &mut self,
-        mut chunks: BoxStream<'static, Result<Chunk, ModelError>>,
-        answer: &mut Answer,
-        events: &Events,
-    ) -> Close {
-        let clock = &self.engine.parts().clock;
-        let mut save = clock.sleep(SAVE_EVERY);
+    async fn work(&mut self) -> TurnEnd {
+        let mut todo: VecDeque<TurnEffect> = self.turn.step(TurnInput::Begin).into();
         loop {
-            tokio::select! {
-                biased;
-                () = self.claim.stopped() => return Close::Stopped,
-                () = &mut save => {
-                    save = clock.sleep(SAVE_EVERY);
-                    if !answer.is_empty()
-                        && let Err(error) = self.save(answer.parts()).await
-                    {
-                        let text = format!("{error}; the answer so far is not saved");
-                        events.send(RunEvent::Notice(text)).await;
+            while let Some(effect) = todo.pop_front() {
+                let input = match effect {
+                    TurnEffect::Over(end) => return end,
+                    TurnEffect::AskModel => Some(self.ask_model().await),
+                    TurnEffect::Look(key) => Some(self.look(key).await),
+                    TurnEffect::SeekLeave(key) => self.seek_leave(key).await,
+                    TurnEffect::DropLeave(key) => {
+                        self.engine.waits.drop_leave(&key);
+                        None
                     }
-                }
-                chunk = chunks.next() => match chunk {
-                    None => return Close::Done,
-                    Some(Err(error)) => return Close::Failed(EngineError::model(&error)),
-                    Some(Ok(chunk)) => {
-                        answer.push(chunk.clone());
-                        let end = matches!(chunk, Chunk::End(_));
-                        if let Some(event) = event(chunk) {
-                            events.send(event).await;
-                        }
-                        if end {
-                            return Close::Done;
-                        }
+                    TurnEffect::Run(key) => {
+                        self.start(&key).await;
+                        None
                     }
-                }
+                    TurnEffect::Refuse(key) => Some(self.refuse(key).await),
+                    TurnEffect::StopCalls => {
+                        self.halt.send_replace(true);
+                        None
+                    }
+                };
+                todo.extend(input.into_iter().flat_map(|input| self.turn.step(input)));
+            }
+            let input = self.wake().await;
+            todo.extend(input.into_iter().flat_map(|input| self.turn.step(input)));
+        }
+    }
+
+    /// Waits for something to happen.
+    async fn wake(&mut self) -> Option<TurnInput> {
+        let beat = self.engine.parts().clock.sleep(BEAT);
+        tokio::select! {
+            biased;
+            () = self.claim.stopped() => Some(TurnInput::Stop),
+            Some(word) = self.woken.recv() => match word {
+                Inbox::Decided(key, decision) => Some(self.decided(key, decision).await),
+                Inbox::Ended(key, Ok(())) => Some(TurnInput::Ended(key)),
+                Inbox::Ended(_, Err(error)) => Some(self.not_stored(error)),
+            },
+            () = beat => self.beat().await,
+        }
+    }
+
+    /// Gives a sign of life, and hears whether the run has lost its leave to write.
+    pub(super) async fn beat(&mut self) -> Option<TurnInput> {
+        let input = RunInput::Beat(self.fence, self.engine.now());
+        match self.engine.store().step_runs(self.claim.conversation(), vec![input]).await {
+            Ok(_) => None,
+            Err(error) => {
+                let error = EngineError::from(error);
+                (error.code == "fenced").then(|| self.not_stored(error))
             }
         }
     }
 
-    /// Saves what has come so far, outside the log.
-    async fn save(&self, parts: Vec<Part>) -> Result<()> {
-        let row = StreamRow {
-            conversation: self.claim.conversation(),
-            entry: self.id,
-            answering: self.ground.answering,
-            step: self.ground.failed,
-            author: self.model.to_owned(),
-            parts,
+    /// What the run says can't be stored: it ends, whatever else there is to do.
+    pub(super) fn not_stored(&mut self, error: EngineError) -> TurnInput {
+        self.error = Some(error);
+        TurnInput::Fenced
+    }
+
+    /// Where the next entry of the run belongs.
+    pub(super) fn answering(&self) -> Answering {
+        self.ground.answering
+    }
+
+    /// Tells the scheduler how the run ended, then the listeners.
+    async fn close(&mut self, end: TurnEnd) -> Ended {
+        let ending = match (end, &self.error) {
+            (TurnEnd::Done | TurnEnd::Limit, _) => RunEnding::Succeeded,
+            (TurnEnd::Stopped, _) => RunEnding::Canceled,
+            (TurnEnd::Broken | TurnEnd::Fenced, Some(error)) => RunEnding::Failed(error.code.to_owned()),
+            (TurnEnd::Broken | TurnEnd::Fenced, None) => RunEnding::Failed("unknown_error".to_owned()),
         };
-        Ok(self.engine.store().save_stream(self.claim.conversation(), Some(row)).await?)
-    }
-}
-
-/// What listeners are told of a chunk.
-fn event(chunk: Chunk) -> Option<RunEvent> {
-    match chunk {
-        Chunk::Text(text) => Some(RunEvent::Text(text)),
-        Chunk::Reasoning(text) => Some(RunEvent::Reasoning(text)),
-        Chunk::Notice(text) => Some(RunEvent::Notice(text)),
-        Chunk::End(reason) => remark(&reason).map(RunEvent::Notice),
-        Chunk::Part(_) | Chunk::Usage(_) => None,
-    }
-}
-
-/// What to say of an answer that did not end by itself.
-fn remark(reason: &EndReason) -> Option<String> {
-    match reason {
-        EndReason::Length => Some("the answer was cut at the model's limit".into()),
-        EndReason::Refusal => Some("the model refused to go on".into()),
-        EndReason::Stop | EndReason::ToolUse | EndReason::Other(_) => None,
+        let conversation = self.claim.conversation();
+        let over = RunInput::End(self.fence, ending, self.engine.now());
+        // Refused where it was ended for it already.
+        drop(self.engine.store().step_runs(conversation, vec![over]).await);
+        let nothing = self.stored.is_none();
+        let error = self.error.take();
+        match end {
+            TurnEnd::Stopped if nothing => return self.engine.roll_back(conversation, &self.ground).await,
+            TurnEnd::Broken if nothing => {
+                let error = error.unwrap_or_else(|| EngineError::empty_answer(&self.model));
+                return self.engine.fail(conversation, &self.ground, error).await;
+            }
+            _ => {}
+        }
+        let (outcome, error) = match end {
+            TurnEnd::Done => (Outcome::Succeeded, error),
+            TurnEnd::Limit => (Outcome::Interrupted, Some(EngineError::too_many_steps(self.scene.limit))),
+            TurnEnd::Stopped | TurnEnd::Broken | TurnEnd::Fenced => (Outcome::Interrupted, error),
+        };
+        Ended { outcome, receipt: self.stored.take(), entry: self.answer, error }
     }
 }

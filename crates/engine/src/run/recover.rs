@@ -37,6 +37,8 @@ impl Engine {
             platform_id: None,
             seen: None,
             answering: Some(stream.answering),
+            fence: None,
+            ends: None,
             by: By { author: stream.author, ..self.by(None) },
         };
         self.store().say(conversation, say).await?;

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use retake_core::{Rule, Ruling};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::keys::{self, KEYS, Takes, Value};
@@ -35,6 +36,7 @@ pub fn documented_defaults() -> String {
             Value::Flag(flag) => format!(" {flag}"),
             Value::Whole(number) => format!(" {number}"),
             Value::Number(number) => format!(" {number}"),
+            Value::List(items) => format!(" {}", toml_edit::Array::from_iter(items.iter().copied())),
         };
         let _ = writeln!(text, "# {name} ={shown}");
     }
@@ -62,6 +64,7 @@ pub fn get(text: &str, path: &str) -> Result<Option<String>, SettingsError> {
         Value::Flag(flag) => Some(flag.to_string()),
         Value::Whole(number) => Some(number.to_string()),
         Value::Number(number) => Some(number.to_string()),
+        Value::List(items) => Some(toml_edit::Array::from_iter(items.iter().copied()).to_string()),
     }))
 }
 
@@ -69,7 +72,11 @@ pub fn get(text: &str, path: &str) -> Result<Option<String>, SettingsError> {
 pub fn set(text: &str, path: &str, to: &str) -> Result<String, SettingsError> {
     let path = split(path)?;
     let new = typed(find(&path)?.takes, to, &path)?;
-    let mut document = document(text)?;
+    put(document(text)?, &path, new)
+}
+
+/// The text of the file with another value.
+fn put(mut document: DocumentMut, path: &[String], new: toml_edit::Value) -> Result<String, SettingsError> {
     let (name, tables) = path.split_last().expect("BUG: a known path has names");
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
     for step in tables {
@@ -80,7 +87,7 @@ pub fn set(text: &str, path: &str, to: &str) -> Result<String, SettingsError> {
         });
         table = item
             .as_table_like_mut()
-            .ok_or_else(|| problem(&path, "is inside of something that is no table"))?;
+            .ok_or_else(|| problem(path, "is inside of something that is no table"))?;
     }
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {
@@ -113,6 +120,68 @@ pub fn unset(text: &str, path: &str) -> Result<String, SettingsError> {
     let text = document.to_string();
     Settings::parse(&text)?;
     Ok(text)
+}
+
+/// The text of the file with a rule more: what somebody said for good.
+fn remember(text: &str, rule: &Rule) -> Result<String, SettingsError> {
+    with_rules(text, rule.ruling, |rules| {
+        let short = rule.short();
+        if !rules.iter().any(|known| known.as_str() == Some(&short)) {
+            rules.push(short);
+        }
+    })
+}
+
+/// The text of the file without a rule.
+fn forget(text: &str, rule: &Rule) -> Result<String, SettingsError> {
+    let same = |text: &str| Rule::read(rule.ruling, text).is_ok_and(|known| known == *rule);
+    with_rules(text, rule.ruling, |rules| rules.retain(|known| !known.as_str().is_some_and(same)))
+}
+
+/// The text of the file with the rules of one kind changed. Those that are there keep their places and comments.
+fn with_rules(
+    text: &str,
+    ruling: Ruling,
+    change: impl FnOnce(&mut toml_edit::Array),
+) -> Result<String, SettingsError> {
+    let path = format!("permissions.{}", ruling.name());
+    let names = split(&path)?;
+    let document = document(text)?;
+    let there =
+        document.get("permissions").and_then(|table| table.get(ruling.name())).and_then(Item::as_array);
+    let mut rules = there.cloned().unwrap_or_default();
+    let before = rules.len();
+    change(&mut rules);
+    if rules.len() == before {
+        return Ok(text.to_owned());
+    }
+    if rules.is_empty() {
+        return unset(text, &path);
+    }
+    put(document, &names, rules.into())
+}
+
+/// Keeps a rule for good, in the settings file, which need not be there.
+pub fn add_rule(path: &Path, rule: &Rule) -> Result<(), SettingsError> {
+    in_file(path, |text| remember(text, rule))
+}
+
+/// Takes a rule out of the settings file.
+pub fn remove_rule(path: &Path, rule: &Rule) -> Result<(), SettingsError> {
+    in_file(path, |text| forget(text, rule))
+}
+
+fn in_file(
+    path: &Path,
+    change: impl FnOnce(&str) -> Result<String, SettingsError>,
+) -> Result<(), SettingsError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(SettingsError::Unreadable { path: path.to_owned(), source }),
+    };
+    let changed = change(&text)?;
+    if changed == text { Ok(()) } else { save(path, &changed) }
 }
 
 /// Writes the text of a file as a whole or not at all; a link keeps pointing to it.
@@ -165,5 +234,10 @@ fn typed(takes: Takes, text: &str, path: &[String]) -> Result<toml_edit::Value, 
         }
         Takes::Number => text.parse::<f64>().map(Into::into).map_err(|_| problem(path, "takes a number")),
         Takes::Text | Takes::Url | Takes::Variable | Takes::Word(_) => Ok(text.into()),
+        // One rule, or several as they stand in the file.
+        Takes::Rules if text.trim_start().starts_with('[') => {
+            text.parse().map_err(|_| problem(path, "takes a list of texts in quotes"))
+        }
+        Takes::Rules => Ok(toml_edit::Array::from_iter([text]).into()),
     }
 }

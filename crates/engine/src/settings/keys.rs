@@ -25,6 +25,8 @@ pub(super) enum Takes {
     Variable,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A list of rules of what may run, without their first word.
+    Rules,
 }
 
 /// A value, or none.
@@ -35,6 +37,7 @@ pub(super) enum Value<T> {
     Flag(bool),
     Whole(u64),
     Number(f64),
+    List(Vec<T>),
 }
 
 impl Key {
@@ -174,6 +177,43 @@ pub(super) static KEYS: &[Key] = &[
         Takes::Whole(1, 1 << 40),
         Value::Whole(10_240),
         "Megabytes that all kept versions of files may take. Beyond them the oldest of your own changes go first. What going\nback may need goes only by `retake workspace prune`, which says what that is and asks.",
+    ),
+    key(
+        "permissions.mode",
+        Takes::Word(&["ask", "allow-edits", "allow-all", "plan"]),
+        Value::Text("ask"),
+        "What the agent may do unasked: \"ask\" (read), \"allow-edits\" (also write files of the workspace), \"allow-all\" (what no\nrule denies), or \"plan\" (read, and nothing else).",
+    ),
+    key(
+        "permissions.allow",
+        Takes::Rules,
+        Value::List(Vec::new()),
+        "What is never asked about: [\"edit\", \"write(src/**)\", \"shell(git push)\", \"fetch(*.example.org)\"]. Paths are relative to the\nfolder, or absolute. An answer \"always\" to a question adds to this list.",
+    ),
+    key("permissions.ask", Takes::Rules, Value::List(Vec::new()), "What is always asked about."),
+    key(
+        "permissions.deny",
+        Takes::Rules,
+        Value::List(Vec::new()),
+        "What is never done, whatever else is said.",
+    ),
+    key(
+        "permissions.sandbox",
+        Takes::Flag,
+        Value::Flag(true),
+        "Whether commands can write only in the workspace and in temporary folders, where the system can hold them to that.",
+    ),
+    key(
+        "permissions.network",
+        Takes::Flag,
+        Value::Flag(true),
+        "Whether commands in the sandbox reach the network.",
+    ),
+    key(
+        "agent.steering",
+        Takes::Word(&["queue", "join", "interrupt"]),
+        Value::Text("queue"),
+        "What becomes of words that you say while the model works: \"queue\" (they wait until it is done), \"join\" (it reads them\nbefore its next step), or \"interrupt\" (they stop it).",
     ),
     key(
         "endpoint.*.base_url",

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use retake_core::{Mode, Permission, Rule, Ruling, Steer};
 use toml_edit::{Document, Item, TableLike};
 
 use super::keys::{self, Takes, Value};
@@ -106,6 +107,14 @@ impl Values {
         })
     }
 
+    /// True or false, which has a default.
+    fn flag(&self, path: &[&str]) -> bool {
+        match self.given(path).map(|given| &given.value) {
+            Some(Value::Flag(flag)) => *flag,
+            _ => *default(path) == Value::Flag(true),
+        }
+    }
+
     /// The names that the user chose in a table.
     fn names(&self, table: &str) -> BTreeSet<&str> {
         let paths = self.0.keys().filter(|path| path[0] == table);
@@ -156,6 +165,17 @@ fn checked(takes: Takes, item: &Item) -> Result<Value<String>, String> {
             let problem = "takes the name of an environment variable; a key never stands in the settings";
             valid.then_some(Value::Text(name)).ok_or_else(|| problem.into())
         }
+        Takes::Rules => {
+            let list = item.as_array().ok_or("takes a list of rules, such as [\"shell(git push)\"]")?;
+            let texts = list.iter().zip(1..).map(|(rule, number)| {
+                let text =
+                    rule.as_str().ok_or_else(|| format!("has a rule {number} that is no text in quotes"))?;
+                let bad =
+                    |bad: retake_core::BadRule| format!("has a rule {number} that is none: {}", bad.why());
+                Rule::read(Ruling::Allow, text).map(|rule| rule.short()).map_err(bad)
+            });
+            texts.collect::<Result<_, String>>().map(Value::List)
+        }
         Takes::Url => checked_url(&text()?).map(Value::Text),
     }
 }
@@ -204,17 +224,32 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
             longest_wait: seconds(&["retry", "longest_wait_s"]),
             longest_retry_after: seconds(&["retry", "longest_retry_after_s"]),
         },
-        find_local: match values.given(&["local", "find"]).map(|given| &given.value) {
-            Some(Value::Flag(flag)) => *flag,
-            _ => *default(&["local", "find"]) == Value::Flag(true),
-        },
+        find_local: values.flag(&["local", "find"]),
         find_within: millis(&["local", "find_within_ms"]),
         demo_pace: millis(&["demo", "word_delay_ms"]),
         keep: Keep {
             retention: Duration::from_secs(values.whole_or_default(&["files", "retention_days"]) * 24 * 3600),
             quota: values.whole_or_default(&["files", "quota_mb"]) * 1_000_000,
         },
+        permission: permission(values),
+        sandbox: values.flag(&["permissions", "sandbox"]),
+        network: values.flag(&["permissions", "network"]),
+        steering: Steer::from_name(&values.text_or_default(&["agent", "steering"])).unwrap_or_default(),
     })
+}
+
+fn permission(values: &Values) -> Permission {
+    let rules = |ruling: Ruling| {
+        let texts = match values.given(&["permissions", ruling.name()]).map(|given| &given.value) {
+            Some(Value::List(texts)) => texts.as_slice(),
+            _ => &[],
+        };
+        texts.iter().filter_map(move |text| Rule::read(ruling, text).ok())
+    };
+    Permission {
+        mode: Mode::from_name(&values.text_or_default(&["permissions", "mode"])).unwrap_or_default(),
+        rules: Ruling::ALL.into_iter().flat_map(rules).collect(),
+    }
 }
 
 fn model(values: &Values, name: &str) -> ModelInfo {

@@ -1,5 +1,7 @@
 //! Tests of the settings file: what it may say, what is refused and in which words, and changes that keep comments.
 
+use retake_core::{Mode, Steer};
+
 use super::*;
 
 fn refused(text: &str) -> String {
@@ -117,6 +119,67 @@ fn what_might_be_a_key_is_refused_without_being_quoted() {
         let error = Settings::parse(text).expect_err("refused");
         assert!(!format!("{error} {error:?} {}", error.hint()).contains("secret"), "{error:?}");
     }
+}
+
+#[test]
+fn permissions_are_read_and_what_is_wrong_with_them_is_said() {
+    let text = "[permissions]\nmode = \"allow-edits\"\nallow = [\"shell( git push )\", \"edit\"]\ndeny = [\"write(/etc/**)\"]\n\
+                network = false\n[agent]\nsteering = \"join\"";
+    let settings = Settings::parse(text).expect("valid");
+    let rules: Vec<_> = settings.permission.rules.iter().map(ToString::to_string).collect();
+    assert_eq!(rules, ["allow shell(git push)", "allow edit", "deny write(/etc/**)"]);
+    assert_eq!(settings.permission.mode, Mode::AllowEdits);
+    assert!(settings.sandbox && !settings.network);
+    assert_eq!(settings.steering, Steer::Join);
+    for (text, message) in [
+        ("allow = \"edit\"", "the setting permissions.allow (line 2) takes a list of rules, such as"),
+        (
+            "deny = [\"edit\", 1]",
+            "the setting permissions.deny (line 2) has a rule 2 that is no text in quotes",
+        ),
+        (
+            "ask = [\"rm -rf\"]",
+            "the setting permissions.ask (line 2) has a rule 1 that is none: the name of a tool",
+        ),
+        ("mode = \"yolo\"", "the setting permissions.mode (line 2) takes one of ask, allow-edits"),
+    ] {
+        let said = refused(&format!("[permissions]\n{text}"));
+        assert!(said.starts_with(message), "{said}");
+    }
+}
+
+#[test]
+fn what_is_said_for_good_is_added_once_and_can_be_forgotten() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = dir.path().join("settings.toml");
+    let rule: retake_core::Rule = "allow shell(git push)".parse().expect("a rule");
+    let after = |text: Option<&str>, change: fn(&Path, &retake_core::Rule) -> Result<(), SettingsError>| {
+        text.into_iter().for_each(|text| std::fs::write(&file, text).expect("written"));
+        change(&file, &rule).expect("changed");
+        std::fs::read_to_string(&file).expect("there")
+    };
+    assert_eq!(after(None, add_rule), "[permissions]\nallow = [\"shell(git push)\"]\n");
+    assert_eq!(after(None, add_rule), "[permissions]\nallow = [\"shell(git push)\"]\n");
+    assert_eq!(Settings::parse(&after(None, remove_rule)).expect("valid"), Settings::default());
+    let text = "# mine\n[permissions]\nallow = [\n  \"edit\", # edits\n]\n";
+    let more = after(Some(text), add_rule);
+    assert!(
+        more.starts_with("# mine\n[permissions]\nallow = [\n  \"edit\",") && more.contains("# edits"),
+        "{more}"
+    );
+    assert_eq!(Settings::parse(&more).expect("valid").permission.rules[1], rule);
+    let less = Settings::parse(&after(None, remove_rule)).expect("valid");
+    assert_eq!(less.permission, Settings::parse(text).expect("valid").permission);
+}
+
+#[test]
+fn a_rule_is_set_alone_or_with_others() {
+    let one = set("", "permissions.deny", "shell(rm)").expect("set");
+    assert_eq!(one, "[permissions]\ndeny = [\"shell(rm)\"]\n");
+    assert_eq!(get(&one, "permissions.deny").expect("known").as_deref(), Some("[\"shell(rm)\"]"));
+    let two = set("", "permissions.deny", "[\"edit\", \"write\"]").expect("set");
+    assert_eq!(two, "[permissions]\ndeny = [\"edit\", \"write\"]\n");
+    assert!(set("", "permissions.deny", "[\"shell(rm\"]").is_err());
 }
 
 #[test]

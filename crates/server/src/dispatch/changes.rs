@@ -58,6 +58,8 @@ impl InProcess {
             platform_id: say.platform_id,
             seen,
             answering: None,
+            fence: None,
+            ends: None,
             by: By { author, ..by },
         };
         let receipt = self.engine.say(conversation, say).await;
@@ -152,7 +154,8 @@ impl InProcess {
         let start = match start {
             RunStart::Say { parts, .. } if conversation.is_empty() => {
                 let start = Start::Say(convert::parts_in(parts)?, None);
-                let begun = self.engine.begin(folder, RunRequest { start, model, seen, by }).await;
+                let begun =
+                    self.engine.begin(folder, RunRequest { start, model, steer: None, seen, by }).await;
                 return begun.map_err(problem);
             }
             start => start,
@@ -169,7 +172,7 @@ impl InProcess {
             Some(receipt) => self.engine.run_again(conversation, receipt, model.as_deref()).await,
             None => {
                 let start = self.start(conversation, start).await?;
-                self.engine.run(conversation, RunRequest { start, model, seen, by }).await
+                self.engine.run(conversation, RunRequest { start, model, steer: None, seen, by }).await
             }
         };
         Ok((conversation, events.map_err(problem)?))

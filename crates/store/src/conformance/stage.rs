@@ -76,6 +76,11 @@ impl Stage {
         Self { store: Arc::clone(&self.store), id, said: self.said.clone() }
     }
 
+    /// Another conversation of this store, where the same was said.
+    pub(super) fn elsewhere(&self, id: ConversationId) -> Self {
+        Self { store: Arc::clone(&self.store), id, said: self.said.clone() }
+    }
+
     /// The entry that said exactly this.
     pub fn named(&self, name: &str) -> EntryId {
         *self.said.get(name).unwrap_or_else(|| panic!("nobody said {name:?}"))
@@ -93,6 +98,8 @@ impl Stage {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by: by(),
         }
     }

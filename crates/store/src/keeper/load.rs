@@ -117,12 +117,12 @@ fn finish<R: Rows>(
 ) -> Result<Loaded> {
     let depth = conversation.tree.depth();
     let base = conversation.tree.base().clone();
-    let (runs, last) = (rows.runs(row.log)?, row.now.head.seq.0);
-    if runs.first().map(|run| run.start) != (last > 0).then_some(1) {
+    let (stretches, last) = (rows.stretches(row.log)?, row.now.head.seq.0);
+    if stretches.first().map(|stretch| stretch.start) != (last > 0).then_some(1) {
         let why = "its first entries are missing".to_owned();
         return Err(StoreError::Damaged { row: format!("conversation {}", row.id), why });
     }
-    conversation.tree = Tree::from_runs(depth, base, runs, last);
+    conversation.tree = Tree::from_stretches(depth, base, stretches, last);
     conversation.revision = row.now.revision;
     conversation.head = row.now.head;
     let mut loaded = Loaded { lineage: Arc::new(lineage), conversation, row };

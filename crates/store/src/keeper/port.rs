@@ -163,7 +163,7 @@ pub(super) fn look_through<R: Upkeep>(rows: &R) -> Result<Checked> {
 pub(super) fn mended(found: Checked, after: Checked) -> Checked {
     let gone = found.problems.iter().any(|problem| !after.problems.contains(problem));
     let mended = if gone {
-        vec!["the full-text index was made anew from the messages".to_owned()]
+        vec!["the indexes of words and of facts were made anew from the messages".to_owned()]
     } else {
         Vec::new()
     };

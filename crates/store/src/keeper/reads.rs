@@ -295,7 +295,7 @@ where
         if care == Care::Look || found.problems.is_empty() {
             return Ok(found);
         }
-        self.write(|context| context.rows.mend_search()).await?;
+        self.write(|context| context.rows.mend()).await?;
         let after = self.read(port::look_through).await?;
         Ok(port::mended(found, after))
     }

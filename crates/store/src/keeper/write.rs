@@ -292,9 +292,10 @@ impl<T: Transactions> Context<T> {
             now.changed = op.time;
         }
         for entry in &commit.entries {
-            let runs = conversation.tree.runs();
-            let starts_run = runs.binary_search_by_key(&entry.meta.pos.seq, |run| run.start).is_ok();
-            self.rows.insert_entry(&loaded.row, entry, starts_run, &made_by.take())?;
+            let stretches = conversation.tree.stretches();
+            let starts_stretch =
+                stretches.binary_search_by_key(&entry.meta.pos.seq, |stretch| stretch.start).is_ok();
+            self.rows.insert_entry(&loaded.row, entry, starts_stretch, &made_by.take())?;
             now.changed = by.time;
         }
         now.head = conversation.head;

@@ -21,8 +21,9 @@ pub(super) struct Data {
     /// By root and id.
     pub(super) entries: RedBlackTreeMapSync<(LogNo, EntryId), Key>,
     /// By root and the platform's id.
-    pub(super) files: super::files::Files,
     pub(super) platform: HashTrieMapSync<(LogNo, String), Vec<Key>>,
+    pub(super) files: super::files::Files,
+    pub(super) agent: super::agent::Agent,
 }
 
 /// A conversation.
@@ -96,6 +97,8 @@ impl Data {
     /// Overwrites what an erasure names.
     pub(super) fn erase(&mut self, what: &Erasure) -> Result<()> {
         for key in &what.entries {
+            let erased = self.saved(*key)?.entry.clone();
+            self.agent.erased(*key, &erased);
             let saved = self.log_mut(key.log)?.entries.get_mut(index(key.seq));
             let entry = &mut saved.ok_or_else(|| missing(entry_name(*key)))?.entry;
             entry.parts = vec![Part::Erased];

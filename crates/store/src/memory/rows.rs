@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State, Time};
+use retake_core::{
+    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch, Time,
+};
 use uuid::Uuid;
 
 use super::MemoryRows;
@@ -103,6 +105,8 @@ impl Rows for MemoryRows {
         }
         let entry = entry.clone();
         let platform = entry.platform_id.clone();
+        data.agent.said(key, &entry);
+        let log = data.log_mut(home.log)?;
         log.entries.push_back_mut(Saved { entry, run });
         data.entries.insert_mut((home.root, id), key);
         if let Some(platform) = platform {
@@ -167,9 +171,9 @@ impl Rows for MemoryRows {
         Ok(keys.cloned().unwrap_or_default())
     }
 
-    fn runs(&self, log: LogNo) -> Result<Vec<Run>> {
+    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>> {
         let entries = self.data.log(log)?.entries.iter();
-        let starts = entries.filter(|saved| saved.run).map(|saved| Run {
+        let starts = entries.filter(|saved| saved.run).map(|saved| Stretch {
             start: saved.entry.meta.pos.seq,
             after: saved.entry.meta.after,
             detached: saved.entry.meta.flags.detached,

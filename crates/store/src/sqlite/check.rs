@@ -1,20 +1,22 @@
 //! Looking a store through: is everything there, can everything be read? Reports, never mends.
 //!
-//! The one thing that is made anew is the full-text index, which holds nothing that the entries don't.
+//! What is made anew is what holds nothing that the entries don't: the full-text index, and the index of facts.
 
+use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 use retake_core::{OpNo, Pos, Time};
 use rusqlite::Connection;
 
+use super::agent::facts;
 use super::cells::all;
 use super::rows::SqliteRows;
 use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
 use crate::lock::{io, utc};
 use crate::port::{Findings, Upkeep};
-use crate::rows::{ConversationRow, LogNo, Rows as _};
+use crate::rows::{ConversationRow, LogNo, Rows as _, facts_of};
 
 /// Entries and operations that are read at a time.
 const CHUNK: u64 = 1000;
@@ -40,16 +42,32 @@ impl SqliteRows {
 
     fn check_log(&self, home: &ConversationRow, wrong: &mut Vec<String>) -> Result<()> {
         let last = home.now.head.seq.0;
+        let (mut told, mut damaged) = (facts::Known::new(), BTreeSet::new());
         for from in (1..=last).step_by(CHUNK as usize) {
             let to = last.min(from + CHUNK - 1);
             for (seq, entry) in (from..).zip(entry::many(&self.db, home.log, from, to)?) {
                 match entry {
                     Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong
                         .push(format!("entry {seq} of conversation {} follows an entry behind it", home.id)),
-                    Ok(_) => {}
-                    Err(error) => wrong.push(error.to_string()),
+                    Ok(entry) => told.extend(
+                        facts_of(&entry.parts).map(|fact| ((seq, fact.key.clone()), fact.value.clone())),
+                    ),
+                    Err(error) => {
+                        damaged.insert(seq);
+                        wrong.push(error.to_string());
+                    }
                 }
             }
+        }
+        match facts::known(&self.db, home.log) {
+            Ok(mut known) => {
+                known.retain(|(seq, _), _| !damaged.contains(seq));
+                if known != told {
+                    let id = home.id;
+                    wrong.push(format!("the index of facts of conversation {id} does not fit its messages"));
+                }
+            }
+            Err(error) => wrong.push(error.to_string()),
         }
         for no in 1..=home.now.head.op.0 {
             if let Err(error) = operation::one(&self.db, home.log, OpNo(no)) {
@@ -107,8 +125,9 @@ impl Upkeep for SqliteRows {
         self.check()
     }
 
-    fn mend_search(&mut self) -> Result<()> {
-        search::rebuild(&self.db)
+    fn mend(&mut self) -> Result<()> {
+        search::rebuild(&self.db)?;
+        facts::rebuild(&self.db)
     }
 
     fn copy_to(&self, to: Option<&Path>, now: Time) -> Result<PathBuf> {

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use retake_core::{Entry, EntryId, Meta, Pos, RequestId, Revision, Role, Run, Time, Totals};
+use retake_core::{Entry, EntryId, Meta, Pos, RequestId, Revision, Role, Stretch, Time, Totals};
 
 use super::cells::{Cells, Sql, all, first, int, missing, run};
 use crate::error::Result;
@@ -64,7 +64,7 @@ pub(super) fn insert(
     db: &Connection,
     home: &ConversationRow,
     entry: &Entry,
-    starts_run: bool,
+    starts_stretch: bool,
     made_by: &MadeBy,
 ) -> Result<i64> {
     let meta = &entry.meta;
@@ -83,7 +83,7 @@ pub(super) fn insert(
         meta.after.map(encode_pos),
         meta.turn.map(encode_pos),
         meta.role.name(),
-        encode_flags(meta.flags, meta.opens_turn(), starts_run),
+        encode_flags(meta.flags, meta.opens_turn(), starts_stretch),
         meta.time.0,
         int(meta.totals.messages),
         int(meta.totals.calls),
@@ -312,11 +312,11 @@ const RUNS: Sql = (
     ),
 );
 
-pub(super) fn runs(db: &Connection, log: LogNo) -> Result<Vec<Run>> {
+pub(super) fn runs(db: &Connection, log: LogNo) -> Result<Vec<Stretch>> {
     let (first, last) = range(log, 0, u64::MAX);
     let name = || format!("the runs of conversation number {}", log.0);
     all(db, RUNS, [log.0, first, last], name, |cells| {
-        Ok(Run {
+        Ok(Stretch {
             start: unpack(cells.next()?).seq,
             after: cells.decoded(decode_pos)?,
             detached: decode_flags(cells.next()?)?.detached,
@@ -325,18 +325,18 @@ pub(super) fn runs(db: &Connection, log: LogNo) -> Result<Vec<Run>> {
 }
 
 /// What a filter of a search asks of an entry.
-pub(super) struct Facts {
+pub(super) struct Asked {
     pub(super) role: Role,
     pub(super) author: String,
     pub(super) time: Time,
 }
 
-const FACTS: Sql = ("read an entry", "SELECT role, author, time FROM entry WHERE key = ?");
+const ASKED: Sql = ("read an entry", "SELECT role, author, time FROM entry WHERE key = ?");
 
-pub(super) fn facts(db: &Connection, key: Key) -> Result<Facts> {
+pub(super) fn asked(db: &Connection, key: Key) -> Result<Asked> {
     let name = || name(key);
-    let found = first(db, FACTS, [pack(key)], name, |cells| {
-        Ok(Facts { role: role(&cells.next::<String>()?)?, author: cells.next()?, time: Time(cells.next()?) })
+    let found = first(db, ASKED, [pack(key)], name, |cells| {
+        Ok(Asked { role: role(&cells.next::<String>()?)?, author: cells.next()?, time: Time(cells.next()?) })
     })?;
     found.ok_or_else(|| missing(name))
 }
@@ -355,6 +355,6 @@ pub(super) const READS: &[Sql] = &[
     REQUESTS_IN,
     BY_PLATFORM,
     RUNS,
-    FACTS,
+    ASKED,
     MANY,
 ];

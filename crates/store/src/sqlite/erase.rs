@@ -10,7 +10,7 @@ use retake_core::{OpNo, Part};
 use rusqlite::{Connection, params};
 
 use super::cells::{first, missing, run};
-use super::{backup, entry, files, operation, schema, search};
+use super::{agent, backup, entry, files, operation, schema, search};
 use crate::error::{Result, StoreError};
 use crate::record::{decode_parts, encode_parts, erased_delta};
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
@@ -43,6 +43,7 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
     if let Some(text) = search::text_of(&parts) {
         search::remove(db, packed, &text)?;
     }
+    agent::facts::remove(db, key)?;
     let sql = (
         "erase an entry",
         "UPDATE entry SET content = ?2, usage = NULL, flags = flags | 16,
@@ -138,6 +139,8 @@ UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint 
   FROM store.operation AS now
   WHERE now.root = operation.root AND now.log = operation.log AND now.no = operation.no
   AND (now.delta, now.summary, now.fingerprint) IS NOT (operation.delta, operation.summary, operation.fingerprint);
+DELETE FROM main.fact WHERE NOT EXISTS (SELECT 1 FROM store.fact AS now WHERE now.root = fact.root
+  AND now.log = fact.log AND now.key = fact.key AND now.seq = fact.seq);
 DELETE FROM main.state;
 DELETE FROM main.stream;
 ";

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, Run, State};
+use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch};
 use rusqlite::Connection;
 
-use super::{conversation, entry, erase, operation, search};
+use super::{agent, conversation, entry, erase, operation, search};
 use crate::error::Result;
 use crate::lock::OwnerLock;
 use crate::query::Query;
@@ -76,6 +76,7 @@ impl Rows for SqliteRows {
         made_by: &MadeBy,
     ) -> Result<()> {
         let key = entry::insert(&self.db, home, entry, run, made_by)?;
+        agent::facts::insert(&self.db, home, entry)?;
         self.texts.extend(search::text_of(&entry.parts).map(|text| (key, text)));
         Ok(())
     }
@@ -124,7 +125,7 @@ impl Rows for SqliteRows {
         entry::by_platform(&self.db, root, platform_id)
     }
 
-    fn runs(&self, log: LogNo) -> Result<Vec<Run>> {
+    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>> {
         entry::runs(&self.db, log)
     }
 

@@ -19,30 +19,34 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
     |db| db.execute_batch(CALLS),
     |db| db.execute_batch(MANIFESTS),
+    |db| db.execute_batch(AGENT),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
 pub(super) fn migrate(db: &Connection, from: i64) -> rusqlite::Result<()> {
-    for (number, step) in (1..).zip(STEPS) {
+    between(db, from, VERSION)
+}
+
+fn between(db: &Connection, from: i64, to: i64) -> rusqlite::Result<()> {
+    for (number, step) in (1..=to).zip(STEPS) {
         if number > from {
             step(db)?;
         }
     }
-    db.pragma_update(None, "user_version", VERSION)
+    db.pragma_update(None, "user_version", to)
 }
 
-/// A file of format 1, as its version made it.
+/// A file of an older format, as its version made it.
 #[cfg(test)]
-pub(super) fn first_format(db: &Connection) -> rusqlite::Result<()> {
-    STEPS[0](db)?;
+pub(super) fn older_format(db: &Connection, format: i64) -> rusqlite::Result<()> {
     db.pragma_update(None, "application_id", APPLICATION)?;
-    db.pragma_update(None, "user_version", 1)
+    between(db, 0, format)
 }
 
 const FIRST: &str = "
@@ -233,3 +237,15 @@ CREATE TABLE git_move (
 
 /// All that was there at a capture that somebody named.
 const MANIFESTS: &str = "ALTER TABLE capture ADD COLUMN manifest BLOB;";
+
+/// Turns with tools: what entries make known, by key.
+const AGENT: &str = "
+CREATE TABLE fact (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (root, log, key, seq)
+) STRICT, WITHOUT ROWID;
+";

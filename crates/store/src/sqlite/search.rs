@@ -9,7 +9,7 @@ use retake_core::Part;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::cells::{all, run};
-use super::entry::{facts, range, unpack};
+use super::entry::{asked, range, unpack};
 use super::schema::SEARCH;
 use crate::error::{Result, StoreError};
 use crate::query::{Clause, Query, Term, index_text};
@@ -164,11 +164,11 @@ fn passes(db: &Connection, request: &SearchRequest, key: Key) -> Result<bool> {
     if role.is_none() && source.is_none() && from.is_none() && to.is_none() {
         return Ok(true);
     }
-    let facts = facts(db, key)?;
-    Ok(role.is_none_or(|role| facts.role == role)
-        && source.as_ref().is_none_or(|source| facts.author == *source)
-        && from.is_none_or(|from| facts.time >= from)
-        && to.is_none_or(|to| facts.time < to))
+    let asked = asked(db, key)?;
+    Ok(role.is_none_or(|role| asked.role == role)
+        && source.as_ref().is_none_or(|source| asked.author == *source)
+        && from.is_none_or(|from| asked.time >= from)
+        && to.is_none_or(|to| asked.time < to))
 }
 
 /// Rows in the index's own order, as they come.

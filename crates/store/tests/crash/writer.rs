@@ -124,6 +124,8 @@ impl Task {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by: by(),
         };
         (word, say)

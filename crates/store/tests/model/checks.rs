@@ -1,7 +1,7 @@
 //! Holds every reading of a conversation against the naive model. It must never change anything.
 
 use retake_core::{
-    EntryId, FoldId, Head, Include, Mark, Part, Path, Projection, PromptPiece, Revision, Standing,
+    EntryId, Fact, FoldId, Head, Include, Mark, Part, Path, Projection, PromptPiece, Revision, Standing,
 };
 use retake_store::{
     Hit, OpRange, Page, PageRequest, Planned, Reading, Receipt, Result, SearchRequest, Shown, Sort, Store,
@@ -10,6 +10,7 @@ use retake_store::{
 
 use super::naive::{Item, Talk};
 use super::verbs::{Outcome, Verdict};
+use super::world::FACT_KEYS;
 use crate::kit::word;
 
 const ALL: usize = 1000;
@@ -108,9 +109,25 @@ pub(super) async fn now(store: &dyn Store, talk: &Talk) {
         search(store, talk, Include { rewound, hidden }, "all").await;
     }
     assert_eq!(store.answering(talk.id).await.expect("answering"), talk.answering());
+    facts(store, talk).await;
     let ops = store.ops(talk.id, OpRange { before: None, limit: ALL }).await.expect("operations").ops;
     let numbers: Vec<u64> = ops.iter().rev().map(|line| line.op.no.0).collect();
     assert_eq!(numbers, Vec::from_iter(1..=talk.ops));
+}
+
+/// What entries make known: each key on its own, and by prefix.
+async fn facts(store: &dyn Store, talk: &Talk) {
+    let told = talk.facts();
+    for key in FACT_KEYS {
+        let fact = store.fact(talk.id, key.to_owned()).await.expect("looked up");
+        assert_eq!(fact.as_ref(), told.get(key), "{key}");
+    }
+    for prefix in ["", "job/", "cwd", "x"] {
+        let facts = store.facts(talk.id, prefix.to_owned()).await.expect("looked up");
+        let like = told.iter().filter(|(key, _)| key.starts_with(prefix));
+        let like: Vec<Fact> = like.map(|(key, value)| Fact::new(key, value)).collect();
+        assert_eq!(facts, like, "{prefix}");
+    }
 }
 
 /// A search of all conversations finds an entry once: where it is plainly shown, first in its own conversation.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use retake_core::{
-    Answering, ConversationId, EntryId, Flags, FoldId, Head, LabelTarget, Mark, OpNo, Pos, Role, Step, Totals,
+    Answering, ConversationId, EntryId, Fact, Flags, FoldId, Head, LabelTarget, Mark, OpNo, Pos, Role, Step,
+    Totals,
 };
 
 /// One thing said. Conversations name it by its index in their own list.
@@ -26,6 +27,7 @@ pub(super) struct Said {
     /// Of an opener: its number among the openers of its path.
     pub(super) number: u64,
     pub(super) platform: Option<String>,
+    pub(super) facts: Vec<Fact>,
 }
 
 /// A compaction: the list of what it covers.
@@ -286,6 +288,15 @@ impl Talk {
             said.role == Role::Assistant && !said.flags.detached && self.mark(*sibling).is_visible()
         });
         if siblings.contains(&index) { siblings } else { Vec::new() }
+    }
+
+    /// What the last entry that says something of each key says, without what was taken away.
+    pub(super) fn facts(&self) -> BTreeMap<String, String> {
+        let timeline = self.timeline();
+        let facts = timeline.iter().flat_map(|index| &self.said[*index].facts);
+        let mut last: BTreeMap<_, _> = facts.map(|fact| (fact.key.clone(), fact.value.clone())).collect();
+        last.retain(|_, value| !value.is_empty());
+        last
     }
 
     /// What a run started now would answer.

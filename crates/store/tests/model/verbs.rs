@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use retake_core::{Answering, EntryId, FoldId, Mark, Reason, Role, Step, joined_text, opens_turn};
+use retake_core::{
+    Answering, EntryId, Fact, FoldId, Mark, Part, Reason, Role, Step, joined_text, opens_turn,
+};
 use retake_store::{Action, SayRequest};
 
 use super::naive::{Done, Folded, Kind, Said, Talk, Undone};
@@ -17,6 +19,13 @@ pub(super) struct Outcome {
 
 /// A refusal's word; `unknown` where the entry is none of the conversation's.
 pub(super) type Verdict<T> = Result<T, &'static str>;
+
+fn facts_of(part: &Part) -> &[Fact] {
+    match part {
+        Part::Facts(facts) => facts,
+        _ => &[],
+    }
+}
 
 impl Talk {
     /// Says something.
@@ -60,6 +69,7 @@ impl Talk {
             turn,
             number: before + u64::from(opens),
             platform: say.platform_id.clone(),
+            facts: say.parts.iter().flat_map(facts_of).cloned().collect(),
         });
         if late.is_none() {
             if opens {

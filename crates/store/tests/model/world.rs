@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ConversationId, EntryId, Flags, Head, Mark, Part, Role, Seen, Step, ToolOutcome};
+use retake_core::{ConversationId, EntryId, Fact, Flags, Head, Mark, Part, Role, Seen, Step, ToolOutcome};
 use retake_store::{
     Action, Apply, By, Keeper, Memory, NewConversation, NewFork, Receipt, Result, SayRequest, Sqlite, Store,
 };
@@ -18,6 +18,9 @@ use crate::kit::{NOW, by, new_id, word};
 const DEPTH_MAX: u32 = 3;
 /// So many conversations.
 const TALKS_MAX: usize = 6;
+
+/// What entries make known.
+pub(super) const FACT_KEYS: [&str; 3] = ["cwd", "job/a", "job/b"];
 
 /// Where a store is, so that it can be closed and opened again.
 pub(super) enum Home {
@@ -212,18 +215,28 @@ impl World {
                 (Role::Tool, Flags::default(), vec![text, result])
             }
         };
+        let tells = matches!(voice, Voice::Assistant | Voice::Result(_));
         SayRequest {
             id: EntryId::new(new_id()),
             role,
-            parts,
+            parts: parts.into_iter().chain(tells.then(|| self.fact())).collect(),
             flags,
             time: None,
             usage: None,
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by,
         }
+    }
+
+    /// One of a few facts; now and then it takes one away.
+    fn fact(&self) -> Part {
+        let (key, number) = (FACT_KEYS[self.requests as usize % 3], self.requests);
+        let value = if number.is_multiple_of(4) { String::new() } else { format!("fact{number}") };
+        Part::Facts(vec![Fact::new(key, "of two the later one counts"), Fact::new(key, value)])
     }
 
     async fn say(&mut self, at: usize, say: SayRequest) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Fact, Intent, ToolOutcome, Touch};
+use retake_core::{EffectClass, Fact, Intent, ToolOutcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -240,7 +240,7 @@ pub(super) struct JobStop;
 pub(super) struct JobList;
 
 fn intent(line: String) -> Intent {
-    Intent { class: EffectClass::None, touches: vec![Touch::Other], line, detail: None }
+    Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None }
 }
 
 #[async_trait]

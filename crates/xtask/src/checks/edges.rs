@@ -1,5 +1,5 @@
-//! Where data changes its form: serialisation is derived only at the edges (log record, wire, settings, model), and
-//! entries are overwritten only by erase.
+//! Where data changes its form: serialisation is derived only at the edges (log record, wire, settings, model, arguments of
+//! tools), and entries are overwritten only by erase.
 
 use crate::finding::Finding;
 use crate::source::{Source, closing, places};
@@ -10,6 +10,7 @@ const EDGES: &[&str] = &[
     "crates/wire/src/",
     "crates/engine/src/settings",
     "crates/engine/src/model",
+    "crates/tools/src/",
     "crates/bench/",
 ];
 
@@ -29,7 +30,7 @@ pub(crate) fn serialisation(source: &Source) -> Vec<Finding> {
         let list = &code[*at..closing(code, at + "derive".len())];
         ["Serialize", "Deserialize"].iter().any(|name| !places(list, name).is_empty())
     };
-    let what = "serialisation is derived only at an edge (store::record, wire, engine settings and model); \
+    let what = "serialisation is derived only at an edge (store::record, wire, engine settings and model, tools); \
                 convert by hand there";
     places(code, "derive(").into_iter().filter(derives_it).map(|at| source.finding(at, what)).collect()
 }

@@ -227,6 +227,8 @@ impl World {
             platform_id: None,
             seen: None,
             answering: None,
+            fence: None,
+            ends: None,
             by: self.engine().by(None),
         };
         self.engine().say(self.talks[at].id, say).await.expect("said");

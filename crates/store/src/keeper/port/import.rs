@@ -153,9 +153,9 @@ impl<T: Transactions> Context<T> {
             if entry.meta.pos != Pos::new(depth, seq) {
                 return Err(bad(format!("message {seq} is missing or out of place")));
             }
-            let starts_run = tree.starts_run(entry.meta.after, entry.meta.flags.detached);
+            let starts_stretch = tree.starts_stretch(entry.meta.after, entry.meta.flags.detached);
             tree.push(entry.meta.after, entry.meta.flags.detached);
-            self.rows.insert_entry(home, entry, starts_run, made_by).map_err(broken)?;
+            self.rows.insert_entry(home, entry, starts_stretch, made_by).map_err(broken)?;
         }
         let mut now = home.now;
         for (no, (op, made_by)) in (1..).zip(&full.ops) {

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::kit::{Kit, NOW, commit, conversation, found, open, operation, request, said, say, word};
 use crate::error::StoreError;
-use crate::rows::{Erasure, Key, LogNo, Rows, Transactions};
+use crate::rows::{AgentRows as _, Erasure, Key, LogNo, Rows, Transactions};
 use crate::sqlite::Sqlite;
 use crate::sqlite::schema::{self, VERSION};
 
@@ -77,8 +77,8 @@ fn the_schema() {
     }, { insta::assert_snapshot!("schema", format!("{}\n\n{}", pragmas.join("\n"), rows.join("\n\n"))) });
 }
 
-/// A store of format 1 with a conversation in it.
-fn first_format() -> TempDir {
+/// A store of an older format with a conversation in it.
+fn older_format(format: i64) -> TempDir {
     let mut kit = Kit::new();
     kit.commit(|rows| {
         let home = conversation(rows, 1);
@@ -89,7 +89,7 @@ fn first_format() -> TempDir {
     let new = dir.path().join("retake.db");
     let old = dir.path().join("old.db");
     let db = Connection::open(&old).unwrap();
-    schema::first_format(&db).unwrap();
+    schema::older_format(&db, format).unwrap();
     db.execute("ATTACH ? AS new", [new.to_str().unwrap()]).unwrap();
     db.execute_batch(
         "INSERT INTO conversation SELECT * FROM new.conversation;
@@ -105,22 +105,27 @@ fn first_format() -> TempDir {
 
 #[test]
 fn an_older_file_is_brought_up_to_date_after_a_backup() {
-    let dir = first_format();
+    (1..VERSION).for_each(brought_up_to_date_from);
+}
+
+fn brought_up_to_date_from(format: i64) {
+    let dir = older_format(format);
     let before = fs::read(dir.path().join("retake.db")).unwrap();
     let store = open(dir.path()).unwrap();
     assert_eq!(store.notices.len(), 1, "{:?}", store.notices);
-    assert!(store.notices[0].contains(&format!("from format 1 to {VERSION}")));
+    assert!(store.notices[0].contains(&format!("from format {format} to {VERSION}")));
     assert_eq!(store.writer.streams().unwrap(), []);
+    assert_eq!(store.writer.facts_like(LogNo(1), "").unwrap(), []);
     let keys = found(&store.writer, &word("days"), &Default::default(), None);
     assert_eq!(keys.len(), 1);
     assert_eq!(store.writer.check().unwrap().problems, [""; 0]);
 
-    let backup = dir.path().join("backups/retake-v1-2026-11-21T222640.db");
+    let backup = dir.path().join(format!("backups/retake-v{format}-2026-11-21T222640.db"));
     assert_eq!(mode(&backup), 0o600);
     let db = Connection::open(&backup).unwrap();
     let facts = "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM entry";
     let facts = db.query_row(facts, [], |row| Ok((row.get(0)?, row.get(1)?)));
-    assert_eq!(facts, Ok((1, 1)));
+    assert_eq!(facts, Ok((format, 1)));
     assert_eq!(before.len() as u64, fs::metadata(&backup).unwrap().len());
     drop(store);
     assert_eq!(open(dir.path()).unwrap().notices, [""; 0]);
@@ -128,7 +133,7 @@ fn an_older_file_is_brought_up_to_date_after_a_backup() {
 
 #[test]
 fn a_step_that_fails_leaves_the_file_as_it_was() {
-    let dir = first_format();
+    let dir = older_format(1);
     let file = dir.path().join("retake.db");
     raw(&file, "CREATE TABLE stream (other)");
     open(dir.path()).unwrap_err();

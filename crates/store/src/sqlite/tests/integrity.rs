@@ -1,11 +1,12 @@
 //! Damage: found, named, and kept to where it is. And that no reader walks the entries.
 
-use retake_core::{Change, Head, OpNo, Reason};
+use retake_core::{Change, Fact, Head, OpNo, Part, Reason};
 
-use super::super::{entry, files, operation as operations};
+use super::super::{agent, entry, files, operation as operations};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::StoreError;
-use crate::rows::{Backend, LogNo, NowRow, Rows, Transactions};
+use crate::port::Upkeep as _;
+use crate::rows::{AgentRows as _, Backend, LogNo, NowRow, Rows, Transactions};
 
 fn kit() -> Kit {
     let mut kit = Kit::new();
@@ -96,6 +97,26 @@ fn a_damaged_index_is_made_anew() {
 }
 
 #[test]
+fn an_index_of_facts_that_does_not_fit_is_told_and_made_anew() {
+    let mut kit = Kit::new();
+    kit.commit(|rows| {
+        let home = conversation(rows, 1);
+        let mut entry = said(1, "with a fact");
+        entry.parts.push(Part::Facts(vec![Fact::new("cwd", "src")]));
+        say(rows, &home, &[entry]);
+    });
+    for sql in ["UPDATE fact SET value = 'else'", "DELETE FROM fact", "UPDATE fact SET seq = 7"] {
+        kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
+        let problems = kit.store.writer.check().unwrap().problems;
+        assert!(problems.len() == 1 && problems[0].contains("facts"), "{sql}: {problems:?}");
+        kit.commit(|rows| rows.mend().unwrap());
+        assert_eq!(kit.store.writer.check().unwrap().problems, [""; 0], "{sql}");
+    }
+    let fact = kit.store.writer.fact_before(LogNo(1), "cwd", 9).unwrap();
+    assert_eq!(fact, Some((1, "src".to_owned())));
+}
+
+#[test]
 fn a_full_disk_is_told_and_changes_nothing() {
     let mut kit = kit();
     let limit = |rows: &crate::sqlite::SqliteRows, pages: i64| {
@@ -137,7 +158,12 @@ fn no_reader_scans_the_entries() {
     let kit = kit();
     let db = &kit.store.writer.db;
     let mut text = String::new();
-    for (_, sql) in entry::READS.iter().chain(operations::READS).chain(files::READS) {
+    for (_, sql) in entry::READS
+        .iter()
+        .chain(operations::READS)
+        .chain(files::READS)
+        .chain(agent::READS.iter().copied().flatten())
+    {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let nothing = vec![1; statement.parameter_count()];
         let nothing = rusqlite::params_from_iter(nothing);

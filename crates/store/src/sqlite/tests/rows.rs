@@ -2,7 +2,7 @@
 
 use retake_core::{
     Answering, Change, EntryId, Flags, Fold, FoldId, Folds, Head, Mark, MarkChange, Marks, OpNo, Part, Path,
-    Pos, Reason, Revision, Role, Run, Span, State, Step, Time, Usage,
+    Pos, Reason, Revision, Role, Span, State, Step, Stretch, Time, Usage,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -129,10 +129,10 @@ fn entries() {
             assert_eq!(like.len(), 3);
             assert_eq!(rows.entry_by_id(home.root, EntryId::new(Uuid::max()))?, None);
             let runs = [
-                Run { start: 1, after: None, detached: false },
-                Run { start: 5, after: Some(Pos::new(0, 1)), detached: true },
+                Stretch { start: 1, after: None, detached: false },
+                Stretch { start: 5, after: Some(Pos::new(0, 1)), detached: true },
             ];
-            assert_eq!(rows.runs(log)?, runs);
+            assert_eq!(rows.stretches(log)?, runs);
             Ok(())
         })
         .unwrap();

@@ -1,0 +1,114 @@
+//! What a call touches, thing by thing, and whether a rule fits one of them. A rule that allows fits only what is plainly
+//! meant by it; one that asks or denies also what might be. Must never look at a file.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::command::{self, Part};
+use super::host::Host;
+use super::{Rule, Ruling, glob};
+use crate::effect::{Intent, Touch};
+
+/// One thing that a call touches.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// A call without anything to look at.
+    Nothing,
+    /// Only its server knows what.
+    Unknown,
+    /// A file or a folder.
+    Path {
+        /// It, without `.` and `..`.
+        path: PathBuf,
+        /// Whether its name goes through `..`, which may lead elsewhere than it seems.
+        back: bool,
+        /// Whether it is written.
+        write: bool,
+        /// Whether it is below a root.
+        inside: bool,
+    },
+    /// A command of a command line.
+    Command(Part),
+    /// An address.
+    Host(Host),
+}
+
+impl Piece {
+    /// Whether it is more than reading, whatever the class of the call is.
+    pub(super) fn may_write(&self) -> bool {
+        matches!(self, Self::Path { write: true, .. })
+    }
+
+    /// Whether it is a path in the workspace.
+    pub(super) fn is_inside(&self) -> bool {
+        matches!(self, Self::Path { inside: true, .. })
+    }
+}
+
+/// What a call touches; at least one piece.
+pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for touch in &intent.touches {
+        match touch {
+            Touch::Read(path) => pieces.push(path_piece(path, false, roots)),
+            Touch::Write(path) => pieces.push(path_piece(path, true, roots)),
+            Touch::Command(line) => pieces.extend(command::parts(line).into_iter().map(Piece::Command)),
+            Touch::Url(url) => pieces.push(Piece::Host(Host::of(url))),
+            Touch::Other => pieces.push(Piece::Unknown),
+        }
+    }
+    if pieces.is_empty() {
+        // An empty command line is a call like any other.
+        pieces.push(if intent.touches.is_empty() { Piece::Nothing } else { Piece::Unknown });
+    }
+    pieces
+}
+
+fn path_piece(path: &Path, write: bool, roots: &[PathBuf]) -> Piece {
+    let mut straight = PathBuf::new();
+    let mut back = false;
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                back = true;
+                straight.pop();
+            }
+            Component::CurDir => {}
+            other => straight.push(other),
+        }
+    }
+    let inside = !back && roots.iter().any(|root| straight.starts_with(root));
+    Piece::Path { path: straight, back, write, inside }
+}
+
+/// Whether a rule fits.
+pub(super) fn fits(rule: &Rule, tool: &str, piece: &Piece, root: &Path) -> bool {
+    if !glob::word(&rule.tool, tool) {
+        return false;
+    }
+    let Some(what) = &rule.what else {
+        return true;
+    };
+    let allows = rule.ruling == Ruling::Allow;
+    match piece {
+        Piece::Nothing | Piece::Unknown => false,
+        Piece::Command(part) if allows => part.plain && part.begins(what),
+        Piece::Command(part) => part.is_caught(what),
+        Piece::Host(host) if allows => host.plain && host.is(what),
+        Piece::Host(host) => host.is(what),
+        Piece::Path { back: true, .. } if allows => false,
+        Piece::Path { path, .. } if allows => path_fits(what, path, root),
+        // A folder that is named means what lies below it, too.
+        Piece::Path { path, .. } => path.ancestors().any(|path| path_fits(what, path, root)),
+    }
+}
+
+/// Whether a path fits a glob, which is relative to the root unless it begins with `/`.
+fn path_fits(what: &str, path: &Path, root: &Path) -> bool {
+    let below = if what.starts_with('/') { path.strip_prefix("/") } else { path.strip_prefix(root) };
+    let Ok(below) = below else {
+        return false;
+    };
+    let names: Vec<_> = below.components().map(|name| name.as_os_str().to_string_lossy()).collect();
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    glob::path(what, &names)
+}

@@ -1,0 +1,72 @@
+//! The rules that a person is offered for a call that is asked about. None is offered that would not allow it.
+
+use std::path::{Path, PathBuf};
+
+use super::fit::{self, Piece};
+use super::{Permission, Rule, Ruling};
+use crate::effect::Intent;
+
+impl Permission {
+    /// Rules that would allow this call unasked, and more like it, from narrow to wide. None where a rule wants it asked.
+    pub fn offers(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Vec<Rule> {
+        let pieces = fit::pieces(intent, roots);
+        let mut whats: Vec<Option<String>> = Vec::new();
+        whats.extend([2, 1].into_iter().flat_map(|count| commands(&pieces, count)).map(Some));
+        whats.extend(folder(&pieces, roots).map(Some));
+        whats.extend(pieces.iter().filter_map(host).map(Some));
+        whats.push(None);
+        let mut offers: Vec<Rule> = Vec::new();
+        for what in whats {
+            let rule = Rule { ruling: Ruling::Allow, tool: tool.to_owned(), what };
+            if !offers.contains(&rule) && self.with(&rule).settle(tool, intent, roots).ruling == Ruling::Allow
+            {
+                offers.push(rule);
+            }
+        }
+        offers
+    }
+
+    /// The same with one rule more.
+    pub(super) fn with(&self, rule: &Rule) -> Self {
+        let mut with = self.clone();
+        with.rules.push(rule.clone());
+        with
+    }
+}
+
+fn commands(pieces: &[Piece], count: usize) -> Vec<String> {
+    let words = |piece: &Piece| match piece {
+        Piece::Command(part) => part.first_words(count),
+        _ => None,
+    };
+    pieces.iter().filter_map(words).collect()
+}
+
+fn host(piece: &Piece) -> Option<String> {
+    match piece {
+        Piece::Host(host) if host.plain => Some(host.name().to_owned()),
+        _ => None,
+    }
+}
+
+/// The folder that all paths lie in, as a glob of what is below it.
+fn folder(pieces: &[Piece], roots: &[PathBuf]) -> Option<String> {
+    let mut folders = pieces.iter().filter_map(|piece| match piece {
+        Piece::Path { path, .. } => Some(path.parent().unwrap_or(path)),
+        _ => None,
+    });
+    let mut common = folders.next()?;
+    for folder in folders {
+        while !folder.starts_with(common) {
+            common = common.parent()?;
+        }
+    }
+    let below = roots.first().and_then(|root| common.strip_prefix(root).ok());
+    match below {
+        Some(below) if below == Path::new("") => Some("**".to_owned()),
+        Some(below) => Some(format!("{}/**", below.to_str()?)),
+        // The whole disk is no folder of anything.
+        None if common == Path::new("/") => None,
+        None => Some(format!("{}/**", common.to_str()?)),
+    }
+}

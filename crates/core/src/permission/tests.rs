@@ -1,0 +1,330 @@
+//! Permissions as a table, and what holds of all of them.
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::effect::Touch;
+
+const ROOT: &str = "/home/ada/p";
+
+fn roots() -> Vec<PathBuf> {
+    vec![ROOT.into(), "/srv/other".into()]
+}
+
+/// A call as the table writes it: `read PATH`, `write PATH…`, `$ COMMAND`, `get URL`, `mcp`, `todo`.
+fn call(text: &str) -> (String, Intent) {
+    let (tool, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let paths = || rest.split(' ').map(|path| PathBuf::from(ROOT).join(path));
+    let (tool, class, touches) = match tool {
+        "read" => (tool, EffectClass::None, paths().map(Touch::Read).collect()),
+        "write" | "edit" => (tool, EffectClass::Workspace, paths().map(Touch::Write).collect()),
+        "$" => ("shell", EffectClass::External, vec![Touch::Command(rest.to_owned())]),
+        // A command that its tool knows only to read.
+        "%" => ("shell", EffectClass::None, vec![Touch::Command(rest.to_owned())]),
+        "get" => ("fetch", EffectClass::None, vec![Touch::Url(rest.to_owned())]),
+        "mcp" => ("notes__add", EffectClass::External, vec![Touch::Other]),
+        "stop" => ("job_stop", EffectClass::External, Vec::new()),
+        _ => (tool, EffectClass::None, Vec::new()),
+    };
+    (tool.to_owned(), Intent { class, touches, line: text.to_owned(), detail: None })
+}
+
+fn permission(mode: &str, rules: &[&str]) -> Permission {
+    let rules = rules.iter().map(|rule| rule.parse().unwrap_or_else(|bad| panic!("{bad}")));
+    Permission { mode: Mode::from_name(mode).expect("a mode"), rules: rules.collect() }
+}
+
+fn settled(mode: &str, rules: &[&str], text: &str) -> &'static str {
+    let (tool, intent) = call(text);
+    permission(mode, rules).settle(&tool, &intent, &roots()).ruling.name()
+}
+
+fn check(rows: &[(&str, &[&str], &str, &str)]) {
+    for (mode, rules, text, expected) in rows {
+        assert_eq!(settled(mode, rules, text), *expected, "{mode} {rules:?} {text:?}");
+    }
+}
+
+#[test]
+fn modes() {
+    check(&[
+        ("ask", &[], "read src/a", "allow"),
+        ("ask", &[], "read /srv/other/a", "allow"),
+        ("ask", &[], "read .", "allow"),
+        ("ask", &[], "read /etc/passwd", "ask"),
+        ("ask", &[], "read ../q", "ask"),
+        ("ask", &[], "read src/../../p/a", "ask"),
+        ("ask", &[], "read src/a /etc/passwd", "ask"),
+        ("ask", &[], "write src/a", "ask"),
+        ("ask", &[], "$ ls", "ask"),
+        ("ask", &[], "$ ", "ask"),
+        ("ask", &[], "% ls", "allow"),
+        ("ask", &["ask shell(ls)"], "% ls", "ask"),
+        ("plan", &[], "% ls", "allow"),
+        ("plan", &["deny shell"], "% ls", "deny"),
+        ("ask", &[], "get https://example.org", "ask"),
+        ("ask", &[], "mcp", "ask"),
+        ("ask", &[], "todo", "allow"),
+        ("ask", &[], "stop", "ask"),
+        ("allow-edits", &[], "write src/a", "allow"),
+        ("allow-edits", &[], "write src/a /srv/other/b", "allow"),
+        ("allow-edits", &[], "write /etc/hosts", "ask"),
+        ("allow-edits", &[], "write src/a /etc/hosts", "ask"),
+        ("allow-edits", &[], "write ../p2/a", "ask"),
+        ("allow-edits", &[], "read /etc/hosts", "ask"),
+        ("allow-edits", &[], "$ ls", "ask"),
+        ("allow-edits", &[], "get https://example.org", "ask"),
+        ("allow-edits", &[], "mcp", "ask"),
+        ("allow-all", &[], "write /etc/hosts", "allow"),
+        ("allow-all", &[], "$ rm -rf /", "allow"),
+        ("allow-all", &[], "get https://example.org", "allow"),
+        ("allow-all", &[], "mcp", "allow"),
+        ("plan", &[], "read src/a", "allow"),
+        ("plan", &[], "todo", "allow"),
+        ("plan", &[], "read /etc/hosts", "ask"),
+        ("plan", &[], "get https://example.org", "ask"),
+        ("plan", &[], "write src/a", "deny"),
+        ("plan", &[], "$ ls", "deny"),
+        ("plan", &[], "mcp", "deny"),
+        ("plan", &["allow *"], "write src/a", "deny"),
+        ("plan", &["allow read(/etc/**)"], "read /etc/hosts", "allow"),
+        ("plan", &["deny read(secret)"], "read secret", "deny"),
+    ]);
+}
+
+#[test]
+fn rules_for_tools_and_paths() {
+    check(&[
+        ("ask", &["allow write"], "write src/a", "allow"),
+        ("ask", &["allow wri*"], "write src/a", "allow"),
+        ("ask", &["allow edit"], "write src/a", "ask"),
+        ("ask", &["allow write(src/**)"], "write src/a/b", "allow"),
+        ("ask", &["allow write(src/**)"], "write docs/a", "ask"),
+        ("ask", &["allow write(src/**)"], "write src/a docs/a", "ask"),
+        ("ask", &["allow write(src/**)", "allow write(docs/*)"], "write src/a docs/a", "allow"),
+        ("ask", &["allow write(src/**)"], "write src/../docs/a", "ask"),
+        ("ask", &["allow write(src/**)"], "write /srv/other/src/a", "ask"),
+        ("ask", &["allow write(/srv/other/src/**)"], "write /srv/other/src/a", "allow"),
+        ("ask", &["allow write(src)"], "write src/a", "ask"),
+        ("ask", &["allow *(*.md)"], "write a.md", "allow"),
+        ("ask", &["allow notes__*"], "mcp", "allow"),
+        ("ask", &["allow notes__add(x)"], "mcp", "ask"),
+        ("ask", &["deny read(.env)"], "read .env", "deny"),
+        ("ask", &["deny read(**/.env*)"], "read a/.env.local", "deny"),
+        ("ask", &["deny read(secrets)"], "read secrets/a/b", "deny"),
+        ("ask", &["deny read(secrets)"], "read src/../secrets/a", "deny"),
+        ("ask", &["ask read(secrets)"], "read secrets/a", "ask"),
+        ("ask", &["deny read(secrets)"], "read src/a secrets/a", "deny"),
+        ("allow-edits", &["deny write(/etc/**)"], "write src/../../../../etc/hosts", "deny"),
+        ("allow-edits", &["ask write(*.toml)"], "write Cargo.toml", "ask"),
+        ("allow-all", &["deny write(/etc/**)"], "write /etc/hosts", "deny"),
+        ("allow-all", &["ask *"], "todo", "ask"),
+        ("ask", &["allow write(src/**)", "deny write(src/gen)"], "write src/gen/a", "deny"),
+        ("ask", &["allow write", "ask write(src/**)"], "write src/a", "ask"),
+        ("ask", &["ask write", "deny write", "allow write"], "write src/a", "deny"),
+    ]);
+}
+
+#[test]
+fn rules_for_commands() {
+    check(&[
+        ("ask", &["allow shell(git push)"], "$ git push", "allow"),
+        ("ask", &["allow shell(git push)"], "$ git push origin main", "allow"),
+        ("ask", &["allow shell(git push)"], "$ git pushx", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git -C x push", "ask"),
+        ("ask", &["allow shell(git push)"], "$ X=1 git push", "ask"),
+        ("ask", &["allow shell(git push)"], "$ ./git push", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push; rm x", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push && rm x", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push | sh", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push & rm x", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push\nrm x", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push $(rm x)", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push `rm x`", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push \"`rm x`\"", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push > ~/.profile", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push # it's\nrm x", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push $'\\'; rm x #'", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push 'open", "ask"),
+        ("ask", &["allow shell(git push)"], "$ git push '; rm x'", "allow"),
+        ("ask", &["allow shell(git push)"], "$ git push 2>&1", "allow"),
+        ("ask", &["allow shell(git push)", "allow shell(cd)"], "$ cd a && git push", "allow"),
+        ("ask", &["allow shell(git)", "allow shell(echo)"], "$ echo \"$(git log)\"", "allow"),
+        ("ask", &["allow shell(git)"], "$ git log | git x && (git y)", "ask"),
+        ("ask", &["allow shell(git *)"], "$ git log", "allow"),
+        ("ask", &["allow shell"], "$ anything > at; all", "allow"),
+        ("allow-all", &["deny shell(git push)"], "$ cd x && git push", "deny"),
+        ("allow-all", &["deny shell(git push)"], "$ echo $(git push)", "deny"),
+        ("allow-all", &["deny shell(git push)"], "$ sudo git push", "deny"),
+        ("allow-all", &["deny shell(git push)"], "$ sh -c 'git push'", "deny"),
+        ("allow-all", &["deny shell(git push)"], "$ git pushx", "allow"),
+        ("allow-all", &["ask shell(rm)"], "$ ls; rm x", "ask"),
+        ("ask", &["allow shell(git)", "deny shell(git push)"], "$ git push", "deny"),
+    ]);
+}
+
+#[test]
+fn rules_for_addresses() {
+    check(&[
+        ("ask", &["allow fetch(example.org)"], "get https://example.org/a", "allow"),
+        ("ask", &["allow fetch(example.org)"], "get http://EXAMPLE.org:80", "allow"),
+        ("ask", &["allow fetch(example.org)"], "get https://docs.example.org/", "ask"),
+        ("ask", &["allow fetch(*.example.org)"], "get https://docs.example.org/", "allow"),
+        ("ask", &["allow fetch(example.org)"], "get https://evil.net/?example.org", "ask"),
+        ("ask", &["allow fetch(example.org)"], "get https://example.org@evil.net/", "ask"),
+        ("ask", &["allow fetch(example.org)"], "get https://evil.net\\@example.org/", "ask"),
+        ("ask", &["allow fetch(example.org)"], "get ftp://example.org/", "ask"),
+        ("allow-all", &["deny fetch(*.example.org)"], "get https://a.b.example.org", "deny"),
+        ("allow-all", &["deny fetch(example.org)"], "get https://user@example.org:8443", "deny"),
+        ("plan", &["allow fetch(example.org)"], "get https://example.org/", "allow"),
+    ]);
+}
+
+#[test]
+fn the_reason_names_the_rule_or_says_what_the_call_does() {
+    let why = |mode, rules: &[&str], text| {
+        let (tool, intent) = call(text);
+        permission(mode, rules).settle(&tool, &intent, &roots()).why
+    };
+    assert_eq!(
+        why("ask", &["deny shell(rm)", "deny shell"], "$ rm x"),
+        "the rule `deny shell(rm)` forbids it"
+    );
+    assert_eq!(why("ask", &["ask todo"], "todo"), "the rule `ask todo` wants it asked");
+    assert_eq!(why("ask", &[], "read /etc/passwd"), "it reads outside of the workspace");
+    assert_eq!(why("ask", &[], "$ ls"), "it runs a command");
+    assert!(why("plan", &["allow *"], "write a").starts_with("plan mode only reads"));
+}
+
+#[test]
+fn offers_go_from_narrow_to_wide_and_each_allows() {
+    let offers = |rules: &[&str], text: &str| {
+        let (tool, intent) = call(text);
+        let offers = permission("ask", rules).offers(&tool, &intent, &roots());
+        offers.iter().map(Rule::short).collect::<Vec<_>>().join(", ")
+    };
+    for (rules, text, expected) in [
+        (&[][..], "$ git push origin", "shell(git push), shell(git), shell"),
+        (&[], "$ make", "shell(make), shell"),
+        (&[], "$ cd a && cargo test", "shell"),
+        (&["allow shell(cd)"], "$ cd a && cargo test", "shell(cargo test), shell(cargo), shell"),
+        (&[], "$ cargo test | cargo test x", "shell(cargo test), shell(cargo), shell"),
+        (&[], "$ echo x > y", "shell"),
+        (&[], "$ rm *", "shell(rm), shell"),
+        (&["ask shell(git push)"], "$ git push", ""),
+        (&[], "write src/a/b.rs", "write(src/a/**), write"),
+        (&[], "write a", "write(**), write"),
+        (&[], "write src/a/b src/c/d", "write(src/**), write"),
+        (&[], "write src/a /etc/hosts", "write"),
+        (&[], "read /etc/hosts", "read(/etc/**), read"),
+        (&[], "read ../q/a", "read"),
+        (&[], "get https://example.org/a", "fetch(example.org), fetch"),
+        (&[], "get https://evil.net\\@example.org/", "fetch"),
+        (&[], "mcp", "notes__add"),
+    ] {
+        assert_eq!(offers(rules, text), expected, "{rules:?} {text}");
+    }
+    let (tool, intent) = call("write a");
+    assert!(permission("plan", &[]).offers(&tool, &intent, &roots()).is_empty());
+}
+
+#[test]
+fn rules_are_read_and_printed() {
+    for text in
+        ["allow shell(git push)", "deny write(/etc/**)", "ask fetch(example.org)", "allow *", "deny x(a (b))"]
+    {
+        assert_eq!(text.parse::<Rule>().expect("a rule").to_string(), text);
+    }
+    assert_eq!(
+        " allow  shell( git push ) ".parse::<Rule>().expect("a rule").to_string(),
+        "allow shell(git push)"
+    );
+    for (text, why) in [
+        ("shell(git push)", "it begins with allow, ask or deny"),
+        ("allow", "it names no tool"),
+        ("allow (x)", "it names no tool"),
+        ("allow shell(git push", "the bracket that opens does not close at its end"),
+        ("allow shell(git push) now", "the bracket that opens does not close at its end"),
+        ("allow shell()", "there is nothing between the brackets; leave them out to mean everything"),
+        ("allow git push", "the name of a tool has letters, digits, _, - and * for any of them"),
+        ("allow shell(a\u{1b}[2J)", "it holds a line break or another control character"),
+    ] {
+        let bad = text.parse::<Rule>().expect_err("no rule").to_string();
+        assert_eq!(bad, format!("{text:?} is no rule: {why}"));
+    }
+}
+
+#[test]
+fn names_are_read_back() {
+    assert!(Mode::ALL.iter().all(|mode| Mode::from_name(mode.name()) == Some(*mode)));
+    assert!(Ruling::ALL.iter().all(|ruling| Ruling::from_name(ruling.name()) == Some(*ruling)));
+}
+
+fn calls() -> impl Strategy<Value = (String, Intent)> {
+    let path = prop_oneof![
+        "[ab]{1,2}(/[ab.]{1,2}){0,2}",
+        "/(etc|srv/other|home/ada/p)/[ab]",
+        Just("../x".to_owned())
+    ];
+    let word = prop_oneof![
+        "[ab]{1,2}",
+        "[$`;|&<>()'\"#\\\\ \n]{1,2}",
+        Just("sudo".to_owned()),
+        Just("sh -c".to_owned())
+    ];
+    let text = prop_oneof![
+        path.clone().prop_map(|path| format!("read {path}")),
+        (path.clone(), path).prop_map(|(one, other)| format!("write {one} {other}")),
+        proptest::collection::vec(word, 1..6).prop_map(|words| format!("$ {}", words.join(" "))),
+        "get https://[ab.@/\\\\]{1,8}",
+        Just("mcp".to_owned()),
+        Just("todo".to_owned()),
+        Just("stop".to_owned()),
+    ];
+    text.prop_map(|text| call(&text))
+}
+
+fn rules() -> impl Strategy<Value = Vec<Rule>> {
+    let ruling = prop_oneof![Just(Ruling::Allow), Just(Ruling::Ask), Just(Ruling::Deny)];
+    let tool = prop_oneof![Just("*"), Just("shell"), Just("write"), Just("read"), Just("fetch"), Just("no*")];
+    let what =
+        prop_oneof!["[ab*]{1,2}(/[ab*]{1,2}){0,2}", "/(etc|srv)/\\*\\*", "[ab] [ab]", Just("**".to_owned())];
+    let rule = (ruling, tool, proptest::option::of(what));
+    let rule = rule.prop_map(|(ruling, tool, what)| Rule { ruling, tool: tool.to_owned(), what });
+    proptest::collection::vec(rule, 0..5)
+}
+
+fn modes_there_are() -> impl Strategy<Value = Mode> {
+    prop_oneof![Just(Mode::Ask), Just(Mode::AllowEdits), Just(Mode::AllowAll), Just(Mode::Plan)]
+}
+
+proptest! {
+    #[test]
+    fn what_holds_of_all_permissions((tool, intent) in calls(), rules in rules(), more in rules(), mode in modes_there_are()) {
+        let permission = Permission { mode, rules };
+        let settle = |permission: &Permission| permission.settle(&tool, &intent, &roots()).ruling;
+        let before = settle(&permission);
+        for rule in more {
+            let after = settle(&permission.with(&rule));
+            if rule.ruling == Ruling::Allow {
+                prop_assert!(after <= before, "an allowing rule makes nothing stricter");
+                prop_assert_eq!(after == Ruling::Deny, before == Ruling::Deny);
+            } else {
+                prop_assert!(after >= before, "a strict rule makes nothing looser");
+            }
+            if rule.ruling == Ruling::Deny && rule.what.is_none() && glob::word(&rule.tool, &tool) {
+                prop_assert_eq!(after, Ruling::Deny);
+            }
+        }
+        if mode == Mode::Plan && intent.class != EffectClass::None {
+            prop_assert_eq!(before, Ruling::Deny);
+        }
+        for offer in permission.offers(&tool, &intent, &roots()) {
+            prop_assert_eq!(settle(&permission.with(&offer)), Ruling::Allow);
+            prop_assert_eq!(offer.to_string().parse::<Rule>(), Ok(offer));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The step: what is there and what happens, to what is there then and what is to be done. It does nothing itself.
+
+use super::{
+    Fence, NewRun, Run, RunGround, RunNo, RunRefusal, RunState, Runs, STALE_AFTER_MS, Steer, Tail, Words,
+};
+use crate::id::Time;
+
+/// Something that happens to the runs of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunInput {
+    /// Somebody asks for one.
+    Enqueue(NewRun, Time),
+    /// The one that waits is to run.
+    Claim(Time),
+    /// The running one takes in the words of the one that waits to join it.
+    Join(Fence, Time),
+    /// A sign of life.
+    Beat(Fence, Time),
+    /// The running one is to stop.
+    Cancel(Time),
+    /// The one that waits is not wanted any more.
+    Unqueue(Time),
+    /// The running one is over.
+    End(Fence, RunEnding, Time),
+    /// An owner begins: what another one has left running is over.
+    Lost(Time),
+    /// The tip was moved: what stood on what was there is over.
+    Moved(Time),
+    /// Marks were changed.
+    Marked(Time),
+}
+
+/// How a run says that it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEnding {
+    /// Its answer is stored.
+    Succeeded,
+    /// It failed, for this reason: a stable word.
+    Failed(String),
+    /// It was stopped.
+    Canceled,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEffect {
+    /// These words are said, in the same transaction.
+    Say(Words),
+    /// The run with this number begins, with this leave to write.
+    Start(RunNo, Fence),
+    /// Whoever carries out the run with this fence stops.
+    Stop(Fence),
+}
+
+/// What a step comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stepped {
+    /// What is live then.
+    pub runs: Runs,
+    /// Runs that are over by it.
+    pub over: Vec<Run>,
+    /// What is to be done, in this order.
+    pub effects: Vec<RunEffect>,
+}
+
+impl Runs {
+    /// Takes a step. Total and pure; a refusal changes nothing.
+    pub fn step(&self, input: RunInput, ground: &RunGround<'_>) -> Result<Stepped, RunRefusal> {
+        let mut next = Stepped { runs: self.clone(), ..Stepped::default() };
+        match input {
+            RunInput::Enqueue(new, now) => next.enqueue(new, ground.tail, now)?,
+            RunInput::Claim(now) => next.claim(ground, now)?,
+            RunInput::Join(fence, now) => next.join(fence, ground, now)?,
+            RunInput::Beat(fence, now) => {
+                let run = next.running(fence)?;
+                run.beat = now;
+                let stop = run.cancel.is_some();
+                next.effects.extend(stop.then_some(RunEffect::Stop(fence)));
+            }
+            RunInput::Cancel(now) => next.cancel(now)?,
+            RunInput::Unqueue(now) => {
+                let run = next.runs.queued.take().ok_or(RunRefusal::NothingQueued)?;
+                next.over(run, RunState::Canceled, Some("unqueued"), now);
+            }
+            RunInput::End(fence, how, now) => next.end(fence, how, ground, now)?,
+            RunInput::Lost(now) => next.lost(ground.owner, now),
+            RunInput::Moved(now) => next.moved(ground, now),
+            RunInput::Marked(now) => next.marked(ground, now),
+        }
+        Ok(next)
+    }
+}
+
+impl Stepped {
+    /// The running run, if this is its leave to write.
+    fn running(&mut self, fence: Fence) -> Result<&mut Run, RunRefusal> {
+        self.runs.running.as_mut().filter(|run| run.fence == fence).ok_or(RunRefusal::Fenced)
+    }
+
+    fn over(&mut self, run: Run, state: RunState, error: Option<&str>, now: Time) {
+        let error = error.map(str::to_owned);
+        self.over.push(Run { state, error, ended: Some(now), ..run });
+    }
+
+    fn enqueue(&mut self, new: NewRun, tail: Tail, now: Time) -> Result<(), RunRefusal> {
+        let NewRun { words, steer, seen, model } = new;
+        match (&mut self.runs.queued, words) {
+            (Some(_), None) => return Err(RunRefusal::Waiting),
+            (Some(queued), Some(words)) => {
+                // An answer to what is there now answers these words as well.
+                if queued.words.is_empty() {
+                    queued.tail = Tail { entry: seen, ..tail };
+                }
+                queued.words.push(words);
+                queued.steer = steer;
+                queued.model = model.or(queued.model.take());
+            }
+            (None, words) => {
+                self.runs.last = RunNo(self.runs.last.0 + 1);
+                let stands_on = if words.is_some() { Tail { entry: seen, ..tail } } else { tail };
+                self.runs.queued = Some(Run {
+                    no: self.runs.last,
+                    state: RunState::Queued,
+                    steer,
+                    words: words.into_iter().collect(),
+                    tail: stands_on,
+                    model,
+                    fence: Fence(0),
+                    owner: 0,
+                    created: now,
+                    beat: now,
+                    cancel: None,
+                    ended: None,
+                    error: None,
+                });
+            }
+        }
+        if steer == Steer::Interrupt && self.runs.running.is_some() {
+            self.cancel(now)?;
+        }
+        Ok(())
+    }
+
+    fn claim(&mut self, ground: &RunGround<'_>, now: Time) -> Result<(), RunRefusal> {
+        if self.runs.queued.is_none() {
+            return Err(RunRefusal::NothingQueued);
+        }
+        if let Some(running) = self.runs.running.take() {
+            if now.0.saturating_sub(running.beat.0) <= STALE_AFTER_MS {
+                return Err(RunRefusal::Running);
+            }
+            self.effects.push(RunEffect::Stop(running.fence));
+            self.over(running, RunState::Failed, Some("stale_running_run"), now);
+        }
+        let mut run = self.runs.queued.take().ok_or(RunRefusal::NothingQueued)?;
+        if let Some(why) = skipped(&run, ground) {
+            self.over(run, RunState::Skipped, Some(why), now);
+            return Ok(());
+        }
+        self.runs.fence = Fence(self.runs.fence.0 + 1);
+        self.effects.extend(std::mem::take(&mut run.words).into_iter().map(RunEffect::Say));
+        self.effects.push(RunEffect::Start(run.no, self.runs.fence));
+        self.runs.running = Some(Run {
+            state: RunState::Running,
+            tail: ground.tail,
+            fence: self.runs.fence,
+            owner: ground.owner,
+            beat: now,
+            ..run
+        });
+        Ok(())
+    }
+
+    fn join(&mut self, fence: Fence, ground: &RunGround<'_>, now: Time) -> Result<(), RunRefusal> {
+        self.running(fence)?.beat = now;
+        let joins = |run: &Run| run.steer == Steer::Join && !run.words.is_empty();
+        let Some(mut run) = self.runs.queued.take_if(|run| joins(run)) else { return Ok(()) };
+        if let Some(why) = skipped(&run, ground) {
+            self.over(run, RunState::Skipped, Some(why), now);
+            return Ok(());
+        }
+        self.effects.extend(std::mem::take(&mut run.words).into_iter().map(RunEffect::Say));
+        self.over(run, RunState::Succeeded, Some("joined"), now);
+        Ok(())
+    }
+
+    fn cancel(&mut self, now: Time) -> Result<(), RunRefusal> {
+        let run = self.runs.running.as_mut().ok_or(RunRefusal::NothingRuns)?;
+        // The first to ask counts.
+        run.cancel.get_or_insert(now);
+        let stop = RunEffect::Stop(run.fence);
+        self.effects.push(stop);
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        fence: Fence,
+        how: RunEnding,
+        ground: &RunGround<'_>,
+        now: Time,
+    ) -> Result<(), RunRefusal> {
+        self.running(fence)?;
+        let run = self.runs.running.take().ok_or(RunRefusal::Fenced)?;
+        match how {
+            RunEnding::Succeeded => self.over(run, RunState::Succeeded, None, now),
+            RunEnding::Failed(why) => self.over(run, RunState::Failed, Some(&why), now),
+            RunEnding::Canceled => self.over(run, RunState::Canceled, Some("stopped"), now),
+        }
+        // What it has said itself is expected by the one that waits.
+        if let Some(queued) = self.runs.queued.as_mut().filter(|run| run.words.is_empty()) {
+            queued.tail = ground.tail;
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self, owner: u64, now: Time) {
+        if let Some(run) = self.runs.running.take_if(|run| run.owner != owner) {
+            self.over(run, RunState::Failed, Some("owner_lost"), now);
+        }
+    }
+
+    fn moved(&mut self, ground: &RunGround<'_>, now: Time) {
+        if let Some(run) = self.runs.running.take() {
+            self.effects.push(RunEffect::Stop(run.fence));
+            self.over(run, RunState::Canceled, Some("rewound"), now);
+        }
+        let gone = |run: &mut Run| run.tail.entry.is_some_and(|entry| !(ground.on_path)(entry));
+        if let Some(run) = self.runs.queued.take_if(gone) {
+            self.over(run, RunState::Canceled, Some("rewound"), now);
+        }
+    }
+
+    fn marked(&mut self, ground: &RunGround<'_>, now: Time) {
+        let hidden = |run: &mut Run| run.tail.entry.is_some_and(|entry| !(ground.mark)(entry).is_visible());
+        if let Some(run) = self.runs.running.take_if(hidden) {
+            self.effects.push(RunEffect::Stop(run.fence));
+            self.over(run, RunState::Canceled, Some("message_hidden"), now);
+        }
+    }
+}
+
+/// Why a run that waits can't run on what is there.
+fn skipped(run: &Run, ground: &RunGround<'_>) -> Option<&'static str> {
+    if run.words.is_empty() {
+        return (run.tail != ground.tail).then_some("expected_last_message_mismatch");
+    }
+    let gone = run.tail.entry.is_some_and(|entry| !(ground.on_path)(entry));
+    gone.then_some("seen_message_taken_back")
+}

@@ -1,0 +1,400 @@
+//! Every state and transition, and random interleavings of askers, drivers, crashes, steps back and stale writers.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn words(text: &str) -> Words {
+    let parts = vec![Part::text(text)];
+    Words { parts, author: String::new(), request: None, wording: None, time: Time(0) }
+}
+
+fn answer() -> NewRun {
+    NewRun { words: None, steer: Steer::Queue, seen: None, model: None }
+}
+
+fn say(text: &str, steer: Steer) -> NewRun {
+    NewRun { words: Some(words(text)), steer, ..answer() }
+}
+
+fn tail(seq: u64) -> Tail {
+    Tail { entry: Some(Pos::new(0, seq)), alternatives: 1, mark: Mark::Normal }
+}
+
+/// Takes steps on a conversation that ends with entry 1, by owner 1.
+fn steps(inputs: impl IntoIterator<Item = RunInput>) -> Result<Stepped, RunRefusal> {
+    let mut at = Stepped::default();
+    for input in inputs {
+        at = on(&at.runs, tail(1), 1, input)?;
+    }
+    Ok(at)
+}
+
+fn on(runs: &Runs, tail: Tail, owner: u64, input: RunInput) -> Result<Stepped, RunRefusal> {
+    let last = tail.entry.map_or(0, |pos| pos.seq);
+    let on_path = move |pos: Pos| pos.seq <= last;
+    runs.step(input, &RunGround { tail, owner, on_path: &on_path, mark: &|_| Mark::Normal })
+}
+
+fn told(stepped: &Stepped) -> Vec<String> {
+    let over = stepped
+        .over
+        .iter()
+        .map(|run| format!("{} {} {}", run.no.0, run.state.name(), run.error.as_deref().unwrap_or("-")));
+    let effects = stepped.effects.iter().map(|effect| match effect {
+        RunEffect::Say(words) => format!("say {}", crate::joined_text(&words.parts)),
+        RunEffect::Start(no, fence) => format!("start {} with {}", no.0, fence.0),
+        RunEffect::Stop(fence) => format!("stop {}", fence.0),
+    });
+    over.chain(effects).collect()
+}
+
+const T: Time = Time(1000);
+const LATER: Time = Time(1000 + STALE_AFTER_MS + 1);
+const F1: Fence = Fence(1);
+
+fn asked() -> RunInput {
+    RunInput::Enqueue(answer(), T)
+}
+
+fn said(text: &str, steer: Steer) -> RunInput {
+    RunInput::Enqueue(say(text, steer), T)
+}
+
+fn check(inputs: Vec<RunInput>, expected: &[&str]) {
+    assert_eq!(told(&steps(inputs).expect("not refused")), expected);
+}
+
+fn refused(inputs: Vec<RunInput>, why: RunRefusal) {
+    assert_eq!(steps(inputs), Err(why));
+}
+
+#[test]
+fn states_follow_each_other_as_drawn_and_none_follows_an_end() {
+    use RunState::{Canceled, Failed, Queued, Running, Skipped, Succeeded};
+    let drawn = [
+        (Queued, vec![Running, Succeeded, Canceled, Skipped]),
+        (Running, vec![Succeeded, Failed, Canceled]),
+        (Succeeded, vec![]),
+        (Failed, vec![]),
+        (Canceled, vec![]),
+        (Skipped, vec![]),
+    ];
+    for (from, to) in drawn {
+        let found: Vec<RunState> = RunState::ALL.into_iter().filter(|next| from.may_become(*next)).collect();
+        assert_eq!(found, to, "{from:?}");
+        assert_eq!(from.is_over(), to.is_empty());
+        assert_eq!(RunState::from_name(from.name()), Some(from));
+    }
+}
+
+#[test]
+fn a_run_is_claimed_lives_and_ends_once() {
+    let claim = RunInput::Claim(T);
+    let end = |how| RunInput::End(F1, how, T);
+    check(vec![asked()], &[]);
+    check(vec![asked(), claim.clone()], &["start 1 with 1"]);
+    check(vec![asked(), claim.clone(), RunInput::Beat(F1, T)], &[]);
+    check(vec![asked(), claim.clone(), end(RunEnding::Succeeded)], &["1 succeeded -"]);
+    check(vec![asked(), claim.clone(), end(RunEnding::Failed("timeout".into()))], &["1 failed timeout"]);
+    check(vec![asked(), claim.clone(), end(RunEnding::Canceled)], &["1 canceled stopped"]);
+    refused(vec![claim.clone()], RunRefusal::NothingQueued);
+    refused(vec![asked(), asked()], RunRefusal::Waiting);
+    refused(vec![asked(), claim.clone(), asked(), claim.clone()], RunRefusal::Running);
+    refused(vec![RunInput::Cancel(T)], RunRefusal::NothingRuns);
+    refused(vec![RunInput::Unqueue(T)], RunRefusal::NothingQueued);
+    for input in [RunInput::Beat(Fence(2), T), RunInput::Join(Fence(2), T), end(RunEnding::Canceled)] {
+        refused(vec![asked(), claim.clone(), end(RunEnding::Succeeded), input], RunRefusal::Fenced);
+    }
+    check(vec![asked(), RunInput::Unqueue(T)], &["1 canceled unqueued"]);
+}
+
+#[test]
+fn a_stop_is_asked_for_once_and_heard_with_each_sign_of_life() {
+    let stop = [asked(), RunInput::Claim(T), RunInput::Cancel(Time(5)), RunInput::Cancel(Time(9))];
+    let stepped = steps(stop.clone()).unwrap();
+    assert_eq!(stepped.runs.running.unwrap().cancel, Some(Time(5)), "the first to ask counts");
+    check(stop.into_iter().chain([RunInput::Beat(F1, T)]).collect(), &["stop 1"]);
+}
+
+#[test]
+fn words_wait_join_or_interrupt() {
+    let running = || vec![asked(), RunInput::Claim(T)];
+    let then = |more: Vec<RunInput>| running().into_iter().chain(more).collect::<Vec<_>>();
+    check(then(vec![said("a", Steer::Queue)]), &[]);
+    check(then(vec![said("a", Steer::Queue), RunInput::Join(F1, T)]), &[]);
+    check(
+        then(vec![said("a", Steer::Join), said("b", Steer::Join), RunInput::Join(F1, T)]),
+        &["2 succeeded joined", "say a", "say b"],
+    );
+    check(then(vec![said("a", Steer::Interrupt)]), &["stop 1"]);
+    let end = RunInput::End(F1, RunEnding::Canceled, T);
+    let both = vec![said("a", Steer::Queue), said("b", Steer::Interrupt), end, RunInput::Claim(T)];
+    check(then(both), &["say a", "say b", "start 2 with 2"]);
+    // With nothing to join or to interrupt they begin a run.
+    for steer in Steer::ALL {
+        check(vec![said("a", steer), RunInput::Claim(T)], &["say a", "start 1 with 1"]);
+        assert_eq!(Steer::from_name(steer.name()), Some(steer));
+    }
+}
+
+#[test]
+fn a_run_that_waits_is_skipped_when_what_it_answers_is_another() {
+    let queued = steps([asked()]).unwrap().runs;
+    let others = [
+        tail(2),
+        Tail { alternatives: 2, ..tail(1) },
+        Tail { mark: Mark::Excluded, ..tail(1) },
+        Tail::default(),
+    ];
+    for other in others {
+        let stepped = on(&queued, other, 1, RunInput::Claim(T)).unwrap();
+        assert_eq!(told(&stepped), ["1 skipped expected_last_message_mismatch"], "{other:?}");
+    }
+    // Words need only what their author saw.
+    let seen = NewRun { seen: Some(Pos::new(0, 2)), ..say("a", Steer::Queue) };
+    let queued = on(&Runs::default(), tail(2), 1, RunInput::Enqueue(seen, T)).unwrap().runs;
+    assert_eq!(told(&on(&queued, tail(9), 1, RunInput::Claim(T)).unwrap()), ["say a", "start 1 with 1"]);
+    let skipped = on(&queued, tail(1), 1, RunInput::Claim(T)).unwrap();
+    assert_eq!(told(&skipped), ["1 skipped seen_message_taken_back"]);
+    assert_eq!(skipped.over[0].words, [words("a")], "no prompt is lost");
+}
+
+#[test]
+fn what_the_running_one_said_is_expected_by_the_one_that_waits() {
+    let runs = steps([asked(), RunInput::Claim(T), asked()]).unwrap().runs;
+    let ended = on(&runs, tail(3), 1, RunInput::End(F1, RunEnding::Succeeded, T)).unwrap().runs;
+    assert_eq!(told(&on(&ended, tail(3), 1, RunInput::Claim(T)).unwrap()), ["start 2 with 2"]);
+}
+
+#[test]
+fn a_dead_run_is_taken_over_with_a_new_fence() {
+    let runs = steps([asked(), RunInput::Claim(T), said("a", Steer::Queue)]).unwrap().runs;
+    assert_eq!(on(&runs, tail(1), 1, RunInput::Claim(T)), Err(RunRefusal::Running));
+    let over = on(&runs, tail(1), 1, RunInput::Claim(LATER)).unwrap();
+    assert_eq!(told(&over), ["1 failed stale_running_run", "stop 1", "say a", "start 2 with 2"]);
+    assert_eq!(on(&over.runs, tail(1), 1, RunInput::Beat(F1, LATER)), Err(RunRefusal::Fenced));
+    assert!(told(&on(&runs, tail(1), 1, RunInput::Lost(T)).unwrap()).is_empty(), "its owner is here");
+    let lost = on(&runs, tail(1), 2, RunInput::Lost(T)).unwrap();
+    assert_eq!(told(&lost), ["1 failed owner_lost"]);
+    assert_eq!(told(&on(&lost.runs, tail(1), 2, RunInput::Claim(T)).unwrap()), ["say a", "start 2 with 2"]);
+}
+
+#[test]
+fn a_step_back_stops_what_runs_and_what_stands_on_what_is_gone() {
+    let seen = NewRun { seen: Some(Pos::new(0, 5)), ..say("a", Steer::Queue) };
+    let runs = steps([asked(), RunInput::Claim(T)]).unwrap().runs;
+    let runs = on(&runs, tail(5), 1, RunInput::Enqueue(seen, T)).unwrap().runs;
+    let back = on(&runs, tail(5), 1, RunInput::Moved(T)).unwrap();
+    assert_eq!(told(&back), ["1 canceled rewound", "stop 1"]);
+    let back = on(&runs, tail(4), 1, RunInput::Moved(T)).unwrap();
+    assert_eq!(told(&back), ["1 canceled rewound", "2 canceled rewound", "stop 1"]);
+    assert_eq!(back.over[1].words, [words("a")]);
+}
+
+#[test]
+fn hiding_what_is_answered_stops_the_answer() {
+    let runs = steps([asked(), RunInput::Claim(T)]).unwrap().runs;
+    let marked = |mark: Mark| {
+        let ground = RunGround { tail: tail(1), owner: 1, on_path: &|_| true, mark: &|_| mark };
+        told(&runs.step(RunInput::Marked(T), &ground).unwrap())
+    };
+    assert!(marked(Mark::Excluded).is_empty());
+    assert_eq!(marked(Mark::Hidden), ["1 canceled message_hidden", "stop 1"]);
+    assert_eq!(marked(Mark::Dropped), ["1 canceled message_hidden", "stop 1"]);
+}
+
+/// What may happen, with numbers that the world makes sense of.
+#[derive(Clone, Debug)]
+enum Act {
+    Say(Steer, bool),
+    Ask,
+    Claim,
+    Join(u64),
+    Beat(u64),
+    End(u64),
+    Write(u64),
+    Cancel,
+    Unqueue,
+    Crash,
+    Wait,
+    Back(u64),
+    Hide,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let steer = prop::sample::select(Steer::ALL.to_vec());
+    prop_oneof![
+        3 => (steer, any::<bool>()).prop_map(|(steer, seen)| Act::Say(steer, seen)),
+        2 => Just(Act::Ask),
+        4 => Just(Act::Claim),
+        2 => (0u64..3).prop_map(Act::Join),
+        1 => (0u64..3).prop_map(Act::Beat),
+        3 => (0u64..3).prop_map(Act::End),
+        4 => (0u64..3).prop_map(Act::Write),
+        1 => Just(Act::Cancel),
+        1 => Just(Act::Unqueue),
+        1 => Just(Act::Crash),
+        1 => Just(Act::Wait),
+        1 => (0u64..4).prop_map(Act::Back),
+        1 => Just(Act::Hide),
+    ]
+}
+
+/// A conversation as the machine sees it, and what must hold of it.
+#[derive(Default)]
+struct World {
+    runs: Runs,
+    /// Entries on the path, as numbers that never come twice.
+    path: Vec<u64>,
+    entries: u64,
+    hidden: BTreeSet<u64>,
+    owner: u64,
+    now: i64,
+    asked: u64,
+    said: BTreeSet<String>,
+    kept: BTreeSet<String>,
+    highest: Fence,
+}
+
+impl World {
+    fn tail(&self) -> Tail {
+        let entry = self.path.iter().rev().find(|entry| !self.hidden.contains(entry));
+        Tail { entry: entry.map(|seq| Pos::new(0, *seq)), alternatives: 1, mark: Mark::Normal }
+    }
+
+    fn speak(&mut self) {
+        self.entries += 1;
+        self.path.push(self.entries);
+    }
+
+    /// The fence of somebody who writes: now and then of one who should not any more.
+    fn fence(&self, age: u64) -> Fence {
+        Fence(self.runs.fence.0.saturating_sub(age))
+    }
+
+    fn step(&mut self, input: RunInput) -> Result<(), RunRefusal> {
+        let (path, hidden) = (self.path.clone(), self.hidden.clone());
+        let on_path = |pos: Pos| path.contains(&pos.seq);
+        let mark = |pos: Pos| if hidden.contains(&pos.seq) { Mark::Hidden } else { Mark::Normal };
+        let ground = RunGround { tail: self.tail(), owner: self.owner, on_path: &on_path, mark: &mark };
+        let stepped = self.runs.step(input, &ground)?;
+        for run in &stepped.over {
+            assert!(run.state.is_over() && run.ended.is_some(), "{run:?}");
+            self.kept.extend(run.words.iter().map(|words| crate::joined_text(&words.parts)));
+        }
+        for effect in &stepped.effects {
+            match effect {
+                RunEffect::Say(words) => {
+                    assert!(self.said.insert(crate::joined_text(&words.parts)), "said twice");
+                    self.speak();
+                }
+                RunEffect::Start(_, fence) => {
+                    assert!(*fence > self.highest, "a fence comes once");
+                    self.highest = *fence;
+                }
+                RunEffect::Stop(_) => {}
+            }
+        }
+        self.runs = stepped.runs;
+        if let Some(run) = &mut self.runs.running {
+            run.tail = Tail { entry: self.path.last().map(|seq| Pos::new(0, *seq)), ..run.tail };
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, act: &Act) {
+        self.now += 1;
+        let now = Time(self.now);
+        let before = self.runs.clone();
+        let outcome = match act {
+            Act::Say(steer, seen) => {
+                self.asked += 1;
+                let seen = self.tail().entry.filter(|_| *seen);
+                let new = NewRun { seen, ..say(&format!("w{}", self.asked), *steer) };
+                self.step(RunInput::Enqueue(new, now))
+            }
+            Act::Ask => self.step(RunInput::Enqueue(answer(), now)),
+            Act::Claim => self.step(RunInput::Claim(now)),
+            Act::Join(age) => self.step(RunInput::Join(self.fence(*age), now)),
+            Act::Beat(age) => self.step(RunInput::Beat(self.fence(*age), now)),
+            Act::End(age) => self.step(RunInput::End(self.fence(*age), RunEnding::Succeeded, now)),
+            Act::Write(age) => {
+                let fence = self.fence(*age);
+                if self.runs.running.as_ref().is_some_and(|run| run.fence == fence) {
+                    self.speak();
+                }
+                Ok(())
+            }
+            Act::Cancel => self.step(RunInput::Cancel(now)),
+            Act::Unqueue => self.step(RunInput::Unqueue(now)),
+            Act::Crash => {
+                self.owner += 1;
+                self.step(RunInput::Lost(now))
+            }
+            Act::Wait => {
+                self.now += STALE_AFTER_MS;
+                Ok(())
+            }
+            Act::Back(steps) => {
+                let keep = self.path.len().saturating_sub(usize::try_from(*steps).unwrap());
+                self.path.truncate(keep);
+                self.step(RunInput::Moved(now))
+            }
+            Act::Hide => {
+                self.hidden.extend(self.path.last());
+                self.step(RunInput::Marked(now))
+            }
+        };
+        if outcome.is_err() {
+            assert_eq!(self.runs, before, "a refusal changes nothing");
+        }
+    }
+
+    fn holds(&self) {
+        if let (Some(running), Some(queued)) = (&self.runs.running, &self.runs.queued) {
+            assert_ne!(running.no, queued.no);
+        }
+        assert!(self.runs.running.iter().all(|run| run.state == RunState::Running && run.words.is_empty()));
+        assert!(self.runs.queued.iter().all(|run| run.state == RunState::Queued));
+        let waiting = self.runs.queued.iter().flat_map(|run| &run.words);
+        let waiting: BTreeSet<String> = waiting.map(|words| crate::joined_text(&words.parts)).collect();
+        let all: BTreeSet<String> = (1..=self.asked).map(|no| format!("w{no}")).collect();
+        let found: BTreeSet<String> = waiting.union(&self.said).chain(&self.kept).cloned().collect();
+        assert_eq!(found, all, "a prompt is lost");
+        assert!(self.kept.is_disjoint(&self.said), "said, and kept as not said");
+    }
+
+    /// Whatever is there can be brought to an end: nothing is stuck.
+    fn comes_to_an_end(&mut self) {
+        for _ in 0..2 {
+            if let Some(running) = &self.runs.running {
+                let end = RunInput::End(running.fence, RunEnding::Succeeded, Time(self.now));
+                self.step(end).expect("the running run ends with its own fence");
+            }
+            if self.runs.queued.is_some() {
+                self.step(RunInput::Claim(Time(self.now)))
+                    .expect("with nothing running, who waits is claimed");
+            }
+        }
+        assert_eq!((&self.runs.running, &self.runs.queued), (&None, &None));
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_two_no_lost_prompt_no_write_after_a_fence_no_stuck_state(
+        acts in prop::collection::vec(act(), 0..60),
+    ) {
+        let mut world = World::default();
+        world.speak();
+        for act in &acts {
+            world.act(act);
+            world.holds();
+        }
+        world.comes_to_an_end();
+        world.holds();
+    }
+}

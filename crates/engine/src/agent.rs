@@ -1,0 +1,139 @@
+//! The agent: which tools there are, what it may do, and who is asked. What it has done follows the path, as facts, effects
+//! and runs of the store; nothing of it is kept here but what waits for a person.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use retake_core::{ConversationId, Permission, Rule, Steer};
+use retake_tools::Toolbox;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+use crate::run::{Decision, Inbox};
+
+/// What an agent can do, and may.
+#[derive(Clone)]
+pub struct AgentConfig {
+    /// The tools of every conversation.
+    pub tools: Toolbox,
+    /// Where output is kept that is too long for a model: a folder in the data directory.
+    pub spool: PathBuf,
+    /// What holds where a conversation settles nothing.
+    pub permission: Permission,
+    /// What becomes of words that are said while a run goes on.
+    pub steer: Steer,
+    /// Further folders that the agent works in, absolute.
+    pub roots: Vec<PathBuf>,
+    /// How often the model is asked in one run at most.
+    pub limit: u32,
+    /// Where rules are written that hold for good.
+    pub settings: Option<PathBuf>,
+}
+
+/// What waits for a person.
+#[derive(Default)]
+pub(crate) struct Waits {
+    leave: Mutex<HashMap<String, (ConversationId, mpsc::UnboundedSender<Inbox>)>>,
+    questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
+    /// Rules that were made to hold for good since the settings were read.
+    always: Mutex<Vec<Rule>>,
+}
+
+/// While this lives, somebody waits for an answer.
+#[must_use = "the question is asked only while this lives"]
+pub(crate) struct Waiting<'a> {
+    waits: &'a Waits,
+    id: String,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        locked(&self.waits.questions).remove(&self.id);
+    }
+}
+
+impl Waits {
+    /// Leave is sought for a call.
+    pub(crate) fn seek(&self, id: String, of: ConversationId, inbox: mpsc::UnboundedSender<Inbox>) {
+        locked(&self.leave).insert(id, (of, inbox));
+    }
+
+    /// Nobody has to say any more whether a call may run.
+    pub(crate) fn drop_leave(&self, id: &str) {
+        locked(&self.leave).remove(id);
+    }
+
+    /// A question is asked.
+    pub(crate) fn question(
+        &self,
+        id: String,
+        of: ConversationId,
+    ) -> (Waiting<'_>, oneshot::Receiver<String>) {
+        let (sender, receiver) = oneshot::channel();
+        locked(&self.questions).insert(id.clone(), (of, sender));
+        (Waiting { waits: self, id }, receiver)
+    }
+}
+
+impl Engine {
+    /// Says whether a call may run that waits for leave. The first answer counts.
+    pub fn decide(&self, conversation: ConversationId, id: &str, decision: Decision) -> Result<()> {
+        let mut leave = locked(&self.waits.leave);
+        let waits = leave.get(id).is_some_and(|(of, _)| *of == conversation);
+        let asked = if waits { leave.remove(id) } else { None };
+        let told =
+            asked.is_some_and(|(_, inbox)| inbox.send(Inbox::Decided(id.to_owned(), decision)).is_ok());
+        if told { Ok(()) } else { Err(no_longer_asked()) }
+    }
+
+    /// Answers a question that a tool asks. The first answer counts.
+    pub fn respond(&self, conversation: ConversationId, id: &str, answer: String) -> Result<()> {
+        let mut questions = locked(&self.waits.questions);
+        let waits = questions.get(id).is_some_and(|(of, _)| *of == conversation);
+        let asked = if waits { questions.remove(id) } else { None };
+        let told = asked.is_some_and(|(_, sender)| sender.send(answer).is_ok());
+        if told { Ok(()) } else { Err(no_longer_asked()) }
+    }
+}
+
+impl Engine {
+    /// What is settled for a conversation alone; where nothing is, the mode that holds for all.
+    pub(crate) async fn own_permission(&self, conversation: ConversationId) -> Result<Permission> {
+        let own = self.store().permission(conversation).await?;
+        let mode = self.parts().agent.as_ref().map(|config| config.permission.mode).unwrap_or_default();
+        Ok(own.unwrap_or(Permission { mode, rules: Vec::new() }))
+    }
+
+    /// What a conversation's agent may do: what is settled for all, then what is settled for it.
+    pub async fn permission(&self, conversation: ConversationId) -> Result<Permission> {
+        let mut settled = match &self.parts().agent {
+            Some(config) => config.permission.clone(),
+            None => Permission::default(),
+        };
+        settled.rules.extend(locked(&self.waits.always).iter().cloned());
+        let own = self.own_permission(conversation).await?;
+        settled.mode = own.mode;
+        settled.rules.extend(own.rules);
+        Ok(settled)
+    }
+
+    /// Keeps a rule for good, in the settings file.
+    pub(crate) fn remember_always(&self, rule: &Rule) -> Result<()> {
+        let file = self.parts().agent.as_ref().and_then(|config| config.settings.as_deref());
+        let none = || EngineError::new(Kind::Usage, "no_settings", "there is no settings file to keep it in");
+        let _file = file.ok_or_else(none)?;
+        locked(&self.waits.always).push(rule.clone());
+        Ok(())
+    }
+}
+
+fn no_longer_asked() -> EngineError {
+    EngineError::new(Kind::NotFound, "not_asked", "nobody asks that any more")
+        .hint("somebody else has answered, or the run was stopped")
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,226 @@
+//! Asks the model and stores its answer: chunks to events, the whole to the store. What came before a stop or a cut is kept,
+//! marked interrupted.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_core::{EntryId, Flags, Part, Pos, Role, RunInput, TurnInput};
+use retake_store::{By, SayRequest, StreamRow};
+
+use super::RunEvent;
+use super::drive::{BEAT, Driver};
+use crate::error::{EngineError, Result};
+use crate::model::{Answer, Chunk, EndReason, ModelError, Prompt};
+
+/// A stream in progress is saved this often: a crash loses no more.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+
+/// Why the chunks ended.
+enum Close {
+    /// The model was done.
+    Done,
+    /// Somebody stopped it.
+    Stopped,
+    /// The model failed.
+    Failed(EngineError),
+    /// Nothing of it may be stored any more.
+    Fenced,
+}
+
+impl Driver {
+    /// Asks the model with what is there now, words that have joined included.
+    pub(super) async fn ask_model(&mut self) -> TurnInput {
+        let prompt = match self.join().await {
+            Ok(()) => self.prompt().await,
+            Err(error) => Err(error),
+        };
+        let prompt = match prompt {
+            Ok(prompt) => prompt,
+            Err(error) if error.code == "fenced" => return self.not_stored(error),
+            Err(error) => {
+                self.error = Some(error);
+                return TurnInput::Broken;
+            }
+        };
+        let mut answer = Answer::default();
+        let id = self.engine.new_entry_id();
+        if self.stored.is_none() && self.ground.failed.is_some() {
+            // So that a crash before any answer takes the step back back. Without the row it stays, where undo takes it back.
+            drop(self.save(id, Vec::new()).await);
+        }
+        let chunks = self.choice.model.stream(prompt);
+        let close = self.listen(id, chunks, &mut answer).await;
+        match self.keep(id, &answer, close).await {
+            Ok(input) => input,
+            Err(error) => self.not_stored(error),
+        }
+    }
+
+    /// What was said meanwhile, to be heard at the next opportunity, becomes part of the run.
+    async fn join(&mut self) -> Result<()> {
+        let conversation = self.claim.conversation();
+        let join = RunInput::Join(self.fence, self.engine.now());
+        let stepped = self.engine.store().step_runs(conversation, vec![join]).await?;
+        for receipt in stepped.said {
+            let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
+            let prompt = Pos::new(depth, receipt.head.seq.0);
+            self.ground.answering = retake_core::Answering { turn: Some(prompt), tip: Some(prompt) };
+            self.engine.joined(conversation, &receipt).await;
+            self.stored = Some(receipt.clone());
+            self.events.send(RunEvent::Joined(receipt)).await;
+        }
+        Ok(())
+    }
+
+    /// What the model is asked.
+    async fn prompt(&self) -> Result<Prompt> {
+        let conversation = self.claim.conversation();
+        let messages = self.engine.store().prompt(conversation, None).await?;
+        let snapshot = self.engine.store().snapshot(conversation).await?;
+        let siblings = snapshot.conversation().tree.children(self.answering().tip).len();
+        Ok(Prompt {
+            system: self.engine.parts().system_prompt.clone(),
+            messages,
+            variant: u32::try_from(siblings).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Stores what came, and says what it asks for.
+    async fn keep(&mut self, id: EntryId, answer: &Answer, close: Close) -> Result<TurnInput> {
+        let parts = answer.parts();
+        let empty = parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
+        let interrupted = match close {
+            Close::Fenced => return Ok(TurnInput::Fenced),
+            Close::Done if empty && self.stored.is_none() => {
+                self.error = Some(EngineError::empty_answer(&self.model));
+                return Ok(TurnInput::Broken);
+            }
+            // After its calls a model may have nothing more to say.
+            Close::Done if empty => return Ok(TurnInput::Answered(Vec::new())),
+            Close::Done => false,
+            Close::Stopped => {
+                // Nothing runs while the model is asked: there is nothing to be done but to remember it.
+                drop(self.turn.step(TurnInput::Stop));
+                true
+            }
+            Close::Failed(error) => {
+                self.error = Some(error);
+                true
+            }
+        };
+        if empty {
+            return Ok(TurnInput::Broken);
+        }
+        let by = match self.stored {
+            None => self.ground.by.clone(),
+            Some(_) => None,
+        };
+        let by = by.unwrap_or_else(|| self.engine.by(None));
+        let say = SayRequest {
+            id,
+            role: Role::Assistant,
+            parts: parts.clone(),
+            flags: Flags { interrupted, ..Flags::default() },
+            time: None,
+            usage: answer.usage(),
+            platform_id: None,
+            seen: None,
+            answering: Some(self.answering()),
+            fence: Some(self.fence),
+            ends: None,
+            by: By { author: self.model.clone(), time: self.engine.now(), ..by },
+        };
+        let receipt = self.engine.store().say(self.claim.conversation(), say).await?;
+        let entry = receipt.entries.first().copied().unwrap_or(id);
+        self.stored = Some(receipt);
+        self.answer = Some(entry);
+        if interrupted {
+            return Ok(TurnInput::Broken);
+        }
+        let asked = self.prepare(entry, &parts);
+        if !asked.is_empty() {
+            self.events.send(RunEvent::Answered(entry)).await;
+        }
+        Ok(TurnInput::Answered(asked))
+    }
+
+    /// Gathers the answer until it ends, is stopped or fails.
+    async fn listen(
+        &mut self,
+        id: EntryId,
+        mut chunks: BoxStream<'static, Result<Chunk, ModelError>>,
+        answer: &mut Answer,
+    ) -> Close {
+        let clock = std::sync::Arc::clone(&self.engine.parts().clock);
+        let (mut save, mut beat) = (clock.sleep(SAVE_EVERY), clock.sleep(BEAT));
+        loop {
+            tokio::select! {
+                biased;
+                () = self.claim.stopped() => return Close::Stopped,
+                () = &mut beat => {
+                    beat = clock.sleep(BEAT);
+                    if self.beat().await.is_some() {
+                        return Close::Fenced;
+                    }
+                }
+                () = &mut save => {
+                    save = clock.sleep(SAVE_EVERY);
+                    if !answer.is_empty()
+                        && let Err(error) = self.save(id, answer.parts()).await
+                    {
+                        let text = format!("{error}; the answer so far is not saved");
+                        self.events.send(RunEvent::Notice(text)).await;
+                    }
+                }
+                chunk = chunks.next() => match chunk {
+                    None => return Close::Done,
+                    Some(Err(error)) => return Close::Failed(EngineError::model(&error)),
+                    Some(Ok(chunk)) => {
+                        answer.push(chunk.clone());
+                        let end = matches!(chunk, Chunk::End(_));
+                        if let Some(event) = event(chunk) {
+                            self.events.send(event).await;
+                        }
+                        if end {
+                            return Close::Done;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Saves what has come so far, outside the log.
+    async fn save(&self, id: EntryId, parts: Vec<Part>) -> Result<()> {
+        let row = StreamRow {
+            conversation: self.claim.conversation(),
+            entry: id,
+            answering: self.answering(),
+            step: self.ground.failed.filter(|_| self.stored.is_none()),
+            author: self.model.clone(),
+            parts,
+        };
+        Ok(self.engine.store().save_stream(self.claim.conversation(), Some(row)).await?)
+    }
+}
+
+/// What listeners are told of a chunk.
+fn event(chunk: Chunk) -> Option<RunEvent> {
+    match chunk {
+        Chunk::Text(text) => Some(RunEvent::Text(text)),
+        Chunk::Reasoning(text) => Some(RunEvent::Reasoning(text)),
+        Chunk::Notice(text) => Some(RunEvent::Notice(text)),
+        Chunk::End(reason) => remark(&reason).map(RunEvent::Notice),
+        Chunk::Part(_) | Chunk::Usage(_) => None,
+    }
+}
+
+/// What to say of an answer that did not end by itself.
+fn remark(reason: &EndReason) -> Option<String> {
+    match reason {
+        EndReason::Length => Some("the answer was cut at the model's limit".into()),
+        EndReason::Refusal => Some("the model refused to go on".into()),
+        EndReason::Stop | EndReason::ToolUse | EndReason::Other(_) => None,
+    }
+}

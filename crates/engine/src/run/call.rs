@@ -1,0 +1,383 @@
+//! A call of a tool: what it is about to do, whether it may, what came of it. It is written down before it runs, captures stand
+//! around whatever may write, and its result is one entry with what it changed.
+
+use std::sync::Arc;
+
+use retake_core::{
+    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Rule, Ruling, Settled, Source,
+    ToolOutcome, TurnInput, shorten,
+};
+use retake_store::{By, SayRequest};
+use retake_tools::{Call, Output, Tool};
+use serde_json::Value;
+
+use super::drive::{Driver, Inbox};
+use super::event::{Asks, CallShown, Called, Decision, RunEvent};
+use super::host::Backstage;
+use crate::error::{EngineError, Result};
+
+/// More of a result is not stored, whatever a tool says.
+const RESULT_MAX: usize = 256 << 10;
+
+/// A call that an answer asks for, looked at.
+#[derive(Clone)]
+pub(super) struct Ready {
+    /// Unique in the data directory: what decisions, the ledger and processes name it by.
+    key: String,
+    /// The provider's id.
+    id: String,
+    name: String,
+    /// An object, or why it is none.
+    arguments: std::result::Result<Value, String>,
+    /// The entry that asks for it.
+    entry: EntryId,
+    tool: Option<Arc<dyn Tool>>,
+    intent: Intent,
+    settled: Settled,
+    /// The same was done, and taken back from the conversation only.
+    again: Option<Effect>,
+}
+
+/// Whether a call is in the ledger.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    /// It never began, or nothing of it can stay.
+    Never,
+    /// It was written down before it began.
+    InLedger,
+}
+
+impl Ready {
+    /// A digest of tool and arguments: an equal call has an equal one.
+    fn print(&self) -> [u8; 16] {
+        retake_store::digest(&format!("{} {:?}", self.name, self.arguments))
+    }
+
+    fn shown(&self) -> CallShown {
+        CallShown {
+            call: self.key.clone(),
+            tool: self.name.clone(),
+            line: self.intent.line.clone(),
+            class: self.intent.class,
+            detail: self.intent.detail.clone(),
+        }
+    }
+}
+
+impl Driver {
+    /// The calls of an answer.
+    pub(super) fn prepare(&mut self, entry: EntryId, parts: &[Part]) -> Vec<CallAsked> {
+        self.calls.clear();
+        self.halt.send_replace(false);
+        let mut asked = Vec::new();
+        for part in parts {
+            let Part::ToolCall { id, name, arguments } = part else { continue };
+            let key = format!("{entry}-{}", asked.len() + 1);
+            let tool = self.scene.tool(name);
+            let beside = tool.as_ref().is_none_or(|tool| tool.is_parallel());
+            asked.push(CallAsked { id: key.clone(), beside });
+            let text = arguments.clone();
+            let unlooked = Settled { ruling: Ruling::Deny, why: "nobody has looked at it".to_owned() };
+            let ready = Ready {
+                key: key.clone(),
+                id: id.clone(),
+                name: name.clone(),
+                arguments: arguments_of(arguments),
+                entry,
+                tool,
+                intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
+                settled: unlooked,
+                again: None,
+            };
+            self.calls.insert(key, ready);
+        }
+        asked
+    }
+
+    /// Looks at what a call is about to do, and settles whether it may. What makes no sense is refused, with what to do instead.
+    pub(super) async fn look(&mut self, key: String) -> TurnInput {
+        let Some(mut ready) = self.calls.remove(&key) else { return TurnInput::Ended(key) };
+        let looked = self.looked(&mut ready).await;
+        let ruling = ready.settled.ruling;
+        self.calls.insert(key.clone(), ready);
+        match looked {
+            Ok(()) => TurnInput::Settled(key, ruling),
+            Err(error) => self.not_stored(error),
+        }
+    }
+
+    async fn looked(&self, ready: &mut Ready) -> Result<()> {
+        let conversation = self.claim.conversation();
+        let root = self.scene.root();
+        let folder = match self.engine.store().fact(conversation, "cwd".to_owned()).await? {
+            Some(cwd) => root.join(cwd),
+            None => root,
+        };
+        let intent = match (&ready.tool, &ready.arguments) {
+            (None, _) => Err(self.unknown(&ready.name)),
+            (_, Err(why)) => Err(why.clone()),
+            (Some(tool), Ok(arguments)) => tool.intent(arguments, &folder, &self.scene.roots),
+        };
+        match intent {
+            Err(why) => {
+                ready.intent.line = format!("{} {}", ready.name, shorten(&ready.intent.line, 60));
+                ready.settled = Settled { ruling: Ruling::Deny, why };
+            }
+            Ok(intent) => {
+                if matches!(intent.class, EffectClass::External | EffectClass::Compensable) {
+                    ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
+                }
+                let settled = self.scene.permission.settle(&ready.name, &intent, &self.scene.roots);
+                ready.settled = asked_again(settled, ready.again.as_ref());
+                ready.intent = intent;
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let names: Vec<&str> = self.scene.tools.all().map(|tool| tool.name()).collect();
+        format!("there is no tool “{name}”; there are: {}", names.join(", "))
+    }
+
+    /// Asks a person whether a call may run.
+    pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
+        let ready = self.calls.get_mut(&key)?;
+        if self.events.is_alone() {
+            ready.settled.why = "nobody is there to say whether it may run".to_owned();
+            return Some(TurnInput::Denied(key));
+        }
+        let asks = Asks {
+            id: key.clone(),
+            call: ready.shown(),
+            why: ready.settled.why.clone(),
+            again: ready.again.as_ref().map(|effect| effect.began),
+            offers: self.scene.permission.offers(&ready.name, &ready.intent, &self.scene.roots),
+        };
+        self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
+        self.events.send(RunEvent::Asks(asks)).await;
+        None
+    }
+
+    /// A person has decided.
+    pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
+        let remembered = match decision {
+            Decision::Once => return TurnInput::Allowed(key),
+            Decision::Deny(words) => {
+                if let Some(ready) = self.calls.get_mut(&key) {
+                    ready.settled.why = match words {
+                        Some(words) => format!("the person said no: {words}"),
+                        None => "the person said no".to_owned(),
+                    };
+                }
+                return TurnInput::Denied(key);
+            }
+            Decision::InConversation(rule) => self.remember(rule).await,
+            Decision::Always(rule) => self.engine.remember_always(&rule).map(|()| rule),
+        };
+        match remembered {
+            Ok(rule) => self.scene.permission.rules.push(rule),
+            Err(error) => {
+                let text = format!("it runs this once; the rule is not kept: {error}");
+                self.events.send(RunEvent::Notice(text)).await;
+            }
+        }
+        TurnInput::Allowed(key)
+    }
+
+    /// Keeps a rule for this conversation.
+    async fn remember(&self, rule: Rule) -> Result<Rule> {
+        let conversation = self.claim.conversation();
+        let mut own = self.engine.own_permission(conversation).await?;
+        own.rules.push(rule.clone());
+        self.engine.store().set_permission(conversation, own).await?;
+        Ok(rule)
+    }
+
+    /// Stores that a call was not run, and why.
+    pub(super) async fn refuse(&mut self, key: String) -> TurnInput {
+        let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
+        let why = match ready.settled.ruling {
+            Ruling::Allow => "the person stopped before it began".to_owned(),
+            _ => ready.settled.why.clone(),
+        };
+        let output = Output::failed(format!("not run: {why}"));
+        let stage = self.stage(ready);
+        match stage.store(ready, None, output, Begun::Never).await {
+            Ok(()) => TurnInput::Ended(key),
+            Err(error) => self.not_stored(error),
+        }
+    }
+
+    /// Begins a call; its end comes through the inbox.
+    pub(super) async fn start(&mut self, key: &str) {
+        let Some(ready) = self.calls.get(key).cloned() else { return };
+        self.events.send(RunEvent::Calling(ready.shown())).await;
+        let stage = self.stage(&ready);
+        let (inbox, key) = (self.inbox.clone(), key.to_owned());
+        tokio::spawn(async move {
+            let done = stage.run(ready).await;
+            // A run that is over asks nobody any more.
+            drop(inbox.send(Inbox::Ended(key, done)));
+        });
+    }
+
+    /// What a call works with.
+    fn stage(&self, ready: &Ready) -> Backstage {
+        Backstage {
+            engine: Arc::clone(&self.engine),
+            conversation: self.claim.conversation(),
+            key: ready.key.clone(),
+            events: self.events.clone(),
+            halt: self.halt.subscribe(),
+            fence: self.fence,
+            answering: self.answering(),
+            roots: self.scene.roots.clone(),
+            spool: self.scene.spool.clone(),
+        }
+    }
+}
+
+impl Backstage {
+    /// Runs a call and stores what came of it.
+    async fn run(self, ready: Ready) -> Result<()> {
+        let Some(tool) = ready.tool.clone() else { return Ok(()) };
+        let changes = ready.intent.class != EffectClass::None;
+        if changes {
+            self.engine.store().begin_effect(self.effect(&ready)).await?;
+        }
+        let begun = if changes { Begun::InLedger } else { Begun::Never };
+        let around = match changes && tool.needs_folder() {
+            false => None,
+            true => match self.engine.call_begins(self.conversation, ready.entry, ready.key.clone()).await {
+                Ok(around) => Some(around),
+                // Without a look at the folder before it, nothing that it does could be taken back.
+                Err(error) => {
+                    return self
+                        .store(&ready, None, Output::failed(format!("not run: {error}")), begun)
+                        .await;
+                }
+            },
+        };
+        let call = Call {
+            id: ready.key.clone(),
+            arguments: ready.arguments.clone().unwrap_or_default(),
+            roots: self.roots.clone(),
+            spool: self.spool.clone(),
+            host: Arc::new(self.clone()),
+        };
+        let work = tokio::spawn(async move { tool.call(call).await });
+        let output =
+            work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
+        self.store(&ready, around, output, begun).await
+    }
+
+    fn effect(&self, ready: &Ready) -> Effect {
+        Effect {
+            call: ready.key.clone(),
+            conversation: self.conversation,
+            entry: ready.entry,
+            tool: ready.name.clone(),
+            class: ready.intent.class,
+            print: ready.print(),
+            began: self.engine.now(),
+            state: EffectState::Begun,
+        }
+    }
+
+    /// Stores the result, with what the call changed.
+    async fn store(
+        &self,
+        ready: &Ready,
+        around: Option<crate::files::Around>,
+        output: Output,
+        begun: Begun,
+    ) -> Result<()> {
+        let Output { content, outcome, attached, facts, written, shown, .. } = output;
+        let content = bounded(content);
+        let stopped = *self.halt.borrow();
+        let shown = shown.unwrap_or_else(|| content.clone());
+        let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];
+        parts.extend(attached.into_iter().map(part));
+        parts.extend((!facts.is_empty()).then_some(Part::Facts(facts)));
+        let state = if outcome == ToolOutcome::Ok { EffectState::Done } else { EffectState::Failed };
+        let say = SayRequest {
+            flags: Flags { interrupted: stopped, ..Flags::default() },
+            answering: Some(self.answering),
+            fence: Some(self.fence),
+            ends: (begun == Begun::InLedger).then(|| (ready.key.clone(), state)),
+            by: By { author: ready.name.clone(), ..self.engine.by(None) },
+            ..self.engine.saying(retake_core::Role::Tool, parts, self.engine.by(None))
+        };
+        let (receipt, changed, notice) = match around {
+            None => (self.engine.store().say(self.conversation, say).await?, 0, None),
+            Some(around) => {
+                let ended = self.engine.call_ends(&around, &written, say).await?;
+                let unseen = ended.unseen.map(|error| error.to_string());
+                (ended.receipt, ended.changed, unseen.or_else(|| crate::files::lives_on(ended.living)))
+            }
+        };
+        if let Some(notice) = notice {
+            self.events.send(RunEvent::Notice(notice)).await;
+        }
+        let entry = receipt.entries.first().copied().unwrap_or(ready.entry);
+        let called = Called { call: ready.key.clone(), outcome, shown, changed, entry };
+        self.events.send(RunEvent::Called(called)).await;
+        Ok(())
+    }
+}
+
+/// What was done before and taken back from the conversation only is asked about, unless it is denied anyway.
+fn asked_again(settled: Settled, again: Option<&Effect>) -> Settled {
+    match (settled.ruling, again) {
+        (Ruling::Allow | Ruling::Ask, Some(_)) => Settled {
+            ruling: Ruling::Ask,
+            why: "the same was done before; going back in the conversation did not take it back".to_owned(),
+        },
+        _ => settled,
+    }
+}
+
+/// The arguments of a call, an object.
+fn arguments_of(text: &str) -> std::result::Result<Value, String> {
+    match serde_json::from_str(if text.trim().is_empty() { "{}" } else { text }) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(_) => Err("its arguments are no JSON object; give them as one".to_owned()),
+        Err(error) => Err(format!("its arguments are not JSON ({error}); give them as one JSON object")),
+    }
+}
+
+/// A result that is not longer than a result may be.
+fn bounded(mut content: String) -> String {
+    if content.len() > RESULT_MAX {
+        let cut = (0..=RESULT_MAX).rev().find(|at| content.is_char_boundary(*at)).unwrap_or(0);
+        let left = content.len() - cut;
+        content.truncate(cut);
+        content.push_str(&format!("\n[{left} more bytes are left out]"));
+    }
+    content
+}
+
+fn part(attached: retake_tools::Attached) -> Part {
+    let retake_tools::Attached { name, media_type, bytes } = attached;
+    let source = Source::Inline(bytes);
+    if media_type.starts_with("image/") {
+        Part::Image { media_type, source }
+    } else {
+        Part::File { name, media_type: Some(media_type), source }
+    }
+}
+
+impl EngineError {
+    /// A model that said nothing.
+    pub(super) fn empty_answer(model: &str) -> Self {
+        Self::new(crate::error::Kind::Model, "empty_answer", format!("{model} gave an empty answer"))
+            .hint("ask again, or choose another model")
+    }
+
+    /// A turn without an end.
+    pub(super) fn too_many_steps(limit: u32) -> Self {
+        let what = format!("the model was asked {limit} times in one run and still wants to go on");
+        Self::new(crate::error::Kind::Refused, "too_many_steps", what).hint("say “go on” if it should")
+    }
+}

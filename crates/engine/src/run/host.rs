@@ -1,0 +1,72 @@
+//! What a call works with, and what its tool may ask: facts of the path, the person, the clock.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use retake_core::{Answering, ConversationId, Fact, Fence};
+use retake_tools::{Asked, Host, Piece};
+use tokio::sync::watch;
+
+use super::Events;
+use super::event::{Question, RunEvent};
+use crate::engine::Engine;
+
+/// What a call works with.
+#[derive(Clone)]
+pub(super) struct Backstage {
+    pub(super) engine: Arc<Engine>,
+    pub(super) conversation: ConversationId,
+    /// The call.
+    pub(super) key: String,
+    pub(super) events: Events,
+    pub(super) halt: watch::Receiver<bool>,
+    pub(super) fence: Fence,
+    pub(super) answering: Answering,
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) spool: PathBuf,
+}
+
+#[async_trait]
+impl Host for Backstage {
+    async fn fact(&self, key: &str) -> Option<String> {
+        // What can't be read is not known: a tool that needs it says so.
+        self.engine.store().fact(self.conversation, key.to_owned()).await.ok().flatten()
+    }
+
+    async fn facts(&self, prefix: &str) -> Vec<Fact> {
+        self.engine.store().facts(self.conversation, prefix.to_owned()).await.unwrap_or_default()
+    }
+
+    async fn ask(&self, question: Asked) -> Option<String> {
+        if self.events.is_alone() {
+            return None;
+        }
+        let id = format!("{}-q", self.key);
+        let (_waiting, answer) = self.engine.waits.question(id.clone(), self.conversation);
+        let Asked { question, choices } = question;
+        self.events.send(RunEvent::Question(Question { id, question, choices })).await;
+        tokio::select! {
+            answer = answer => answer.ok(),
+            () = self.stopped() => None,
+        }
+    }
+
+    async fn tell(&self, piece: Piece) {
+        self.events.send(RunEvent::Printed(self.key.clone(), piece.text)).await;
+    }
+
+    async fn stopped(&self) {
+        let mut halt = self.halt.clone();
+        if halt.wait_for(|halt| *halt).await.is_err() {
+            // The run is gone and stops nobody any more; the call ends by itself.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.engine.parts().clock.sleep(time)
+    }
+}

@@ -1,0 +1,102 @@
+//! Turns with tools: what entries make known follows the path.
+
+use std::sync::Arc;
+
+use retake_core::{ConversationId, Fact, Part, Reason, Role};
+
+use super::stage::{Stage, new_id};
+use crate::{Action, FullImport, FullLine, Receipt, Store, decode_full};
+
+/// A result of this text that makes a fact known.
+async fn tells(stage: &mut Stage, text: &str, key: &str, value: &str) -> Receipt {
+    let parts = vec![Part::text(text), Part::Facts(vec![Fact::new(key, value)])];
+    stage.send(stage.saying(Role::Tool, parts)).await.expect("said")
+}
+
+async fn fact(stage: &Stage, key: &str) -> String {
+    stage.store.fact(stage.id, key.to_owned()).await.expect("looked up").unwrap_or_else(|| "none".into())
+}
+
+/// All facts whose key begins so, as `key=value` words.
+async fn facts(stage: &Stage, prefix: &str) -> String {
+    let facts = stage.store.facts(stage.id, prefix.to_owned()).await.expect("looked up");
+    facts.iter().map(|fact| format!("{}={}", fact.key, fact.value)).collect::<Vec<_>>().join(" ")
+}
+
+/// The last fact of a key counts: over rewinds, marks and forks; an empty one takes it away.
+pub async fn the_last_fact_on_the_path_counts(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    tells(&mut stage, "r1", "cwd", "src").await;
+    stage.turn("T2").await;
+    tells(&mut stage, "r2", "cwd", "docs").await;
+    tells(&mut stage, "r3", "job/1", "make").await;
+    assert_eq!(
+        (fact(&stage, "cwd").await.as_str(), facts(&stage, "").await.as_str()),
+        ("docs", "cwd=docs job/1=make")
+    );
+    let child = stage.fork(Some("r2")).await;
+    stage.mark(Reason::Hide, &["r2"]).await.expect("hidden");
+    assert_eq!(fact(&stage, "cwd").await, "src");
+    assert_eq!(fact(&child, "cwd").await, "docs", "what the parent hides later does not touch the child");
+    stage.mark(Reason::Show, &["r2"]).await.expect("shown");
+    stage.mark(Reason::Exclude, &["r2"]).await.expect("excluded");
+    assert_eq!(fact(&stage, "cwd").await, "docs", "people see it");
+    stage.rewind("T2").await;
+    assert_eq!(facts(&stage, "").await, "cwd=src");
+    tells(&mut stage, "r4", "cwd", "").await;
+    assert_eq!((fact(&stage, "cwd").await.as_str(), facts(&stage, "").await.as_str()), ("none", ""));
+    stage.act(Action::Undo(1)).await.expect("undone");
+    assert_eq!(facts(&stage, "job/").await, "job/1=make");
+    stage.mark(Reason::Drop, &["T2", "T2!", "r2", "r3"]).await.expect("dropped");
+    assert_eq!(facts(&stage, "").await, "cwd=src");
+    assert_eq!(facts(&child, "cw").await, "cwd=docs");
+    assert_eq!(fact(&child, "cw").await, "none", "a key is a whole one");
+}
+
+/// A copy of a whole tree of forks, by way of a full export.
+async fn copied(stage: &Stage) -> Stage {
+    let piece = stage.store.export_full(stage.id, None).await.expect("exported");
+    let mut import = FullImport::default();
+    for line in piece.text.lines() {
+        match decode_full(line).expect("a line") {
+            FullLine::Begin(_) => {}
+            FullLine::Conversation(row) => import.conversations.push(*row),
+            FullLine::Entry(of, entry, by) => import.conversations[of].entries.push((*entry, by)),
+            FullLine::Operation(of, op, by) => import.conversations[of].ops.push((*op, by)),
+        }
+    }
+    for row in &mut import.conversations {
+        row.id = ConversationId::new(new_id());
+    }
+    let id = stage.store.restore_full(import).await.expect("restored").conversation;
+    stage.elsewhere(id)
+}
+
+/// A full export brings facts along; erased ones are gone, also those found by their text, and earlier ones count again.
+pub async fn facts_go_along_with_what_is_restored_and_erased(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    tells(&mut stage, "r1", "todo", "first").await;
+    tells(&mut stage, "r2", "todo", "with hunter2").await;
+    let second = tells(&mut stage, "r3", "job/hunter2", "make").await.entries[0];
+    let child = stage.fork(None).await;
+    let third = tells(&mut stage, "r4", "cwd", "src").await.entries[0];
+    let erase = |entries, text: Option<&str>| Action::Erase {
+        entries,
+        matching: text.map(str::to_owned),
+        objects: Vec::new(),
+    };
+    let all = "cwd=src job/hunter2=make todo=with hunter2";
+    assert_eq!(
+        (facts(&stage, "").await.as_str(), facts(&copied(&stage).await, "").await.as_str()),
+        (all, all)
+    );
+    stage.act(erase(vec![third], None)).await.expect("erased");
+    assert_eq!(facts(&stage, "").await, "job/hunter2=make todo=with hunter2");
+    child.act(erase(Vec::new(), Some("hunter2"))).await.expect("erased");
+    for stage in [&stage, &child] {
+        assert_eq!(facts(stage, "").await, "todo=first");
+        let left = stage.store.content(stage.id, second).await.expect("read");
+        assert_eq!(left, [Part::Erased]);
+    }
+    assert_eq!(facts(&copied(&stage).await, "").await, "todo=first");
+}

@@ -1,0 +1,122 @@
+//! The index of facts: what entries make known, by key, so that one seek finds the last of them. It holds nothing that the
+//! entries don't, and can be made anew from them.
+
+use std::collections::BTreeMap;
+
+use retake_core::{Entry, Fact};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+
+use super::super::cells::{Sql, all, first, int, run};
+use super::super::entry::unpack;
+use crate::error::{Result, StoreError};
+use crate::record::decode_parts;
+use crate::rows::{ConversationRow, Key, LogNo, facts_of};
+
+/// What the facts of a log are, by entry and key.
+pub(in crate::sqlite) type Known = BTreeMap<(u64, String), String>;
+
+const BEFORE: Sql = (
+    "look a fact up",
+    "SELECT seq, value FROM fact
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND key = ?2 AND seq <= ?3
+     ORDER BY seq DESC LIMIT 1",
+);
+const LIKE: Sql = (
+    "look facts up",
+    "SELECT seq, key, value FROM fact
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND key >= ?2 AND key < ?3
+     ORDER BY key, seq",
+);
+
+/// Every statement that reads facts, for the test that none of them scans.
+#[cfg(test)]
+pub(super) const READS: &[Sql] = &[BEFORE, LIKE];
+
+fn name(log: LogNo) -> impl Fn() -> String {
+    move || format!("a fact of conversation number {}", log.0)
+}
+
+pub(in crate::sqlite) fn insert(db: &Connection, home: &ConversationRow, entry: &Entry) -> Result<()> {
+    facts_of(&entry.parts).try_for_each(|fact| add(db, home.root, home.log, entry.meta.pos.seq, fact))
+}
+
+fn add(db: &Connection, root: LogNo, log: LogNo, seq: u64, fact: &Fact) -> Result<()> {
+    let sql = ("keep a fact", "REPLACE INTO fact VALUES (?, ?, ?, ?, ?)");
+    run(db, sql, params![root.0, log.0, fact.key, int(seq), fact.value]).map(drop)
+}
+
+pub(super) fn before(db: &Connection, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>> {
+    first(db, BEFORE, params![log.0, key, int(seq)], name(log), |cells| Ok((cells.count()?, cells.next()?)))
+}
+
+pub(super) fn like(db: &Connection, log: LogNo, prefix: &str) -> Result<Vec<(u64, Fact)>> {
+    all(db, LIKE, params![log.0, prefix, behind(prefix)], name(log), |cells| {
+        Ok((cells.count()?, Fact { key: cells.next()?, value: cells.next()? }))
+    })
+}
+
+/// What comes just behind every text that begins so: the next text of that length, or what is behind all texts.
+fn behind(prefix: &str) -> Value {
+    let mut text = prefix.to_owned();
+    while let Some(last) = text.pop() {
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            text.push(next);
+            return Value::Text(text);
+        }
+    }
+    Value::Blob(Vec::new())
+}
+
+/// Takes the facts of an entry out.
+pub(in crate::sqlite) fn remove(db: &Connection, key: Key) -> Result<()> {
+    let sql = (
+        "take facts away",
+        "DELETE FROM fact
+         WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq = ?2",
+    );
+    run(db, sql, params![key.log.0, int(key.seq)]).map(drop)
+}
+
+/// All facts of a log, as the index has them.
+pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
+    let facts = like(db, log, "")?.into_iter();
+    Ok(facts.map(|(seq, fact)| ((seq, fact.key), fact.value)).collect())
+}
+
+/// Makes the index anew from the entries, within the caller's transaction. An entry that can't be read is not in it; `check`
+/// tells of it.
+pub(in crate::sqlite) fn rebuild(db: &Connection) -> Result<()> {
+    let attempt = || StoreError::database("make the index of facts anew");
+    db.execute_batch("DELETE FROM fact").map_err(attempt())?;
+    let sql = "SELECT root, key, content FROM entry WHERE content LIKE '%\"facts\":%' ORDER BY key";
+    let mut statement = db.prepare(sql).map_err(attempt())?;
+    let mut rows = statement.query([]).map_err(attempt())?;
+    while let Some(row) = rows.next().map_err(attempt())? {
+        let (root, key) = (row.get(0).map_err(attempt())?, unpack(row.get(1).map_err(attempt())?));
+        let content = row.get::<_, String>(2).ok();
+        let parts = content.and_then(|content| decode_parts(&content).ok()).unwrap_or_default();
+        facts_of(&parts).try_for_each(|fact| add(db, LogNo(root), key.log, key.seq, fact))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_behind_a_prefix() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let rows = [
+            ("read/", text("read0")),
+            ("a\u{10ffff}", text("b")),
+            ("\u{d7ff}", text("\u{e000}")),
+            ("", Value::Blob(Vec::new())),
+            ("\u{10ffff}", Value::Blob(Vec::new())),
+        ];
+        for (prefix, expected) in rows {
+            assert_eq!(behind(prefix), expected, "{prefix:?}");
+        }
+    }
+}

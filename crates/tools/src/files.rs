@@ -1,0 +1,35 @@
+//! The tools for files: read, write, edit, patch, list, glob, grep. Where a name leads is found out by looking, never by
+//! its letters; nothing is written outside of the roots, in git's own folder, or over what the agent has not read.
+
+mod change;
+mod disk;
+mod edit;
+mod glob;
+mod grep;
+mod list;
+mod nearest;
+mod patch;
+mod place;
+mod read;
+pub(crate) mod text;
+mod walk;
+mod work;
+mod write;
+
+use std::sync::Arc;
+
+use crate::arguments::read as arguments;
+use crate::set::Tool;
+
+/// The tools for files.
+pub fn file_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(read::ReadFile),
+        Arc::new(write::WriteFile),
+        Arc::new(edit::EditFile),
+        Arc::new(patch::PatchFiles),
+        Arc::new(list::ListFolder),
+        Arc::new(glob::GlobFiles),
+        Arc::new(grep::GrepFiles),
+    ]
+}

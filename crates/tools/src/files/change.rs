@@ -1,0 +1,270 @@
+//! Changes of files: checked against what the agent has read, shown as a diff, carried out. All of them are on the disk
+//! beside their places before the first takes its place, and none may replace what the agent has not read.
+
+use std::fmt::Write;
+
+use retake_core::{EffectClass, Fact, Intent, ToolOutcome};
+use rustix::fs::Mode;
+use serde_json::Value;
+use similar::TextDiff;
+
+use super::disk::{self, Staged, Version};
+use super::place::{Ground, Place};
+use super::text::{self, Breaks};
+use super::work::blocking;
+use crate::call::{Call, Output};
+
+/// How many lines of a diff are shown.
+const MOST_LINES: usize = 400;
+/// The largest file that is compared to be shown.
+const MOST_COMPARED: usize = 2_000_000;
+
+/// What a call would change.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// File by file; no place twice.
+    pub(super) changes: Vec<Change>,
+    /// For people: `edit src/main.rs (2 places)`.
+    pub(super) line: String,
+    /// What the model reads when it is done.
+    pub(super) said: String,
+}
+
+/// What happens to a file. With two places it is moved.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// What was there; none for a new file.
+    pub(super) from: Option<(Place, Version)>,
+    /// What will be there; none for a file that goes.
+    pub(super) to: Option<(Place, After)>,
+}
+
+/// A file as it will be.
+#[derive(Debug)]
+pub(super) struct After {
+    /// All of it.
+    pub(super) bytes: Vec<u8>,
+    /// Whether it may be run, where that is said.
+    pub(super) runs: Option<bool>,
+}
+
+/// How a tool finds out what it would change.
+pub(super) type Planner = fn(&Value, &Ground) -> Result<Plan, String>;
+
+impl Change {
+    /// Another content of one place.
+    pub(super) fn content(place: Place, was: Option<Version>, bytes: Vec<u8>) -> Self {
+        let from = was.map(|was| (place.clone(), was));
+        Self { from, to: Some((place, After { bytes, runs: None })) }
+    }
+
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        let from = self.from.as_ref().map(|(place, _)| place);
+        let to = self.to.as_ref().map(|(place, _)| place);
+        let to = to.filter(|to| from.is_none_or(|from| from.path != to.path));
+        [from, to].into_iter().flatten()
+    }
+
+    /// Whether nothing is another after it.
+    fn is_idle(&self) -> bool {
+        let (Some((from, was)), Some((to, after))) = (&self.from, &self.to) else { return false };
+        from.path == to.path && was.bytes == after.bytes && self.mode() == disk::mode(was)
+    }
+
+    fn mode(&self) -> Mode {
+        let run = Mode::XUSR | Mode::XGRP | Mode::XOTH;
+        let usual = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
+        let was = self.from.as_ref().map_or(usual, |(_, was)| disk::mode(was));
+        match self.to.as_ref().and_then(|(_, after)| after.runs) {
+            Some(true) => was | run,
+            Some(false) => was - run,
+            None => was,
+        }
+    }
+
+    /// What stands in the place that it goes to, and is replaced.
+    fn replaced(&self) -> Option<&Version> {
+        let (from, was) = self.from.as_ref()?;
+        let (to, _) = self.to.as_ref()?;
+        (from.path == to.path).then_some(was)
+    }
+
+    /// The first of both steps: what will be there is on the disk.
+    fn stage(&self) -> Result<Option<Staged>, String> {
+        let Some((place, after)) = &self.to else { return Ok(None) };
+        let like = self.from.as_ref().map(|(_, was)| was);
+        Staged::stage(place, self.replaced(), like, self.mode(), &after.bytes).map(Some)
+    }
+
+    /// The second: it takes its place, and what is moved goes from the old one.
+    fn land(&self, staged: Option<Staged>) -> Result<(), String> {
+        if let Some(staged) = staged {
+            staged.land()?;
+        }
+        match &self.from {
+            Some((place, was)) if self.replaced().is_none() => {
+                disk::remove(place, was).map_err(|why| match self.to {
+                    Some(_) => format!("it is in its new place, but the old one is still there: {why}"),
+                    None => why,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn facts(&self) -> impl Iterator<Item = Fact> {
+        let gone = self.from.as_ref().filter(|_| self.replaced().is_none());
+        let gone = gone.map(|(place, _)| Fact::new(key(place), ""));
+        let there = self.to.as_ref().map(|(place, after)| seen(place, &after.bytes));
+        gone.into_iter().chain(there)
+    }
+
+    /// The difference as a unified diff.
+    fn diff(&self, ground: &Ground) -> String {
+        let name = |side: &str, place: &Place| format!("{side}/{}", ground.line(&place.path));
+        let none = || "/dev/null".to_owned();
+        let before = self.from.as_ref().map_or_else(none, |(place, _)| name("a", place));
+        let after = self.to.as_ref().map_or_else(none, |(place, _)| name("b", place));
+        let old = self.from.as_ref().map_or(&[][..], |(_, was)| &was.bytes);
+        let new = self.to.as_ref().map_or(&[][..], |(_, after)| &after.bytes);
+        let remark = |why: &str| format!("--- {before}\n+++ {after}\n[{why}]\n");
+        if old.contains(&0) || new.contains(&0) {
+            return remark("not text");
+        }
+        if old.len().max(new.len()) > MOST_COMPARED {
+            return remark("too large to be compared");
+        }
+        if old == new {
+            return remark(if self.places().count() == 2 { "moved as it is" } else { "no line differs" });
+        }
+        let both = Breaks::of(old) == Breaks::CrLf && Breaks::of(new) == Breaks::CrLf;
+        let text = |bytes| match both {
+            true => String::from_utf8_lossy(bytes).replace("\r\n", "\n"),
+            false => String::from_utf8_lossy(bytes).into_owned(),
+        };
+        TextDiff::from_lines(&text(old), &text(new)).unified_diff().header(&before, &after).to_string()
+    }
+}
+
+impl Plan {
+    /// The differences as one unified diff, bounded.
+    fn diff(&self, ground: &Ground) -> String {
+        let whole: String = self.changes.iter().map(|change| change.diff(ground)).collect();
+        let mut shown = String::new();
+        let mut lines = whole.split_inclusive('\n');
+        for line in lines.by_ref().take(MOST_LINES) {
+            shown.push_str(&text::cut(line.trim_end_matches('\n').as_bytes(), text::MOST_OF_LINE));
+            shown.push('\n');
+        }
+        let left = lines.count();
+        if left > 0 {
+            // It can't fail on a string.
+            let _ = writeln!(shown, "[{} not shown]", text::count(left, "more line"));
+        }
+        shown
+    }
+
+    /// What a person is asked about.
+    fn intent(self, ground: &Ground) -> Intent {
+        let detail = Some(self.diff(ground));
+        let touches = self.changes.iter().flat_map(Change::places).flat_map(Place::written).collect();
+        Intent { class: EffectClass::Workspace, touches, line: self.line, detail }
+    }
+}
+
+/// The key of the fact that says which version of a file the agent knows.
+fn key(place: &Place) -> String {
+    format!("read/{}", place.path.to_string_lossy())
+}
+
+/// The fact that the agent knows a file with these bytes.
+pub(super) fn seen(place: &Place, bytes: &[u8]) -> Fact {
+    Fact::new(key(place), disk::digest(bytes))
+}
+
+/// What a call would change, to be asked about.
+pub(super) fn intent(planner: Planner, arguments: &Value, ground: &Ground) -> Result<Intent, String> {
+    Ok(planner(arguments, ground)?.intent(ground))
+}
+
+/// Does what a call asks for.
+pub(super) async fn carry_out(planner: Planner, call: &Call) -> Output {
+    let ground = Ground::new(&call.folder().await, &call.roots);
+    let arguments = call.arguments.clone();
+    let planned = {
+        let ground = ground.clone();
+        blocking(call, move |_| planner(&arguments, &ground)).await
+    };
+    let mut plan = match planned {
+        Ok(plan) => plan,
+        Err(why) => return Output::failed(why),
+    };
+    let idle: Vec<Change> = plan.changes.extract_if(.., |change| change.is_idle()).collect();
+    let known: Vec<Fact> = idle.iter().flat_map(Change::facts).collect();
+    if plan.changes.is_empty() {
+        let names: Vec<_> = idle.iter().flat_map(Change::places).map(|at| ground.shown(&at.path)).collect();
+        let content = format!("nothing to do: {} has exactly this content already", names.join(", "));
+        return Output { facts: known, ..Output::ok(content) };
+    }
+    if let Some(refusal) = unread(call, &plan, &ground).await {
+        return Output::failed(refusal);
+    }
+    let mut output = blocking(call, move |_| land(&plan, &ground)).await;
+    output.facts.extend(known);
+    output
+}
+
+/// Why a change is refused: a file that the agent has not read as it is now.
+async fn unread(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
+    let mut reasons = Vec::new();
+    for (place, was) in plan.changes.iter().filter_map(|change| change.from.as_ref()) {
+        let name = ground.shown(&place.path);
+        match call.host.fact(&key(place)).await {
+            Some(known) if known == was.digest() => {}
+            Some(known) if !known.is_empty() => reasons.push(format!(
+                "`{name}` has changed since you read it: read it again, then decide what to change"
+            )),
+            _ => reasons.push(format!("`{name}` is there and you have not read it: read it first")),
+        }
+    }
+    if reasons.is_empty() { None } else { Some(format!("nothing was changed. {}", reasons.join("; "))) }
+}
+
+fn land(plan: &Plan, ground: &Ground) -> Output {
+    let name =
+        |change: &Change| change.places().last().map(|place| ground.shown(&place.path)).unwrap_or_default();
+    let mut staged = Vec::new();
+    for change in &plan.changes {
+        match change.stage() {
+            Ok(ready) => staged.push(ready),
+            Err(why) => {
+                // The last one first: it may be in a folder that an earlier one made.
+                while staged.pop().is_some() {}
+                return Output::failed(format!(
+                    "nothing was changed. Cannot write `{}`: {why}",
+                    name(change)
+                ));
+            }
+        }
+    }
+    let mut output = Output::ok(plan.said.clone());
+    let mut done = Vec::new();
+    for (change, ready) in plan.changes.iter().zip(staged) {
+        if let Err(why) = change.land(ready) {
+            let rest = match done.is_empty() {
+                true => "nothing else was changed".to_owned(),
+                false => format!("changed before that: {}", done.join(", ")),
+            };
+            output.outcome = ToolOutcome::Failed;
+            output.content = format!("Cannot change `{}`: {why}; {rest}", name(change));
+            break;
+        }
+        done.push(name(change));
+        output.facts.extend(change.facts());
+        output.written.extend(change.places().map(|place| place.path.clone()));
+    }
+    if output.outcome == ToolOutcome::Ok {
+        output.shown = Some(plan.diff(ground));
+    }
+    output
+}

@@ -1,0 +1,165 @@
+//! The tool `edit`: exact texts of a file are replaced by others, all of them or none. It never guesses which place is
+//! meant, and never changes a file that the agent has not read as it is.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use retake_core::{EffectClass, Intent};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::change::{self, Change, Plan};
+use super::place::Ground;
+use super::text::{self, Breaks};
+use super::{arguments, disk, nearest};
+use crate::call::{Call, Output};
+use crate::set::{Schema, Tool, schema_of};
+
+/// Replaces texts of a file.
+pub(super) struct EditFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The file. A relative path begins at the working folder.
+    path: String,
+    /// What to replace, one after the other: a later one sees what the earlier ones made. All are done, or none.
+    #[schemars(length(min = 1))]
+    edits: Vec<Edit>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    /// The text that is there, exactly, with its white space and without line numbers. It must be there exactly once: take
+    /// as many lines around it as that needs.
+    old: String,
+    /// The text to stand there instead.
+    new: String,
+    /// Replace it wherever it is.
+    #[serde(default)]
+    all: bool,
+}
+
+#[async_trait]
+impl Tool for EditFile {
+    fn name(&self) -> &'static str {
+        "edit"
+    }
+
+    fn about(&self) -> &'static str {
+        "Replaces exact texts of a file by others; several at once, all or nothing. The file must have been read, and not \
+         changed since. A file whose lines end with CRLF keeps that; write plain line feeds."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<Arguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::Workspace
+    }
+
+    fn intent(&self, arguments: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
+        change::intent(plan, arguments, &Ground::new(folder, roots))
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        change::carry_out(plan, &call).await
+    }
+}
+
+fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
+    let Arguments { path, edits } = arguments(value)?;
+    let place = ground.place_to_write(&path)?;
+    let name = text::escaped(&path);
+    let was = disk::whole(&place).map_err(|why| format!("cannot edit `{name}`: {why}"))?;
+    let Some(was) = was else {
+        return Err(format!("cannot edit `{name}`: nothing is there; make it with `write`"));
+    };
+    if edits.is_empty() {
+        return Err(format!("cannot edit `{name}`: no edits were given"));
+    }
+    let (bytes, places) =
+        edited(&was.bytes, &edits).map_err(|why| format!("nothing was changed in `{name}`: {why}"))?;
+    let places = text::count(places, "place");
+    Ok(Plan {
+        line: format!("edit {} ({places})", ground.line(&place.path)),
+        said: format!("edited {}: {places}", ground.shown(&place.path)),
+        changes: vec![Change::content(place, Some(was), bytes)],
+    })
+}
+
+/// The bytes after all edits, and in how many places they differ.
+fn edited(bytes: &[u8], edits: &[Edit]) -> Result<(Vec<u8>, usize), String> {
+    let breaks = Breaks::of(bytes);
+    let mut now = bytes.to_vec();
+    let mut places = 0;
+    for (index, edit) in edits.iter().enumerate() {
+        let which = match edits.len() {
+            1 => "the edit".to_owned(),
+            many => format!("edit {} of {many}", index + 1),
+        };
+        let (old, new) = (breaks.fit(&edit.old), breaks.fit(&edit.new));
+        if old.is_empty() {
+            return Err(format!("{which} has an empty `old`; to write a whole file, use `write`"));
+        }
+        if old == new {
+            return Err(format!("{which} changes nothing: `old` and `new` are the same"));
+        }
+        let found = found(&now, old.as_bytes(), edit.all);
+        match found.len() {
+            0 => {
+                let missing = format!("{which} does not fit: its `old` is not in the file");
+                return Err(nearest::why(&missing, &now, &old));
+            }
+            1 => {}
+            _ if edit.all => {}
+            many => {
+                return Err(format!(
+                    "{which} fits in {many} places ({}): give more of the lines around it, or set `all`",
+                    lines(&now, &found),
+                ));
+            }
+        }
+        places += found.len();
+        now = replaced(&now, &found, old.len(), new.as_bytes());
+    }
+    Ok((now, places))
+}
+
+/// Where a text is; also where it overlaps itself, unless all are to be replaced.
+fn found(bytes: &[u8], text: &[u8], apart: bool) -> Vec<usize> {
+    let finder = memchr::memmem::Finder::new(text);
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = finder.find(&bytes[from..]) {
+        found.push(from + at);
+        from += at + if apart { text.len() } else { 1 };
+    }
+    found
+}
+
+fn replaced(bytes: &[u8], found: &[usize], length: usize, new: &[u8]) -> Vec<u8> {
+    let mut after = Vec::with_capacity(bytes.len() + found.len() * new.len());
+    let mut from = 0;
+    for at in found {
+        after.extend_from_slice(&bytes[from..*at]);
+        after.extend_from_slice(new);
+        from = at + length;
+    }
+    after.extend_from_slice(&bytes[from..]);
+    after
+}
+
+/// The numbers of the first lines where something was found.
+fn lines(bytes: &[u8], found: &[usize]) -> String {
+    const MOST: usize = 8;
+    let number = |at: &usize| 1 + memchr::memchr_iter(b'\n', &bytes[..*at]).count();
+    let mut numbers: Vec<String> = found.iter().take(MOST).map(|at| number(at).to_string()).collect();
+    if found.len() > MOST {
+        numbers.push("…".to_owned());
+    }
+    format!("lines {}", numbers.join(", "))
+}

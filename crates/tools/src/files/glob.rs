@@ -1,0 +1,116 @@
+//! The tool `glob`: files by a pattern of their names, the newest first. It opens no file.
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use globset::{GlobBuilder, GlobMatcher};
+use retake_core::{EffectClass, Intent};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::arguments;
+use super::place::Ground;
+use super::text;
+use super::walk::{self, Which};
+use super::work::{Stop, blocking};
+use crate::call::{Call, Output};
+use crate::set::{Schema, Tool, schema_of};
+
+/// How many files are shown.
+const MOST_FILES: usize = 200;
+
+/// Finds files by their names.
+pub(super) struct GlobFiles;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The pattern, such as `*.rs` (at any depth), `src/**/*.{ts,tsx}` or `docs/*.md`. With a `/` it begins at `path`.
+    pattern: String,
+    /// The folder to look in; the working folder when left out.
+    path: Option<String>,
+    /// Also what ignore rules (`.gitignore`) leave out.
+    #[serde(default)]
+    all: bool,
+}
+
+#[async_trait]
+impl Tool for GlobFiles {
+    fn name(&self) -> &'static str {
+        "glob"
+    }
+
+    fn about(&self) -> &'static str {
+        "Finds files by a pattern of their names, the newest first, at most 200. What `.gitignore` leaves out is left out. \
+         To find files by what they hold, use `grep`."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<Arguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::None
+    }
+
+    fn intent(&self, value: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
+        let arguments: Arguments = arguments(value)?;
+        let ground = Ground::new(folder, roots);
+        matcher(&arguments.pattern)?;
+        let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
+        let line = format!("glob {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
+        Ok(Intent { class: EffectClass::None, touches: place.read(), line, detail: None })
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let ground = Ground::new(&call.folder().await, &call.roots);
+        let value = call.arguments.clone();
+        let done = blocking(&call, move |stop| glob(&arguments(&value)?, &ground, stop));
+        done.await.map_or_else(Output::failed, Output::ok)
+    }
+}
+
+fn glob(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, String> {
+    let matcher = matcher(&arguments.pattern)?;
+    let base = walk::folder(ground, arguments.path.as_deref())?.path;
+    let mut found = Vec::new();
+    let missed = walk::walk(&base, Which::of(arguments.all), None, stop, |entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
+        if !is_folder && matcher.is_match(below) {
+            let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
+            found.push((Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), entry.path().to_owned()));
+        }
+        true
+    });
+    found.sort();
+    let mut shown: String =
+        found.iter().take(MOST_FILES).map(|(_, path)| ground.shown(path) + "\n").collect();
+    if found.is_empty() {
+        shown.push_str("[No file has such a name.]\n");
+    }
+    if let Some(more) = found.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
+        shown.push_str(&format!(
+            "[{} not shown: narrow the pattern or the folder.]\n",
+            text::count(more, "older file")
+        ));
+    }
+    shown.push_str(&missed.said());
+    Ok(shown)
+}
+
+/// What fits a pattern: paths as they are below the folder.
+pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
+    let begin = pattern.strip_prefix("./").unwrap_or(pattern);
+    if begin.starts_with('/') || begin.split('/').any(|part| part == "..") {
+        let pattern = text::escaped(pattern);
+        return Err(format!("the pattern `{pattern}` leaves the folder: name that folder in `path` instead"));
+    }
+    let anywhere = if begin.contains('/') { begin.to_owned() } else { format!("**/{begin}") };
+    let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher())
+        .map_err(|error| format!("the pattern `{}` cannot be read: {}", text::escaped(pattern), error.kind()))
+}

@@ -1,0 +1,160 @@
+//! The tool `grep`: lines of files that fit a regular expression, by ripgrep's libraries. It passes over binary files, and
+//! must never take a file into memory because of one long line.
+
+mod found;
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use globset::GlobMatcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use retake_core::{EffectClass, Intent};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::place::Ground;
+use super::text;
+use super::walk::{self, Which};
+use super::work::{Stop, Stoppable, blocking};
+use super::{arguments, disk, glob};
+use crate::call::{Call, Output};
+use crate::set::{Schema, Tool, schema_of};
+use found::{Found, InFile};
+
+/// The most lines around a fitting one.
+const MOST_CONTEXT: usize = 20;
+/// The longest line that is searched, in bytes.
+const LONGEST_LINE: usize = 16_000_000;
+
+/// Finds lines.
+pub(super) struct GrepFiles;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A regular expression as ripgrep knows it; it is held against one line at a time.
+    pattern: String,
+    /// The file or folder to search; the working folder when left out.
+    path: Option<String>,
+    /// Search only files with such names: `*.rs` (at any depth), `src/**/*.ts`.
+    glob: Option<String>,
+    /// How many lines to show around each, at most 20; none when left out.
+    #[serde(default)]
+    context: usize,
+    /// Whether capital and small letters are the same.
+    #[serde(default)]
+    ignore_case: bool,
+    /// What to show.
+    #[serde(default)]
+    show: Show,
+    /// Search also what ignore rules (`.gitignore`) leave out.
+    #[serde(default)]
+    all: bool,
+}
+
+/// What is shown of what was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Show {
+    /// The lines, with their numbers.
+    #[default]
+    Lines,
+    /// Only the names of the files.
+    Files,
+    /// How many lines fit in each file.
+    Count,
+}
+
+#[async_trait]
+impl Tool for GrepFiles {
+    fn name(&self) -> &'static str {
+        "grep"
+    }
+
+    fn about(&self) -> &'static str {
+        "Searches files for lines that fit a regular expression. What `.gitignore` leaves out and binary files are passed \
+         over. At most 500 lines are shown."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<Arguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::None
+    }
+
+    fn intent(&self, value: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
+        let arguments: Arguments = arguments(value)?;
+        let ground = Ground::new(folder, roots);
+        matchers(&arguments)?;
+        let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
+        let line = format!("grep {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
+        Ok(Intent { class: EffectClass::None, touches: place.read(), line, detail: None })
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let ground = Ground::new(&call.folder().await, &call.roots);
+        let value = call.arguments.clone();
+        let done = blocking(&call, move |stop| grep(&arguments(&value)?, &ground, stop));
+        done.await.map_or_else(Output::failed, Output::ok)
+    }
+}
+
+fn matchers(arguments: &Arguments) -> Result<(RegexMatcher, Option<GlobMatcher>), String> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.case_insensitive(arguments.ignore_case).line_terminator(Some(b'\n'));
+    let regex = builder.build(&arguments.pattern);
+    let regex = regex.map_err(|error| format!("the pattern is no regular expression:\n{error}"))?;
+    Ok((regex, arguments.glob.as_deref().map(glob::matcher).transpose()?))
+}
+
+fn searcher(context: usize) -> Searcher {
+    SearcherBuilder::new()
+        .line_number(true)
+        .before_context(context)
+        .after_context(context)
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(LONGEST_LINE))
+        .build()
+}
+
+fn grep(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, String> {
+    let (regex, glob) = matchers(arguments)?;
+    let (place, kind) = walk::base(ground, arguments.path.as_deref())?;
+    let mut searcher = searcher(arguments.context.min(MOST_CONTEXT));
+    let mut found = Found::new(arguments.show);
+    let mut unread = 0;
+    let mut search = |path: &Path| {
+        let Ok((inner, _)) = disk::open(path) else {
+            unread += 1;
+            return true;
+        };
+        let file = Stoppable { inner, stop: stop.clone() };
+        let mut in_file = InFile::new(&found);
+        match searcher.search_reader(&regex, file, &mut in_file) {
+            Ok(()) => found.take(ground.shown(path), in_file),
+            Err(_) if stop.is_set() => found.take(ground.shown(path), in_file),
+            Err(_) => unread += 1,
+        }
+        !found.full
+    };
+    let mut missed = walk::Missed::default();
+    if kind.is_dir() {
+        missed = walk::walk(&place.path, Which::of(arguments.all), None, stop, |entry| {
+            let below = entry.path().strip_prefix(&place.path).unwrap_or(entry.path());
+            let wanted = entry.file_type().is_some_and(|kind| kind.is_file())
+                && glob.as_ref().is_none_or(|glob| glob.is_match(below));
+            !wanted || search(entry.path())
+        });
+    } else if kind.is_file() {
+        search(&place.path);
+    } else {
+        return Err(format!("`{}` is neither a file nor a folder", ground.shown(&place.named)));
+    }
+    missed.unread += unread;
+    missed.stopped |= stop.is_set();
+    Ok(found.said(missed))
+}

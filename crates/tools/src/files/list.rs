@@ -1,0 +1,116 @@
+//! The tool `list`: what is in a folder, with kinds and sizes. It opens no file.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use ignore::DirEntry;
+use retake_core::{EffectClass, Intent};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::arguments;
+use super::place::Ground;
+use super::text;
+use super::walk::{self, Which};
+use super::work::{Stop, blocking};
+use crate::call::{Call, Output};
+use crate::set::{Schema, Tool, schema_of};
+
+/// How many entries are shown.
+const MOST_ENTRIES: usize = 1_000;
+/// How many bytes are shown.
+const MOST_BYTES: usize = 50_000;
+/// How deep a list may go.
+const MOST_DEPTH: usize = 20;
+
+/// Lists a folder.
+pub(super) struct ListFolder;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The folder; the working folder when left out.
+    path: Option<String>,
+    /// How many levels to go down; 1 when left out.
+    depth: Option<usize>,
+    /// Also what ignore rules (`.gitignore`) leave out.
+    #[serde(default)]
+    all: bool,
+}
+
+#[async_trait]
+impl Tool for ListFolder {
+    fn name(&self) -> &'static str {
+        "list"
+    }
+
+    fn about(&self) -> &'static str {
+        "Lists what is in a folder, with sizes; folders end with `/`. What `.gitignore` leaves out is left out. To find \
+         files by name, use `glob`."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<Arguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::None
+    }
+
+    fn intent(&self, value: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
+        let arguments: Arguments = arguments(value)?;
+        let ground = Ground::new(folder, roots);
+        let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
+        let line = format!("list {}", ground.line(&place.path));
+        Ok(Intent { class: EffectClass::None, touches: place.read(), line, detail: None })
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let ground = Ground::new(&call.folder().await, &call.roots);
+        let value = call.arguments.clone();
+        let done = blocking(&call, move |stop| list(&arguments(&value)?, &ground, stop));
+        done.await.map_or_else(Output::failed, Output::ok)
+    }
+}
+
+fn list(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, String> {
+    let base = walk::folder(ground, arguments.path.as_deref())?.path;
+    let depth = arguments.depth.unwrap_or(1).clamp(1, MOST_DEPTH);
+    let (mut shown, mut entries, mut full) = (String::new(), 0, false);
+    let missed = walk::walk(&base, Which::of(arguments.all), Some(depth), stop, |entry| {
+        let line = line(entry, &base);
+        full = entries == MOST_ENTRIES || shown.len() + line.len() > MOST_BYTES;
+        if !full {
+            shown.push_str(&line);
+            entries += 1;
+        }
+        !full
+    });
+    if full {
+        shown.push_str("[There are more entries: list a folder below, less deep, or use `glob`.]\n");
+    } else if entries == 0 && missed.unread == 0 {
+        shown.push_str(match arguments.all {
+            true => "[The folder is empty.]\n",
+            false => "[Nothing is here, or ignore rules leave it out: `all` shows it.]\n",
+        });
+    }
+    shown.push_str(&missed.said());
+    Ok(shown)
+}
+
+fn line(entry: &DirEntry, base: &Path) -> String {
+    let name = text::path(entry.path().strip_prefix(base).unwrap_or(entry.path()));
+    let Ok(found) = entry.metadata() else { return format!("{name}  (gone)\n") };
+    let kind = found.file_type();
+    if kind.is_dir() {
+        return format!("{name}/\n");
+    }
+    if kind.is_file() {
+        return format!("{name}  {}\n", text::size(found.len()));
+    }
+    match std::fs::read_link(entry.path()) {
+        Ok(target) => format!("{name} -> {}\n", text::path(&target)),
+        Err(_) => format!("{name}  (a pipe, a socket or a device)\n"),
+    }
+}

@@ -1,0 +1,149 @@
+//! The tool `patch`: a unified diff over several files, all of it or nothing. It never applies a hunk whose lines are not
+//! there, or that fits in more than one place.
+
+mod apply;
+mod parse;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use retake_core::{EffectClass, Intent};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::change::{self, After, Change, Plan};
+use super::disk::Version;
+use super::place::{Ground, Place};
+use super::text::{self, Breaks};
+use super::{arguments, disk};
+use crate::call::{Call, Output};
+use crate::set::{Schema, Tool, schema_of};
+use parse::FilePatch;
+
+/// How many names of files stand in a line for people.
+const MOST_NAMES: usize = 3;
+
+/// Applies a unified diff.
+pub(super) struct PatchFiles;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A unified diff as `git diff` writes it. Names begin at the working folder; `a/` and `b/` before them are left out.
+    /// `/dev/null` makes or deletes a file, two different names move it.
+    patch: String,
+}
+
+#[async_trait]
+impl Tool for PatchFiles {
+    fn name(&self) -> &'static str {
+        "patch"
+    }
+
+    fn about(&self) -> &'static str {
+        "Applies a unified diff: changes, makes, deletes and moves files, all or nothing. Context must fit exactly; line \
+         numbers may be off. Files that are there must have been read, and not changed since."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<Arguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::Workspace
+    }
+
+    fn intent(&self, arguments: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
+        change::intent(plan, arguments, &Ground::new(folder, roots))
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        change::carry_out(plan, &call).await
+    }
+}
+
+fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
+    let Arguments { patch } = arguments(value)?;
+    // A patch that was written with CRLF throughout says nothing of the files' own line breaks.
+    let patch =
+        if Breaks::of(patch.as_bytes()) == Breaks::CrLf { patch.replace("\r\n", "\n") } else { patch };
+    let files = parse::parse(&patch).map_err(|why| format!("the patch cannot be read: {why}"))?;
+    let (mut changes, mut said, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut places = HashSet::new();
+    for file in &files {
+        let (change, done, place) =
+            planned(file, ground, &mut places).map_err(|why| format!("nothing was changed: {why}"))?;
+        names.push(ground.line(&place.path));
+        said.push(done);
+        changes.push(change);
+    }
+    let rest = if names.len() > MOST_NAMES { ", …" } else { "" };
+    let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    let line = format!("patch {} ({shown}{rest})", text::count(names.len(), "file"));
+    Ok(Plan { changes, line, said: said.join("\n") })
+}
+
+/// What a patch does to a file, in words, and to which; `places` are those of the files before it.
+fn planned(
+    file: &FilePatch<'_>,
+    ground: &Ground,
+    places: &mut HashSet<PathBuf>,
+) -> Result<(Change, String, Place), String> {
+    let from = file.old.as_deref().map(|name| there(name, ground)).transpose()?;
+    let to = file.new.as_deref().map(|name| ground.place_to_write(name)).transpose()?;
+    let shown = |place: &Place| ground.shown(&place.path);
+    let (from_path, to_path) = (from.as_ref().map(|(place, _)| &place.path), to.as_ref().map(|to| &to.path));
+    let moves = from_path != to_path;
+    for path in from_path.into_iter().chain(to_path.filter(|_| moves)) {
+        if !places.insert(path.clone()) {
+            return Err(format!("the patch names `{}` twice; put its hunks together", ground.shown(path)));
+        }
+    }
+    if let (true, Some((place, _))) = (moves, &from)
+        && place.link
+    {
+        return Err(format!("`{}` is a link: delete or move it with a command", text::path(&place.named)));
+    }
+    if let (true, Some(to)) = (moves, &to) {
+        match disk::open(&to.path) {
+            Err(disk::Closed::Missing) => {}
+            _ => return Err(format!("`{}` is there already, and would be replaced", shown(to))),
+        }
+    }
+    let bytes = from.as_ref().map_or(&[][..], |(_, was)| &was.bytes);
+    let name = from.as_ref().map(|(place, _)| place).or(to.as_ref()).map(shown).unwrap_or_default();
+    let after = apply::apply(&name, bytes, &file.hunks)?;
+    let (said, place) = match (&from, &to) {
+        (Some((from, _)), Some(to)) if moves => {
+            (format!("moved {} to {}", shown(from), shown(to)), to.clone())
+        }
+        (_, Some(to)) => {
+            let done = if from.is_some() { "changed" } else { "made" };
+            (format!("{done} {}", shown(to)), to.clone())
+        }
+        (Some((from, _)), None) => {
+            if !file.hunks.is_empty() && !after.is_empty() {
+                return Err(format!(
+                    "the patch deletes `{}` but does not take all of its lines",
+                    shown(from)
+                ));
+            }
+            (format!("deleted {}", shown(from)), from.clone())
+        }
+        (None, None) => return Err("the patch names no file".to_owned()),
+    };
+    let to = to.map(|place| (place, After { bytes: after, runs: file.runs }));
+    Ok((Change { from, to }, said, place))
+}
+
+fn there(name: &str, ground: &Ground) -> Result<(Place, Version), String> {
+    let place = ground.place_to_write(name)?;
+    let failed = |why: &str| format!("cannot patch `{}`: {why}", text::escaped(name));
+    match disk::whole(&place) {
+        Ok(Some(was)) => Ok((place, was)),
+        Ok(None) => Err(failed("nothing is there; a file to be made has `--- /dev/null`")),
+        Err(why) => Err(failed(&why)),
+    }
+}

@@ -1,0 +1,135 @@
+//! Hunks on a text. Every line that a hunk says is there must be there, and in one place only; its line number decides
+//! between places, or may be wrong when there is but one.
+
+use super::parse::{Hunk, Side};
+use crate::files::nearest;
+use crate::files::text::{self, Breaks};
+
+/// The bytes after all hunks.
+pub(super) fn apply(name: &str, bytes: &[u8], hunks: &[Hunk<'_>]) -> Result<Vec<u8>, String> {
+    let breaks = Breaks::of(bytes);
+    let mut text = Text::of(bytes, breaks);
+    let mut after: Vec<&[u8]> = Vec::new();
+    let (mut done, mut drift) = (0, 0);
+    for (index, hunk) in hunks.iter().enumerate() {
+        let old = side(hunk, Side::is_old, breaks);
+        let at = place(&text.lines, &old, hunk, done, drift).map_err(|why| {
+            let which = format!("hunk {} of `{name}` (line {} of the patch)", index + 1, hunk.line);
+            match why {
+                Unfit::Missing => {
+                    let wanted: Vec<_> = old.iter().map(|line| String::from_utf8_lossy(line)).collect();
+                    let missing = format!("{which} does not fit: its old lines are not in the file");
+                    nearest::why(&missing, bytes, &wanted.join("\n"))
+                }
+                Unfit::Many(lines) => format!(
+                    "{which} fits in {} (from lines {}), but not where it says: give its line number or more context",
+                    text::count(lines.len(), "place"),
+                    lines.iter().take(8).map(usize::to_string).collect::<Vec<_>>().join(", "),
+                ),
+                Unfit::Nowhere => format!("{which} has no old lines, and does not say at which line to add"),
+            }
+        })?;
+        if let Some(said) = said(hunk, &old).filter(|_| !old.is_empty()) {
+            drift = at as i64 - said as i64;
+        }
+        after.extend_from_slice(&text.lines[done..at]);
+        after.extend(side(hunk, Side::is_new, breaks));
+        done = at + old.len();
+        if done == text.lines.len() {
+            text.ended = ended(hunk, text.ended);
+        }
+    }
+    after.extend_from_slice(&text.lines[done..]);
+    Ok(joined(&after, text.ended, breaks))
+}
+
+/// Lines without their breaks.
+struct Text<'a> {
+    lines: Vec<&'a [u8]>,
+    /// Whether the last one has a break.
+    ended: bool,
+}
+
+/// Why a hunk does not fit.
+enum Unfit {
+    /// Its lines are nowhere.
+    Missing,
+    /// They are in several places, beginning at these lines.
+    Many(Vec<usize>),
+    /// It has none, and no number.
+    Nowhere,
+}
+
+impl<'a> Text<'a> {
+    fn of(bytes: &'a [u8], breaks: Breaks) -> Self {
+        let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        // After the last break nothing follows, or a line without one.
+        let ended = lines.last().is_some_and(|last| last.is_empty());
+        if ended {
+            lines.pop();
+        }
+        let lines = lines.into_iter().map(|line| bare(line, breaks)).collect();
+        Self { lines, ended }
+    }
+}
+
+/// A line as it is compared: where all lines end with CRLF, the carriage return is no part of it.
+fn bare(line: &[u8], breaks: Breaks) -> &[u8] {
+    match breaks {
+        Breaks::CrLf => line.strip_suffix(b"\r").unwrap_or(line),
+        Breaks::Lf | Breaks::Mixed => line,
+    }
+}
+
+fn side<'a>(hunk: &Hunk<'a>, of: fn(Side) -> bool, breaks: Breaks) -> Vec<&'a [u8]> {
+    let lines = hunk.lines.iter().filter(|line| of(line.side));
+    lines.map(|line| bare(line.text.as_bytes(), breaks)).collect()
+}
+
+/// How many lines come before the hunk, as it says.
+fn said(hunk: &Hunk<'_>, old: &[&[u8]]) -> Option<usize> {
+    // Without old lines, the number is of the line before.
+    hunk.start.map(|start| if old.is_empty() { start } else { start.saturating_sub(1) })
+}
+
+/// How many lines come before the hunk: what was done already ends at `done`, the last one was found `drift` lines off.
+fn place(lines: &[&[u8]], old: &[&[u8]], hunk: &Hunk<'_>, done: usize, drift: i64) -> Result<usize, Unfit> {
+    let said = said(hunk, old);
+    let drifted = said.and_then(|said| usize::try_from(said as i64 + drift).ok());
+    if old.is_empty() {
+        return match drifted {
+            Some(at) if (done..=lines.len()).contains(&at) => Ok(at),
+            None if lines.is_empty() => Ok(0),
+            _ => Err(Unfit::Nowhere),
+        };
+    }
+    let fits = |at: usize| at >= done && lines.get(at..at + old.len()) == Some(old);
+    if let Some(at) = [drifted, said].into_iter().flatten().find(|at| fits(*at)) {
+        return Ok(at);
+    }
+    let places: Vec<usize> = (done..lines.len()).filter(|at| fits(*at)).collect();
+    match places.as_slice() {
+        [] => Err(Unfit::Missing),
+        [at] => Ok(*at),
+        _ => Err(Unfit::Many(places.iter().map(|at| at + 1).collect())),
+    }
+}
+
+/// Whether the last line has a break after a hunk that reaches the end.
+fn ended(hunk: &Hunk<'_>, before: bool) -> bool {
+    let unended = |side: Side| hunk.lines.iter().any(|line| line.side == side && line.unended);
+    match (unended(Side::New) || unended(Side::Both), unended(Side::Old)) {
+        (true, _) => false,
+        (false, true) => true,
+        (false, false) => before,
+    }
+}
+
+fn joined(lines: &[&[u8]], ended: bool, breaks: Breaks) -> Vec<u8> {
+    let between: &[u8] = if breaks == Breaks::CrLf { b"\r\n" } else { b"\n" };
+    let mut bytes = lines.join(between);
+    if ended && !lines.is_empty() {
+        bytes.extend_from_slice(between);
+    }
+    bytes
+}

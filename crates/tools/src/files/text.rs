@@ -1,0 +1,152 @@
+//! Text on its way to people and to the model: names that do no harm on a terminal, sizes, kinds of line breaks. Pure.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// How many bytes of a line are shown.
+pub(super) const MOST_OF_LINE: usize = 2_000;
+
+/// A name with what could act on a terminal, or pass for another line, as an escape.
+pub(crate) fn escaped(name: &str) -> String {
+    bytes_escaped(name.as_bytes())
+}
+
+/// A path, likewise.
+pub(super) fn path(path: &Path) -> String {
+    bytes_escaped(path.as_os_str().as_bytes())
+}
+
+fn bytes_escaped(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter.is_control() || reorders(letter) {
+                true => shown.extend(letter.escape_default()),
+                false => shown.push(letter),
+            }
+        }
+        for byte in chunk.invalid() {
+            // It can't fail on a string.
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
+/// Whether a letter changes the order in which others are read, or ends a line where nobody expects it.
+fn reorders(letter: char) -> bool {
+    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+}
+
+/// So many of something: `1 line`, `2 lines`.
+pub(super) fn count(many: usize, what: &str) -> String {
+    if many == 1 { format!("1 {what}") } else { format!("{many} {what}s") }
+}
+
+/// A size as people say it.
+pub(super) fn size(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        0..1_000 => return format!("{bytes} B"),
+        1_000..1_000_000 => (1_000, "kB"),
+        1_000_000..1_000_000_000 => (1_000_000, "MB"),
+        _ => (1_000_000_000, "GB"),
+    };
+    format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit)
+}
+
+/// The beginning of a line, and how much is left out, if it is too long.
+pub(super) fn cut(line: &[u8], most: usize) -> String {
+    cut_of(line, line.len(), most)
+}
+
+/// The same of a line of so many bytes, of which the beginning is given, a little more than is shown.
+pub(super) fn cut_of(head: &[u8], length: usize, most: usize) -> String {
+    if length <= most {
+        return String::from_utf8_lossy(head).into_owned();
+    }
+    // Not within a letter: those of UTF-8 have at most three more bytes.
+    let mut end = most.min(head.len());
+    while end > most.saturating_sub(3) && head.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end -= 1;
+    }
+    format!("{}… [{} more bytes of this line]", String::from_utf8_lossy(&head[..end]), length - end)
+}
+
+/// A line with single spaces for all its white space, and none at its ends.
+pub(super) fn without_space(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// How the lines of a text end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Breaks {
+    /// All with a line feed; also when there is only one line.
+    Lf,
+    /// All with a carriage return and a line feed.
+    CrLf,
+    /// Some so, some so.
+    Mixed,
+}
+
+impl Breaks {
+    /// How the lines of this text end.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut before = 0;
+        let (mut bare, mut with) = (false, false);
+        for byte in text {
+            if *byte == b'\n' {
+                if before == b'\r' { with = true } else { bare = true }
+            }
+            before = *byte;
+        }
+        match (with, bare) {
+            (false, _) => Self::Lf,
+            (true, false) => Self::CrLf,
+            (true, true) => Self::Mixed,
+        }
+    }
+
+    /// What was written with line feeds, as it stands in a text of such breaks.
+    pub(super) fn fit(self, text: &str) -> Cow<'_, str> {
+        if self != Self::CrLf || !text.contains('\n') {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.replace("\r\n", "\n").replace('\n', "\r\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Breaks, cut, escaped, size};
+
+    #[test]
+    fn a_name_never_acts_on_a_terminal() {
+        assert_eq!(escaped("a\u{1b}[2Jb\nc\u{202e}d"), "a\\u{1b}[2Jb\\nc\\u{202e}d");
+        assert_eq!(escaped("grüße 日本.txt"), "grüße 日本.txt");
+    }
+
+    #[test]
+    fn a_line_is_never_cut_within_a_letter() {
+        assert_eq!(cut("日本".as_bytes(), 4), "日… [3 more bytes of this line]");
+        assert_eq!(cut("日本".as_bytes(), 6), "日本");
+        assert_eq!(cut(b"abc", 2), "ab… [1 more bytes of this line]");
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let shown = [0, 999, 1_000, 1_999, 52_400_000, 5_000_000_000].map(size);
+        assert_eq!(shown, ["0 B", "999 B", "1.0 kB", "1.9 kB", "52.4 MB", "5.0 GB"]);
+    }
+
+    #[test]
+    fn a_text_of_one_kind_of_breaks_keeps_it() {
+        assert_eq!(Breaks::of(b"a\r\nb\r\n"), Breaks::CrLf);
+        assert_eq!(Breaks::of(b"a\r\nb\n"), Breaks::Mixed);
+        assert_eq!(Breaks::of(b"a\nb\n"), Breaks::Lf);
+        assert_eq!(Breaks::of(b"\r"), Breaks::Lf);
+        assert_eq!(Breaks::CrLf.fit("a\nb\r\n"), "a\r\nb\r\n");
+        assert_eq!(Breaks::Mixed.fit("a\nb\r\n"), "a\nb\r\n");
+    }
+}

@@ -1,0 +1,97 @@
+//! The way through a folder: what ignore rules leave, in the order of names, without following links. Git's own folder is
+//! never entered.
+
+use std::fs::Metadata;
+use std::path::Path;
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::place::{Ground, Place};
+use super::text;
+use super::work::Stop;
+
+/// Which files a walk passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// What ignore rules leave.
+    Kept,
+    /// All of them.
+    All,
+}
+
+impl Which {
+    pub(super) fn of(all: bool) -> Self {
+        if all { Self::All } else { Self::Kept }
+    }
+}
+
+/// What a walk could not do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Missed {
+    /// How many files or folders could not be read.
+    pub(super) unread: usize,
+    /// It was stopped.
+    pub(super) stopped: bool,
+}
+
+impl Missed {
+    /// What the model is to know of it, as lines.
+    pub(super) fn said(self) -> String {
+        let mut said = String::new();
+        if self.unread > 0 {
+            said.push_str(&format!("[{} could not be read.]\n", text::count(self.unread, "file or folder")));
+        }
+        if self.stopped {
+            said.push_str("[It was stopped before everything was looked at.]\n");
+        }
+        said
+    }
+}
+
+/// Passes everything below a folder, so many levels deep, until `visit` says no.
+pub(super) fn walk(
+    base: &Path,
+    which: Which,
+    depth: Option<usize>,
+    stop: &Stop,
+    mut visit: impl FnMut(&DirEntry) -> bool,
+) -> Missed {
+    let mut missed = Missed::default();
+    let mut builder = WalkBuilder::new(base);
+    builder.standard_filters(which == Which::Kept).hidden(false).require_git(false).max_depth(depth);
+    builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    builder.sort_by_file_name(Ord::cmp);
+    for entry in builder.build() {
+        if stop.is_set() {
+            missed.stopped = true;
+            break;
+        }
+        match entry {
+            Ok(entry) if entry.depth() == 0 => {}
+            Ok(entry) => {
+                if !visit(&entry) {
+                    break;
+                }
+            }
+            Err(_) => missed.unread += 1,
+        }
+    }
+    missed
+}
+
+/// What stands at the place where a walk begins.
+pub(super) fn base(ground: &Ground, name: Option<&str>) -> Result<(Place, Metadata), String> {
+    let place = ground.place(name.unwrap_or_default())?;
+    let found = std::fs::metadata(&place.path)
+        .map_err(|error| format!("cannot look at `{}`: {error}", ground.shown(&place.named)))?;
+    Ok((place, found))
+}
+
+/// The same, where only a folder will do.
+pub(super) fn folder(ground: &Ground, name: Option<&str>) -> Result<Place, String> {
+    let (place, found) = base(ground, name)?;
+    if found.is_dir() {
+        return Ok(place);
+    }
+    Err(format!("`{}` is not a folder; to see a file, use `read`", ground.shown(&place.named)))
+}

@@ -1,0 +1,64 @@
+//! Work that would hold up others: it runs on a thread of its own, and is told when it is to stop. It must never wait for
+//! anything itself.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::call::Call;
+
+/// Says whether work is to stop.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Stops the work when nobody waits for it any more.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+/// Does it, and tells it to stop when the call is to.
+pub(super) async fn blocking<T: Send + 'static>(
+    call: &Call,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> T {
+    let stop = Stop::default();
+    let guard = StopOnDrop(stop.clone());
+    let mut working = tokio::task::spawn_blocking(move || work(&stop));
+    let done = tokio::select! {
+        done = &mut working => done,
+        () = call.host.stopped() => {
+            guard.0.set();
+            working.await
+        }
+    };
+    done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// A reader that ends with an error when the work is to stop.
+pub(super) struct Stoppable<R> {
+    pub(super) inner: R,
+    pub(super) stop: Stop,
+}
+
+impl<R: Read> Read for Stoppable<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_set() {
+            return Err(io::Error::other("it was stopped"));
+        }
+        self.inner.read(into)
+    }
+}

@@ -1,0 +1,117 @@
+//! The tool `edit`.
+
+use retake_core::Touch;
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+
+/// Old and new texts.
+type Edits<'a> = &'a [(&'a str, &'a str)];
+
+fn edit(edits: Edits<'_>) -> Value {
+    let edits: Vec<_> = edits.iter().map(|(old, new)| json!({ "old": old, "new": new })).collect();
+    json!({ "path": "a", "edits": edits })
+}
+
+/// What an edit of such a file is told, that does not fit.
+#[track_caller]
+fn refused(text: &str, edits: Edits<'_>) -> String {
+    let stage = Stage::new(&[("a", text)]);
+    stage.read(&["a"]);
+    let why = stage.no("edit", &edit(edits));
+    assert_eq!(stage.text("a").as_deref(), Some(text));
+    assert_eq!(stage.intent("edit", &edit(edits)).unwrap_err(), why);
+    why.strip_prefix("nothing was changed in `a`: ").unwrap().to_owned()
+}
+
+#[test]
+fn several_texts_are_replaced_one_after_the_other() {
+    let stage = Stage::new(&[("a", "one\ntwo\nthree\n")]);
+    stage.read(&["a"]);
+    let arguments = edit(&[("one\n", "1\n"), ("1\ntwo", "1\n2"), ("three\n", "")]);
+    let intent = stage.intent("edit", &arguments).unwrap();
+    assert_eq!(intent.line, "edit a (3 places)");
+    assert_eq!(intent.touches, [Touch::Write(stage.path("a"))]);
+    let output = stage.run("edit", &arguments);
+    assert_eq!(output.content, "edited a: 3 places");
+    assert_eq!(output.shown, intent.detail);
+    assert_eq!(output.written, [stage.path("a")]);
+    assert_eq!(stage.text("a").as_deref(), Some("1\n2\n"));
+    // It knows what it made of it.
+    assert_eq!(stage.ok("edit", &edit(&[("2", "two")])), "edited a: 1 place");
+}
+
+#[test]
+fn all_of_a_text_is_replaced_when_asked_for() {
+    let stage = Stage::new(&[("a", "aaa b aa")]);
+    stage.read(&["a"]);
+    let arguments = json!({ "path": "a", "edits": [{ "old": "aa", "new": "aaa", "all": true }] });
+    assert_eq!(stage.ok("edit", &arguments), "edited a: 2 places");
+    assert_eq!(stage.text("a").as_deref(), Some("aaaa b aaa"));
+}
+
+#[test]
+fn an_edit_that_does_not_fit_changes_nothing_and_says_why() {
+    let many = "x\ny\nx\n".repeat(6);
+    let rows: [(&str, Edits<'_>, &str); 6] = [
+        ("a b", &[("a", "1"), ("c", "2")], "edit 2 of 2 does not fit: its `old` is not in the file, nor is"),
+        (&many, &[("x\n", "")], "the edit fits in 12 places (lines 1, 3, 4, 6, 7, 9, 10, 12, …): give more"),
+        ("aaa", &[("aa", "b")], "the edit fits in 2 places (lines 1, 1)"),
+        ("a", &[("", "b")], "the edit has an empty `old`"),
+        ("a", &[("a", "a")], "the edit changes nothing"),
+        ("a", &[("a", "b"), ("a", "c")], "edit 2 of 2 does not fit"),
+    ];
+    for (text, edits, why) in rows {
+        let said = refused(text, edits);
+        assert!(said.starts_with(why), "{said}");
+    }
+}
+
+#[test]
+fn what_comes_nearest_is_shown() {
+    let file = "fn a() {\n\tcall(1);\n}\n\nfn b() {\n\tother();\n}\n";
+    assert_eq!(
+        refused(file, &[("fn a() {\n    call(1);\n}", "")]),
+        "the edit does not fit: its `old` is not in the file, but this is, which differs in white space only:\n     \
+         1\tfn a() {\n     2\t\tcall(1);\n     3\t}\n"
+    );
+    assert_eq!(
+        refused(file, &[("fn b() {\n\tanother();\n}", "")]),
+        "the edit does not fit: its `old` is not in the file. What comes nearest:\n     \
+         5\tfn b() {\n     6\t\tother();\n     7\t}\n"
+    );
+    assert_eq!(
+        refused(file, &[("call(2, 3)", "")]),
+        "the edit does not fit: its `old` is not in the file. What comes nearest:\n     \
+         2\t\tcall(1);\n     3\t}\n     4\t\n"
+    );
+    let mixed = refused("a\r\nb\r\nc\n", &[("a\nb", "")]);
+    assert!(mixed.contains("some lines of this file end with CRLF, some with LF"), "{mixed}");
+}
+
+#[test]
+fn line_breaks_and_bytes_that_are_no_text_stay() {
+    let stage = Stage::new(&[("a", "one\r\ntwo\r\nthree\r\n")]);
+    stage.read(&["a"]);
+    let output = stage.run("edit", &edit(&[("one\ntwo", "1\n2\n2.5")]));
+    assert!(output.shown.is_some_and(|diff| diff.contains("\n+2.5\n three\n")));
+    assert_eq!(stage.text("a").as_deref(), Some("1\r\n2\r\n2.5\r\nthree\r\n"));
+    stage.put("a", b"gr\xfc\xdfe, one\n");
+    stage.read(&["a"]);
+    stage.ok("edit", &edit(&[("one", "two")]));
+    assert_eq!(std::fs::read(stage.path("a")).unwrap(), b"gr\xfc\xdfe, two\n");
+}
+
+#[test]
+fn a_file_must_have_been_read_as_it_is() {
+    let stage = Stage::new(&[("a", "one")]);
+    let arguments = edit(&[("one", "two")]);
+    assert!(stage.no("edit", &arguments).contains("you have not read it"));
+    stage.read(&["a"]);
+    stage.put("a", "one!");
+    assert!(stage.no("edit", &arguments).contains("`a` has changed since you read it: read it again"));
+    let missing = stage.no("edit", &json!({ "path": "b", "edits": [{ "old": "a", "new": "b" }] }));
+    assert_eq!(missing, "cannot edit `b`: nothing is there; make it with `write`");
+    assert!(stage.no("edit", &json!({ "path": "a", "edits": [] })).contains("no edits were given"));
+    assert_eq!(stage.text("a").as_deref(), Some("one!"));
+}

@@ -1,0 +1,149 @@
+//! Replies about the agent at work: its list, its jobs, its tools, what it may do, what it costs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{EffectClass, Mode, Rule, Ruling};
+use crate::content::{Part, Usage};
+
+/// A to-do list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// In its order.
+    pub items: Vec<TodoItem>,
+}
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodoItem {
+    /// What.
+    pub text: String,
+    /// How far it is.
+    pub state: TodoState,
+}
+
+/// How far something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoState {
+    /// Not begun.
+    Open,
+    /// Being done.
+    Doing,
+    /// Done.
+    Done,
+}
+
+/// Background jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jobs {
+    /// Oldest first.
+    pub jobs: Vec<JobLine>,
+}
+
+/// A command that was begun in the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobLine {
+    /// Its id.
+    pub job: String,
+    /// The command.
+    pub command: String,
+    /// Whether it runs.
+    pub running: bool,
+    /// How it ended, where that is known: a phrase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// How much it has printed, in bytes, where that is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<u64>,
+}
+
+/// What a job has printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobPrinted {
+    /// The job.
+    pub job: JobLine,
+    /// Where the text begins, in bytes.
+    pub from: u64,
+    /// The text, bounded.
+    pub text: String,
+    /// Where it ends: ask for more from there.
+    pub to: u64,
+}
+
+/// Tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tools {
+    /// By name.
+    pub tools: Vec<Tool>,
+}
+
+/// Something that a model can do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it is for, as the model reads it.
+    pub about: String,
+    /// What it does to the world at most.
+    pub class: EffectClass,
+    /// What a rule or the mode says of all its calls; absent where it depends on the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling>,
+}
+
+/// What an agent may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Permissions {
+    /// The mode.
+    pub mode: Mode,
+    /// Rules; those that hold for good first.
+    pub rules: Vec<Settled>,
+}
+
+/// A rule that is settled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// The rule.
+    pub rule: Rule,
+    /// Whether it holds for every conversation, from the settings.
+    pub for_good: bool,
+}
+
+/// Words that wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Oldest first.
+    pub words: Vec<Words>,
+}
+
+/// Something that was said while a run went on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Words {
+    /// What.
+    pub parts: Vec<Part>,
+    /// Whose.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// When it was typed, Unix milliseconds.
+    pub time_ms: i64,
+}
+
+/// What the model calls on the path of a conversation used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// By model, in the order of their first calls.
+    pub models: Vec<ModelCost>,
+}
+
+/// What the calls of one model used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelCost {
+    /// The model.
+    pub model: String,
+    /// How many answers.
+    pub answers: u64,
+    /// Of so many of them nothing is known.
+    pub unknown: u64,
+    /// The sum of what is known; its cost only where the price of every answer is known.
+    pub usage: Usage,
+}
