@@ -19,7 +19,8 @@ static RUNS: LazyLock<Mutex<HashMap<(usize, ConversationId), Runs>>> = LazyLock:
 pub trait StubStore: Send + Sync {
     async fn step_runs(&self, c: ConversationId, inputs: Vec<RunInput>) -> Result<RunsStepped> {
         let mut all = RUNS.lock().unwrap_or_else(|e| e.into_inner());
-        let mut runs = all.get(&(std::ptr::from_ref(self).cast::<()>() as usize, c)).cloned().unwrap_or_default();
+        let mut runs =
+            all.get(&(std::ptr::from_ref(self).cast::<()>() as usize, c)).cloned().unwrap_or_default();
         let mut out = RunsStepped { effects: vec![], over: vec![], runs: runs.clone(), said: vec![] };
         for input in inputs {
             let ground =
