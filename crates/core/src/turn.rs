@@ -2,7 +2,8 @@
 //! no more. Decides only; the engine carries the effects out and says what came of them.
 //!
 //! Calls begin in the order in which they were asked for. Such as do no harm beside each other run together; any other one
-//! waits for all before it, and all behind it wait for it. Leave is sought for one call at a time.
+//! waits for all before it, and all behind it wait for it. What a call is about to do is looked at when its turn has come, as
+//! those before it may have changed that. Leave is sought for one call at a time.
 
 use crate::permission::Ruling;
 
@@ -11,8 +12,6 @@ use crate::permission::Ruling;
 pub struct CallAsked {
     /// Its id.
     pub id: String,
-    /// Whether it may run.
-    pub ruling: Ruling,
     /// Whether it may run beside others that may.
     pub beside: bool,
 }
@@ -26,6 +25,8 @@ pub enum TurnInput {
     Answered(Vec<CallAsked>),
     /// The model gave no whole answer; what there is of it is stored.
     Broken,
+    /// What the call is about to do was looked at: whether it may run.
+    Settled(String, Ruling),
     /// A person says that the call may run.
     Allowed(String),
     /// A person says that it may not.
@@ -43,6 +44,8 @@ pub enum TurnInput {
 pub enum TurnEffect {
     /// Ask the model, with what has been said meanwhile.
     AskModel,
+    /// Look at what the call is about to do.
+    Look(String),
     /// Ask a person whether the call may run.
     SeekLeave(String),
     /// Nobody needs to say any more whether the call may run.
@@ -77,10 +80,10 @@ pub enum TurnEnd {
 enum At {
     /// Its turn has not come.
     Waits,
+    /// It is being looked at.
+    Looked,
     /// A person is asked.
     Asked,
-    /// Its turn has come, or comes, to be run.
-    Free,
     /// It runs.
     Runs,
     /// It is being refused.
@@ -130,16 +133,10 @@ impl Turn {
                 self.asking = false;
                 self.end(if self.stopping { TurnEnd::Stopped } else { TurnEnd::Broken })
             }
-            TurnInput::Allowed(id) => {
-                self.put(&id, At::Asked, At::Free);
-                self.go_on()
-            }
-            TurnInput::Denied(id) => {
-                if self.put(&id, At::Asked, At::Refused) {
-                    return vec![TurnEffect::Refuse(id)];
-                }
-                Vec::new()
-            }
+            TurnInput::Settled(id, ruling) => self.settled(id, ruling),
+            TurnInput::Allowed(id) if self.put(&id, At::Asked, At::Runs) => self.begun(id),
+            TurnInput::Denied(id) if self.put(&id, At::Asked, At::Refused) => vec![TurnEffect::Refuse(id)],
+            TurnInput::Allowed(_) | TurnInput::Denied(_) => Vec::new(),
             TurnInput::Ended(id) => {
                 if self.put(&id, At::Runs, At::Over) || self.put(&id, At::Refused, At::Over) {
                     return self.go_on();
@@ -159,6 +156,29 @@ impl Turn {
     fn put(&mut self, id: &str, from: At, to: At) -> bool {
         let call = self.calls.iter_mut().find(|(call, at)| call.id == id && *at == from);
         call.map(|(_, at)| *at = to).is_some()
+    }
+
+    fn settled(&mut self, id: String, ruling: Ruling) -> Vec<TurnEffect> {
+        let to = match ruling {
+            Ruling::Allow => At::Runs,
+            Ruling::Ask => At::Asked,
+            Ruling::Deny => At::Refused,
+        };
+        if !self.put(&id, At::Looked, to) {
+            return Vec::new();
+        }
+        match ruling {
+            Ruling::Allow => self.begun(id),
+            Ruling::Ask => vec![TurnEffect::SeekLeave(id)],
+            Ruling::Deny => vec![TurnEffect::Refuse(id)],
+        }
+    }
+
+    /// A call begins; others may begin beside it.
+    fn begun(&mut self, id: String) -> Vec<TurnEffect> {
+        let mut effects = vec![TurnEffect::Run(id)];
+        effects.extend(self.go_on());
+        effects
     }
 
     fn ask(&mut self) -> Vec<TurnEffect> {
@@ -187,20 +207,12 @@ impl Turn {
         // Whether all before are over, and whether all that are not run beside others.
         let (mut clear, mut beside) = (true, true);
         for (call, at) in &mut self.calls {
-            if matches!(at, At::Waits | At::Free) {
-                let may_begin = clear || (beside && call.beside);
-                if self.stopping || (*at == At::Waits && call.ruling == Ruling::Deny) {
-                    *at = At::Refused;
-                    effects.push(TurnEffect::Refuse(call.id.clone()));
-                } else if *at == At::Waits && call.ruling == Ruling::Ask {
-                    if may_begin {
-                        *at = At::Asked;
-                        effects.push(TurnEffect::SeekLeave(call.id.clone()));
-                    }
-                } else if may_begin {
-                    *at = At::Runs;
-                    effects.push(TurnEffect::Run(call.id.clone()));
-                }
+            if *at == At::Waits && self.stopping {
+                *at = At::Refused;
+                effects.push(TurnEffect::Refuse(call.id.clone()));
+            } else if *at == At::Waits && (clear || (beside && call.beside)) {
+                *at = At::Looked;
+                effects.push(TurnEffect::Look(call.id.clone()));
             }
             clear &= *at == At::Over;
             beside &= matches!(at, At::Over | At::Refused) || (*at == At::Runs && call.beside);
@@ -222,7 +234,7 @@ impl Turn {
         let mut effects = Vec::new();
         for (call, at) in &mut self.calls {
             if *at == At::Asked {
-                *at = At::Free;
+                *at = At::Waits;
                 effects.push(TurnEffect::DropLeave(call.id.clone()));
             }
         }
@@ -238,15 +250,10 @@ mod tests {
 
     use super::*;
 
-    /// Calls as `a` (allowed), `a&` (allowed, beside others), `a?` (to be asked), `a!` (denied).
+    /// Calls as `a` (allowed), `a&` (allowed, beside others), `a?` (to be asked), `a!` (denied): all are looked at at once.
     fn calls(text: &str) -> Vec<CallAsked> {
         let call = |word: &str| CallAsked {
             id: word.trim_end_matches(['&', '?', '!']).to_owned(),
-            ruling: match word {
-                _ if word.contains('?') => Ruling::Ask,
-                _ if word.contains('!') => Ruling::Deny,
-                _ => Ruling::Allow,
-            },
             beside: word.contains('&'),
         };
         text.split_whitespace().map(call).collect()
@@ -255,6 +262,7 @@ mod tests {
     fn told(effects: &[TurnEffect]) -> String {
         let tell = |effect: &TurnEffect| match effect {
             TurnEffect::AskModel => "model".to_owned(),
+            TurnEffect::Look(id) => format!("look {id}"),
             TurnEffect::SeekLeave(id) => format!("{id}?"),
             TurnEffect::DropLeave(id) => format!("{id}."),
             TurnEffect::Run(id) => id.clone(),
@@ -276,13 +284,33 @@ mod tests {
         }
     }
 
+    /// Takes a step, and settles what is to be looked at as the calls say.
+    fn step(turn: &mut Turn, asked: &str, input: TurnInput) -> String {
+        let mut done = Vec::new();
+        let mut todo = std::collections::VecDeque::from(turn.step(input));
+        while let Some(effect) = todo.pop_front() {
+            let TurnEffect::Look(id) = effect else {
+                done.push(effect);
+                continue;
+            };
+            let word = asked.split_whitespace().find(|word| word.trim_end_matches(['&', '?', '!']) == id);
+            let ruling = match word.expect("it was asked for") {
+                word if word.contains('?') => Ruling::Ask,
+                word if word.contains('!') => Ruling::Deny,
+                _ => Ruling::Allow,
+            };
+            todo.extend(turn.step(TurnInput::Settled(id, ruling)));
+        }
+        told(&done)
+    }
+
     /// After the first answer with these calls: each input, and what is to be done then.
     fn check(asked: &str, first: &str, then: &[(&str, &str)]) {
         let mut turn = Turn::new(2);
         assert_eq!(told(&turn.step(TurnInput::Begin)), "model");
-        assert_eq!(told(&turn.step(TurnInput::Answered(calls(asked)))), first, "{asked}");
+        assert_eq!(step(&mut turn, asked, TurnInput::Answered(calls(asked))), first, "{asked}");
         for (word, effects) in then {
-            assert_eq!(told(&turn.step(input(word))), *effects, "{asked}: {word}");
+            assert_eq!(step(&mut turn, asked, input(word)), *effects, "{asked}: {word}");
         }
     }
 
@@ -292,8 +320,8 @@ mod tests {
         check("a", "a", &[(".a", "model"), ("broken", "Broken"), (".a", "")]);
         let mut turn = Turn::new(1);
         assert_eq!(told(&turn.step(TurnInput::Begin)), "model");
-        assert_eq!(told(&turn.step(TurnInput::Answered(calls("a")))), "a");
-        assert_eq!(told(&turn.step(TurnInput::Ended("a".into()))), "Limit");
+        assert_eq!(step(&mut turn, "a", TurnInput::Answered(calls("a"))), "a");
+        assert_eq!(step(&mut turn, "a", TurnInput::Ended("a".into())), "Limit");
         assert_eq!(turn.is_over(), Some(TurnEnd::Limit));
     }
 
@@ -309,7 +337,7 @@ mod tests {
         check("a? b?", "a?", &[("+b", ""), ("+a", "a"), (".a", "b?"), ("-b", "b!"), (".b", "model")]);
         check("a& b?& c&", "a b?", &[(".a", ""), ("+b", "b c"), (".c", ""), (".b", "model")]);
         check("a! b", "a!", &[(".a", "b")]);
-        check("a! b&", "a! b", &[(".b", ""), (".a", "model")]);
+        check("a! b&", "a!", &[(".a", "b"), (".b", "model")]);
     }
 
     #[test]
@@ -337,44 +365,45 @@ mod tests {
         #[test]
         fn every_turn_ends_and_every_call_is_settled_once(
             asked in prop::collection::vec((0u8..3, any::<bool>()), 0..6),
-            order in prop::collection::vec((0u8..4, 0usize..6), 0..40),
+            order in prop::collection::vec((0u8..5, 0usize..6), 0..40),
             stop_at in prop::option::of(0usize..40),
         ) {
-            let asked: Vec<CallAsked> = asked.into_iter().enumerate().map(|(no, (ruling, beside))| CallAsked {
+            let ruling = |no: usize| [Ruling::Allow, Ruling::Ask, Ruling::Deny][usize::from(asked[no].0)];
+            let calls: Vec<CallAsked> = asked.iter().enumerate().map(|(no, (_, beside))| CallAsked {
                 id: no.to_string(),
-                ruling: [Ruling::Allow, Ruling::Ask, Ruling::Deny][usize::from(ruling)],
-                beside,
+                beside: *beside,
             }).collect();
             let mut turn = Turn::new(1);
             let mut effects = turn.step(TurnInput::Begin);
-            effects.extend(turn.step(TurnInput::Answered(asked.clone())));
-            for (at, (what, id)) in order.into_iter().enumerate() {
-                let id = id.to_string();
+            effects.extend(turn.step(TurnInput::Answered(calls.clone())));
+            for (at, (what, no)) in order.into_iter().enumerate() {
+                let id = no.to_string();
                 let wild = match what {
                     _ if stop_at == Some(at) => TurnInput::Stop,
                     0 => TurnInput::Allowed(id),
                     1 => TurnInput::Denied(id),
+                    2 if no < calls.len() => TurnInput::Settled(id, ruling(no)),
                     // A result comes only of what runs or is refused.
                     _ if effects.contains(&TurnEffect::Run(id.clone())) => TurnInput::Ended(id),
                     _ => TurnInput::Allowed(id),
                 };
                 effects.extend(turn.step(wild));
             }
-            // Then all that is asked is answered, and all that runs ends.
-            for _ in 0..=2 * asked.len() {
-                for call in &asked {
+            // Then all that is looked at is settled, all that is asked is answered, and all that runs ends.
+            for _ in 0..=2 * calls.len() {
+                for (no, call) in calls.iter().enumerate() {
+                    effects.extend(turn.step(TurnInput::Settled(call.id.clone(), ruling(no))));
                     effects.extend(turn.step(TurnInput::Allowed(call.id.clone())));
                     effects.extend(turn.step(TurnInput::Ended(call.id.clone())));
                 }
             }
             prop_assert!(turn.is_over().is_some(), "{turn:?}");
-            for call in &asked {
+            for (no, call) in calls.iter().enumerate() {
                 let settled = |effect: &&TurnEffect| {
                     matches!(effect, TurnEffect::Run(id) | TurnEffect::Refuse(id) if *id == call.id)
                 };
                 prop_assert_eq!(effects.iter().filter(settled).count(), 1, "{}", call.id);
-                let denied = call.ruling == Ruling::Deny;
-                prop_assert!(!denied || !effects.contains(&TurnEffect::Run(call.id.clone())));
+                prop_assert!(ruling(no) != Ruling::Deny || !effects.contains(&TurnEffect::Run(call.id.clone())));
             }
             prop_assert_eq!(effects.iter().filter(|effect| matches!(effect, TurnEffect::Over(_))).count(), 1);
         }

@@ -20,7 +20,6 @@ mod keep;
 mod look;
 mod moment;
 mod plan;
-mod processes;
 mod recover;
 mod restore;
 mod status;

@@ -6,6 +6,7 @@
 
 mod call;
 mod files;
+pub mod processes;
 mod set;
 
 pub use call::{Asked, Attached, Call, Host, Output, Piece};

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use retake_core::{ConversationId, EntryId, FilePath, Grade};
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
+use retake_tools::processes;
 use retake_worktree::{GitState, Permission, Sweep};
 
 use super::attribute::Attributed;
+use super::git;
 use super::workspace::{Held, accept, is_alive, see};
-use super::{git, processes};
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, Flags, Part, Role, ToolOutcome};
 use retake_store::{By, Receipt, SayRequest};
+use retake_tools::processes;
 use retake_worktree::Sweep;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -16,7 +17,6 @@ use tokio::sync::{mpsc, watch};
 
 use super::around::{Around, Before};
 use super::jobs::TO_END;
-use super::processes;
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use retake_core::{ConversationId, Hint, Remedy};
 use retake_store::{Action, OpenCall};
+use retake_tools::processes;
 use rustix::process::Pid;
 
-use super::{blocking, processes};
+use super::blocking;
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 

@@ -7,10 +7,10 @@ use retake_core::{
     ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Record, Stack,
 };
 use retake_store::WorkspaceNo;
+use retake_tools::processes;
 use retake_worktree::{Known, Sweep, Uncovered};
 
 use super::compare::without_full_folders;
-use super::processes;
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use retake_core::{ContentHash, ConversationId};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
+use retake_tools::processes;
 use retake_worktree::{
     Capture, Findings, GitState, Mark, Objects as _, Permission, Root, RootId, RootLock, Sweep, Tree,
     Uncovered,
@@ -15,7 +16,6 @@ use retake_worktree::{
 use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
-use super::processes;
 use super::work::{Doing, Work};
 use super::{Files, blocking};
 use crate::engine::Engine;

@@ -138,7 +138,7 @@ impl Driver {
         if interrupted {
             return Ok(TurnInput::Broken);
         }
-        let asked = self.prepare(entry, &parts).await?;
+        let asked = self.prepare(entry, &parts);
         if !asked.is_empty() {
             self.events.send(RunEvent::Answered(entry)).await;
         }

@@ -27,14 +27,13 @@ pub(super) struct Ready {
     /// The provider's id.
     id: String,
     name: String,
-    arguments: Value,
+    /// An object, or why it is none.
+    arguments: std::result::Result<Value, String>,
     /// The entry that asks for it.
     entry: EntryId,
     tool: Option<Arc<dyn Tool>>,
     intent: Intent,
     settled: Settled,
-    /// A digest of tool and arguments.
-    print: [u8; 16],
     /// The same was done, and taken back from the conversation only.
     again: Option<Effect>,
 }
@@ -49,6 +48,11 @@ enum Begun {
 }
 
 impl Ready {
+    /// A digest of tool and arguments: an equal call has an equal one.
+    fn print(&self) -> [u8; 16] {
+        retake_store::digest(&format!("{} {:?}", self.name, self.arguments))
+    }
+
     fn shown(&self) -> CallShown {
         CallShown {
             call: self.key.clone(),
@@ -61,65 +65,74 @@ impl Ready {
 }
 
 impl Driver {
-    /// Looks at the calls of an answer.
-    pub(super) async fn prepare(&mut self, entry: EntryId, parts: &[Part]) -> Result<Vec<CallAsked>> {
+    /// The calls of an answer.
+    pub(super) fn prepare(&mut self, entry: EntryId, parts: &[Part]) -> Vec<CallAsked> {
         self.calls.clear();
         self.halt.send_replace(false);
         let mut asked = Vec::new();
         for part in parts {
             let Part::ToolCall { id, name, arguments } = part else { continue };
             let key = format!("{entry}-{}", asked.len() + 1);
-            let ready = self.look(key.clone(), entry, id, name, arguments).await?;
-            let beside = ready.tool.as_ref().is_some_and(|tool| tool.is_parallel());
-            asked.push(CallAsked { id: key.clone(), ruling: ready.settled.ruling, beside });
+            let tool = self.scene.tool(name);
+            let beside = tool.as_ref().is_none_or(|tool| tool.is_parallel());
+            asked.push(CallAsked { id: key.clone(), beside });
+            let text = arguments.clone();
+            let unlooked = Settled { ruling: Ruling::Deny, why: "nobody has looked at it".to_owned() };
+            let ready = Ready {
+                key: key.clone(),
+                id: id.clone(),
+                name: name.clone(),
+                arguments: arguments_of(arguments),
+                entry,
+                tool,
+                intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
+                settled: unlooked,
+                again: None,
+            };
             self.calls.insert(key, ready);
         }
-        Ok(asked)
+        asked
     }
 
-    /// What a call is about to do, and whether it may. What makes no sense is refused, with what to do instead.
-    async fn look(
-        &self,
-        key: String,
-        entry: EntryId,
-        id: &str,
-        name: &str,
-        arguments: &str,
-    ) -> Result<Ready> {
-        let tool = self.scene.tool(name);
-        let parsed = arguments_of(arguments);
+    /// Looks at what a call is about to do, and settles whether it may. What makes no sense is refused, with what to do instead.
+    pub(super) async fn look(&mut self, key: String) -> TurnInput {
+        let Some(mut ready) = self.calls.remove(&key) else { return TurnInput::Ended(key) };
+        let looked = self.looked(&mut ready).await;
+        let ruling = ready.settled.ruling;
+        self.calls.insert(key.clone(), ready);
+        match looked {
+            Ok(()) => TurnInput::Settled(key, ruling),
+            Err(error) => self.not_stored(error),
+        }
+    }
+
+    async fn looked(&self, ready: &mut Ready) -> Result<()> {
+        let conversation = self.claim.conversation();
         let root = self.scene.root();
-        let folder = match self.engine.store().fact(self.claim.conversation(), "cwd".to_owned()).await? {
+        let folder = match self.engine.store().fact(conversation, "cwd".to_owned()).await? {
             Some(cwd) => root.join(cwd),
             None => root,
         };
-        let intent = match (&tool, &parsed) {
-            (None, _) => Err(self.unknown(name)),
+        let intent = match (&ready.tool, &ready.arguments) {
+            (None, _) => Err(self.unknown(&ready.name)),
             (_, Err(why)) => Err(why.clone()),
             (Some(tool), Ok(arguments)) => tool.intent(arguments, &folder, &self.scene.roots),
         };
-        let arguments = parsed.unwrap_or(Value::Null);
-        let print = retake_store::digest(&format!("{name} {arguments}"));
-        let (intent, settled, again) = match intent {
+        match intent {
             Err(why) => {
-                let line = format!("{name} {}", shorten(&arguments.to_string(), 60));
-                let none = Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None };
-                (none, Settled { ruling: Ruling::Deny, why }, None)
+                ready.intent.line = format!("{} {}", ready.name, shorten(&ready.intent.line, 60));
+                ready.settled = Settled { ruling: Ruling::Deny, why };
             }
             Ok(intent) => {
-                let settled = self.scene.permission.settle(name, &intent, &self.scene.roots);
-                let again = match intent.class {
-                    EffectClass::External | EffectClass::Compensable => {
-                        self.engine.store().effect_again(self.claim.conversation(), print).await?
-                    }
-                    EffectClass::None | EffectClass::Workspace => None,
-                };
-                let settled = asked_again(settled, again.as_ref());
-                (intent, settled, again)
+                if matches!(intent.class, EffectClass::External | EffectClass::Compensable) {
+                    ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
+                }
+                let settled = self.scene.permission.settle(&ready.name, &intent, &self.scene.roots);
+                ready.settled = asked_again(settled, ready.again.as_ref());
+                ready.intent = intent;
             }
-        };
-        let (id, name) = (id.to_owned(), name.to_owned());
-        Ok(Ready { key, id, name, arguments, entry, tool, intent, settled, print, again })
+        }
+        Ok(())
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -127,17 +140,9 @@ impl Driver {
         format!("there is no tool “{name}”; there are: {}", names.join(", "))
     }
 
-    /// Asks a person whether a call may run. What was settled meanwhile needs no asking.
+    /// Asks a person whether a call may run.
     pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
         let ready = self.calls.get_mut(&key)?;
-        let roots = &self.scene.roots;
-        let settled = self.scene.permission.settle(&ready.name, &ready.intent, roots);
-        ready.settled = asked_again(settled, ready.again.as_ref());
-        match ready.settled.ruling {
-            Ruling::Allow => return Some(TurnInput::Allowed(key)),
-            Ruling::Deny => return Some(TurnInput::Denied(key)),
-            Ruling::Ask => {}
-        }
         if self.events.is_alone() {
             ready.settled.why = "nobody is there to say whether it may run".to_owned();
             return Some(TurnInput::Denied(key));
@@ -147,7 +152,7 @@ impl Driver {
             call: ready.shown(),
             why: ready.settled.why.clone(),
             again: ready.again.as_ref().map(|effect| effect.began),
-            offers: self.scene.permission.offers(&ready.name, &ready.intent, roots),
+            offers: self.scene.permission.offers(&ready.name, &ready.intent, &self.scene.roots),
         };
         self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
         self.events.send(RunEvent::Asks(asks)).await;
@@ -256,7 +261,7 @@ impl Backstage {
         };
         let call = Call {
             id: ready.key.clone(),
-            arguments: ready.arguments.clone(),
+            arguments: ready.arguments.clone().unwrap_or_default(),
             roots: self.roots.clone(),
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
@@ -274,7 +279,7 @@ impl Backstage {
             entry: ready.entry,
             tool: ready.name.clone(),
             class: ready.intent.class,
-            print: ready.print,
+            print: ready.print(),
             began: self.engine.now(),
             state: EffectState::Begun,
         }

@@ -108,6 +108,7 @@ impl Driver {
                 let input = match effect {
                     TurnEffect::Over(end) => return end,
                     TurnEffect::AskModel => Some(self.ask_model().await),
+                    TurnEffect::Look(key) => Some(self.look(key).await),
                     TurnEffect::SeekLeave(key) => self.seek_leave(key).await,
                     TurnEffect::DropLeave(key) => {
                         self.engine.waits.drop_leave(&key);

@@ -76,6 +76,9 @@ impl Ground {
     pub(super) fn place_to_write(&self, name: &str) -> Result<Place, String> {
         let place = self.place(name)?;
         let shown = text::escaped(name);
+        if name.ends_with('/') {
+            return Err(format!("`{shown}` names a folder, not a file"));
+        }
         let Some(inside) = &place.inside else {
             let way = match place.path == place.named {
                 true => String::new(),

@@ -116,7 +116,8 @@ fn read(arguments: &Arguments, place: &Place, stop: &Stop) -> Result<Output, Str
             "[The file is large ({}): it can be read, but not be edited or replaced by tools for files.]",
             text::size(size)
         );
-        return Ok(Output::ok(joined(&window.said(None), &[remark])));
+        let shown = Some(text::count(window.shown, "line"));
+        return Ok(Output { shown, ..Output::ok(joined(&window.said(None), &[remark])) });
     }
     let mut bytes = Vec::new();
     file.by_ref().take(disk::MOST_WHOLE).read_to_end(&mut bytes).map_err(broken)?;
@@ -130,7 +131,8 @@ fn read(arguments: &Arguments, place: &Place, stop: &Stop) -> Result<Output, Str
         remarks.push("[The file is not valid UTF-8: what is not is shown as \u{fffd}.]".to_owned());
     }
     let content = joined(&window.said(Some(total(&bytes))), &remarks);
-    Ok(Output { facts: vec![seen(place, &bytes)], ..Output::ok(content) })
+    let shown = Some(text::count(window.shown, "line"));
+    Ok(Output { facts: vec![seen(place, &bytes)], shown, ..Output::ok(content) })
 }
 
 fn joined(window: &str, remarks: &[String]) -> String {

@@ -5,14 +5,17 @@ use serde_json::{Value, json};
 
 use super::stage::Stage;
 
-fn edit(edits: &[(&str, &str)]) -> Value {
+/// Old and new texts.
+type Edits<'a> = &'a [(&'a str, &'a str)];
+
+fn edit(edits: Edits<'_>) -> Value {
     let edits: Vec<_> = edits.iter().map(|(old, new)| json!({ "old": old, "new": new })).collect();
     json!({ "path": "a", "edits": edits })
 }
 
 /// What an edit of such a file is told, that does not fit.
 #[track_caller]
-fn refused(text: &str, edits: &[(&str, &str)]) -> String {
+fn refused(text: &str, edits: Edits<'_>) -> String {
     let stage = Stage::new(&[("a", text)]);
     stage.read(&["a"]);
     let why = stage.no("edit", &edit(edits));
@@ -50,7 +53,7 @@ fn all_of_a_text_is_replaced_when_asked_for() {
 #[test]
 fn an_edit_that_does_not_fit_changes_nothing_and_says_why() {
     let many = "x\ny\nx\n".repeat(6);
-    let rows: [(&str, &[(&str, &str)], &str); 6] = [
+    let rows: [(&str, Edits<'_>, &str); 6] = [
         ("a b", &[("a", "1"), ("c", "2")], "edit 2 of 2 does not fit: its `old` is not in the file, nor is"),
         (&many, &[("x\n", "")], "the edit fits in 12 places (lines 1, 3, 4, 6, 7, 9, 10, 12, …): give more"),
         ("aaa", &[("aa", "b")], "the edit fits in 2 places (lines 1, 1)"),
@@ -90,7 +93,8 @@ fn what_comes_nearest_is_shown() {
 fn line_breaks_and_bytes_that_are_no_text_stay() {
     let stage = Stage::new(&[("a", "one\r\ntwo\r\nthree\r\n")]);
     stage.read(&["a"]);
-    stage.ok("edit", &edit(&[("one\ntwo", "1\n2\n2.5")]));
+    let output = stage.run("edit", &edit(&[("one\ntwo", "1\n2\n2.5")]));
+    assert!(output.shown.is_some_and(|diff| diff.contains("\n+2.5\n three\n")));
     assert_eq!(stage.text("a").as_deref(), Some("1\r\n2\r\n2.5\r\nthree\r\n"));
     stage.put("a", b"gr\xfc\xdfe, one\n");
     stage.read(&["a"]);

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::time::{Duration, Instant};
 
 use retake_core::ToolOutcome;
 use rustix::fs::{CWD, FileType, Mode};
@@ -126,7 +125,6 @@ fn a_large_file_is_read_in_part_and_not_edited() {
     let mut file = File::create(stage.path("large")).unwrap();
     file.write_all("line\n".repeat(5_000).as_bytes()).unwrap();
     file.set_len(5_000_000_000).unwrap();
-    let began = Instant::now();
     let output = stage.run("read", &json!({ "path": "large" }));
     assert!(output.content.contains("  2000\tline\n[Lines 1 to 2000 are shown. To read on: offset 2001.]\n"));
     assert!(output.content.ends_with(
@@ -140,7 +138,6 @@ fn a_large_file_is_read_in_part_and_not_edited() {
         let refused = stage.no(tool, &arguments);
         assert!(refused.contains("it is too large (5.0 GB; at most 50.0 MB are edited)"), "{refused}");
     }
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -180,7 +177,7 @@ fn names_never_act_on_a_terminal() {
                 assert!(intent.detail.unwrap().starts_with(&format!("--- a/{shown}\n+++ b/{shown}\n")));
             }
             Err(why) => {
-                assert!(why.starts_with(&format!("nothing was changed in `{shown}`: the edit")), "{why}")
+                assert!(why.starts_with(&format!("nothing was changed in `{shown}`: the edit")), "{why}");
             }
         }
         assert!(!stage.run(tool, arguments).content.contains(['\u{1b}', '\u{202e}']));

@@ -32,6 +32,32 @@ fn joined(lines: &[String], ended: bool) -> String {
     text
 }
 
+/// What patches are made of, and what only looks so.
+const PIECES: [&str; 22] = [
+    "--- a/a",
+    "+++ b/a",
+    "--- /dev/null",
+    "+++ /dev/null",
+    "+++ b/c",
+    "--- ",
+    "+++ ",
+    "--- \"a/\\303\\251\"",
+    "+++ \"b/\\303\\251\"",
+    "@@ -1,2 +1,2 @@",
+    "@@",
+    "@@ -0,0 +1 @@",
+    " 1",
+    "-2",
+    "+é",
+    "-1",
+    "",
+    "\\ No newline",
+    "diff --git a/a b/a",
+    "rename from a",
+    "rename to c",
+    "new file mode 100755",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -94,6 +120,20 @@ proptest! {
         match output.written.is_empty() {
             true => prop_assert_eq!(now, text),
             false => prop_assert!(possible.contains(&now), "{patch}: {now:?}"),
+        }
+    }
+    #[test]
+    fn any_text_is_a_patch_or_is_refused(
+        lines in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..14),
+    ) {
+        let stage = Stage::new(&[("a", "1\n2\n")]);
+        stage.read(&["a"]);
+        let output = stage.run("patch", &json!({ "patch": lines.join("\n") }));
+        let left = ["a", "b/", "b/a", "b/c", "c", "é"];
+        prop_assert!(stage.names().iter().all(|name| left.contains(&name.as_str())), "{:?}", stage.names());
+        if output.outcome == ToolOutcome::Failed {
+            prop_assert_eq!(stage.text("a"), Some("1\n2\n".to_owned()));
+            prop_assert_eq!(stage.names(), ["a"]);
         }
     }
 }

@@ -15,8 +15,9 @@ fn a_text_is_read_with_line_numbers_and_known_by_its_whole_content() {
     let whole = blake3::hash(b"one\ntwo\nthree\n").to_hex().to_string();
     assert_eq!(stage.known("src/a.txt"), Some(whole.clone()));
     stage.set_fact(&format!("read/{}", stage.path("src/a.txt").display()), "");
-    let part = stage.ok("read", &json!({ "path": "src/a.txt", "offset": 2, "limit": 1 }));
-    assert_eq!(part, "     2\ttwo\n[Lines 2 to 2 of 3 are shown. To read on: offset 3.]\n");
+    let part = stage.run("read", &json!({ "path": "src/a.txt", "offset": 2, "limit": 1 }));
+    assert_eq!(part.shown.as_deref(), Some("1 line"));
+    assert_eq!(part.content, "     2\ttwo\n[Lines 2 to 2 of 3 are shown. To read on: offset 3.]\n");
     assert_eq!(stage.known("src/a.txt"), Some(whole));
     let end = stage.ok("read", &json!({ "path": "src/a.txt", "offset": 3 }));
     assert_eq!(end, "     3\tthree\n[Line 3 is the last one.]\n");

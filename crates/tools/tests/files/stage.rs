@@ -49,12 +49,15 @@ impl Host for Fake {
     }
 }
 
+/// As long as any call may take.
+const LONGEST: Duration = Duration::from_secs(30);
+
 /// A conversation's folder, and one beside it that is outside.
 pub(super) struct Stage {
     dir: TempDir,
     host: Arc<Fake>,
     tools: Toolbox,
-    runtime: tokio::runtime::Runtime,
+    runtime: Option<tokio::runtime::Runtime>,
 }
 
 impl Stage {
@@ -68,7 +71,7 @@ impl Stage {
             assert!(tools.add(tool), "two tools have one name");
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let stage = Self { dir, host: Arc::default(), tools, runtime };
+        let stage = Self { dir, host: Arc::default(), tools, runtime: Some(runtime) };
         for (name, text) in files {
             stage.put(name, text);
         }
@@ -148,7 +151,10 @@ impl Stage {
             spool: self.dir.path().join("spool"),
             host: self.host.clone(),
         };
-        let output = self.runtime.block_on(self.tools.get(tool).unwrap().call(call));
+        let tool = self.tools.get(tool).unwrap().clone();
+        // Whoever waits for a pipe, or reads gigabytes, is found out.
+        let called = async { tokio::time::timeout(LONGEST, tool.call(call)).await };
+        let output = self.runtime.as_ref().unwrap().block_on(called).expect("the tool comes back");
         for fact in &output.facts {
             self.set_fact(&fact.key, &fact.value);
         }
@@ -177,6 +183,15 @@ impl Stage {
     pub(super) fn read(&self, names: &[&str]) {
         for name in names {
             self.ok("read", &serde_json::json!({ "path": name }));
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // A thread that hangs would hold up the end of the test that finds it.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }

@@ -78,6 +78,8 @@ fn a_file_that_may_not_be_written_is_refused() {
         stage.no("write", &json!({ "path": "folder", "content": "" })),
         "cannot write `folder`: it is a folder"
     );
+    let slash = stage.no("write", &json!({ "path": "new/", "content": "" }));
+    assert_eq!(slash, "`new/` names a folder, not a file");
     let below = stage.no("write", &json!({ "path": "a/new/c", "content": "" }));
     assert!(below.contains("a part of its path is not a folder"), "{below}");
     assert_eq!(stage.names(), ["a", "folder/", "folder/b"]);

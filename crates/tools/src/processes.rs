@@ -1,5 +1,7 @@
-//! The processes of a call: started in a group of their own, marked, and looked for until they are gone.
+//! The processes of a call: started in a group of their own, marked, and looked for until they are gone. It must never end
+//! a process that does not bear the mark of the call or belong to its group.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,24 +16,31 @@ const MARK: &str = "RETAKE_CALL";
 /// How long one process is waited for before all are looked for again.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Starts a command in a folder, marked with the id of its call. It reads nothing; what it prints comes through pipes.
-pub(super) fn start(command: &[String], folder: &Path, call: &str) -> std::io::Result<Child> {
+/// How often all of them are looked for again while they are ended by force: whoever forks as fast as it can is faster once
+/// or twice, not that often.
+const ROUNDS: u32 = 50;
+
+/// A command in a folder, marked with the id of its call, in a process group of its own. It reads nothing.
+pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env(MARK, call).stdin(Stdio::null()).process_group(0);
+    command
+}
+
+/// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
+pub fn start(command: &[String], folder: &Path, call: &str) -> std::io::Result<Child> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "no command"));
     };
-    Command::new(program)
+    marked(OsStr::new(program), folder, call)
         .args(arguments)
-        .current_dir(folder)
-        .env(MARK, call)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
         .spawn()
 }
 
 /// Asks every process of a call to end; with `force`, ends it.
-pub(super) fn stop(group: Option<u32>, call: &str, force: bool) {
+pub fn stop(group: Option<u32>, call: &str, force: bool) {
     let signal = if force { Signal::KILL } else { Signal::TERM };
     let group = group.and_then(|group| i32::try_from(group).ok()).and_then(Pid::from_raw);
     if let Some(group) = group {
@@ -44,7 +53,7 @@ pub(super) fn stop(group: Option<u32>, call: &str, force: bool) {
 }
 
 /// The processes that bear the mark of a call, wherever they have gone to.
-pub(super) fn alive(call: &str) -> Vec<Pid> {
+pub fn alive(call: &str) -> Vec<Pid> {
     let mark = format!("{MARK}={call}");
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -60,7 +69,7 @@ pub(super) fn alive(call: &str) -> Vec<Pid> {
 }
 
 /// Waits until no process of a call is left; at most so long. Says whether none is.
-pub(super) fn wait_gone(call: &str, within: Duration) -> bool {
+pub fn wait_gone(call: &str, within: Duration) -> bool {
     for _ in 0..within.as_millis() / LOOK.as_millis() {
         let Some(pid) = alive(call).into_iter().next() else { return true };
         // Gone meanwhile is as good.
@@ -70,6 +79,19 @@ pub(super) fn wait_gone(call: &str, within: Duration) -> bool {
         }
     }
     alive(call).is_empty()
+}
+
+/// Ends every process of a call by force, however fast they make new ones; waits until none is left, for a few seconds at
+/// most. Says whether none is. Blocks.
+pub fn end(group: Option<u32>, call: &str) -> bool {
+    (0..ROUNDS).any(|_| {
+        // One that is halted starts no others while its siblings are looked for.
+        for pid in alive(call) {
+            let _ = rustix::process::kill_process(pid, Signal::STOP);
+        }
+        stop(group, call, true);
+        wait_gone(call, LOOK)
+    })
 }
 
 /// A process that has ended and is only waited for.
