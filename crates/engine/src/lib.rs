@@ -29,7 +29,9 @@ pub use files::{
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
-pub use run::{Asks, CallEnded, CallShown, Decision, Ended, Outcome, Question, RunEvent, RunRequest, Start};
+pub use run::{
+    Asks, CallEnded, CallShown, Decision, Ended, Outcome, Permit, Question, RunEvent, RunRequest, Start,
+};
 
 /// What a model can do.
 pub mod tools {
