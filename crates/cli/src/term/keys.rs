@@ -13,7 +13,7 @@ pub async fn waiting() {
     if !stdin().is_terminal() {
         return std::future::pending().await;
     }
-    let Ok(input) = AsyncFd::register_with_interest(stdin(), Interest::READABLE) else {
+    let Ok(input) = AsyncFd::with_interest(stdin(), Interest::READABLE) else {
         return std::future::pending().await;
     };
     loop {
