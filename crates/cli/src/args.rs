@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use retake_wire::{Mode, Permit};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -134,6 +135,30 @@ pub(crate) struct Repeat {
     /// Do it once, however often it is sent with this id; name messages by ids then, other names come to mean others
     #[arg(long, value_name = "ID")]
     pub(crate) request_id: Option<String>,
+}
+
+// What the model may do in one run.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct May {
+    /// What the model may do unasked in this run: ask (read), allow-edits, allow-all or plan (read, and nothing else)
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Allow this in this run, such as `edit`, `write(src/**)`, `shell(git push)` or `fetch(example.org)`; can be repeated
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+}
+
+impl May {
+    /// As the owner needs it.
+    pub(crate) fn permit(self) -> Permit {
+        Permit { mode: self.mode, allow: self.allow }
+    }
+}
+
+/// The mode of that name.
+pub(crate) fn mode(text: &str) -> std::result::Result<Mode, String> {
+    let named = Mode::ALL.into_iter().find(|mode| mode.name() == text);
+    named.ok_or_else(|| format!("a mode is one of {}", Mode::ALL.map(Mode::name).join(", ")))
 }
 
 /// How many things, at least one.

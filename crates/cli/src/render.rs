@@ -5,6 +5,8 @@ use retake_wire::Reply;
 
 use crate::ui::Look;
 
+pub(crate) mod agent;
+pub(crate) mod calls;
 pub(crate) mod content;
 pub(crate) mod entries;
 pub(crate) mod files;
@@ -52,6 +54,13 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Differences(it) => folder::differences(look, it),
         Reply::Workspace(it) => workspace::shown(look, it),
         Reply::Pruned(it) => workspace::pruned(look, it),
+        Reply::Todo(it) => agent::todo(look, it),
+        Reply::Jobs(it) => agent::jobs(look, it),
+        Reply::JobOutput(it) => agent::job_output(look, it),
+        Reply::Tools(it) => agent::tools(look, it),
+        Reply::Permissions(it) => agent::permissions(look, it),
+        Reply::Waiting(it) => agent::waiting(look, it),
+        Reply::Cost(it) => agent::cost(look, it),
         Reply::History(it) => {
             it.prompts.iter().map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n").collect()
         }

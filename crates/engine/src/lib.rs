@@ -19,7 +19,7 @@ mod run;
 pub mod secret;
 pub mod settings;
 
-pub use agent::AgentConfig;
+pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRules, Todo, TodoState, Used};
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
@@ -29,7 +29,9 @@ pub use files::{
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
-pub use run::{Asks, CallEnded, CallShown, Decision, Ended, Outcome, Question, RunEvent, RunRequest, Start};
+pub use run::{
+    Asks, CallEnded, CallShown, Decision, Ended, Outcome, Permit, Question, RunEvent, RunRequest, Start,
+};
 
 /// What a model can do.
 pub mod tools {
