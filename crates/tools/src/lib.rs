@@ -13,6 +13,7 @@ pub mod mcp;
 mod printed;
 pub mod processes;
 mod sandbox;
+mod secret;
 mod set;
 mod shell;
 mod todo;
