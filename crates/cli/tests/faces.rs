@@ -10,5 +10,6 @@ mod chat;
 mod chat_more;
 mod errors;
 mod folders;
+mod mcp;
 mod rendering;
 mod verbs;

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use retake_core::{Head, Hint, Refusal, Remedy, Unfit};
+use retake_core::{Head, Hint, Refusal, Remedy, RunRefusal, Unfit};
 use retake_store::StoreError;
 use retake_worktree::WorktreeError;
 
@@ -100,6 +100,13 @@ impl From<StoreError> for EngineError {
         let (kind, code, hint) = match &error {
             StoreError::Refused(refusal) => return refused(refusal),
             StoreError::StaleFiles(_) | StoreError::Unsettled | StoreError::NothingToDo => of_files(&error),
+            StoreError::Runs(refusal) => of_runs(*refusal),
+            StoreError::CallBegun(_) => {
+                (Kind::Refused, "call_begun", "give each call a name of its own".into())
+            }
+            StoreError::UnknownCall(_) => {
+                (Kind::NotFound, "unknown_call", "write a call down before it runs".into())
+            }
             StoreError::UnknownConversation(_) => (
                 Kind::NotFound,
                 "unknown_conversation",
@@ -246,5 +253,16 @@ fn refused(refusal: &Refusal) -> EngineError {
         head,
         hint: Some(refusal.hint()),
         ..EngineError::new(kind, refusal.code(), refusal.to_string())
+    }
+}
+
+/// What the runs of a conversation do not allow.
+fn of_runs(refusal: RunRefusal) -> (Kind, &'static str, Hint) {
+    match refusal {
+        RunRefusal::Running => (Kind::Refused, "run_active", "stop it first (Ctrl-C), then go on".into()),
+        RunRefusal::Waiting => (Kind::Refused, "run_waiting", "wait until its turn has come".into()),
+        RunRefusal::NothingQueued => (Kind::Refused, "nothing_waits", "there is nothing to take back".into()),
+        RunRefusal::NothingRuns => (Kind::Refused, "nothing_runs", "there is nothing to stop".into()),
+        RunRefusal::Fenced => (Kind::Stale, "fenced", "ask again".into()),
     }
 }

@@ -13,6 +13,7 @@ use crate::engine::{Engine, Parts};
 use crate::error::Result;
 use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
+use crate::mcp::McpFiles;
 use crate::model::Models;
 use crate::secret::Environment;
 use crate::settings::Settings;
@@ -24,6 +25,8 @@ pub struct OpenRequest {
     pub data_dir: PathBuf,
     /// How long to wait for another owner to end.
     pub wait_for_owner: Duration,
+    /// The user's files about MCP servers.
+    pub mcp: McpFiles,
     /// The settings.
     pub settings: Settings,
     /// Where keys may be.
@@ -48,8 +51,9 @@ impl Engine {
         let models = Arc::new(models);
         let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
         let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
+        let (mcp, agent) = (Some(request.mcp), None);
         let parts =
-            Parts { store, clock, random, models, system_prompt, user: request.user, files, agent: None };
+            Parts { store, clock, random, models, system_prompt, user: request.user, files, mcp, agent };
         let engine = Self::start(parts).await?;
         let mut notices = opened.notices;
         notices.extend(engine.settle_files().await?);

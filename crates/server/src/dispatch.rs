@@ -4,6 +4,7 @@ mod changes;
 mod erase;
 mod files;
 mod folders;
+mod mcp;
 mod port;
 mod reads;
 mod steps;
@@ -51,6 +52,11 @@ impl InProcess {
             Request::ImportLines(lines) => self.import_lines(lines).await,
             Request::ImportEnd(of) => self.import_end(&of.conversation).await,
             Request::Models => self.models().await,
+            Request::McpList(of) => self.mcp_list(of).await,
+            Request::McpTools(of) => self.mcp_tools(of).await,
+            Request::McpAdd(add) => self.mcp_add(add),
+            Request::McpRemove(of) => self.mcp_remove(&of),
+            Request::McpAllow(allow) => self.mcp_allow(&allow),
             Request::Backup(backup) => self.backup(backup).await,
             Request::Doctor(doctor) => self.doctor(doctor).await,
             Request::History(history) => self.history(history).await,

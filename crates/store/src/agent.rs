@@ -1,10 +1,24 @@
-//! What a store keeps for turns with tools: what entries make known to later ones. All of it follows the path; what is not
-//! on it now is never given as if it were.
+//! What a store keeps for turns with tools: what entries make known to later ones, the ledger of what calls did to the world,
+//! runs, and what is settled of permissions. What is not on the path now is never given as if it were.
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, Fact};
+use retake_core::{ConversationId, Effect, EffectState, Fact, Permission, Run, RunEffect, RunInput, Runs};
 
 use crate::error::Result;
+use crate::request::{Action, Receipt};
+
+/// What steps of the runs of a conversation came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunsStepped {
+    /// What is live then.
+    pub runs: Runs,
+    /// Runs that are over by them.
+    pub over: Vec<Run>,
+    /// What is to be done, in this order; what is to be said is said.
+    pub effects: Vec<RunEffect>,
+    /// The receipts of what was said.
+    pub said: Vec<Receipt>,
+}
 
 /// What a store keeps for turns with tools. Every backend runs the same conformance suite.
 #[async_trait]
@@ -13,4 +27,29 @@ pub trait AgentStore: Send + Sync {
     async fn fact(&self, conversation: ConversationId, key: String) -> Result<Option<String>>;
     /// The same for each key that begins with `prefix`, in the order of keys.
     async fn facts(&self, conversation: ConversationId, prefix: String) -> Result<Vec<Fact>>;
+
+    /// Writes a call down, before it runs: it is durable when this returns. A second one of the same name is refused.
+    async fn begin_effect(&self, effect: Effect) -> Result<()>;
+    /// Says what came of a call, where that is not stored with its result ([`crate::SayRequest::ends`]).
+    async fn end_effect(&self, call: String, state: EffectState) -> Result<()>;
+    /// The effects that outlive a rewind, of calls on the visible path, newest first.
+    async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>>;
+    /// Those of them that an action would take off it, newest first: nothing takes them back.
+    async fn effects_taken_back(&self, conversation: ConversationId, action: Action) -> Result<Vec<Effect>>;
+    /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now:
+    /// a call that is asked for again after a rewind is known by it.
+    async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>>;
+
+    /// Takes steps of the runs of a conversation, all or none. Words that are said by them are said in the same transaction;
+    /// words that wait or were said already, by their request, are not taken twice.
+    async fn step_runs(&self, conversation: ConversationId, inputs: Vec<RunInput>) -> Result<RunsStepped>;
+    /// The runs of a conversation, newest first.
+    async fn runs(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Run>>;
+    /// The runs of all conversations that run or wait.
+    async fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>>;
+
+    /// What is settled of a conversation's permissions; a fork begins with nothing.
+    async fn permission(&self, conversation: ConversationId) -> Result<Option<Permission>>;
+    /// Settles them.
+    async fn set_permission(&self, conversation: ConversationId, permission: Permission) -> Result<()>;
 }

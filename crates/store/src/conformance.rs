@@ -7,20 +7,24 @@ mod agent;
 mod basics;
 mod branches;
 mod concurrency;
+mod effects;
 mod files;
 mod folds;
 mod forgetting;
 mod reading;
+mod runs;
 mod stage;
 
 pub use agent::*;
 pub use basics::*;
 pub use branches::*;
 pub use concurrency::*;
+pub use effects::*;
 pub use files::*;
 pub use folds::*;
 pub use forgetting::*;
 pub use reading::*;
+pub use runs::*;
 pub use stage::Stage;
 
 /// Makes a test of every case that holds for every backend. `$open` is an expression that gives a new store as
@@ -82,6 +86,14 @@ macro_rules! conformance {
             a_workspace_is_forgotten
             the_last_fact_on_the_path_counts
             facts_go_along_with_what_is_restored_and_erased
+            a_call_is_written_down_once_and_ends_with_its_result
+            effects_that_outlive_a_rewind_are_told
+            an_equal_call_is_known_again_after_a_rewind
+            one_runs_and_one_waits
+            steps_of_runs_are_all_or_none
+            words_that_wait_are_said_once
+            a_step_back_ends_the_run_that_stood_there
+            permissions_and_waiting_words_are_erased_by_their_text
         );
     };
     (@ $open:expr; $($case:ident)*) => {

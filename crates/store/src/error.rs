@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, EntryId, OpNo, Refusal, RequestId, Revision};
+use retake_core::{ConversationId, EntryId, OpNo, Refusal, RequestId, Revision, RunRefusal};
 
 /// The result of a store's work.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -36,6 +36,15 @@ pub enum StoreError {
     /// Files of another operation are not settled yet.
     #[error("another operation on these files is not finished")]
     Unsettled,
+    /// The runs of the conversation do not allow it.
+    #[error("{}", of_runs(.0))]
+    Runs(RunRefusal),
+    /// A call of this name is in the ledger already: it was begun before.
+    #[error("call {0} was begun before")]
+    CallBegun(String),
+    /// No call of this name is in the ledger.
+    #[error("there is no call {0}")]
+    UnknownCall(String),
     /// There is nothing to be done.
     #[error("there is nothing to be done")]
     NothingToDo,
@@ -155,6 +164,24 @@ impl StoreError {
             Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
             Self::NotDurable(why) => why.contains("disk is full"),
             _ => false,
+        }
+    }
+}
+
+impl From<RunRefusal> for StoreError {
+    fn from(refusal: RunRefusal) -> Self {
+        Self::Runs(refusal)
+    }
+}
+
+fn of_runs(refusal: &RunRefusal) -> &'static str {
+    match refusal {
+        RunRefusal::Running => "a model is answering in this conversation",
+        RunRefusal::Waiting => "something is waiting for its turn in this conversation",
+        RunRefusal::NothingQueued => "nothing is waiting for its turn",
+        RunRefusal::NothingRuns => "nothing is being answered",
+        RunRefusal::Fenced => {
+            "the run has lost its leave to write: it was stopped, or what it stood on was taken back"
         }
     }
 }

@@ -20,7 +20,7 @@ pub mod rows;
 mod sqlite;
 mod store;
 
-pub use agent::AgentStore;
+pub use agent::{AgentStore, RunsStepped};
 pub use error::{Result, StoreError};
 pub use files::{
     CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf,
@@ -49,6 +49,3 @@ pub use rows::Backend;
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;
-
-mod stub;
-pub use stub::*;

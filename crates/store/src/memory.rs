@@ -77,6 +77,10 @@ impl Backend for Memory {
 }
 
 impl Transactions for MemoryRows {
+    fn owner(&self) -> u64 {
+        self.owner
+    }
+
     fn begin(&mut self) -> Result<()> {
         let shared = self.memory.shared();
         if shared.owner != self.owner {

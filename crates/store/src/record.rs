@@ -5,6 +5,7 @@
 //! [`retake_core::Change::Unknown`], which makes its conversation read-only. The formats have no version of
 //! their own; the file's (`PRAGMA user_version`) is theirs. Golden files in `tests/golden` pin them.
 
+mod agent;
 mod content;
 mod export;
 mod files;
@@ -13,9 +14,13 @@ mod full;
 mod golden;
 mod op;
 mod place;
+mod run;
 mod state;
 mod stream;
 
+pub(crate) use agent::{
+    decode_effect_class, decode_effect_state, decode_permission, encode_effect_state, encode_permission,
+};
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub use export::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, decode_export_header, decode_exported, encode_export_header,
@@ -29,6 +34,7 @@ pub(crate) use full::encode_full;
 pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};
 pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
 pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};
+pub(crate) use run::{decode_run, encode_run};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
 

@@ -1,8 +1,8 @@
 //! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
 
 use retake_core::{
-    ContentHash, ConversationId, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path, Reason,
-    Revision, Role, Seen, Step, Time, Totals, Usage,
+    ContentHash, ConversationId, EffectState, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path,
+    Reason, Revision, Role, Seen, Step, Time, Totals, Usage,
 };
 
 /// Who asks, when, by which request.
@@ -58,7 +58,7 @@ pub struct SayRequest {
     /// For an answer: the run that gives it.
     pub answering: Option<retake_core::Answering>,
     /// For a result: the call of the ledger that ends with it, and what came of it.
-    pub ends: Option<(String, retake_core::EffectState)>,
+    pub ends: Option<(String, EffectState)>,
     /// Of a run: its leave to write.
     pub fence: Option<retake_core::Fence>,
     /// Who speaks (the author), when it is stored, by which request.

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::query::Query;
 use crate::request::{ListRequest, SearchRequest, StreamRow};
 pub use agent::AgentRows;
-pub(crate) use agent::facts_of;
+pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 
@@ -191,6 +191,8 @@ pub trait Backend: Send + Sync + 'static {
 
 /// What the one writer does besides writing rows.
 pub trait Transactions: crate::port::Upkeep {
+    /// The epoch of this owner: another one for each that opens the store.
+    fn owner(&self) -> u64;
     /// Opens a transaction; refused when another owner has taken over.
     fn begin(&mut self) -> Result<()>;
     /// Sets a point to return to. Whatever a transaction writes, it writes behind one.

@@ -22,7 +22,7 @@ use crate::request::{
 /// A write is answered when it is durable. It is checked for what it needs and not more (design, section 1,
 /// *Head and revision*); refused, it has changed nothing. The same request id gets an equal receipt.
 #[async_trait]
-pub trait Store: FileStore + AgentStore + crate::StubStore {
+pub trait Store: FileStore + AgentStore {
     /// Makes a conversation.
     async fn create(&self, new: NewConversation) -> Result<Receipt>;
     /// Makes a fork of a conversation as it is now. Nothing is copied.

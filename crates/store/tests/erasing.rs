@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    ContentHash, Fact, FileChange, FilePath, GitMove, GitRef, Grade, Part, Record, Role, Time,
+    ContentHash, Fact, FileChange, FilePath, GitMove, GitRef, Grade, Mode, NewRun, Part, Permission, Record,
+    Role, Rule, Ruling, RunInput, Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
 use retake_store::{Action, CallsSeen, Keeper, NewCapture, NewDelta, Sqlite, Store};
@@ -69,6 +70,18 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
     stage.store.say_changed(stage.id, say, delta).await.expect("said");
     let fact = Part::Facts(vec![Fact::new("todo", SECRET), Fact::new(format!("read/{SECRET}"), "1")]);
     stage.store.say(stage.id, stage.saying(Role::Tool, vec![fact])).await.expect("said");
+    let words = Words {
+        parts: vec![Part::text(SECRET)],
+        author: String::new(),
+        request: None,
+        wording: None,
+        time: Time(1),
+    };
+    let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
+    stage.store.step_runs(stage.id, vec![RunInput::Enqueue(new, Time(1))]).await.expect("it waits");
+    let rule = |what: &str| Rule { ruling: Ruling::Allow, tool: "shell".into(), what: Some(what.into()) };
+    let permission = Permission { mode: Mode::Plan, rules: vec![rule("ls"), rule(SECRET)] };
+    stage.store.set_permission(stage.id, permission).await.expect("settled");
     let copy = stage.store.backup(None, Time(9)).await.expect("copied").path;
     (stage, copy)
 }
@@ -92,6 +105,10 @@ async fn an_erased_name_is_in_no_file_and_in_no_backup() {
     assert_eq!(holding(dir.path(), SECRET.as_bytes()), Vec::<PathBuf>::new());
     let (paths, applied, layers, changes) = kept(&copy);
     assert_eq!((paths, applied, layers), (1, 1, 1), "the plain file stays");
+    let db = rusqlite::Connection::open(&copy).expect("opened");
+    let rules: String =
+        db.query_row("SELECT permission FROM permission", [], |row| row.get(0)).expect("a row");
+    assert!(rules.contains("plan") && rules.contains("ls"), "{rules}");
     assert!(changes.contains("plain"), "{changes}");
     let named = stage.store.erased_objects().await.expect("a note");
     assert_eq!(named, [ContentHash([1; 32])], "for who has the object store");

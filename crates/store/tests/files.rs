@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{Include, Part, Projection, Reason, Role, Seen, Time, ToolOutcome, joined_text};
+use retake_core::{
+    Include, NewRun, Part, Projection, Reason, Role, RunInput, RunRefusal, Seen, Steer, Time, ToolOutcome,
+    Words, joined_text,
+};
 use retake_store::conformance::Stage;
 use retake_store::{
-    Action, Apply, By, Keeper, ListRequest, PageRequest, Reading, SearchRequest, Sqlite, Store, StoreError,
-    StreamRow,
+    Action, Apply, By, Keeper, ListRequest, PageRequest, Reading, SayRequest, SearchRequest, Sqlite, Store,
+    StoreError, StreamRow,
 };
 
 fn open(dir: &Path) -> Arc<dyn Store> {
@@ -163,6 +166,39 @@ async fn an_operation_of_a_newer_version_makes_it_read_only_never_empty() {
     assert!(matches!(&error, StoreError::Refused(refusal) if refusal.code() == "read_only"), "{error}");
     let summary = stage.store.summary(stage.id).await.expect("a summary");
     assert!(summary.read_only.is_some_and(|why| why.contains("teleport")));
+}
+
+/// What ran when its owner ended is over; what waited still waits, with its words.
+#[tokio::test]
+async fn a_run_of_a_lost_owner_is_over_and_words_still_wait() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
+    let parts = vec![Part::text("T2")];
+    let words = Words { parts, author: "ann".into(), request: None, wording: None, time: Time(1) };
+    let ask = |words| {
+        let new = NewRun { words, steer: Steer::Queue, seen: None, model: None };
+        RunInput::Enqueue(new, Time(1))
+    };
+    let begin = vec![ask(None), RunInput::Claim(Time(1)), ask(Some(words.clone())), RunInput::Lost(Time(1))];
+    let began = stage.store.step_runs(stage.id, begin).await.expect("begun");
+    let run = began.runs.running.expect("an owner does not lose its own");
+    reopen(&mut stage, dir.path());
+    let live = stage.store.live_runs().await.expect("runs");
+    assert_eq!(
+        live.iter().map(|(id, run)| (*id, run.state.name())).collect::<Vec<_>>(),
+        [(stage.id, "running"), (stage.id, "queued")]
+    );
+    let inputs = vec![RunInput::Lost(Time(2)), RunInput::Claim(Time(2))];
+    let stepped = stage.store.step_runs(stage.id, inputs).await.expect("taken over");
+    let over: Vec<_> = stepped.over.iter().map(|run| (run.state.name(), run.error.as_deref())).collect();
+    assert_eq!(over, [("failed", Some("owner_lost"))]);
+    assert_eq!(stage.shows().await, "T1 T2");
+    let next = stepped.runs.running.expect("its turn has come");
+    assert!(next.fence > run.fence && next.owner != run.owner);
+    let late =
+        SayRequest { fence: Some(run.fence), ..stage.saying(Role::Assistant, vec![Part::text("late!")]) };
+    let refused = stage.store.say(stage.id, late).await;
+    assert!(matches!(refused, Err(StoreError::Runs(RunRefusal::Fenced))), "{refused:?}");
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod ask;
 mod call;
 mod fetch;
 mod files;
+pub mod mcp;
 mod printed;
 pub mod processes;
 mod sandbox;

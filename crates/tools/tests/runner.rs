@@ -3,6 +3,7 @@
 mod fetch;
 mod files;
 mod jobs;
+mod mcp;
 mod sandbox;
 mod shell;
 mod stage;

@@ -449,6 +449,11 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::Work => Reply::Work(Work { doing: Some(Doing::Reading { done: 1200, of: 50_000 }) }),
         Request::Models => Reply::Models(models()),
+        Request::McpList(_) => Reply::McpServers(super::mcp::servers()),
+        Request::McpTools(_) => Reply::McpTools(super::mcp::tools()),
+        Request::McpAdd(_) | Request::McpRemove(_) | Request::McpAllow(_) => {
+            Reply::Written(Written { path: "/home/ada/.config/retake/mcp.json".to_owned(), bytes: 140 })
+        }
         Request::Backup(_) => {
             Reply::Written(Written { path: "/home/ada/copy.db".to_owned(), bytes: 1_234_567 })
         }

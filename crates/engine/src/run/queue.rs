@@ -152,7 +152,8 @@ impl Engine {
     /// Takes back the words that wait: they come back, to be edited.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
-        for listener in self.listeners().remove(&conversation).unwrap_or_default() {
+        let listeners = self.listeners().remove(&conversation).unwrap_or_default();
+        for listener in listeners {
             let error = EngineError::new(
                 Kind::Refused,
                 "unqueued",

@@ -3,7 +3,7 @@
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Seen, Time};
 use retake_engine::store::{Action, By, Receipt, SayRequest};
-use retake_engine::{Exec, RunEvent, RunRequest, Start};
+use retake_engine::{Exec, Permit, RunEvent, RunRequest, Start};
 use retake_wire::{Action as WireAction, Attached, MarkVerb, Problem, Reply, RunStart, reply, request};
 
 use super::{head, request_id, store_problem};
@@ -154,8 +154,13 @@ impl InProcess {
         let start = match start {
             RunStart::Say { parts, .. } if conversation.is_empty() => {
                 let start = Start::Say(convert::parts_in(parts)?, None);
-                let begun =
-                    self.engine.begin(folder, RunRequest { start, model, steer: None, seen, by }).await;
+                let begun = self
+                    .engine
+                    .begin(
+                        folder,
+                        RunRequest { start, model, steer: None, permit: Permit::default(), seen, by },
+                    )
+                    .await;
                 return begun.map_err(problem);
             }
             start => start,
@@ -172,7 +177,12 @@ impl InProcess {
             Some(receipt) => self.engine.run_again(conversation, receipt, model.as_deref()).await,
             None => {
                 let start = self.start(conversation, start).await?;
-                self.engine.run(conversation, RunRequest { start, model, steer: None, seen, by }).await
+                self.engine
+                    .run(
+                        conversation,
+                        RunRequest { start, model, steer: None, permit: Permit::default(), seen, by },
+                    )
+                    .await
             }
         };
         Ok((conversation, events.map_err(problem)?))

@@ -1,14 +1,17 @@
-//! Turns with tools: what entries make known, looked up along the path.
+//! Turns with tools: what entries make known and what calls did to the world, looked up along the path; runs and permissions.
 
+mod effects;
 mod facts;
+mod runs;
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, Fact};
+use retake_core::{ConversationId, Effect, EffectState, Fact, Permission, Run, RunInput};
 
 use super::Keeper;
-use crate::agent::AgentStore;
+use crate::agent::{AgentStore, RunsStepped};
 use crate::error::Result;
-use crate::rows::{Backend, Transactions};
+use crate::request::Action;
+use crate::rows::{AgentRows as _, Backend, Transactions};
 
 #[async_trait]
 impl<B: Backend> AgentStore for Keeper<B>
@@ -21,5 +24,49 @@ where
 
     async fn facts(&self, conversation: ConversationId, prefix: String) -> Result<Vec<Fact>> {
         self.with(conversation, move |rows, loaded| facts::facts(rows, loaded, &prefix)).await
+    }
+
+    async fn begin_effect(&self, effect: Effect) -> Result<()> {
+        self.write(move |context| context.begin_effect(&effect)).await
+    }
+
+    async fn end_effect(&self, call: String, state: EffectState) -> Result<()> {
+        self.write(move |context| context.end_effect(&call, state)).await
+    }
+
+    async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>> {
+        self.with(conversation, move |rows, loaded| effects::effects(rows, loaded, limit)).await
+    }
+
+    async fn effects_taken_back(&self, conversation: ConversationId, action: Action) -> Result<Vec<Effect>> {
+        self.with(conversation, |rows, loaded| effects::taken_back(rows, loaded, action)).await
+    }
+
+    async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>> {
+        self.with(conversation, move |rows, loaded| effects::again(rows, loaded, print)).await
+    }
+
+    async fn step_runs(&self, conversation: ConversationId, inputs: Vec<RunInput>) -> Result<RunsStepped> {
+        self.write(move |context| context.step_runs(conversation, inputs)).await
+    }
+
+    async fn runs(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Run>> {
+        self.with(conversation, move |rows, loaded| rows.runs_of(loaded.row.log, limit)).await
+    }
+
+    async fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {
+        self.read(|rows| rows.live_runs()).await
+    }
+
+    async fn permission(&self, conversation: ConversationId) -> Result<Option<Permission>> {
+        self.with(conversation, |rows, loaded| rows.permission(loaded.row.log)).await
+    }
+
+    async fn set_permission(&self, conversation: ConversationId, permission: Permission) -> Result<()> {
+        self.write(move |context| {
+            let loaded = context.load(conversation)?;
+            context.rows.set_permission(&loaded.row, &permission)
+        })
+        .await
     }
 }

@@ -9,7 +9,9 @@ pub(super) use files::noted;
 
 use std::collections::{BTreeSet, HashSet};
 
-use retake_core::{By, Change, ContentHash, ConversationId, EntryId, LabelTarget, OpNo, Part, Pos, Source};
+use retake_core::{
+    By, Change, ContentHash, ConversationId, EntryId, LabelTarget, OpNo, Part, Pos, Source, Time, Words,
+};
 
 use super::Context;
 use super::decide::locate;
@@ -54,8 +56,8 @@ impl<T: Transactions> Context<T> {
         print: Fingerprint,
     ) -> Result<Receipt> {
         let Reach { family, rows: erasure, files } = self.reach(loaded, what)?;
-        let streams = what.matching.map_or(Ok(0), |text| self.erase_streams(&family, text))?;
-        if erasure.entries.is_empty() && erasure.ops.is_empty() && streams == 0 && files.is_empty() {
+        let loose = what.matching.map_or(Ok(0), |text| self.erase_loose(&family, text, by.time))?;
+        if erasure.entries.is_empty() && erasure.ops.is_empty() && loose == 0 && files.is_empty() {
             let plan =
                 loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
             return Ok(receipt_of(loaded, retake_core::Commit::default(), &plan, None));
@@ -103,6 +105,27 @@ impl<T: Transactions> Context<T> {
         self.rows.erase(LogNo(0), &Erasure::default())?;
         self.scrub();
         Ok(())
+    }
+
+    /// Drops what is beside the log and contains a text: streams in progress, words that wait, rules; how many there were.
+    fn erase_loose(&mut self, family: &[Loaded], text: &str, now: Time) -> Result<usize> {
+        let mut dropped = self.erase_streams(family, text)?;
+        for member in family {
+            let holds = |words: &Words| {
+                words.author.contains(text) || words.parts.iter().any(|part| part_contains(part, text))
+            };
+            dropped += self.erase_words(member, holds, now)?;
+            let Some(mut permission) = self.rows.permission(member.row.log)? else { continue };
+            let all = permission.rules.len();
+            permission.rules.retain(|rule| {
+                !rule.tool.contains(text) && !rule.what.as_deref().is_some_and(|what| what.contains(text))
+            });
+            if permission.rules.len() < all {
+                dropped += 1;
+                self.rows.set_permission(&member.row, &permission)?;
+            }
+        }
+        Ok(dropped)
     }
 
     /// Drops streams in progress that contain a text; how many there were.

@@ -157,6 +157,7 @@ impl<T: Transactions> Context<T> {
         if let Some(receipt) = self.delivered_before(&loaded, say.platform_id.as_deref())? {
             return Ok(receipt);
         }
+        self.admit(&loaded, say.fence)?;
         let seen = say.seen.map(|id| locate(&self.rows, &loaded, id)).transpose()?;
         let records = loaded.records(&self.rows);
         let commit = loaded.conversation.say(
@@ -175,6 +176,9 @@ impl<T: Transactions> Context<T> {
             },
         )?;
         let after = self.append(&loaded, &commit, &say.by, print)?;
+        if let Some((call, state)) = &say.ends {
+            self.end_effect(call, *state)?;
+        }
         if say.answering.is_some() {
             self.rows.set_stream(loaded.row.log, None)?;
         }
@@ -239,9 +243,10 @@ impl<T: Transactions> Context<T> {
             return Ok(receipt_of(&loaded, commit, &plan, composer));
         }
         let after = self.append(&loaded, &commit, &apply.by, print)?;
-        let receipt = receipt_of(&after, commit, &plan, composer);
         self.stage(after);
-        Ok(receipt)
+        self.runs_after(id, &commit, apply.by.time)?;
+        let after = self.load(id)?;
+        Ok(receipt_of(&after, commit, &plan, composer))
     }
 
     /// The receipt of what the same request made, before anything else of it is looked at.

@@ -1,16 +1,23 @@
 //! Rows for turns with tools, in memory.
 
-use retake_core::{Entry, Fact};
+use retake_core::{
+    ConversationId, Effect, EffectState, Entry, Fact, Fence, Permission, Run, RunNo, RunState, Runs,
+};
 use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
+use super::data::misplaced;
 use crate::error::Result;
-use crate::rows::{AgentRows, Key, LogNo, facts_of};
+use crate::rows::{AgentRows, ConversationRow, Key, LogNo, facts_of, outlives};
 
 /// Everything for turns with tools.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agent {
     facts: RedBlackTreeMapSync<(LogNo, String, u64), String>,
+    /// By log, entry, and their order there.
+    effects: RedBlackTreeMapSync<(LogNo, u64, u64), Effect>,
+    runs: RedBlackTreeMapSync<(LogNo, RunNo), Run>,
+    permissions: RedBlackTreeMapSync<LogNo, Permission>,
 }
 
 impl Agent {
@@ -26,6 +33,19 @@ impl Agent {
         for fact in facts_of(&entry.parts) {
             self.facts.remove_mut(&(key.log, fact.key.clone(), key.seq));
         }
+        let of = |no| (key.log, key.seq, no);
+        let effects: Vec<_> = self.effects.range(of(0)..=of(u64::MAX)).map(|(at, _)| *at).collect();
+        for at in effects {
+            if let Some(effect) = self.effects.get_mut(&at) {
+                effect.print = [0; 16];
+            }
+        }
+    }
+}
+
+impl Agent {
+    fn runs(&self, log: LogNo) -> impl DoubleEndedIterator<Item = &Run> {
+        self.runs.range((log, RunNo(0))..=(log, RunNo(u64::MAX))).map(|(_, run)| run)
     }
 }
 
@@ -40,5 +60,83 @@ impl AgentRows for MemoryRows {
         let facts = self.data.agent.facts.range((log, prefix.to_owned(), 0)..);
         let like = facts.take_while(|((of, key, _), _)| *of == log && key.starts_with(prefix));
         Ok(like.map(|((_, key, seq), value)| (*seq, Fact::new(key, value))).collect())
+    }
+
+    fn insert_effect(&mut self, _root: LogNo, key: Key, effect: &Effect) -> Result<()> {
+        let of = |no| (key.log, key.seq, no);
+        let effects = &mut self.data.agent.effects;
+        let last = effects.range(of(0)..=of(u64::MAX)).next_back().map_or(0, |((.., no), _)| *no);
+        effects.insert_mut(of(last + 1), effect.clone());
+        Ok(())
+    }
+
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool> {
+        let effects = &mut self.data.agent.effects;
+        let named = effects.iter().find(|(_, effect)| effect.call == call).map(|(at, _)| *at);
+        let effect = named.and_then(|at| effects.get_mut(&at));
+        Ok(effect.map(|effect| effect.state = state).is_some())
+    }
+
+    fn has_effect(&self, call: &str) -> Result<bool> {
+        Ok(self.data.agent.effects.values().any(|effect| effect.call == call))
+    }
+
+    fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {
+        let effects = self.data.agent.effects.range((log, from, 0)..=(log, to, u64::MAX)).rev();
+        let lasting = effects.map(|(_, effect)| effect).filter(|effect| outlives(effect.class));
+        Ok(lasting.take(limit).cloned().collect())
+    }
+
+    fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
+        let mut found = Vec::new();
+        for ((log, seq, no), effect) in self.data.agent.effects.iter() {
+            let equal = effect.print == print && outlives(effect.class);
+            if equal && self.data.log(*log)?.row.root == root {
+                found.push(((effect.began, *log, *seq, *no), effect));
+            }
+        }
+        found.sort_by_key(|(order, _)| std::cmp::Reverse(*order));
+        Ok(found.into_iter().map(|((_, log, seq, _), effect)| (Key { log, seq }, effect.clone())).collect())
+    }
+
+    fn live_runs_of(&self, log: LogNo) -> Result<Runs> {
+        let runs = || self.data.agent.runs(log);
+        let one = |state| runs().find(|run| run.state == state).cloned();
+        Ok(Runs {
+            running: one(RunState::Running),
+            queued: one(RunState::Queued),
+            last: runs().next_back().map_or(RunNo(0), |run| run.no),
+            fence: runs().map(|run| run.fence).max().unwrap_or(Fence(0)),
+        })
+    }
+
+    fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()> {
+        let clashes = |other: &Run| {
+            let both_live = other.state == run.state && !run.state.is_over();
+            other.no != run.no && (both_live || (other.fence == run.fence && run.fence > Fence(0)))
+        };
+        if self.data.agent.runs(home.log).any(clashes) {
+            return Err(misplaced(format!("run {} of conversation {}", run.no.0, home.log.0)));
+        }
+        self.data.agent.runs.insert_mut((home.log, run.no), run.clone());
+        Ok(())
+    }
+
+    fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>> {
+        Ok(self.data.agent.runs(log).rev().take(limit).cloned().collect())
+    }
+
+    fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {
+        let live = self.data.agent.runs.iter().filter(|(_, run)| !run.state.is_over());
+        live.map(|((log, _), run)| Ok((self.data.log(*log)?.row.id, run.clone()))).collect()
+    }
+
+    fn permission(&self, log: LogNo) -> Result<Option<Permission>> {
+        Ok(self.data.agent.permissions.get(&log).cloned())
+    }
+
+    fn set_permission(&mut self, home: &ConversationRow, permission: &Permission) -> Result<()> {
+        self.data.agent.permissions.insert_mut(home.log, permission.clone());
+        Ok(())
     }
 }

@@ -28,6 +28,8 @@ macro_rules! variants {
     };
 }
 
+mod agent;
+
 variants! { PARTS, part_name: Part {
     Part::Text(_) => "text",
     Part::Image { .. } => "image",

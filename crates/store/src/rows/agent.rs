@@ -1,8 +1,8 @@
 //! Rows for turns with tools. Part of the seam between the store's logic and its backends.
 
-use retake_core::{Fact, Part};
+use retake_core::{ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, Runs};
 
-use super::LogNo;
+use super::{ConversationRow, Key, LogNo};
 use crate::error::Result;
 
 /// Rows for turns with tools, within one transaction.
@@ -11,6 +11,31 @@ pub trait AgentRows {
     fn fact_before(&self, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>>;
     /// The facts of a log whose key begins with `prefix`, by key and then by entry.
     fn facts_like(&self, log: LogNo, prefix: &str) -> Result<Vec<(u64, Fact)>>;
+
+    /// Adds an effect of a call that this entry asks for.
+    fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()>;
+    /// Says what came of a call; whether there is one of that name.
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool>;
+    /// Whether there is a call of that name.
+    fn has_effect(&self, call: &str) -> Result<bool>;
+    /// The last effects that outlive a rewind in a range of a log, newest first, at most `limit`.
+    fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>>;
+    /// The effects that outlive a rewind, of calls with this digest in a tree of forks, newest first.
+    fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>>;
+
+    /// The live runs of a log, the last number and the last fence.
+    fn live_runs_of(&self, log: LogNo) -> Result<Runs>;
+    /// Adds or overwrites a run. Another one that runs, or waits, is damage.
+    fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()>;
+    /// The runs of a log, newest first, at most `limit`.
+    fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>>;
+    /// The live runs of all logs.
+    fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>>;
+
+    /// What is settled of permissions.
+    fn permission(&self, log: LogNo) -> Result<Option<Permission>>;
+    /// Settles them.
+    fn set_permission(&mut self, home: &ConversationRow, permission: &Permission) -> Result<()>;
 }
 
 /// The facts that an entry makes known. Of two with one key the later one counts.
@@ -20,4 +45,9 @@ pub(crate) fn facts_of(parts: &[Part]) -> impl Iterator<Item = &Fact> {
         _ => None,
     });
     facts.flatten()
+}
+
+/// Whether an effect outlives a rewind: nothing of the store takes it back.
+pub(crate) fn outlives(class: EffectClass) -> bool {
+    matches!(class, EffectClass::Compensable | EffectClass::External)
 }

@@ -1,18 +1,27 @@
 //! Rows for turns with tools.
 
+pub(super) mod effects;
 pub(super) mod facts;
+mod runs;
 
-use retake_core::Fact;
+use retake_core::{ConversationId, Effect, EffectState, Fact, Permission, Run, Runs};
+use rusqlite::params;
 
-#[cfg(test)]
-use super::cells::Sql;
+use super::cells::{Sql, first, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
-use crate::rows::{AgentRows, LogNo};
+use crate::record::{decode_permission, encode_permission};
+use crate::rows::{AgentRows, ConversationRow, Key, LogNo};
+
+const PERMISSION: Sql = (
+    "read what is permitted",
+    "SELECT permission FROM permission
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1",
+);
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[&[Sql]] = &[facts::READS];
+pub(super) const READS: &[&[Sql]] = &[facts::READS, effects::READS, runs::READS, &[PERMISSION]];
 
 impl AgentRows for SqliteRows {
     fn fact_before(&self, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>> {
@@ -21,5 +30,51 @@ impl AgentRows for SqliteRows {
 
     fn facts_like(&self, log: LogNo, prefix: &str) -> Result<Vec<(u64, Fact)>> {
         facts::like(&self.db, log, prefix)
+    }
+
+    fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()> {
+        effects::insert(&self.db, root, key, effect)
+    }
+
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool> {
+        effects::set(&self.db, call, state)
+    }
+
+    fn has_effect(&self, call: &str) -> Result<bool> {
+        effects::is_there(&self.db, call)
+    }
+
+    fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {
+        effects::within(&self.db, log, from, to, limit)
+    }
+
+    fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
+        effects::like(&self.db, root, print)
+    }
+
+    fn live_runs_of(&self, log: LogNo) -> Result<Runs> {
+        runs::live(&self.db, log)
+    }
+
+    fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()> {
+        runs::set(&self.db, home, run)
+    }
+
+    fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>> {
+        runs::newest(&self.db, log, limit)
+    }
+
+    fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {
+        runs::all_live(&self.db)
+    }
+
+    fn permission(&self, log: LogNo) -> Result<Option<Permission>> {
+        let name = || format!("what is permitted in conversation number {}", log.0);
+        first(&self.db, PERMISSION, [log.0], name, |cells| decode_permission(&cells.next::<String>()?))
+    }
+
+    fn set_permission(&mut self, home: &ConversationRow, permission: &Permission) -> Result<()> {
+        let sql = ("settle what is permitted", "REPLACE INTO permission VALUES (?, ?, ?)");
+        run(&self.db, sql, params![home.root.0, home.log.0, encode_permission(permission)]).map(drop)
     }
 }

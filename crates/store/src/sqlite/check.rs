@@ -16,7 +16,7 @@ use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
 use crate::lock::{io, utc};
 use crate::port::{Findings, Upkeep};
-use crate::rows::{ConversationRow, LogNo, Rows as _, facts_of};
+use crate::rows::{AgentRows as _, ConversationRow, LogNo, Rows as _, facts_of};
 
 /// Entries and operations that are read at a time.
 const CHUNK: u64 = 1000;
@@ -69,6 +69,12 @@ impl SqliteRows {
             }
             Err(error) => wrong.push(error.to_string()),
         }
+        let rest = [
+            self.effects_in(home.log, 1, last, usize::MAX).map(drop),
+            self.runs_of(home.log, usize::MAX).map(drop),
+            self.permission(home.log).map(drop),
+        ];
+        wrong.extend(rest.into_iter().filter_map(Result::err).map(|error| error.to_string()));
         for no in 1..=home.now.head.op.0 {
             if let Err(error) = operation::one(&self.db, home.log, OpNo(no)) {
                 wrong.push(format!("conversation {}: {error}", home.id));

@@ -44,6 +44,7 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
         search::remove(db, packed, &text)?;
     }
     agent::facts::remove(db, key)?;
+    agent::effects::erase(db, key)?;
     let sql = (
         "erase an entry",
         "UPDATE entry SET content = ?2, usage = NULL, flags = flags | 16,
@@ -141,6 +142,11 @@ UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint 
   AND (now.delta, now.summary, now.fingerprint) IS NOT (operation.delta, operation.summary, operation.fingerprint);
 DELETE FROM main.fact WHERE NOT EXISTS (SELECT 1 FROM store.fact AS now WHERE now.root = fact.root
   AND now.log = fact.log AND now.key = fact.key AND now.seq = fact.seq);
+UPDATE main.effect SET print = now.print FROM store.effect AS now
+  WHERE now.call = effect.call AND now.print <> effect.print;
 DELETE FROM main.state;
 DELETE FROM main.stream;
+DELETE FROM main.run;
+DELETE FROM main.permission;
+INSERT INTO main.permission SELECT now.* FROM store.permission AS now JOIN main.conversation USING (log);
 ";

@@ -3,7 +3,7 @@
 //! Entries are keyed by one number, `log << 32 | seq`: a log's entries lie together and in order, a range of them
 //! is a range of keys, and the full-text index names rows by the same number. A log belongs to one root for ever,
 //! so the key names the root too; every other index begins with it, so that the same schema can be divided by root.
-//! The two exceptions find a conversation when nothing but its id or its request is known.
+//! The exceptions find a conversation when nothing but its id or its request is known, and a call by its name.
 //!
 //! Indexes are partial where they can be: something plainly said touches the table, its id, its request and the
 //! full text. Positions are `depth << 40 | seq`, relative to the lineage, as in core.
@@ -238,7 +238,8 @@ CREATE TABLE git_move (
 /// All that was there at a capture that somebody named.
 const MANIFESTS: &str = "ALTER TABLE capture ADD COLUMN manifest BLOB;";
 
-/// Turns with tools: what entries make known, by key.
+/// Turns with tools: what entries make known, by key; the ledger of effects, whose calls have names of their own so that
+/// they are found by nothing else; runs, of which one runs and one waits at most; permissions.
 const AGENT: &str = "
 CREATE TABLE fact (
   root INTEGER NOT NULL,
@@ -248,4 +249,40 @@ CREATE TABLE fact (
   value TEXT NOT NULL,
   PRIMARY KEY (root, log, key, seq)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE effect (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  call TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  class TEXT NOT NULL,
+  print BLOB NOT NULL,
+  began INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (root, log, seq, no)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX effect_call ON effect (call);
+CREATE INDEX effect_print ON effect (root, print);
+
+CREATE TABLE run (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  fence INTEGER NOT NULL,
+  run TEXT NOT NULL,
+  PRIMARY KEY (root, log, no)
+) STRICT;
+CREATE UNIQUE INDEX run_running ON run (root, log) WHERE state = 'running';
+CREATE UNIQUE INDEX run_queued ON run (root, log) WHERE state = 'queued';
+CREATE UNIQUE INDEX run_fence ON run (root, log, fence) WHERE fence > 0;
+
+CREATE TABLE permission (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  permission TEXT NOT NULL,
+  PRIMARY KEY (root, log)
+) STRICT;
 ";

@@ -35,6 +35,10 @@ impl SqliteRows {
 }
 
 impl Transactions for SqliteRows {
+    fn owner(&self) -> u64 {
+        self.epoch.unsigned_abs()
+    }
+
     fn begin(&mut self) -> Result<()> {
         self.fresh = true;
         self.command("begin a change", "BEGIN IMMEDIATE")?;

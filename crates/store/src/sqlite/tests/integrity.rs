@@ -117,6 +117,26 @@ fn an_index_of_facts_that_does_not_fit_is_told_and_made_anew() {
 }
 
 #[test]
+fn rows_of_turns_that_can_not_be_read_are_told() {
+    let mut kit = kit();
+    for (sql, word) in [
+        ("INSERT INTO run VALUES (1, 1, 1, 'running', 1, '{}')", "run"),
+        ("UPDATE run SET run = 'x', state = 'asleep'", "run"),
+        ("INSERT INTO permission VALUES (1, 1, '{}')", "permitted"),
+        ("INSERT INTO effect VALUES (1, 1, 1, 1, 'c', 't', 'external', x'00', 1, 'begun')", "effect"),
+    ] {
+        let before = kit.store.writer.check().unwrap().problems.len();
+        kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
+        let problems = kit.store.writer.check().unwrap().problems;
+        assert!(
+            problems.len() >= before.max(1) && problems.iter().any(|text| text.contains(word)),
+            "{problems:?}"
+        );
+    }
+    assert_eq!(kit.store.writer.check().unwrap().problems.len(), 3);
+}
+
+#[test]
 fn a_full_disk_is_told_and_changes_nothing() {
     let mut kit = kit();
     let limit = |rows: &crate::sqlite::SqliteRows, pages: i64| {

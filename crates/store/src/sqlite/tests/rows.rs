@@ -1,8 +1,9 @@
 //! What is written is read back equal.
 
 use retake_core::{
-    Answering, Change, EntryId, Flags, Fold, FoldId, Folds, Head, Mark, MarkChange, Marks, OpNo, Part, Path,
-    Pos, Reason, Revision, Role, Span, State, Step, Stretch, Time, Usage,
+    Answering, Change, EntryId, Fence, Flags, Fold, FoldId, Folds, Head, Mark, MarkChange, Marks, NewRun,
+    OpNo, Part, Path, Pos, Reason, Revision, Role, Run, RunGround, RunInput, RunNo, RunState, Runs, Span,
+    State, Steer, Step, Stretch, Tail, Time, Usage,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -10,7 +11,9 @@ use uuid::Uuid;
 use super::kit::{Kit, NOW, conversation, operation, request, said, say};
 use crate::error::StoreError;
 use crate::request::{ListRequest, StreamRow};
-use crate::rows::{Backend, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions};
+use crate::rows::{
+    AgentRows as _, Backend, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions,
+};
 
 #[test]
 fn a_conversation_and_its_fork() {
@@ -203,6 +206,28 @@ fn streams_come_and_go() {
     assert_eq!(kit.store.writer.streams().unwrap(), [stream]);
     kit.commit(|rows| rows.set_stream(LogNo(1), None).unwrap());
     assert_eq!(kit.store.writer.streams().unwrap(), []);
+}
+
+#[test]
+fn two_never_run_and_two_never_wait_whatever_is_asked_for() {
+    let mut kit = Kit::new();
+    let (mut runs, home) = (Runs::default(), kit.commit(|rows| conversation(rows, 1)));
+    let ground = RunGround { tail: Tail::default(), owner: 1, on_path: &|_| true, mark: &|_| Mark::Normal };
+    let new = NewRun { words: None, steer: Steer::Queue, seen: None, model: None };
+    for input in [RunInput::Enqueue(new.clone(), NOW), RunInput::Claim(NOW), RunInput::Enqueue(new, NOW)] {
+        runs = runs.step(input, &ground).unwrap().runs;
+    }
+    for run in [runs.running, runs.queued].into_iter().flatten() {
+        kit.commit(|rows| rows.set_run(&home, &run).unwrap());
+        let second = Run { no: RunNo(7), fence: Fence(7), ..run.clone() };
+        let same_fence = Run { no: RunNo(8), fence: Fence(1), state: RunState::Failed, ..run };
+        for bad in [second, same_fence] {
+            kit.writer().begin().unwrap();
+            kit.writer().set_run(&home, &bad).unwrap_err();
+            kit.writer().abandon();
+        }
+    }
+    assert_eq!(kit.writer().runs_of(home.log, 9).unwrap().len(), 2);
 }
 
 #[test]

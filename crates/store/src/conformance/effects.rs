@@ -1,0 +1,151 @@
+//! The ledger of effects: written before, ended after, told when a rewind leaves something behind.
+
+use std::sync::Arc;
+
+use retake_core::{Effect, EffectClass, EffectState, EntryId, Part, Reason, Role, ToolOutcome};
+
+use super::stage::{Stage, by, by_request, new_id};
+use crate::{Action, Result, SayRequest, Store, StoreError};
+
+const EXTERNAL: EffectClass = EffectClass::External;
+
+/// A model's entry of this text that asks for a call; its id.
+async fn asks(stage: &mut Stage, text: &str) -> EntryId {
+    let call = Part::ToolCall { id: format!("c-{text}"), name: "mail".into(), arguments: "{}".into() };
+    stage.send(stage.saying(Role::Assistant, vec![Part::text(text), call])).await.expect("said").entries[0]
+}
+
+fn effect(stage: &Stage, entry: EntryId, call: &str, class: EffectClass) -> Effect {
+    let (tool, print) = ("mail".into(), [u8::try_from(call.len()).expect("short"); 16]);
+    let began = by().time;
+    let (conversation, call, state) = (stage.id, call.to_owned(), EffectState::Begun);
+    Effect { call, conversation, entry, tool, class, print, began, state }
+}
+
+/// Writes a call down that the entry of this text asks for.
+async fn begins(stage: &Stage, text: &str, call: &str, class: EffectClass) -> Result<()> {
+    stage.store.begin_effect(effect(stage, stage.named(text), call, class)).await
+}
+
+fn names(effects: &[Effect]) -> String {
+    effects.iter().map(|effect| effect.call.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+async fn told(stage: &Stage) -> String {
+    names(&stage.store.effects(stage.id, 99).await.expect("effects"))
+}
+
+async fn taken_back(stage: &Stage, action: Action) -> String {
+    names(&stage.store.effects_taken_back(stage.id, action).await.expect("effects"))
+}
+
+async fn again(stage: &Stage, call: &str) -> Option<String> {
+    let print = [u8::try_from(call.len()).expect("short"); 16];
+    stage.store.effect_again(stage.id, print).await.expect("looked up").map(|effect| effect.call)
+}
+
+/// The same call is not begun twice, a result ends it once with what it says, and nothing ends what was not begun.
+pub async fn a_call_is_written_down_once_and_ends_with_its_result(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    let entry = asks(&mut stage, "a1").await;
+    let first = effect(&stage, entry, "call-1", EXTERNAL);
+    stage.store.begin_effect(first.clone()).await.expect("begun");
+    let twice = begins(&stage, "a1", "call-1", EffectClass::None).await;
+    assert!(matches!(&twice, Err(StoreError::CallBegun(call)) if call == "call-1"), "{twice:?}");
+    let nowhere = effect(&stage, EntryId::new(new_id()), "call-2", EXTERNAL);
+    let nowhere = stage.store.begin_effect(nowhere).await;
+    assert!(matches!(nowhere, Err(StoreError::UnknownEntry { .. })), "{nowhere:?}");
+    assert_eq!(stage.store.effects(stage.id, 9).await.expect("effects"), std::slice::from_ref(&first));
+    let result = Part::ToolResult { call: "c-a1".into(), content: "sent".into(), outcome: ToolOutcome::Ok };
+    let ends = |call: &str, state| Some((call.to_owned(), state));
+    let say = stage.saying(Role::Tool, vec![result]);
+    let head = stage.head().await;
+    let unknown = SayRequest { ends: ends("call-9", EffectState::Done), ..say.clone() };
+    let refused = stage.store.say(stage.id, unknown).await;
+    assert!(matches!(&refused, Err(StoreError::UnknownCall(call)) if call == "call-9"), "{refused:?}");
+    assert_eq!(stage.head().await, head, "and so nothing was said");
+    let say = SayRequest { ends: ends("call-1", EffectState::Done), by: by_request("r1"), ..say };
+    let receipt = stage.store.say(stage.id, say.clone()).await.expect("said");
+    let done = Effect { state: EffectState::Done, ..first };
+    assert_eq!(stage.store.effects(stage.id, 9).await.expect("effects"), [done]);
+    stage.store.end_effect("call-1".into(), EffectState::Failed).await.expect("ended");
+    assert_eq!(stage.store.say(stage.id, say).await.expect("again"), receipt);
+    let state = stage.store.effects(stage.id, 9).await.expect("effects")[0].state;
+    assert_eq!(state, EffectState::Failed, "a request that comes again does nothing");
+    let refused = stage.store.end_effect("call-2".into(), EffectState::Done).await;
+    assert!(matches!(refused, Err(StoreError::UnknownCall(_))), "{refused:?}");
+}
+
+/// What a rewind, an undo, a drop or a checkout would leave behind, and what is on the path, newest first.
+pub async fn effects_that_outlive_a_rewind_are_told(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    asks(&mut stage, "a1").await;
+    begins(&stage, "a1", "one", EXTERNAL).await.expect("begun");
+    begins(&stage, "a1", "file", EffectClass::Workspace).await.expect("begun");
+    stage.turn("T2").await;
+    asks(&mut stage, "a2").await;
+    for (call, class) in [("two", EffectClass::Compensable), ("three", EXTERNAL), ("look", EffectClass::None)]
+    {
+        begins(&stage, "a2", call, class).await.expect("begun");
+    }
+    let child = stage.fork(None).await;
+    assert_eq!(
+        (told(&stage).await.as_str(), told(&child).await.as_str()),
+        ("three two one", "three two one")
+    );
+    assert_eq!(names(&stage.store.effects(stage.id, 2).await.expect("effects")), "three two");
+    let (first, second) = (stage.named("T1"), stage.named("T2"));
+    for (action, expected) in [
+        (Action::Rewind(second), "three two"),
+        (Action::Rewind(first), "three two one"),
+        (Action::Undo(1), "three two"),
+        (Action::Checkout(Some(first)), "three two one"),
+        (Action::Label(Some(first), Some("x".into())), ""),
+    ] {
+        assert_eq!(taken_back(&stage, action.clone()).await, expected, "{action:?}");
+    }
+    assert_eq!(taken_back(&child, Action::Rewind(second)).await, "three two", "of the parent's part, too");
+    let entries = vec![stage.named("a1")];
+    let drop = Action::Mark { verb: Reason::Drop, entries, range: false, seen: None };
+    assert_eq!(taken_back(&stage, drop).await, "one");
+    stage.rewind("T2").await;
+    assert_eq!((told(&stage).await.as_str(), told(&child).await.as_str()), ("one", "three two one"));
+    stage.undo().await;
+    assert_eq!(taken_back(&stage, Action::Redo(1)).await, "three two");
+    stage.mark(Reason::Hide, &["a2"]).await.expect("hidden");
+    assert_eq!(told(&stage).await, "one");
+}
+
+/// An equal call that is not on the visible path is known again: rewound, hidden, or made elsewhere in the tree of forks.
+pub async fn an_equal_call_is_known_again_after_a_rewind(store: Arc<dyn Store>) {
+    let other = Stage::with_turns(Arc::clone(&store), &["T1"]).await;
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    asks(&mut stage, "a1").await;
+    begins(&stage, "a1", "x1", EXTERNAL).await.expect("begun");
+    begins(&stage, "a1", "work", EffectClass::Workspace).await.expect("begun");
+    assert_eq!(again(&stage, "x1").await, None, "it is on the path");
+    stage.mark(Reason::Hide, &["a1"]).await.expect("hidden");
+    assert_eq!(again(&stage, "x1").await.as_deref(), Some("x1"));
+    stage.mark(Reason::Show, &["a1"]).await.expect("shown");
+    assert_eq!(again(&stage, "x1").await, None);
+    let child = stage.fork(Some("T1!")).await;
+    assert_eq!(again(&child, "x1").await.as_deref(), Some("x1"), "the tree of forks has sent it");
+    stage.rewind("a1").await;
+    assert_eq!(again(&stage, "x1").await.as_deref(), Some("x1"));
+    assert_eq!(again(&stage, "work").await, None, "files are brought back");
+    assert_eq!(again(&other, "x1").await, None, "another conversation has nothing to do with it");
+    asks(&mut stage, "a2").await;
+    begins(&stage, "a2", "x2", EXTERNAL).await.expect("begun");
+    assert_eq!(again(&stage, "x2").await.as_deref(), Some("x1"), "the one that was taken back");
+    stage.rewind("a2").await;
+    assert_eq!(again(&stage, "x2").await.as_deref(), Some("x2"), "of several the last one");
+    let erased = stage.named("a2");
+    let erase = Action::Erase { entries: vec![erased], matching: None, objects: Vec::new() };
+    stage.act(erase).await.expect("erased");
+    assert_eq!(
+        again(&stage, "x2").await.as_deref(),
+        Some("x1"),
+        "a digest could confirm a guess, so it goes"
+    );
+    assert_eq!(told(&stage).await, "");
+}

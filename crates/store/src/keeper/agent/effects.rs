@@ -1,0 +1,60 @@
+//! The ledger of effects, along the path: what a rewind leaves behind, and what is about to be done again.
+
+use retake_core::{Effect, EffectState, Path};
+
+use crate::error::{Result, StoreError};
+use crate::keeper::Context;
+use crate::keeper::decide::{decide, locate, undecided};
+use crate::keeper::load::Loaded;
+use crate::request::Action;
+use crate::rows::{Fingerprint, Rows, Transactions};
+
+impl<T: Transactions> Context<T> {
+    pub(super) fn begin_effect(&mut self, effect: &Effect) -> Result<()> {
+        let loaded = self.load(effect.conversation)?;
+        let key = loaded.key(locate(&self.rows, &loaded, effect.entry)?)?;
+        if self.rows.has_effect(&effect.call)? {
+            return Err(StoreError::CallBegun(effect.call.clone()));
+        }
+        self.rows.insert_effect(loaded.row.root, key, effect)
+    }
+
+    pub(in crate::keeper) fn end_effect(&mut self, call: &str, state: EffectState) -> Result<()> {
+        match self.rows.set_effect(call, state)? {
+            true => Ok(()),
+            false => Err(StoreError::UnknownCall(call.to_owned())),
+        }
+    }
+}
+
+/// Those on the visible path, newest first.
+pub(super) fn effects<R: Rows>(rows: &R, loaded: &Loaded, limit: usize) -> Result<Vec<Effect>> {
+    along(rows, loaded, &loaded.conversation.scheduling(), limit)
+}
+
+/// Those that an action would take off it.
+pub(super) fn taken_back<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Vec<Effect>> {
+    let commit = decide(rows, loaded, &undecided(action))?;
+    let plan = loaded.conversation.plan(&loaded.records(rows), &commit)?;
+    along(rows, loaded, &plan.gone, usize::MAX)
+}
+
+fn along<R: Rows>(rows: &R, loaded: &Loaded, path: &Path, limit: usize) -> Result<Vec<Effect>> {
+    let mut found = Vec::new();
+    for span in path.spans().iter().rev() {
+        let log = loaded.key(span.last())?.log;
+        found.extend(rows.effects_in(log, span.from, span.to, limit - found.len())?);
+        if found.len() >= limit {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The last one of an equal call that is not on the visible path.
+pub(super) fn again<R: Rows>(rows: &R, loaded: &Loaded, print: Fingerprint) -> Result<Option<Effect>> {
+    let path = loaded.conversation.scheduling();
+    let mut equal = rows.effects_like(loaded.row.root, print)?.into_iter();
+    let gone = equal.find(|(key, _)| loaded.pos(*key).is_none_or(|pos| !path.contains(pos)));
+    Ok(gone.map(|(_, effect)| effect))
+}

@@ -1,0 +1,60 @@
+//! Turns with tools: the names of what a ledger says, and permissions.
+
+use retake_core::{EffectClass, EffectState, Mode, Permission, Rule, Ruling};
+use serde::{Deserialize, Serialize};
+
+use super::{Decoded, from_json, to_json};
+
+/// How the ledger says what came of a call.
+pub(crate) fn encode_effect_state(state: EffectState) -> &'static str {
+    match state {
+        EffectState::Begun => "begun",
+        EffectState::Done => "done",
+        EffectState::Failed => "failed",
+    }
+}
+
+/// What came of a call, of that word.
+pub(crate) fn decode_effect_state(name: &str) -> Decoded<EffectState> {
+    match name {
+        "begun" => Ok(EffectState::Begun),
+        "done" => Ok(EffectState::Done),
+        "failed" => Ok(EffectState::Failed),
+        _ => Err(format!("nothing that comes of a call is “{name}”")),
+    }
+}
+
+/// The class of that name.
+pub(crate) fn decode_effect_class(name: &str) -> Decoded<EffectClass> {
+    EffectClass::from_name(name).ok_or_else(|| format!("“{name}” is no class of effects"))
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PermissionRecord {
+    mode: String,
+    rules: Vec<RuleRecord>,
+}
+
+/// Ruling, tool, and what it is about.
+type RuleRecord = (String, String, Option<String>);
+
+/// What is settled of permissions.
+pub(crate) fn encode_permission(permission: &Permission) -> String {
+    let rule = |rule: &Rule| (rule.ruling.name().to_owned(), rule.tool.clone(), rule.what.clone());
+    let rules = permission.rules.iter().map(rule).collect();
+    to_json(&PermissionRecord { mode: permission.mode.name().to_owned(), rules })
+}
+
+/// What is settled by that record.
+pub(crate) fn decode_permission(json: &str) -> Decoded<Permission> {
+    let PermissionRecord { mode, rules } = from_json("permission", json)?;
+    let rule = |(ruling, tool, what): RuleRecord| {
+        let ruling = Ruling::from_name(&ruling).ok_or_else(|| format!("“{ruling}” is no ruling"))?;
+        Ok(Rule { ruling, tool, what })
+    };
+    Ok(Permission {
+        mode: Mode::from_name(&mode).ok_or_else(|| format!("“{mode}” is no mode"))?,
+        rules: rules.into_iter().map(rule).collect::<Decoded<_>>()?,
+    })
+}

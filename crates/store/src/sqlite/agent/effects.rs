@@ -1,0 +1,109 @@
+//! The ledger of effects: names, classes and digests, never what a call was told.
+
+use retake_core::{ConversationId, Effect, EffectState, EntryId, Time};
+use rusqlite::{Connection, params};
+use uuid::Uuid;
+
+use super::super::cells::{Cells, Sql, all, first, int, run};
+use crate::error::Result;
+use crate::record::{Decoded, decode_effect_class, decode_effect_state, encode_effect_state};
+use crate::rows::{Fingerprint, Key, LogNo};
+
+/// What stays of a digest: it is made from the content and could confirm a guess.
+const ERASED: Fingerprint = [0; 16];
+
+macro_rules! select {
+    ($index:literal, $rest:literal) => {
+        concat!(
+            "SELECT effect.log, effect.seq, effect.call, conversation.id, entry.id, effect.tool, effect.class, ",
+            "effect.print, effect.began, effect.state FROM effect ",
+            $index,
+            " LEFT JOIN conversation ON conversation.log = effect.log ",
+            "LEFT JOIN entry ON entry.key = effect.log << 32 | effect.seq ",
+            $rest
+        )
+    };
+}
+
+const IN: Sql = (
+    "read effects",
+    select!(
+        "",
+        "WHERE effect.root = (SELECT root FROM conversation WHERE log = ?1) AND effect.log = ?1
+         AND effect.seq BETWEEN ?2 AND ?3 AND effect.class IN ('compensable', 'external')
+         ORDER BY effect.seq DESC, effect.no DESC LIMIT ?4"
+    ),
+);
+const LIKE: Sql = (
+    "look for an equal call",
+    select!(
+        "INDEXED BY effect_print",
+        "WHERE effect.root = ?1 AND effect.print = ?2 AND effect.class IN ('compensable', 'external')
+         ORDER BY effect.began DESC, effect.log DESC, effect.seq DESC, effect.no DESC"
+    ),
+);
+const ONE: Sql = ("look a call up", "SELECT no FROM effect WHERE call = ?");
+
+/// Every statement that reads effects, for the test that none of them scans.
+#[cfg(test)]
+pub(super) const READS: &[Sql] = &[IN, LIKE, ONE];
+
+fn read(cells: &mut Cells<'_>) -> Decoded<(Key, Effect)> {
+    let key = Key { log: LogNo(cells.next()?), seq: cells.count()? };
+    Ok((
+        key,
+        Effect {
+            call: cells.next()?,
+            conversation: ConversationId::new(Uuid::from_bytes(cells.next()?)),
+            entry: EntryId::new(Uuid::from_bytes(cells.next()?)),
+            tool: cells.next()?,
+            class: decode_effect_class(&cells.next::<String>()?)?,
+            print: cells.next()?,
+            began: Time(cells.next()?),
+            state: decode_effect_state(&cells.next::<String>()?)?,
+        },
+    ))
+}
+
+pub(super) fn insert(db: &Connection, root: LogNo, key: Key, effect: &Effect) -> Result<()> {
+    let sql = (
+        "write a call down",
+        "INSERT INTO effect SELECT ?1, ?2, ?3, coalesce(max(no), 0) + 1, ?4, ?5, ?6, ?7, ?8, ?9
+         FROM effect WHERE root = ?1 AND log = ?2 AND seq = ?3",
+    );
+    let state = encode_effect_state(effect.state);
+    let (class, print, began) = (effect.class.name(), effect.print, effect.began.0);
+    let values =
+        params![root.0, key.log.0, int(key.seq), effect.call, effect.tool, class, print, began, state];
+    run(db, sql, values).map(drop)
+}
+
+pub(super) fn set(db: &Connection, call: &str, state: EffectState) -> Result<bool> {
+    let sql = ("say what came of a call", "UPDATE effect SET state = ?2 WHERE call = ?1");
+    Ok(run(db, sql, params![call, encode_effect_state(state)])? > 0)
+}
+
+pub(super) fn is_there(db: &Connection, call: &str) -> Result<bool> {
+    Ok(first(db, ONE, [call], || format!("call {call}"), |cells| cells.count())?.is_some())
+}
+
+pub(super) fn within(db: &Connection, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let name = || format!("an effect of conversation number {}", log.0);
+    all(db, IN, [log.0, int(from), int(to), limit], name, |cells| read(cells).map(|(_, effect)| effect))
+}
+
+pub(super) fn like(db: &Connection, root: LogNo, print: Fingerprint) -> Result<Vec<(Key, Effect)>> {
+    let name = || format!("an effect in the tree of conversation number {}", root.0);
+    all(db, LIKE, params![root.0, print], name, read)
+}
+
+/// Overwrites the digests of the calls that an entry asks for.
+pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
+    let sql = (
+        "erase an effect's digest",
+        "UPDATE effect SET print = ?3
+         WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq = ?2",
+    );
+    run(db, sql, params![key.log.0, int(key.seq), ERASED]).map(drop)
+}
