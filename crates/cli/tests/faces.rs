@@ -6,6 +6,7 @@ mod files;
 mod folder;
 mod world;
 
+mod agent;
 mod chat;
 mod chat_more;
 mod errors;

@@ -19,7 +19,7 @@ mod run;
 pub mod secret;
 pub mod settings;
 
-pub use agent::AgentConfig;
+pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRules, Todo, TodoState, Used};
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{

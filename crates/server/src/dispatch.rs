@@ -1,5 +1,6 @@
 //! One arm per request: names become ids, the engine does it, the answer becomes a reply. It only dispatches.
 
+mod agent;
 mod changes;
 mod erase;
 mod files;
@@ -60,6 +61,18 @@ impl InProcess {
             Request::Backup(backup) => self.backup(backup).await,
             Request::Doctor(doctor) => self.doctor(doctor).await,
             Request::History(history) => self.history(history).await,
+            Request::Decide(decide) => self.decide(decide).await,
+            Request::Respond(respond) => self.respond(respond).await,
+            Request::Todo(of) => self.todo(&of.conversation).await,
+            Request::Jobs(of) => self.jobs(&of.conversation).await,
+            Request::JobOutput(output) => self.job_output(output).await,
+            Request::JobStop(of) => self.job_stop(of).await,
+            Request::Tools(of) => self.tools(&of.conversation).await,
+            Request::Permissions(of) => self.permissions(&of.conversation).await,
+            Request::SetPermissions(set) => self.set_permissions(set).await,
+            Request::Waiting(of) => self.waiting(&of.conversation).await,
+            Request::Unqueue(of) => self.unqueue(&of.conversation).await,
+            Request::Cost(of) => self.cost(&of.conversation).await,
         }
     }
 

@@ -479,6 +479,17 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
         Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
+        Request::Decide(_) | Request::Respond(_) => Reply::Done,
+        Request::Todo(_)
+        | Request::Jobs(_)
+        | Request::JobOutput(_)
+        | Request::JobStop(_)
+        | Request::Tools(_)
+        | Request::Permissions(_)
+        | Request::SetPermissions(_)
+        | Request::Waiting(_)
+        | Request::Unqueue(_)
+        | Request::Cost(_) => super::agent::reply(request),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
     }
 }
