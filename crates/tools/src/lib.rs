@@ -24,5 +24,5 @@ pub use fetch::{FetchConfig, fetch_tool};
 pub use files::file_tools;
 pub use sandbox::{Network, Sandbox, Sandboxed};
 pub use set::{Schema, Tool, Toolbox, schema_of};
-pub use shell::{Fenced, ShellConfig, class_of, shell_tools};
+pub use shell::{Confined, ShellConfig, class_of, shell_tools};
 pub use todo::todo_tool;
