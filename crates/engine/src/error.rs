@@ -101,7 +101,9 @@ impl From<StoreError> for EngineError {
             StoreError::Refused(refusal) => return refused(refusal),
             StoreError::StaleFiles(_) | StoreError::Unsettled | StoreError::NothingToDo => of_files(&error),
             StoreError::Runs(refusal) => of_runs(*refusal),
-            StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call a name of its own".into()),
+            StoreError::CallBegun(_) => {
+                (Kind::Refused, "call_begun", "give each call a name of its own".into())
+            }
             StoreError::UnknownCall(_) => {
                 (Kind::NotFound, "unknown_call", "write a call down before it runs".into())
             }
