@@ -4,13 +4,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use retake_wire::{Mode, Permit};
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::{
     ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec, export,
-    files as folders, fold, fork, import, label, list, log, man, mark, models, new, ops, plan, redo, restore,
-    retry, rewind, say, search, targets, title, tree, undo, unfold, workspace,
+    files as folders, fold, fork, import, label, list, log, man, mark, mcp, models, new, ops, plan, redo,
+    restore, retry, rewind, say, search, targets, title, tree, undo, unfold, workspace,
 };
 
 pub(crate) mod date;
@@ -136,6 +137,30 @@ pub(crate) struct Repeat {
     pub(crate) request_id: Option<String>,
 }
 
+// What the model may do in one run.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct May {
+    /// What the model may do unasked in this run: ask (read), allow-edits, allow-all or plan (read, and nothing else)
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Allow this in this run, such as `edit`, `write(src/**)`, `shell(git push)` or `fetch(example.org)`; can be repeated
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+}
+
+impl May {
+    /// As the owner needs it.
+    pub(crate) fn permit(self) -> Permit {
+        Permit { mode: self.mode, allow: self.allow }
+    }
+}
+
+/// The mode of that name.
+pub(crate) fn mode(text: &str) -> std::result::Result<Mode, String> {
+    let named = Mode::ALL.into_iter().find(|mode| mode.name() == text);
+    named.ok_or_else(|| format!("a mode is one of {}", Mode::ALL.map(Mode::name).join(", ")))
+}
+
 /// How many things, at least one.
 pub(crate) fn how_many(text: &str) -> std::result::Result<usize, &'static str> {
     match text.parse() {
@@ -183,6 +208,7 @@ pub(crate) enum Verb {
     Export(export::Export),
     Import(import::Import),
     Models(models::Models),
+    Mcp(mcp::Mcp),
     Config(config::Config),
     Backup(backup::Backup),
     Doctor(doctor::Doctor),
@@ -229,6 +255,7 @@ impl Verb {
             Self::Export(it) => it.run(cx).await,
             Self::Import(it) => it.run(cx).await,
             Self::Models(it) => it.run(cx).await,
+            Self::Mcp(it) => it.run(cx).await,
             Self::Backup(it) => it.run(cx).await,
             Self::Doctor(it) => it.run(cx).await,
             Self::Config(_) | Self::Completions(_) | Self::Man(_) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retake_wire::reply::{Composer, Models, Receipt};
 use retake_wire::request::{Apply, History, Log, Projection};
-use retake_wire::{Action, FilesWish, Part, Reply, Request, Run, RunStart};
+use retake_wire::{Action, FilesWish, Part, Permit, Reply, Request, Run, RunStart};
 
 use crate::args::Start;
 use crate::context::Context;
@@ -16,6 +16,7 @@ use crate::term::style::Style;
 use crate::ui::{Read, Ui};
 use crate::verbs::answer::answer;
 
+mod agent;
 mod choices;
 mod commands;
 mod edit;
@@ -24,6 +25,7 @@ mod line;
 mod marks;
 mod moves;
 mod rewind;
+mod shown;
 mod switch;
 mod turn;
 mod views;
@@ -88,9 +90,10 @@ async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
     let run = Run {
         conversation,
         folder: Some(cx.folder.to_owned()),
-        start: RunStart::Say { parts: vec![Part::text(text)], seen: None },
+        start: RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None },
         model: start.model,
         head: None,
+        permit: Permit::default(),
         request_id: None,
     };
     answer(cx, run).await
@@ -103,6 +106,8 @@ struct Chat<'a> {
     conversation: Option<String>,
     /// The model that the person chose; the configured one, without.
     model: Option<String>,
+    /// What the next run may do besides: what was settled before there was a conversation to settle it for.
+    permit: Permit,
     /// The last entry that was shown.
     seen: Option<String>,
     /// What the line begins with next time.
@@ -146,6 +151,7 @@ impl<'a> Chat<'a> {
             cx,
             conversation: None,
             model,
+            permit: Permit::default(),
             seen: None,
             prefill: None,
             attached: Vec::new(),
@@ -171,11 +177,21 @@ impl<'a> Chat<'a> {
         let done = match line::read(line) {
             Line::Empty => self.empty(),
             Line::Say(text) => turn::say(self, text).await,
-            Line::Command { name, rest } => match commands::find(name) {
-                Some(command) => (command.run)(self, rest).await,
-                None => self.unknown(name, line),
-            },
+            Line::Command { name, rest } => self.command(name, rest, line).await,
         };
+        self.said(done)
+    }
+
+    /// Does a command.
+    async fn command(&mut self, name: &str, rest: &str, line: &str) -> Result {
+        match commands::find(name) {
+            Some(command) => (command.run)(self, rest).await,
+            None => self.unknown(name, line),
+        }
+    }
+
+    /// A problem is said, and the conversation goes on.
+    fn said(&mut self, done: Result) -> Result {
         match done {
             Err(failure @ Failure::Problem(_)) => self.cx.complain(&failure),
             Err(Failure::Said(_)) => Ok(()),

@@ -35,7 +35,7 @@ pub(crate) fn document(value: &impl serde::Serialize) -> String {
 /// How often it is asked how far something is.
 const ASK: Duration = Duration::from_millis(250);
 
-/// Whether a request may look through a whole folder.
+/// Whether a request may look through a whole folder, or wait for servers.
 fn takes_time(request: &Request) -> bool {
     matches!(
         request,
@@ -44,6 +44,8 @@ fn takes_time(request: &Request) -> bool {
             | Request::Edit(_)
             | Request::Checkpoint(_)
             | Request::WorkspaceShow(_)
+            | Request::McpList(_)
+            | Request::McpTools(_)
     )
 }
 

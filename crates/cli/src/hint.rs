@@ -45,6 +45,7 @@ impl Face {
             Remedy::EndJobs => ("--stop", "/rewind"),
             Remedy::Edit => ("retake edit", "/edit"),
             Remedy::Exclude => ("retake exclude", "/exclude"),
+            Remedy::Fold => ("retake fold", "retake fold"),
             Remedy::List => ("retake list", "/list"),
             Remedy::Log => ("retake log", "/log"),
             Remedy::Model => ("--model", "/model"),

@@ -6,6 +6,7 @@
 
 pub mod app;
 mod args;
+mod asked;
 mod chat;
 mod context;
 mod error;

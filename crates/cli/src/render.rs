@@ -5,6 +5,8 @@ use retake_wire::Reply;
 
 use crate::ui::Look;
 
+pub(crate) mod agent;
+pub(crate) mod calls;
 pub(crate) mod content;
 pub(crate) mod entries;
 pub(crate) mod files;
@@ -13,6 +15,7 @@ pub(crate) mod folder;
 pub(crate) mod hits;
 pub(crate) mod id;
 pub(crate) mod lists;
+pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod table;
@@ -41,6 +44,8 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Changes(it) => entries::list(look, &it.came) + &format!("revision {}\n", it.revision),
         Reply::Chunk(it) => it.text.clone(),
         Reply::Models(it) => lists::models(look, it),
+        Reply::McpServers(it) => mcp::servers(look, it),
+        Reply::McpTools(it) => mcp::tools(look, it),
         Reply::Written(it) => lists::written(it),
         Reply::Report(it) => lists::report(look, it),
         Reply::Captures(it) => files::captures(look, it),
@@ -49,6 +54,13 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Differences(it) => folder::differences(look, it),
         Reply::Workspace(it) => workspace::shown(look, it),
         Reply::Pruned(it) => workspace::pruned(look, it),
+        Reply::Todo(it) => agent::todo(look, it),
+        Reply::Jobs(it) => agent::jobs(look, it),
+        Reply::JobOutput(it) => agent::job_output(look, it),
+        Reply::Tools(it) => agent::tools(look, it),
+        Reply::Permissions(it) => agent::permissions(look, it),
+        Reply::Waiting(it) => agent::waiting(look, it),
+        Reply::Cost(it) => agent::cost(look, it),
         Reply::History(it) => {
             it.prompts.iter().map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n").collect()
         }

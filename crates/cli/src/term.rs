@@ -21,6 +21,7 @@ pub mod confirm;
 pub mod echo;
 pub mod editor;
 pub mod interrupt;
+pub mod keys;
 pub mod pager;
 pub mod pick;
 pub mod progress;

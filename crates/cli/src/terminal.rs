@@ -8,8 +8,8 @@ use crate::term::editor::{Editor, Settings};
 use crate::term::interrupt::Interrupts;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
-use crate::term::{self, confirm, echo, pager, pick, width};
-use crate::ui::{Color, Look, Read, Ui};
+use crate::term::{self, confirm, echo, keys, pager, pick, width};
+use crate::ui::{Color, Look, Pressed, Read, Ui};
 
 /// So wide is a pipe: what reads it wraps by itself.
 const PIPE: usize = 1 << 20;
@@ -132,6 +132,18 @@ impl Ui for Terminal {
         editor.read(prefill)
     }
 
+    fn answer(&mut self, prompt: &str) -> io::Result<Read> {
+        echo::show();
+        keys::forget();
+        let settings = Settings {
+            prompt: prompt.to_owned(),
+            history: Vec::new(),
+            commands: Vec::new(),
+            palette: self.out,
+        };
+        Editor::new(settings).answer()
+    }
+
     fn listen(&mut self) -> io::Result<()> {
         echo::hide();
         self.interrupts()?.forget();
@@ -142,6 +154,14 @@ impl Ui for Terminal {
         match &mut self.interrupts {
             Some(interrupts) => interrupts.next().await,
             None => std::future::pending().await,
+        }
+    }
+
+    async fn pressed(&mut self) -> Pressed {
+        tokio::select! {
+            biased;
+            () = self.interrupted() => Pressed::Interrupt,
+            () = keys::waiting() => Pressed::Keys,
         }
     }
 }

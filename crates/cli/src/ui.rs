@@ -72,10 +72,25 @@ pub trait Ui: Send {
     /// Reads what the person writes next, beginning with the prefill.
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read>;
 
+    /// Asks a question that words answer. Keys pressed before it was asked answer nothing; Ctrl-C is an answer, too.
+    fn answer(&mut self, prompt: &str) -> io::Result<Read>;
+
     /// Until the next read Ctrl-C is only what [`Ui::interrupted`] waits for, earlier presses are forgotten, and other keys wait
     /// unseen.
     fn listen(&mut self) -> io::Result<()>;
 
     /// Waits for Ctrl-C. Dropping the future loses none.
     async fn interrupted(&mut self);
+
+    /// Waits for Ctrl-C, or for other keys, which wait for the next read. Dropping the future loses none.
+    async fn pressed(&mut self) -> Pressed;
+}
+
+/// What was pressed while nobody read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pressed {
+    /// Ctrl-C.
+    Interrupt,
+    /// Other keys.
+    Keys,
 }

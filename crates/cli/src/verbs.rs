@@ -24,6 +24,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mark;
+pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod new;
 pub(crate) mod ops;

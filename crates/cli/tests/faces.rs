@@ -6,9 +6,11 @@ mod files;
 mod folder;
 mod world;
 
+mod agent;
 mod chat;
 mod chat_more;
 mod errors;
 mod folders;
+mod mcp;
 mod rendering;
 mod verbs;

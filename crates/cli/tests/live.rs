@@ -8,6 +8,7 @@ mod escapes;
 mod files;
 mod folder;
 mod keep;
+mod mcp;
 mod restore;
 mod world;
 

@@ -37,6 +37,8 @@ pub enum Remedy {
     EndJobs,
     /// Keep a message from the model.
     Exclude,
+    /// Put a summary in the place of messages, for the model.
+    Fold,
     /// List the conversations.
     List,
     /// List the messages.

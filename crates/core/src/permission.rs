@@ -133,6 +133,22 @@ impl Permission {
         settled.expect("BUG: every intent has a piece")
     }
 
+    /// What holds of every call of a tool of this class, where that does not depend on the call.
+    pub fn always(&self, tool: &str, class: EffectClass) -> Option<Ruling> {
+        let of = |rule: &&Rule| glob::word(&rule.tool, tool);
+        let whole =
+            self.rules.iter().filter(of).filter(|rule| rule.what.is_none()).map(|rule| rule.ruling).max();
+        let strictest = self.rules.iter().filter(of).map(|rule| rule.ruling).max();
+        match (self.mode, whole) {
+            (Mode::Plan, _) if class != EffectClass::None => Some(Ruling::Deny),
+            (_, Some(ruling)) if Some(ruling) == strictest => Some(ruling),
+            (Mode::AllowAll, None) if strictest.is_none_or(|ruling| ruling == Ruling::Allow) => {
+                Some(Ruling::Allow)
+            }
+            _ => None,
+        }
+    }
+
     fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> Settled {
         if self.mode == Mode::Plan && (class != EffectClass::None || piece.may_write()) {
             return Settled::new(Ruling::Deny, PLAN);

@@ -1,6 +1,9 @@
 //! The agent: which tools there are, what it may do, and who is asked. What it has done follows the path, as facts, effects
 //! and runs of the store; nothing of it is kept here but what waits for a person.
 
+mod look;
+mod settle;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Decision, Inbox};
+
+pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
+pub use settle::{PermissionChange, SettledRules};
 
 /// What an agent can do, and may.
 #[derive(Clone)]
@@ -37,8 +43,8 @@ pub struct AgentConfig {
 pub(crate) struct Waits {
     leave: Mutex<HashMap<String, (ConversationId, mpsc::UnboundedSender<Inbox>)>>,
     questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
-    /// Rules that were made to hold for good since the settings were read.
-    always: Mutex<Vec<Rule>>,
+    /// The rules that hold for good, once they are others than the settings said at the start.
+    always: Mutex<Option<Vec<Rule>>>,
 }
 
 /// While this lives, somebody waits for an answer.
@@ -95,37 +101,6 @@ impl Engine {
         let asked = if waits { questions.remove(id) } else { None };
         let told = asked.is_some_and(|(_, sender)| sender.send(answer).is_ok());
         if told { Ok(()) } else { Err(no_longer_asked()) }
-    }
-}
-
-impl Engine {
-    /// What is settled for a conversation alone; where nothing is, the mode that holds for all.
-    pub(crate) async fn own_permission(&self, conversation: ConversationId) -> Result<Permission> {
-        let own = self.store().permission(conversation).await?;
-        let mode = self.parts().agent.as_ref().map(|config| config.permission.mode).unwrap_or_default();
-        Ok(own.unwrap_or(Permission { mode, rules: Vec::new() }))
-    }
-
-    /// What a conversation's agent may do: what is settled for all, then what is settled for it.
-    pub async fn permission(&self, conversation: ConversationId) -> Result<Permission> {
-        let mut settled = match &self.parts().agent {
-            Some(config) => config.permission.clone(),
-            None => Permission::default(),
-        };
-        settled.rules.extend(locked(&self.waits.always).iter().cloned());
-        let own = self.own_permission(conversation).await?;
-        settled.mode = own.mode;
-        settled.rules.extend(own.rules);
-        Ok(settled)
-    }
-
-    /// Keeps a rule for good, in the settings file.
-    pub(crate) fn remember_always(&self, rule: &Rule) -> Result<()> {
-        let file = self.parts().agent.as_ref().and_then(|config| config.settings.as_deref());
-        let none = || EngineError::new(Kind::Usage, "no_settings", "there is no settings file to keep it in");
-        let _file = file.ok_or_else(none)?;
-        locked(&self.waits.always).push(rule.clone());
-        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
+use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
 use crate::run::RunEvent;
 
@@ -33,6 +34,8 @@ pub struct Parts {
     pub user: String,
     /// Where files are kept; without it none are.
     pub files: Option<FilesConfig>,
+    /// Where MCP servers are named by the user; without it there are none.
+    pub mcp: Option<McpFiles>,
     /// What the agent can do, and may; without it models only talk.
     pub agent: Option<AgentConfig>,
 }
@@ -43,6 +46,7 @@ pub struct Engine {
     running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
     pub(crate) importing: crate::port::Staging,
     pub(crate) files: Files,
+    pub(crate) started: Started,
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
     pub(crate) waits: Waits,
     /// Who waits for a run to begin, with words of theirs.
@@ -59,6 +63,7 @@ impl Engine {
             running,
             importing,
             files,
+            started: Started::default(),
             alone,
             waits: Waits::default(),
             listeners: Mutex::default(),

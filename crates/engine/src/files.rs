@@ -83,6 +83,11 @@ impl Files {
         Self { config, objects: OnceCell::new(), open, at_work, captures, work: Work::default() }
     }
 
+    /// The person's home folder, where it is known.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.config.as_ref().and_then(|config| config.rules.home.clone())
+    }
+
     /// What is being done right now.
     pub(crate) fn doing(&self) -> Option<Doing> {
         self.work.now()
@@ -152,7 +157,7 @@ impl Files {
 }
 
 /// Does what waits for the disk, beside everything else.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| {
         EngineError::new(Kind::Storage, "aborted", format!("the work on files broke off: {error}"))

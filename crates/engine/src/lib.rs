@@ -9,15 +9,17 @@ mod error;
 mod files;
 mod history;
 pub mod ids;
+pub mod mcp;
 pub mod model;
 mod names;
 mod open;
 mod port;
+pub mod prompt;
 mod run;
 pub mod secret;
 pub mod settings;
 
-pub use agent::AgentConfig;
+pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRules, Todo, TodoState, Used};
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
@@ -27,7 +29,14 @@ pub use files::{
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
-pub use run::{Asks, CallEnded, CallShown, Decision, Ended, Outcome, Question, RunEvent, RunRequest, Start};
+pub use run::{
+    Asks, CallEnded, CallShown, Decision, Ended, Outcome, Permit, Question, RunEvent, RunRequest, Start,
+};
+
+/// What a model can do.
+pub mod tools {
+    pub use retake_tools::*;
+}
 
 /// What captures and plans of files say.
 pub mod worktree {

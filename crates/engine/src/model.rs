@@ -29,9 +29,29 @@ pub struct Prompt {
     pub system: Option<String>,
     /// The conversation, oldest first.
     pub messages: Vec<Message>,
+    /// What the model may call.
+    pub tools: Vec<ToolSpec>,
     /// How many alternatives of this answer exist already. Only deterministic models look at it, so that another
     /// answer is another one.
     pub variant: u32,
+}
+
+/// A tool, as a model is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolSpec {
+    /// Its name: ASCII letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it does and when to use it.
+    pub about: String,
+    /// JSON Schema of its arguments.
+    pub schema: serde_json::Value,
+}
+
+impl ToolSpec {
+    /// What a model is told of a tool.
+    pub fn of(tool: &dyn retake_tools::Tool) -> Self {
+        Self { name: tool.name().to_owned(), about: tool.about().to_owned(), schema: tool.schema() }
+    }
 }
 
 /// One piece of an answer as it arrives.

@@ -10,6 +10,7 @@ mod close;
 mod drive;
 mod event;
 mod host;
+mod opening;
 mod queue;
 mod recover;
 mod scene;
@@ -18,7 +19,8 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Answering, ConversationId, EntryId, Fence, Flags, Part, Pos, Role, RunEnding, RunInput, Seen, Steer, Step,
+    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Permission, Pos, Role, Rule, RunEnding,
+    RunInput, Seen, Steer, Step,
 };
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
 use tokio::sync::mpsc;
@@ -30,6 +32,7 @@ use crate::model::Choice;
 
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
+pub(crate) use opening::Changed;
 
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +47,23 @@ pub enum Start {
     Answer,
 }
 
+/// What one run may do besides what its conversation's agent may. Nothing of it is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permit {
+    /// In another mode.
+    pub mode: Option<Mode>,
+    /// With these rules, too.
+    pub rules: Vec<Rule>,
+}
+
+impl Permit {
+    /// Lays this over what is settled.
+    fn lay_over(self, settled: &mut Permission) {
+        settled.mode = self.mode.unwrap_or(settled.mode);
+        settled.rules.extend(self.rules);
+    }
+}
+
 /// A run to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRequest {
@@ -53,6 +73,8 @@ pub struct RunRequest {
     pub model: Option<String>,
     /// What becomes of words where another run goes on; a refusal, without.
     pub steer: Option<Steer>,
+    /// What it may do besides; words that have to wait lose it.
+    pub permit: Permit,
     /// The head that the author saw.
     pub seen: Seen,
     /// Who asks, by which request.
@@ -108,6 +130,10 @@ struct Ground {
     failed: Option<Step>,
     /// The request that the answer carries, when nothing else of the run does.
     by: Option<By>,
+    /// What the run may do besides.
+    permit: Permit,
+    /// What whoever asks should know.
+    notices: Vec<String>,
 }
 
 impl Engine {
@@ -133,8 +159,8 @@ impl Engine {
             (claim, ..) => claim?,
         };
         let choice = self.choice(request.model.as_deref()).await?;
-        let model = request.model.clone();
-        let ground = self.ground(conversation, request).await?;
+        let (model, permit) = (request.model.clone(), request.permit.clone());
+        let ground = Ground { permit, ..self.ground(conversation, request).await? };
         self.start_on(claim, choice, ground, model).await
     }
 
@@ -182,12 +208,22 @@ impl Engine {
     }
 
     /// Carries a run out, beside everything else.
-    fn drive(self: &Arc<Self>, claim: Claim, choice: Choice, ground: Ground, fence: Fence, events: Events) {
+    fn drive(
+        self: &Arc<Self>,
+        claim: Claim,
+        choice: Choice,
+        mut ground: Ground,
+        fence: Fence,
+        events: Events,
+    ) {
         let engine = Arc::clone(self);
         tokio::spawn(async move {
             let conversation = claim.conversation();
             match engine.scene(conversation).await {
-                Ok(scene) => Driver::new(engine, claim, choice, ground, fence, scene, events).run().await,
+                Ok(mut scene) => {
+                    std::mem::take(&mut ground.permit).lay_over(&mut scene.permission);
+                    Driver::new(engine, claim, choice, ground, fence, scene, events).run().await;
+                }
                 Err(error) => {
                     let failed = RunEnding::Failed(error.code.to_owned());
                     let end = RunInput::End(fence, failed, engine.now());
@@ -205,13 +241,18 @@ impl Engine {
         let RunRequest { start, seen, by, .. } = request;
         match start {
             Start::Say(parts, seen) => {
+                let mut notices = self.open_turn(conversation).await?;
+                let (parts, of_mentions) = self.with_mentions(conversation, parts).await?;
+                notices.extend(of_mentions);
                 let say = SayRequest { seen, ..self.prompt(parts, by) };
                 let receipt = self.say(conversation, say).await?;
-                self.on_prompt(conversation, receipt, None).await
+                Ok(Ground { notices, ..self.on_prompt(conversation, receipt, None).await? })
             }
             Start::Edit(entry, parts) => {
+                let (parts, notices) = self.with_mentions(conversation, parts).await?;
                 let (moved, said) = self.reword(conversation, entry, parts, seen, by).await?;
-                self.on_prompt(conversation, said, moved.ops.last().map(|no| Step::Op(*no))).await
+                let step = moved.ops.last().map(|no| Step::Op(*no));
+                Ok(Ground { notices, ..self.on_prompt(conversation, said, step).await? })
             }
             Start::Retry(entry) => {
                 let retry = Apply { action: Action::Retry(entry), seen, by };
@@ -263,13 +304,29 @@ impl Engine {
         let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
         let stopped = std::iter::once(Step::Turn(prompt)).chain(moved).collect();
         let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
-        Ok(Ground { receipt: Some(receipt), answering, stopped, failed: None, by: None })
+        Ok(Ground {
+            receipt: Some(receipt),
+            answering,
+            stopped,
+            failed: None,
+            by: None,
+            permit: Permit::default(),
+            notices: Vec::new(),
+        })
     }
 
     /// A run that answers what is there.
     async fn on_answer(&self, conversation: ConversationId, by: Option<By>) -> Result<Ground> {
         let answering = self.store().answering(conversation).await?;
-        Ok(Ground { receipt: None, answering, stopped: Vec::new(), failed: None, by })
+        Ok(Ground {
+            receipt: None,
+            answering,
+            stopped: Vec::new(),
+            failed: None,
+            by,
+            permit: Permit::default(),
+            notices: Vec::new(),
+        })
     }
 
     /// A prompt to be stored.

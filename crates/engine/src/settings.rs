@@ -53,6 +53,8 @@ pub struct Settings {
     pub sandbox: bool,
     /// Whether commands in the sandbox reach the network.
     pub network: bool,
+    /// Folders that the agent may work in besides the conversation's own, absolute.
+    pub roots: Vec<PathBuf>,
     /// What becomes of words that are said while a run goes on.
     pub steering: Steer,
 }

@@ -1,11 +1,13 @@
 //! Models over HTTP: what a turn sees of good and bad answers, and that the key never shows.
 //!
 //! `posted` talks to a server that we did not write; `bytes` to one that misbehaves on purpose; `found` is about
-//! servers that are there or not.
+//! servers that are there or not; `tools` about calls, `failures` about what people are told.
 
 mod bytes;
+mod failures;
 mod found;
 mod posted;
+mod tools;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,7 +93,11 @@ impl Face {
 
 /// Gathers an answer, the notices and the error. Every error is checked for the key, and for being the last word.
 async fn ask(model: &dyn Model, messages: Vec<Message>) -> (Answer, Vec<String>, Option<ModelError>) {
-    let prompt = Prompt { system: Some("Be brief.".into()), messages, ..Prompt::default() };
+    gather(model, Prompt { system: Some("Be brief.".into()), messages, ..Prompt::default() }).await
+}
+
+/// The same for a whole prompt.
+async fn gather(model: &dyn Model, prompt: Prompt) -> (Answer, Vec<String>, Option<ModelError>) {
     let gathered = async {
         let mut stream = model.stream(prompt);
         let (mut answer, mut notices, mut error) = (Answer::default(), Vec::new(), None);

@@ -1,6 +1,7 @@
 //! The integration tests of the engine, as one program.
 
 mod again;
+mod agent;
 mod files;
 mod port;
 mod poster;

@@ -1,13 +1,14 @@
 //! The agent at work, between the engine's words and those of `wire`.
 
-use retake_core::{EffectClass, Rule, Ruling, ToolOutcome};
+use retake_core::{EffectClass, Mode, Rule, Ruling, ToolOutcome};
+use retake_engine::Decision;
 
 pub(crate) fn call(call: retake_engine::CallShown) -> retake_wire::CallShown {
     let retake_engine::CallShown { call, tool, line, class, detail } = call;
     retake_wire::CallShown { call, tool, line, class: self::class(class), detail }
 }
 
-fn class(class: EffectClass) -> retake_wire::EffectClass {
+pub(crate) fn class(class: EffectClass) -> retake_wire::EffectClass {
     match class {
         EffectClass::None => retake_wire::EffectClass::None,
         EffectClass::Workspace => retake_wire::EffectClass::Workspace,
@@ -16,13 +17,52 @@ fn class(class: EffectClass) -> retake_wire::EffectClass {
     }
 }
 
-pub(crate) fn rule(rule: Rule) -> retake_wire::Rule {
-    let ruling = match rule.ruling {
+pub(crate) fn ruling(ruling: Ruling) -> retake_wire::Ruling {
+    match ruling {
         Ruling::Allow => retake_wire::Ruling::Allow,
         Ruling::Ask => retake_wire::Ruling::Ask,
         Ruling::Deny => retake_wire::Ruling::Deny,
+    }
+}
+
+pub(crate) fn rule(rule: Rule) -> retake_wire::Rule {
+    retake_wire::Rule { ruling: ruling(rule.ruling), tool: rule.tool, what: rule.what }
+}
+
+pub(crate) fn rule_in(rule: retake_wire::Rule) -> Rule {
+    let ruling = match rule.ruling {
+        retake_wire::Ruling::Allow => Ruling::Allow,
+        retake_wire::Ruling::Ask => Ruling::Ask,
+        retake_wire::Ruling::Deny => Ruling::Deny,
     };
-    retake_wire::Rule { ruling, tool: rule.tool, what: rule.what }
+    Rule { ruling, tool: rule.tool, what: rule.what }
+}
+
+pub(crate) fn mode(mode: Mode) -> retake_wire::Mode {
+    match mode {
+        Mode::Ask => retake_wire::Mode::Ask,
+        Mode::AllowEdits => retake_wire::Mode::AllowEdits,
+        Mode::AllowAll => retake_wire::Mode::AllowAll,
+        Mode::Plan => retake_wire::Mode::Plan,
+    }
+}
+
+pub(crate) fn mode_in(mode: retake_wire::Mode) -> Mode {
+    match mode {
+        retake_wire::Mode::Ask => Mode::Ask,
+        retake_wire::Mode::AllowEdits => Mode::AllowEdits,
+        retake_wire::Mode::AllowAll => Mode::AllowAll,
+        retake_wire::Mode::Plan => Mode::Plan,
+    }
+}
+
+pub(crate) fn decision_in(decision: retake_wire::Decision) -> Decision {
+    match decision {
+        retake_wire::Decision::Once => Decision::Once,
+        retake_wire::Decision::InConversation { rule } => Decision::InConversation(rule_in(rule)),
+        retake_wire::Decision::Always { rule } => Decision::Always(rule_in(rule)),
+        retake_wire::Decision::Deny { words } => Decision::Deny(words),
+    }
 }
 
 pub(crate) fn asks(asks: retake_engine::Asks) -> retake_wire::Asks {

@@ -46,6 +46,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Edit => Remedy::Edit,
         R::EndJobs => Remedy::EndJobs,
         R::Exclude => Remedy::Exclude,
+        R::Fold => Remedy::Fold,
         R::List => Remedy::List,
         R::Log => Remedy::Log,
         R::Model => Remedy::Model,

@@ -1,9 +1,11 @@
 //! One arm per request: names become ids, the engine does it, the answer becomes a reply. It only dispatches.
 
+mod agent;
 mod changes;
 mod erase;
 mod files;
 mod folders;
+mod mcp;
 mod port;
 mod reads;
 mod steps;
@@ -51,9 +53,26 @@ impl InProcess {
             Request::ImportLines(lines) => self.import_lines(lines).await,
             Request::ImportEnd(of) => self.import_end(&of.conversation).await,
             Request::Models => self.models().await,
+            Request::McpList(of) => self.mcp_list(of).await,
+            Request::McpTools(of) => self.mcp_tools(of).await,
+            Request::McpAdd(add) => self.mcp_add(add),
+            Request::McpRemove(of) => self.mcp_remove(&of),
+            Request::McpAllow(allow) => self.mcp_allow(&allow),
             Request::Backup(backup) => self.backup(backup).await,
             Request::Doctor(doctor) => self.doctor(doctor).await,
             Request::History(history) => self.history(history).await,
+            Request::Decide(decide) => self.decide(decide).await,
+            Request::Respond(respond) => self.respond(respond).await,
+            Request::Todo(of) => self.todo(&of.conversation).await,
+            Request::Jobs(of) => self.jobs(&of.conversation).await,
+            Request::JobOutput(output) => self.job_output(output).await,
+            Request::JobStop(of) => self.job_stop(of).await,
+            Request::Tools(of) => self.tools(&of.conversation).await,
+            Request::Permissions(of) => self.permissions(&of.conversation).await,
+            Request::SetPermissions(set) => self.set_permissions(set).await,
+            Request::Waiting(of) => self.waiting(&of.conversation).await,
+            Request::Unqueue(of) => self.unqueue(&of.conversation).await,
+            Request::Cost(of) => self.cost(&of.conversation).await,
         }
     }
 

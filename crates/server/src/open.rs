@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use retake_engine::mcp::McpFiles;
 use retake_engine::secret::Environment;
 use retake_engine::settings::Settings;
 use retake_engine::{Engine, OpenRequest};
@@ -37,10 +38,13 @@ pub async fn open(options: Options) -> Result<(Arc<dyn Client>, Vec<String>), Pr
         message: error.to_string(),
         head: None,
     })?;
+    let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
     let request = OpenRequest {
+        mcp: McpFiles::below(config_dir),
         data_dir: options.data_dir,
         wait_for_owner: options.wait_for_owner,
         settings: settings.clone(),
+        config_file: options.config_file.clone(),
         environment: Environment::process(),
         user: options.user,
         home: options.home,

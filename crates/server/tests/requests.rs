@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt;
 use retake_wire::request::*;
-use retake_wire::{Attached, Outcome, Part, Role, Run, RunEvent, RunStart, Search};
+use retake_wire::{
+    Attached, McpAdd, McpAllow, McpOf, McpRemove, Outcome, Part, Role, Run, RunEvent, RunStart, Search,
+};
 
+use super::mcp::{none, of_servers, project};
 use super::world::{Desk, apply, get, label, log, plan, rewind, said, variant, variants};
 
 const REQUESTS: &str = include_str!("../../wire/src/request.rs");
@@ -66,6 +69,11 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::ImportEnd(Of { conversation: import }),
         Request::Work,
         Request::Models,
+        Request::McpAdd(McpAdd { name: "it".into(), way: none() }),
+        Request::McpList(of_servers()),
+        Request::McpTools(McpOf { server: Some("it".into()), ..of_servers() }),
+        Request::McpRemove(McpRemove { name: "it".into() }),
+        Request::McpAllow(McpAllow { folder: project(&desk), name: "theirs".into() }),
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
@@ -88,8 +96,16 @@ async fn every_request_is_answered_as_its_documentation_says() {
 /// Starts a run that goes on until it is stopped; how it ends.
 async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clone {
     use futures::FutureExt;
-    let start = RunStart::Say { parts: vec![Part::text("go on")], seen: None };
-    let run = Run { conversation: of.into(), folder: None, start, model: None, head: None, request_id: None };
+    let start = RunStart::Say { parts: vec![Part::text("go on")], seen: None, steer: None };
+    let run = Run {
+        conversation: of.into(),
+        folder: None,
+        start,
+        model: None,
+        permit: Default::default(),
+        head: None,
+        request_id: None,
+    };
     let mut events = desk.client.run(run).await.expect("started");
     assert!(matches!(events.next().await, Some(RunEvent::Started { .. })));
     async move {

@@ -3,6 +3,7 @@
 mod care;
 mod catch_up;
 mod heads;
+mod mcp;
 mod names;
 mod pages;
 mod plans;

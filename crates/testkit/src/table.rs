@@ -10,7 +10,7 @@ use retake_core::{ConversationId, Projection, Seen, joined_text};
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::store::{Action, Apply, Keeper, Memory, PageRequest, Reading, Store};
-use retake_engine::{AgentConfig, Ended, Engine, FilesConfig, Parts, RunEvent, RunRequest, Start};
+use retake_engine::{AgentConfig, Ended, Engine, FilesConfig, Parts, Permit, RunEvent, RunRequest, Start};
 
 use crate::puppet::{Only, Puppet, Said};
 
@@ -43,8 +43,14 @@ impl Table {
 
     /// Starts a run.
     pub async fn run(&self, start: Start) -> BoxStream<'static, RunEvent> {
-        let request =
-            RunRequest { start, model: None, steer: None, seen: Seen::Anything, by: self.engine.by(None) };
+        let request = RunRequest {
+            start,
+            model: None,
+            steer: None,
+            permit: Permit::default(),
+            seen: Seen::Anything,
+            by: self.engine.by(None),
+        };
         self.engine.run(self.id, request).await.expect("started")
     }
 
@@ -127,6 +133,7 @@ pub async fn start_with(
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
         files,
+        mcp: None,
         agent,
     };
     Engine::start(parts).await.expect("started")

@@ -11,16 +11,14 @@ mod nearest;
 mod patch;
 mod place;
 mod read;
-mod text;
+pub(crate) mod text;
 mod walk;
 mod work;
 mod write;
 
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
+use crate::arguments::read as arguments;
 use crate::set::Tool;
 
 /// The tools for files.
@@ -34,9 +32,4 @@ pub fn file_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(glob::GlobFiles),
         Arc::new(grep::GrepFiles),
     ]
-}
-
-/// The arguments of a call.
-fn arguments<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    T::deserialize(value).map_err(|error| format!("the arguments do not fit: {error}"))
 }

@@ -4,11 +4,24 @@
 //! engine), keep state of its own (a [`Fact`](retake_core::Fact) on the path does, so that a rewind takes it along), or know
 //! the store, snapshots or a terminal. Captures of the folder stand around whatever may write, whoever reports what.
 
+mod arguments;
+mod ask;
 mod call;
+mod fetch;
 mod files;
+pub mod mcp;
+mod printed;
 pub mod processes;
+mod sandbox;
 mod set;
+mod shell;
+mod todo;
 
+pub use ask::ask_tool;
 pub use call::{Asked, Attached, Call, Host, Output, Piece};
+pub use fetch::{FetchConfig, fetch_tool};
 pub use files::file_tools;
+pub use sandbox::{Network, Sandbox, Sandboxed};
 pub use set::{Schema, Tool, Toolbox, schema_of};
+pub use shell::{Fenced, ShellConfig, class_of, shell_tools};
+pub use todo::todo_tool;

@@ -1,3 +1,10 @@
 //! The integration tests of the tools, as one program.
 
+mod fetch;
 mod files;
+mod jobs;
+mod mcp;
+mod sandbox;
+mod shell;
+mod stage;
+mod talk;

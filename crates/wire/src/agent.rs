@@ -119,6 +119,8 @@ pub enum Steer {
     Join,
     /// They stop it.
     Interrupt,
+    /// As the settings say.
+    Usual,
 }
 
 /// What one run may do besides what its conversation's agent may. Nothing of it is kept.

@@ -35,6 +35,8 @@ pub enum Remedy {
     Edit,
     /// Keep a message from the model.
     Exclude,
+    /// Put a summary in the place of messages, for the model.
+    Fold,
     /// List the conversations.
     List,
     /// List the messages.

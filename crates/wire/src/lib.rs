@@ -8,6 +8,7 @@ mod client;
 mod content;
 mod files;
 mod hint;
+mod mcp;
 pub mod reply;
 pub mod request;
 mod run;
@@ -24,6 +25,9 @@ pub use files::{
     Scope, Verdict,
 };
 pub use hint::{Hint, HintPiece, Remedy};
+pub use mcp::{
+    McpAdd, McpAllow, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools, McpWay,
+};
 pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};

@@ -8,6 +8,7 @@ mod receipt;
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Part, Role, Usage};
+use crate::mcp::{McpServers, McpTools};
 use crate::search::Hits;
 
 pub use agent::{
@@ -57,6 +58,10 @@ pub enum Reply {
     Chunk(Chunk),
     /// Models.
     Models(Models),
+    /// MCP servers.
+    McpServers(McpServers),
+    /// Tools of MCP servers.
+    McpTools(McpTools),
     /// A file was written.
     Written(Written),
     /// What a check found.

@@ -13,6 +13,7 @@ pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
 use crate::action::Action;
 use crate::content::{Part, Role};
 use crate::files::{FileName, FilesWish};
+use crate::mcp::{McpAdd, McpAllow, McpOf, McpRemove};
 use crate::run::Attached;
 use crate::search::Search;
 
@@ -82,6 +83,16 @@ pub enum Request {
     ImportEnd(Of),
     /// The models there are. → `Models`
     Models,
+    /// The MCP servers of a folder; starts those that may be started. → `McpServers`
+    McpList(McpOf),
+    /// The tools of MCP servers; starts those that may be started. → `McpTools`
+    McpTools(McpOf),
+    /// Adds an MCP server to the user's file. → `Written`
+    McpAdd(McpAdd),
+    /// Takes an MCP server out of the user's file. → `Written`
+    McpRemove(McpRemove),
+    /// Gives leave for an MCP server that a project names. → `Written`
+    McpAllow(McpAllow),
     /// Copies the whole store, consistently, while it is in use. → `Written`
     Backup(Backup),
     /// Checks the whole store. → `Report`

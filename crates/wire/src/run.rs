@@ -45,7 +45,7 @@ pub enum RunStart {
         /// The last entry that the author saw.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
-        /// What becomes of it where another run goes on; the setting says it, without.
+        /// What becomes of it where another run goes on; it is refused, without.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         steer: Option<Steer>,
     },

@@ -29,6 +29,17 @@ pub(crate) const LLMPOSTER: CargoTool = CargoTool {
 pub(crate) const CARGO_DENY: CargoTool =
     CargoTool { name: "cargo-deny", version: "0.20.2", arguments: &[], why: "it checks what we depend on" };
 
+/// A tool that pip installs into a folder of its own, pinned.
+struct PythonTool {
+    name: &'static str,
+    version: &'static str,
+    why: &'static str,
+}
+
+/// A real MCP server.
+const MCP_SERVER: PythonTool =
+    PythonTool { name: "mcp-server-time", version: "2026.10.19", why: "the tests call its tools" };
+
 /// A real terminal.
 const TMUX: (&str, &str) =
     ("tmux", "the tests and the README's picture type into `retake` in a real terminal");
@@ -48,6 +59,7 @@ pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
     for (name, why) in PACKAGES {
         ensure_package(name, why, out)?;
     }
+    ensure_python_tool(&MCP_SERVER, out)?;
     ensure_tool(&LLMPOSTER, out).map(drop)
 }
 
@@ -81,6 +93,39 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
     }
     writeln!(out, "tools: {name} {version} is ready")?;
     Ok(path)
+}
+
+/// Installs a Python tool, if it is missing or of another version.
+fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let PythonTool { name, version, why } = tool;
+    let home = root()?.join(name);
+    if is_python_installed(&home, tool) {
+        return Ok(());
+    }
+    writeln!(out, "tools: installing {name} {version} into {}: {why}", home.display())?;
+    let pip = home.join("bin/pip");
+    let steps: [(&Path, Vec<String>); 2] = [
+        (Path::new("python3"), vec!["-m".into(), "venv".into(), home.display().to_string()]),
+        (&pip, vec!["install".into(), "--quiet".into(), format!("{name}=={version}")]),
+    ];
+    for (program, arguments) in steps {
+        let status = Command::new(program).args(&arguments).status();
+        if !status.is_ok_and(|status| status.success()) {
+            let command = format!("{} {}", program.display(), arguments.join(" "));
+            bail!(
+                "{name} {version} could not be installed: {why}; with Python 3 and its venv, run again: {command}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether the command is there, and pip's record of this version.
+fn is_python_installed(home: &Path, tool: &PythonTool) -> bool {
+    let record = format!("site-packages/{}-{}.dist-info", tool.name.replace('-', "_"), tool.version);
+    let pythons = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
+    home.join("bin").join(tool.name).is_file()
+        && pythons.into_iter().any(|python| python.path().join(&record).is_dir())
 }
 
 /// The cargo that started us.
@@ -135,7 +180,7 @@ fn is_root() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CARGO_DENY, LLMPOSTER, in_path, is_installed};
+    use super::{CARGO_DENY, LLMPOSTER, MCP_SERVER, in_path, is_installed, is_python_installed};
 
     #[test]
     fn another_version_is_not_the_tool() {
@@ -151,6 +196,19 @@ mod tests {
         assert!(!is_installed(root, &CARGO_DENY));
         std::fs::remove_file(root.join("bin/llmposter")).unwrap();
         assert!(!is_installed(root, &LLMPOSTER));
+    }
+
+    #[test]
+    fn another_version_is_not_the_python_tool() {
+        let home = tempfile::tempdir().unwrap();
+        let packages = home.path().join("lib/python3.0/site-packages");
+        std::fs::create_dir_all(home.path().join("bin")).unwrap();
+        std::fs::write(home.path().join("bin/mcp-server-time"), "").unwrap();
+        std::fs::create_dir_all(packages.join("mcp_server_time-0.1.dist-info")).unwrap();
+        assert!(!is_python_installed(home.path(), &MCP_SERVER));
+        let record = format!("mcp_server_time-{}.dist-info", MCP_SERVER.version);
+        std::fs::create_dir_all(packages.join(record)).unwrap();
+        assert!(is_python_installed(home.path(), &MCP_SERVER));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::{Chat, edit, files, marks, moves, rewind, switch, turn, views};
+use super::{Chat, agent, edit, files, marks, moves, rewind, switch, turn, views};
 use crate::error::Result;
 use crate::render::content;
 use crate::render::table::{cell, table};
@@ -179,6 +179,50 @@ const COMMANDS: &[Command] = &[
         help: "look at the folder, and keep what is seen under a name",
         more: "",
         run: |chat, words| files::checkpoint(chat, words).boxed_local(),
+    },
+    Command {
+        name: "permissions",
+        takes: "[mode|allow|ask|deny|forget …]",
+        help: "show or change what the model may do unasked",
+        more: "mode ask, allow-edits, allow-all or plan. allow, ask and deny take a rule: a tool, or a tool with a path, the first words of \
+               a command, or a host: edit, write(src/**), shell(git push), fetch(*.example.org). forget N takes rule N away. It holds for \
+               this conversation; rules for all stand in the settings.",
+        run: |chat, words| agent::permissions(chat, words).boxed_local(),
+    },
+    Command {
+        name: "todo",
+        takes: "",
+        help: "show the model's to-do list",
+        more: "It is as old as the conversation is now: going back takes it along.",
+        run: |chat, _| agent::todo(chat).boxed_local(),
+    },
+    Command {
+        name: "jobs",
+        takes: "[output|stop ID]",
+        help: "show the commands that run in the background, what one printed, or stop one",
+        more: "ID is the end of its id, as the list shows it.",
+        run: |chat, words| agent::jobs(chat, words).boxed_local(),
+    },
+    Command {
+        name: "unqueue",
+        takes: "",
+        help: "take back what you said while the model works and what waits still",
+        more: "Your words return to the line.",
+        run: |chat, _| agent::unqueue(chat).boxed_local(),
+    },
+    Command {
+        name: "tools",
+        takes: "",
+        help: "show what the model can do, and what of that it may",
+        more: "",
+        run: |chat, _| agent::tools(chat).boxed_local(),
+    },
+    Command {
+        name: "cost",
+        takes: "",
+        help: "show how many tokens the answers took, and what they cost",
+        more: "Prices stand in the settings: models.\"provider/model\".input_price and so on.",
+        run: |chat, _| agent::cost(chat).boxed_local(),
     },
     Command {
         name: "model",

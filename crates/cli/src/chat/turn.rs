@@ -1,18 +1,25 @@
 //! A turn: something is said, the answer comes as it is made, Ctrl-C stops it. Must never leave the person's words neither stored nor
 //! in the line.
 
+use std::collections::VecDeque;
+
 use futures::StreamExt;
-use retake_wire::request::Of;
-use retake_wire::{Attached, Ended, Outcome, Part, Problem, Request, Run, RunEvent, RunStart};
+use retake_wire::{Attached, Ended, Outcome, Part, Problem, Run, RunEvent, RunStart, Steer};
+use tokio::sync::mpsc;
 
 use super::Chat;
+use super::agent as settled;
+use super::line::{self, Line};
+use super::shown::Shown;
+use crate::asked;
 use crate::error::{Failure, Result, broken_run};
 use crate::render::content;
-use crate::render::flow::Flow;
-use crate::term::progress::Progress;
 use crate::term::safe;
-use crate::term::style::Style;
+use crate::ui::{Pressed, Read};
 use crate::verbs::answer::{Events, started};
+
+/// So many events wait while the person types; then the run waits, too.
+const GATHERED: usize = 4096;
 
 /// Says something, or says it in the place of another message.
 pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
@@ -26,7 +33,7 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
         }
         None => {
             let seen = chat.seen.clone();
-            (RunStart::Say { parts, seen }, None)
+            (RunStart::Say { parts, seen, steer: None }, None)
         }
     };
     match begin(chat, start, head).await {
@@ -73,131 +80,106 @@ async fn begin(chat: &mut Chat<'_>, start: RunStart, head: Option<String>) -> Re
         start,
         model: chat.model.clone(),
         head,
+        permit: chat.permit.clone(),
         request_id: None,
     };
     let (conversation, events) = started(&chat.cx, run).await?;
     chat.conversation = Some(conversation);
+    settled::keep(chat).await?;
     Ok(events)
 }
 
-/// Shows what comes, until it ends.
-async fn follow(chat: &mut Chat<'_>, mut events: Events) -> Result {
+/// Shows what comes, until it ends; then what was said meanwhile, and so on.
+async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
     let mut shown = Shown::new(chat.cx.ui.look().columns);
-    loop {
-        let event = tokio::select! {
-            biased;
-            () = chat.cx.ui.interrupted() => None,
-            event = events.next() => Some(event),
-        };
-        match event {
-            None => {
-                shown.waiting = None;
-                let of = Of { conversation: chat.here()? };
-                chat.cx.call(Request::Cancel(of)).await?;
+    let mut runs = VecDeque::from([gathered(events)]);
+    while let Some(mut events) = runs.pop_front() {
+        loop {
+            let next = tokio::select! {
+                biased;
+                pressed = chat.cx.ui.pressed() => Next::Pressed(pressed),
+                event = events.recv() => Next::Event(event),
+            };
+            match next {
+                Next::Pressed(Pressed::Interrupt) => {
+                    shown.end(chat)?;
+                    stop(chat).await?;
+                }
+                Next::Pressed(Pressed::Keys) => {
+                    shown.end(chat)?;
+                    runs.extend(steer(chat).await?.map(gathered));
+                    chat.cx.ui.listen()?;
+                }
+                Next::Event(None) => return Err(broken_run()),
+                Next::Event(Some(RunEvent::Ended(ended))) => {
+                    shown.end(chat)?;
+                    end(chat, *ended, &shown.model).await?;
+                    break;
+                }
+                Next::Event(Some(event)) => shown.event(chat, event).await?,
             }
-            Some(None) => return Err(broken_run()),
-            Some(Some(RunEvent::Ended(ended))) => {
-                shown.end(chat)?;
-                return end(chat, *ended, &shown.model).await;
-            }
-            Some(Some(event)) => shown.event(chat, event)?,
         }
     }
+    Ok(())
 }
 
-/// What of the answer is on the screen.
-struct Shown {
-    text: safe::Stream,
-    flow: Flow,
-    /// What came last is of this kind.
-    open: Option<Kind>,
-    /// It ended with a newline.
-    newline: bool,
-    model: String,
-    /// Drawn until something comes.
-    waiting: Option<Progress>,
+/// What happens next while a run goes on.
+enum Next {
+    Pressed(Pressed),
+    Event(Option<RunEvent>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Reasoning,
+/// The events, taken up also while the person is asked or types, so that the run does not wait for that.
+fn gathered(mut events: Events) -> mpsc::Receiver<RunEvent> {
+    let (sender, receiver) = mpsc::channel(GATHERED);
+    tokio::spawn(async move {
+        while let Some(event) = events.next().await {
+            if sender.send(event).await.is_err() {
+                break;
+            }
+        }
+    });
+    receiver
 }
 
-impl Shown {
-    fn new(columns: usize) -> Self {
-        Self {
-            text: safe::Stream::default(),
-            flow: Flow::new(columns),
-            open: None,
-            newline: false,
-            model: String::new(),
-            waiting: None,
-        }
-    }
+async fn stop(chat: &mut Chat<'_>) -> Result {
+    let conversation = chat.here()?;
+    asked::stop(&mut chat.cx, &conversation).await
+}
 
-    fn event(&mut self, chat: &mut Chat<'_>, event: RunEvent) -> Result {
-        match event {
-            RunEvent::Started { model, .. } => {
-                let message = format!("waiting for {model}, Ctrl-C stops");
-                self.waiting = Some(Progress::spinner(&message));
-                self.model = model;
-                Ok(())
-            }
-            RunEvent::Text { text } => self.piece(chat, Kind::Text, &text),
-            RunEvent::Reasoning { text } => self.piece(chat, Kind::Reasoning, &text),
-            RunEvent::Notice { text } => {
-                self.end(chat)?;
-                chat.dim(&safe::block(&text))
-            }
-            // The run goes on in words that come with them.
-            _ => Ok(()),
+/// Somebody types while the model works: a command is done now, and words go where the setting says.
+async fn steer(chat: &mut Chat<'_>) -> Result<Option<Events>> {
+    let prefill = chat.prefill.take();
+    let line = match chat.cx.ui.read("meanwhile> ", prefill)? {
+        Read::Line(line) => line,
+        Read::Interrupted => return stop(chat).await.map(|()| None),
+        Read::Eof => return Ok(None),
+    };
+    let text = match line::read(&line) {
+        Line::Empty => return Ok(None),
+        Line::Say(text) => text,
+        Line::Command { name, rest } => {
+            let done = chat.command(name, rest, &line).await;
+            return chat.said(done).map(|()| None);
         }
-    }
-
-    fn piece(&mut self, chat: &mut Chat<'_>, kind: Kind, text: &str) -> Result {
-        self.waiting = None;
-        if self.open.is_some_and(|open| open != kind) {
-            self.end(chat)?;
-            chat.print("\n")?;
+    };
+    let (parts, seen) = (vec![Part::text(text)], chat.seen.clone());
+    let start = RunStart::Say { parts, seen, steer: Some(Steer::Usual) };
+    match begin(chat, start, None).await {
+        Ok(events) => Ok(Some(events)),
+        Err(failure) => {
+            let failure = put_back(chat, text, failure);
+            chat.cx.complain(&failure).map(|()| None)
         }
-        let text = self.text.push(text);
-        self.open = Some(kind);
-        let text = self.flow.push(&text);
-        self.write(chat, kind, &text)
-    }
-
-    fn write(&mut self, chat: &mut Chat<'_>, kind: Kind, text: &str) -> Result {
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.newline = text.ends_with('\n');
-        match kind {
-            Kind::Text => chat.print(text),
-            Kind::Reasoning => {
-                let palette = chat.cx.ui.look().palette;
-                chat.print(&palette.paint(Style::Dim, text).to_string())
-            }
-        }
-    }
-
-    /// Ends the line that is open.
-    fn end(&mut self, chat: &mut Chat<'_>) -> Result {
-        self.waiting = None;
-        let Some(kind) = self.open.take() else {
-            return Ok(());
-        };
-        let rest = self.flow.push(self.text.finish()) + &self.flow.finish();
-        self.write(chat, kind, &rest)?;
-        if self.newline {
-            return Ok(());
-        }
-        chat.print("\n")
     }
 }
 
 /// Says how it ended, and what the person can do next.
 async fn end(chat: &mut Chat<'_>, ended: Ended, model: &str) -> Result {
+    if ended.outcome == Outcome::Joined {
+        // What became of it is told where it went.
+        return Ok(());
+    }
     if let Some(usage) = ended.entry.as_ref().and_then(|entry| entry.usage.as_ref()) {
         let model = safe::line(model);
         let line = match content::usage(usage) {

@@ -114,7 +114,7 @@ pub(crate) fn usage(usage: &Usage) -> Option<String> {
 }
 
 /// An amount of money, with as many digits as it needs.
-fn dollars(amount: f64) -> String {
+pub(crate) fn dollars(amount: f64) -> String {
     if amount == 0.0 {
         "free".to_owned()
     } else if amount < 0.01 {

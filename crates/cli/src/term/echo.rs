@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, stdin};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 
 /// The modes of the terminal before it was silenced.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
@@ -37,7 +37,10 @@ pub fn hide_again() {
 /// Whether it could: a terminal that can't be silenced shows what is typed, as it would without us.
 fn silence(modes: &Termios) -> bool {
     let mut silent = modes.clone();
-    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+    // Each key is there at once, so that who waits for one sees it before the line ends.
+    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON);
+    silent.special_codes[SpecialCodeIndex::VMIN] = 1;
+    silent.special_codes[SpecialCodeIndex::VTIME] = 0;
     tcsetattr(stdin(), OptionalActions::Now, &silent).is_ok()
 }
 

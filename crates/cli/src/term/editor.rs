@@ -161,6 +161,16 @@ impl Editor {
         }
     }
 
+    /// Reads the answer to a question: on an empty line Ctrl-C leaves at once.
+    ///
+    /// # Errors
+    ///
+    /// If the terminal can't be read or written.
+    pub fn answer(&mut self) -> io::Result<Read> {
+        lock(&self.state).leaving = true;
+        self.read(None)
+    }
+
     /// Ctrl-C: a line with text is cleared, an empty one says how to leave.
     fn interrupted(&mut self) {
         let empty = self.line.current_buffer_contents().is_empty();

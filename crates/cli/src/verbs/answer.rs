@@ -1,16 +1,20 @@
 //! A model run without a conversation in the terminal: the answer goes to standard output as it comes. Must never mix anything else
 //! into it.
 
+use std::collections::HashMap;
 use std::pin::Pin;
 
 use futures::StreamExt;
 use futures::stream::{BoxStream, Peekable};
-use retake_wire::request::Of;
-use retake_wire::{Ended, Outcome, ProblemKind, Request, Run, RunEvent};
+use retake_wire::request::{Of, Respond};
+use retake_wire::{CallShown, Decision, Ended, Outcome, ProblemKind, Request, Run, RunEvent};
 
+use crate::asked;
 use crate::context::{Context, watched};
 use crate::error::{Failure, INTERRUPTED, Result};
+use crate::render::calls::{self, Seen};
 use crate::term::safe;
+use crate::ui::Look;
 
 /// What a run says.
 pub(crate) type Events = Peekable<BoxStream<'static, RunEvent>>;
@@ -53,6 +57,7 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<(Ended, boo
                 cx.call(Request::Cancel(of.clone())).await?;
             }
             Some(Some(event)) => {
+                asked(cx, &of.conversation, &event).await?;
                 if let Some(ended) = shown.event(cx, event)? {
                     return Ok((ended, stopped));
                 }
@@ -62,12 +67,43 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<(Ended, boo
     }
 }
 
+/// Passes on what a run asks to the person at the terminal. Where nobody is there, nothing is allowed, and the model is told why.
+async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Result {
+    match event {
+        RunEvent::Asks(asks) if cx.can_ask() => asked::leave(cx, conversation, asks).await?,
+        RunEvent::Question(question) if cx.can_ask() => asked::question(cx, conversation, question).await?,
+        RunEvent::Asks(asks) => {
+            let rule =
+                asks.offers.first().map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
+            let how = format!("{rule}--mode allow-all allows it");
+            if !cx.json {
+                let what = format!("not allowed: {} ({}); {how}", asks.call.line, asks.why);
+                cx.aside(&safe::line(&what))?;
+            }
+            let words = Some(format!("nobody is there to be asked; {how} the next time"));
+            return asked::decide(cx, conversation, asks, Decision::Deny { words }).await;
+        }
+        RunEvent::Question(question) => {
+            let answer =
+                "nobody is there to answer: go on with what is most likely meant, and say what you assumed";
+            let (id, answer) = (question.id.clone(), answer.to_owned());
+            let respond = Respond { conversation: conversation.to_owned(), id, answer };
+            return asked::passed_on(cx, Request::Respond(respond)).await;
+        }
+        _ => return Ok(()),
+    }
+    cx.ui.listen()?;
+    Ok(())
+}
+
 /// What of the answer is printed.
 #[derive(Default)]
 struct Shown {
     text: safe::Stream,
     any: bool,
     newline: bool,
+    /// Calls that were said to begin.
+    calls: HashMap<String, CallShown>,
 }
 
 impl Shown {
@@ -91,6 +127,23 @@ impl Shown {
                 cx.ui.print(&text)?;
             }
             RunEvent::Notice { text } if !cx.json => cx.aside(&safe::block(&text))?,
+            RunEvent::Answered { .. } if !cx.json => {
+                // The next answer begins on a line of its own.
+                let rest = self.text.finish();
+                let end = if self.any && !self.newline { "\n" } else { "" };
+                self.newline = true;
+                cx.ui.print(&format!("{rest}{end}"))?;
+            }
+            RunEvent::Calling(call) if !cx.json => {
+                cx.aside(&format!("● {}", safe::line(&call.line)))?;
+                self.calls.insert(call.call.clone(), call);
+            }
+            RunEvent::Called(ended) if !cx.json && ended.failed => {
+                let call = self.calls.get(&ended.call);
+                let look = Look { palette: cx.ui.error_palette(), ..cx.ui.look() };
+                let text = calls::called(&look, call, &ended, Seen::Nothing);
+                cx.ui.note(&text)?;
+            }
             _ => {}
         }
         Ok(None)

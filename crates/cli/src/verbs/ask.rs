@@ -4,14 +4,15 @@ use clap::Args;
 use retake_wire::{Part, Run, RunStart};
 
 use super::answer::answer;
-use crate::args::{Place, Repeat};
+use crate::args::{May, Place, Repeat};
 use crate::context::Context;
 use crate::error::Result;
 
 /// Say something and print the answer
 ///
-/// Goes on with the last conversation of this folder, or begins one. Exit code 6 says that the model failed: what you said is kept,
-/// and `retake retry` asks again.
+/// Goes on with the last conversation of this folder, or begins one. What the model does is said on standard error. Where nobody
+/// can be asked, it does only what the settings, --mode and --allow allow. Exit code 6 says that the model failed: what you said is
+/// kept, and `retake retry` asks again.
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     #[command(flatten)]
@@ -25,6 +26,8 @@ pub(crate) struct Ask {
     /// The last entry you have seen: refuse if it is no longer in the conversation
     #[arg(long, value_name = "ENTRY")]
     pub(crate) seen: Option<String>,
+    #[command(flatten)]
+    pub(crate) may: May,
     #[command(flatten)]
     pub(crate) repeat: Repeat,
     /// What to say; `-` reads standard input
@@ -40,9 +43,10 @@ impl Ask {
         let run = Run {
             conversation,
             folder: Some(cx.folder.to_owned()),
-            start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen },
+            start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen, steer: None },
             model: self.model,
             head: None,
+            permit: self.may.permit(),
             request_id: self.repeat.request_id,
         };
         answer(cx, run).await

@@ -4,7 +4,7 @@ use clap::Args;
 use retake_wire::{Attached, Part, Request, Run, RunStart, request};
 
 use super::answer::answer;
-use crate::args::Changing;
+use crate::args::{Changing, May};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -21,6 +21,8 @@ pub(crate) struct Edit {
     /// The model to ask, as provider/model
     #[arg(long, value_name = "NAME", conflicts_with = "no_run")]
     model: Option<String>,
+    #[command(flatten)]
+    may: May,
     /// The message
     #[arg(value_name = "ENTRY")]
     entry: String,
@@ -44,6 +46,7 @@ impl Edit {
             return cx.acknowledge(&receipt, &ids);
         }
         let start = RunStart::Edit { entry: self.entry, parts, attached };
-        answer(cx, Run { conversation, folder: None, start, model: self.model, head, request_id }).await
+        let (permit, model) = (self.may.permit(), self.model);
+        answer(cx, Run { conversation, folder: None, start, model, head, permit, request_id }).await
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use retake_wire::request::Create;
-use retake_wire::{Ended, Outcome, Part, Request, Run, RunStart};
+use retake_wire::{Ended, Outcome, Part, Permit, Request, Run, RunStart};
 
 use super::answer::{end, follow};
 use crate::args::{COMMAND_FAILED, Place, Repeat};
@@ -37,6 +37,7 @@ impl Exec {
             start: RunStart::Exec { command: self.command, say: self.say },
             model: None,
             head: None,
+            permit: Permit::default(),
             request_id: self.repeat.request_id,
         };
         let (ended, stopped) = follow(cx, run).await?;

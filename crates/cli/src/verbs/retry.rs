@@ -4,7 +4,7 @@ use clap::Args;
 use retake_wire::{Run, RunStart};
 
 use super::answer::answer;
-use crate::args::Changing;
+use crate::args::{Changing, May};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -16,6 +16,8 @@ pub(crate) struct Retry {
     /// The model to ask, as provider/model
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
+    #[command(flatten)]
+    may: May,
     /// The answer, or the message that it answers
     #[arg(value_name = "ENTRY", default_value = "@")]
     entry: String,
@@ -30,6 +32,7 @@ impl Retry {
             start: RunStart::Retry { entry: self.entry },
             model: self.model,
             head: self.changing.head,
+            permit: self.may.permit(),
             request_id: self.changing.repeat.request_id,
         };
         answer(cx, run).await

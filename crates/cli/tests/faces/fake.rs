@@ -12,7 +12,7 @@ use futures::stream::{self, BoxStream};
 use retake_cli::term::pick::Row;
 use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
-use retake_cli::ui::{Color, Look, Read, Ui};
+use retake_cli::ui::{Color, Look, Pressed, Read, Ui};
 use retake_cli::{Opened, Owner, Places, Setting, Surroundings, run};
 use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
 
@@ -92,6 +92,10 @@ pub(super) enum Act {
     Escape,
     /// Answers a question.
     Answer(bool),
+    /// Answers what a run asks in words.
+    Words(&'static str),
+    /// Presses Ctrl-C instead of answering.
+    Stop,
 }
 
 /// A run of the program: what goes in.
@@ -102,6 +106,7 @@ pub(super) struct Case {
     terminal: bool,
     coloured: bool,
     interrupt_when: Option<&'static str>,
+    types_when: Option<(&'static str, &'static str)>,
 }
 
 impl Case {
@@ -114,6 +119,7 @@ impl Case {
             terminal: true,
             coloured: false,
             interrupt_when: None,
+            types_when: None,
         }
     }
 
@@ -130,6 +136,12 @@ impl Case {
     /// Ctrl-C as soon as this is on the screen.
     pub(super) fn interrupted(mut self, when: &'static str) -> Self {
         self.interrupt_when = Some(when);
+        self
+    }
+
+    /// Types a line as soon as this is on the screen, while a run goes on.
+    pub(super) fn types(mut self, when: &'static str, line: &'static str) -> Self {
+        self.types_when = Some((when, line));
         self
     }
 
@@ -156,6 +168,7 @@ impl Case {
             terminal: self.terminal,
             coloured: self.coloured,
             interrupt_when: self.interrupt_when,
+            types_when: self.types_when,
             seen: Seen::default(),
         };
         let owner = FakeOwner { client: Arc::clone(&self.client) };
@@ -207,6 +220,7 @@ struct FakeUi {
     terminal: bool,
     coloured: bool,
     interrupt_when: Option<&'static str>,
+    types_when: Option<(&'static str, &'static str)>,
     seen: Seen,
 }
 
@@ -329,8 +343,36 @@ impl Ui for FakeUi {
         Ok(Read::Line(line))
     }
 
+    fn answer(&mut self, prompt: &str) -> io::Result<Read> {
+        let read = match self.act(prompt) {
+            Act::Words(words) => Read::Line(words.to_owned()),
+            Act::Stop => Read::Interrupted,
+            other => panic!("{prompt} is asked, not {other:?}; {}", self.seen.screen),
+        };
+        let said = match &read {
+            Read::Line(line) => line,
+            _ => "^C",
+        };
+        self.seen.screen.push_str(&format!("{prompt}{said}\n"));
+        Ok(read)
+    }
+
     fn listen(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    async fn pressed(&mut self) -> Pressed {
+        match self.types_when {
+            Some((when, line)) if self.seen.screen.contains(when) => {
+                self.types_when = None;
+                self.acts.push_front(Act::Line(line));
+                Pressed::Keys
+            }
+            _ => {
+                self.interrupted().await;
+                Pressed::Interrupt
+            }
+        }
     }
 
     async fn interrupted(&mut self) {

@@ -449,6 +449,11 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::Work => Reply::Work(Work { doing: Some(Doing::Reading { done: 1200, of: 50_000 }) }),
         Request::Models => Reply::Models(models()),
+        Request::McpList(_) => Reply::McpServers(super::mcp::servers()),
+        Request::McpTools(_) => Reply::McpTools(super::mcp::tools()),
+        Request::McpAdd(_) | Request::McpRemove(_) | Request::McpAllow(_) => {
+            Reply::Written(Written { path: "/home/ada/.config/retake/mcp.json".to_owned(), bytes: 140 })
+        }
         Request::Backup(_) => {
             Reply::Written(Written { path: "/home/ada/copy.db".to_owned(), bytes: 1_234_567 })
         }
@@ -474,6 +479,17 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
         Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
+        Request::Decide(_) | Request::Respond(_) => Reply::Done,
+        Request::Todo(_)
+        | Request::Jobs(_)
+        | Request::JobOutput(_)
+        | Request::JobStop(_)
+        | Request::Tools(_)
+        | Request::Permissions(_)
+        | Request::SetPermissions(_)
+        | Request::Waiting(_)
+        | Request::Unqueue(_)
+        | Request::Cost(_) => super::agent::reply(request),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
     }
 }

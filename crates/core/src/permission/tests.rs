@@ -200,6 +200,27 @@ fn the_reason_names_the_rule_or_says_what_the_call_does() {
 }
 
 #[test]
+fn what_holds_of_every_call_of_a_tool_is_known_without_one() {
+    let always = |mode, rules: &[&str], class| {
+        permission(mode, rules).always("shell", class).map(Ruling::name).unwrap_or_default()
+    };
+    use EffectClass::{External, None};
+    for (mode, rules, class, expected) in [
+        ("ask", &[][..], External, ""),
+        ("ask", &["allow shell"], External, "allow"),
+        ("ask", &["allow shell", "deny shell(rm)"], External, ""),
+        ("ask", &["allow shell", "deny *"], External, "deny"),
+        ("ask", &["allow write"], External, ""),
+        ("allow-all", &[], External, "allow"),
+        ("allow-all", &["ask shell(rm)"], External, ""),
+        ("plan", &["allow shell"], External, "deny"),
+        ("plan", &[], None, ""),
+    ] {
+        assert_eq!(always(mode, rules, class), expected, "{mode} {rules:?}");
+    }
+}
+
+#[test]
 fn offers_go_from_narrow_to_wide_and_each_allows() {
     let offers = |rules: &[&str], text: &str| {
         let (tool, intent) = call(text);

@@ -2,10 +2,13 @@
 //! a server or a network.
 //!
 //! What it says follows from the prompt alone, and shows what it sees of the conversation, so that a rewound message
-//! is visibly gone. It never pretends to be a real model.
+//! is visibly gone. Asked to work, in words that it understands, it calls the tools that it was given, and says what came of
+//! it. It never pretends to be a real model.
 
 mod arithmetic;
+mod grammar;
 mod words;
+mod work;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,12 +17,16 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 
+use retake_core::Part;
+
 use super::{Chunk, EndReason, Model, ModelError, ModelInfo, Prompt};
 use crate::clock::Clock;
+use crate::ids::Random;
 
 /// The demo.
 pub struct Demo {
     clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
     pace: Duration,
 }
 
@@ -28,8 +35,26 @@ impl Demo {
     pub const NAME: &str = "demo";
 
     /// The demo that waits `pace` before each word, so that one sees it stream and can press Ctrl-C.
-    pub fn new(clock: Arc<dyn Clock>, pace: Duration) -> Self {
-        Self { clock, pace }
+    pub fn new(clock: Arc<dyn Clock>, random: Arc<dyn Random>, pace: Duration) -> Self {
+        Self { clock, random, pace }
+    }
+
+    /// Everything that it answers, in order. Only the ids of its calls are drawn: no two calls anywhere have one.
+    fn chunks(&self, prompt: &Prompt) -> VecDeque<Chunk> {
+        let work = work::answer(prompt).map(|work| work::Answer {
+            text: words::opening(prompt.variant).map(|it| format!("{it} ")).unwrap_or_default() + &work.text,
+            calls: work.calls,
+        });
+        let answer =
+            work.unwrap_or_else(|| work::Answer { text: words::answer(prompt), ..work::Answer::default() });
+        let end = if answer.calls.is_empty() { EndReason::Stop } else { EndReason::ToolUse };
+        let text = answer.text.split_inclusive(char::is_whitespace).map(|word| Chunk::Text(word.to_owned()));
+        let calls = answer.calls.into_iter().map(|call| {
+            let bits = self.random.uuid_v7(self.clock.now_ms()).as_u64_pair().1;
+            let arguments = call.arguments.to_string();
+            Chunk::Part(Part::ToolCall { id: format!("demo_{bits:016x}"), name: call.tool, arguments })
+        });
+        text.chain(calls).chain([Chunk::End(end)]).collect()
     }
 }
 
@@ -45,10 +70,7 @@ impl Model for Demo {
     fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let clock = Arc::clone(&self.clock);
         let pace = self.pace;
-        let answer = words::answer(&prompt);
-        let mut chunks: VecDeque<Chunk> =
-            answer.split_inclusive(char::is_whitespace).map(|word| Chunk::Text(word.to_owned())).collect();
-        chunks.push_back(Chunk::End(EndReason::Stop));
+        let chunks = self.chunks(&prompt);
         let next = move |mut chunks: VecDeque<Chunk>| {
             let clock = Arc::clone(&clock);
             async move {

@@ -97,7 +97,8 @@ impl Models {
     pub fn open(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
         let name = name.trim();
         if name == Demo::NAME {
-            return Ok(Arc::new(Demo::new(Arc::clone(&self.clock), self.settings.demo_pace)));
+            let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
+            return Ok(Arc::new(Demo::new(clock, random, self.settings.demo_pace)));
         }
         let (provider, model) = match name.split_once('/') {
             Some((provider, model)) => (provider, Some(model)),
@@ -113,8 +114,8 @@ impl Models {
         let timeouts = self.settings.timeouts;
         let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
         let environment = self.environment.clone();
-        let provided =
-            Provided::new(endpoint.clone(), model, info, timeouts, environment, Arc::clone(&clock));
+        let world = (Arc::clone(&clock), Arc::clone(&random));
+        let provided = Provided::new(endpoint.clone(), model, info, timeouts, environment, world);
         Ok(Arc::new(Retrying::new(Arc::new(provided), self.settings.retry, clock, random)))
     }
 

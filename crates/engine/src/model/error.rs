@@ -42,6 +42,10 @@ pub enum ModelErrorKind {
     Cut,
     /// Nothing arrived for too long.
     TimedOut,
+    /// The answer reached its limit in the middle of a tool call.
+    OutputLimit,
+    /// The model wrote a tool call that is none.
+    BadCall,
     /// The reply is not what the protocol says.
     BadReply,
     /// The settings do not describe a model.
@@ -63,13 +67,15 @@ impl ModelErrorKind {
             Self::Unreachable => "it cannot be reached",
             Self::Cut => "the connection ended before the answer was complete",
             Self::TimedOut => "nothing arrived for too long",
+            Self::OutputLimit => "the answer reached its limit in the middle of a tool call",
+            Self::BadCall => "the model wrote a tool call that is none",
             Self::BadReply => "the reply makes no sense",
             Self::BadSettings => "the settings are wrong",
         }
     }
 
     fn hint(self) -> Hint {
-        use Remedy::{Config, Edit, Exclude, Model, Models, Retry, Rewind};
+        use Remedy::{Config, Edit, Exclude, Fold, Model, Models, Retry, Rewind};
         match self {
             Self::NoKey => Hint::new("set the key, or choose another model with {}", [Model]),
             Self::Refused => {
@@ -80,8 +86,9 @@ impl ModelErrorKind {
                 Hint::new("wait a little, then {}, or choose another model with {}", [Retry, Model])
             }
             Self::ContextTooLong => Hint::new(
-                "go back with {}, leave messages out with {}, or choose a model with a larger context",
-                [Rewind, Exclude],
+                "go back with {}, put a summary in the place of older messages with {}, leave messages out with {}, \
+                 or choose a model with a larger context with {}",
+                [Rewind, Fold, Exclude, Model],
             ),
             Self::SafetyRefusal => {
                 Hint::new("say it differently with {}, or choose another model with {}", [Edit, Model])
@@ -94,6 +101,8 @@ impl ModelErrorKind {
             }
             Self::Unreachable => Hint::new("check the network and the endpoint's base_url, then {}", [Retry]),
             Self::Cut | Self::TimedOut => Hint::new("{} asks again", [Retry]),
+            Self::OutputLimit => Hint::new("ask for smaller steps with {}, or {}", [Edit, Retry]),
+            Self::BadCall => Hint::new("{} asks again, or choose another model with {}", [Retry, Model]),
             Self::BadReply => "check the endpoint's base_url and kind".into(),
             Self::BadSettings => Hint::new("{} lists the settings", [Config]),
         }
@@ -150,7 +159,12 @@ impl ModelError {
         use ModelErrorKind as Kind;
         matches!(
             self.kind,
-            Kind::RateLimited { .. } | Kind::Overloaded | Kind::Unreachable | Kind::Cut | Kind::TimedOut
+            Kind::RateLimited { .. }
+                | Kind::Overloaded
+                | Kind::Unreachable
+                | Kind::Cut
+                | Kind::TimedOut
+                | Kind::BadCall
         )
     }
 

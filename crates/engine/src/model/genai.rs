@@ -3,6 +3,8 @@
 //! No type of `genai` leaves this module. The key is read for each call and given to nobody but the provider: not to
 //! errors, and redirects are not followed.
 
+mod calls;
+mod content;
 mod failure;
 mod prompt;
 mod reply;
@@ -21,8 +23,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use crate::clock::Clock;
+use crate::ids::Random;
 use crate::secret::Environment;
 use crate::settings::{Endpoint, EndpointKind};
+use calls::CallIds;
 use failure::Failures;
 use reply::Reply;
 use tap::Tap;
@@ -53,11 +57,13 @@ impl Provided {
         info: ModelInfo,
         timeouts: Timeouts,
         environment: Environment,
-        clock: Arc<dyn Clock>,
+        world: (Arc<dyn Clock>, Arc<dyn Random>),
     ) -> Self {
         let name = format!("{}/{model}", endpoint.name);
         let model = model.to_owned();
-        let remote = Remote { endpoint, model, timeouts, environment, clock, client: OnceLock::new() };
+        let (clock, random) = world;
+        let client = OnceLock::new();
+        let remote = Remote { endpoint, model, timeouts, environment, clock, random, client };
         Self { name, info, remote: Arc::new(remote) }
     }
 }
@@ -84,6 +90,7 @@ struct Remote {
     timeouts: Timeouts,
     environment: Environment,
     clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
     client: OnceLock<Client>,
 }
 
@@ -94,10 +101,11 @@ impl Remote {
         let client = self.client()?.clone();
         let tap = Tap::new(self.endpoint.kind);
         let options = self.options(&tap);
+        let ids = CallIds::new(&prompt, Arc::clone(&self.clock), Arc::clone(&self.random));
         let request = prompt::request(prompt, &self.endpoint);
         let answer = client.exec_chat_stream(self.address(key.as_ref()), request, Some(&options)).await;
         let stream = answer.map_err(|error| failures.of(&error))?.stream;
-        Ok(Reply::new(stream, self.endpoint.kind, tap, failures).into_stream())
+        Ok(Reply::new(stream, self.endpoint.kind, tap, failures, ids).into_stream())
     }
 
     /// What errors call it.

@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use retake_core::{Answering, ConversationId, Reason, Step, joined_text};
 use retake_store::{Answered, OpRange, Receipt, Shown};
 
-use super::{Ended, Ground, Outcome, RunEvent};
+use super::{Ended, Ground, Outcome, Permit, RunEvent};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 
@@ -80,7 +80,15 @@ impl Engine {
         let moved = receipt.ops.last().map(|no| Step::Op(*no));
         let answering: Answering = self.store().answering(conversation).await?;
         let stopped = moved.into_iter().collect();
-        Ok(Ground { receipt: Some(receipt), answering, stopped, failed: moved, by: None })
+        Ok(Ground {
+            notices: Vec::new(),
+            receipt: Some(receipt),
+            answering,
+            stopped,
+            failed: moved,
+            by: None,
+            permit: Permit::default(),
+        })
     }
 }
 

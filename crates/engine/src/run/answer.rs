@@ -11,7 +11,7 @@ use retake_store::{By, SayRequest, StreamRow};
 use super::RunEvent;
 use super::drive::{BEAT, Driver};
 use crate::error::{EngineError, Result};
-use crate::model::{Answer, Chunk, EndReason, ModelError, Prompt};
+use crate::model::{Answer, Chunk, EndReason, ModelError, Prompt, ToolSpec};
 
 /// A stream in progress is saved this often: a crash loses no more.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -80,8 +80,9 @@ impl Driver {
         let snapshot = self.engine.store().snapshot(conversation).await?;
         let siblings = snapshot.conversation().tree.children(self.answering().tip).len();
         Ok(Prompt {
-            system: self.engine.parts().system_prompt.clone(),
+            system: self.scene.system.clone(),
             messages,
+            tools: self.scene.tools.all().map(|tool| ToolSpec::of(&**tool)).collect(),
             variant: u32::try_from(siblings).unwrap_or(u32::MAX),
         })
     }

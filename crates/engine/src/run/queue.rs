@@ -77,8 +77,17 @@ impl Engine {
         started(&stepped).ok_or_else(|| skipped(&stepped.over))
     }
 
+    async fn waits(&self, conversation: ConversationId) -> bool {
+        let runs = self.store().runs(conversation, 1).await;
+        runs.is_ok_and(|runs| runs.iter().any(|run| run.state == RunState::Queued))
+    }
+
     /// The next run, where one waits and none runs.
     pub(super) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
+        // Looked at first: a claim that is held for a moment would turn others away.
+        if !self.waits(conversation).await {
+            return;
+        }
         let Ok(claim) = self.claim(conversation) else { return };
         let step = self.store().step_runs(conversation, vec![RunInput::Claim(self.now())]).await;
         let Ok(stepped) = step else { return };
@@ -152,7 +161,8 @@ impl Engine {
     /// Takes back the words that wait: they come back, to be edited.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
-        for listener in self.listeners().remove(&conversation).unwrap_or_default() {
+        let listeners = self.listeners().remove(&conversation).unwrap_or_default();
+        for listener in listeners {
             let error = EngineError::new(
                 Kind::Refused,
                 "unqueued",

@@ -27,6 +27,8 @@ pub(super) enum Takes {
     Word(&'static [&'static str]),
     /// A list of rules of what may run, without their first word.
     Rules,
+    /// A list of folders, absolute.
+    Folders,
 }
 
 /// A value, or none.
@@ -214,6 +216,12 @@ pub(super) static KEYS: &[Key] = &[
         Takes::Word(&["queue", "join", "interrupt"]),
         Value::Text("queue"),
         "What becomes of words that you say while the model works: \"queue\" (they wait until it is done), \"join\" (it reads them\nbefore its next step), or \"interrupt\" (they stop it).",
+    ),
+    key(
+        "agent.roots",
+        Takes::Folders,
+        Value::List(Vec::new()),
+        "Folders that the agent may work in besides the conversation's own: [\"/home/me/notes\"].",
     ),
     key(
         "endpoint.*.base_url",

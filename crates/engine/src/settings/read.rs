@@ -107,6 +107,14 @@ impl Values {
         })
     }
 
+    /// A list, which is empty by default.
+    fn list(&self, path: &[&str]) -> &[String] {
+        match self.given(path).map(|given| &given.value) {
+            Some(Value::List(texts)) => texts,
+            _ => &[],
+        }
+    }
+
     /// True or false, which has a default.
     fn flag(&self, path: &[&str]) -> bool {
         match self.given(path).map(|given| &given.value) {
@@ -176,6 +184,16 @@ fn checked(takes: Takes, item: &Item) -> Result<Value<String>, String> {
             });
             texts.collect::<Result<_, String>>().map(Value::List)
         }
+        Takes::Folders => {
+            let list = item.as_array().ok_or("takes a list of folders, such as [\"/home/me/notes\"]")?;
+            let folders = list.iter().zip(1..).map(|(folder, number)| {
+                let folder = folder.as_str().filter(|folder| folder.starts_with('/'));
+                folder.map(str::to_owned).ok_or_else(|| {
+                    format!("has a folder {number} that is no text in quotes that begins with a slash")
+                })
+            });
+            folders.collect::<Result<_, String>>().map(Value::List)
+        }
         Takes::Url => checked_url(&text()?).map(Value::Text),
     }
 }
@@ -234,16 +252,14 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
         permission: permission(values),
         sandbox: values.flag(&["permissions", "sandbox"]),
         network: values.flag(&["permissions", "network"]),
+        roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),
         steering: Steer::from_name(&values.text_or_default(&["agent", "steering"])).unwrap_or_default(),
     })
 }
 
 fn permission(values: &Values) -> Permission {
     let rules = |ruling: Ruling| {
-        let texts = match values.given(&["permissions", ruling.name()]).map(|given| &given.value) {
-            Some(Value::List(texts)) => texts.as_slice(),
-            _ => &[],
-        };
+        let texts = values.list(&["permissions", ruling.name()]);
         texts.iter().filter_map(move |text| Rule::read(ruling, text).ok())
     };
     Permission {

@@ -233,3 +233,18 @@ fn loopback_addresses_are_told_from_others() {
         assert!(!is_loopback(url), "{url}");
     }
 }
+
+#[test]
+fn further_folders_are_absolute() {
+    let roots =
+        |list: &str| Settings::parse(&format!("[agent]\nroots = {list}")).map(|settings| settings.roots);
+    assert_eq!(roots("[\"/a\", \"/b c\"]").expect("valid"), [Path::new("/a"), Path::new("/b c")]);
+    assert!(Settings::default().roots.is_empty());
+    assert!(
+        refused("[agent]\nroots = [\"/a\", \"b\"]")
+            .starts_with("the setting agent.roots (line 2) has a folder 2 ")
+    );
+    assert!(refused("[agent]\nroots = \"/a\"").contains("takes a list of folders"));
+    let text = set("", "agent.roots", "/a").expect("set");
+    assert_eq!(roots("[\"/a\"]").expect("valid"), Settings::parse(&text).expect("valid").roots);
+}

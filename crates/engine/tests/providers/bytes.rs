@@ -9,13 +9,13 @@ use super::{Face, ask, quoted};
 use crate::raw::{Raw, Step, answer, stream_head};
 
 /// An answer that streams these events and closes.
-fn events(frames: &[&str]) -> Vec<Step> {
+pub(super) fn events(frames: &[&str]) -> Vec<Step> {
     let frames = frames.iter().map(|frame| Step::Say(format!("{frame}\n\n")));
     std::iter::once(stream_head()).chain(frames).collect()
 }
 
 /// The same for lines of JSON.
-fn lines(lines: &[&str]) -> Vec<Step> {
+pub(super) fn lines(lines: &[&str]) -> Vec<Step> {
     let lines = lines.iter().map(|line| Step::Say(format!("{line}\n")));
     std::iter::once(stream_head()).chain(lines).collect()
 }
@@ -26,7 +26,7 @@ fn openai(server: &Raw) -> Face {
 
 const HELLO: &str = r#"data: {"choices":[{"delta":{"content":"Hello"}}]}"#;
 const STOP: &str = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
-const DONE: &str = "data: [DONE]";
+pub(super) const DONE: &str = "data: [DONE]";
 
 #[tokio::test]
 async fn openai_usage_comes_after_the_last_choice() {

@@ -150,12 +150,15 @@ impl InProcess {
         let seen = seen(run.head.as_deref(), false)?;
         let worded = retake_wire::Run { request_id: None, conversation: String::new(), ..run.clone() };
         let by = self.by(run.request_id.as_deref(), &worded)?;
+        let permit = self.permit(run.permit)?;
         let retake_wire::Run { conversation, folder, start, model, .. } = run;
         let start = match start {
             RunStart::Say { parts, .. } if conversation.is_empty() => {
                 let start = Start::Say(convert::parts_in(parts)?, None);
-                let begun =
-                    self.engine.begin(folder, RunRequest { start, model, steer: None, seen, by }).await;
+                let begun = self
+                    .engine
+                    .begin(folder, RunRequest { start, model, steer: None, permit, seen, by })
+                    .await;
                 return begun.map_err(problem);
             }
             start => start,
@@ -171,8 +174,12 @@ impl InProcess {
         let events = match self.recorded(conversation, &by).await? {
             Some(receipt) => self.engine.run_again(conversation, receipt, model.as_deref()).await,
             None => {
+                let steer = match &start {
+                    RunStart::Say { steer, .. } => self.steer(*steer),
+                    _ => None,
+                };
                 let start = self.start(conversation, start).await?;
-                self.engine.run(conversation, RunRequest { start, model, steer: None, seen, by }).await
+                self.engine.run(conversation, RunRequest { start, model, steer, permit, seen, by }).await
             }
         };
         Ok((conversation, events.map_err(problem)?))
@@ -180,7 +187,7 @@ impl InProcess {
 
     async fn start(&self, of: ConversationId, start: RunStart) -> Result<Start, Problem> {
         Ok(match start {
-            RunStart::Say { parts, seen } => {
+            RunStart::Say { parts, seen, .. } => {
                 let seen = self.entry_if(of, seen.as_deref()).await?;
                 Start::Say(convert::parts_in(parts)?, seen)
             }

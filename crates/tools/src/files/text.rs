@@ -9,7 +9,7 @@ use std::path::Path;
 pub(super) const MOST_OF_LINE: usize = 2_000;
 
 /// A name with what could act on a terminal, or pass for another line, as an escape.
-pub(super) fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     bytes_escaped(name.as_bytes())
 }
 

@@ -1,11 +1,13 @@
 //! Tests of the demo: what it says to what, that it is honest, and that it streams.
 
 use futures::executor::block_on;
-use retake_core::Role;
+use retake_core::{Role, ToolOutcome};
+use serde_json::{Value, json};
 
 use super::*;
 use crate::clock::ManualClock;
-use crate::model::Message;
+use crate::ids::SeededRandom;
+use crate::model::{Answer, Message, ToolSpec};
 
 fn prompt(said: &[&str], variant: u32) -> Prompt {
     let mut messages = Vec::new();
@@ -17,9 +19,16 @@ fn prompt(said: &[&str], variant: u32) -> Prompt {
     Prompt { messages, variant, ..Prompt::default() }
 }
 
-fn chunks(prompt: Prompt) -> Vec<Chunk> {
-    let demo = Demo::new(Arc::new(ManualClock::new(0)), Duration::ZERO);
+fn demo() -> Demo {
+    Demo::new(Arc::new(ManualClock::new(0)), Arc::new(SeededRandom::new(1)), Duration::ZERO)
+}
+
+fn chunks_of(demo: &Demo, prompt: Prompt) -> Vec<Chunk> {
     block_on(demo.stream(prompt).map(|chunk| chunk.expect("the demo never fails")).collect())
+}
+
+fn chunks(prompt: Prompt) -> Vec<Chunk> {
+    chunks_of(&demo(), prompt)
 }
 
 fn answer(said: &[&str], variant: u32) -> String {
@@ -83,7 +92,7 @@ fn the_same_prompt_has_the_same_answer_and_each_variant_another() {
 fn it_streams_word_by_word_at_its_pace_and_ends() {
     let clock = ManualClock::skipping(0);
     let pace = Duration::from_millis(15);
-    let demo = Demo::new(Arc::new(clock.clone()), pace);
+    let demo = Demo::new(Arc::new(clock.clone()), Arc::new(SeededRandom::new(1)), pace);
     let count = block_on(demo.stream(prompt(&["x", "y"], 0)).collect::<Vec<_>>()).len();
     assert!(count > 10);
     assert_eq!(clock.slept(), vec![pace; count]);
@@ -98,4 +107,188 @@ fn odd_prompts_do_no_harm() {
     }
     let long = "ä".repeat(1_000_000);
     assert!(answer(&["x", &long], 0).len() < 2_000);
+}
+
+/// Every tool that the demo knows.
+const TOOLS: [&str; 14] = [
+    "read",
+    "write",
+    "edit",
+    "patch",
+    "list",
+    "glob",
+    "grep",
+    "shell",
+    "job_output",
+    "job_stop",
+    "job_list",
+    "todo",
+    "fetch",
+    "ask",
+];
+
+fn tools(names: &[&str]) -> Vec<ToolSpec> {
+    let spec = |name: &&str| ToolSpec { name: (*name).into(), about: String::new(), schema: Value::Null };
+    names.iter().map(spec).collect()
+}
+
+/// Lets the demo work to its end. Each call that holds a word of `fails` fails. What it called in each answer, and its last
+/// words.
+fn worked(said: &str, names: &[&str], fails: &str) -> (Vec<Vec<(String, Value)>>, String) {
+    let mut prompt =
+        Prompt { messages: vec![Message::text(Role::User, said)], tools: tools(names), ..Prompt::default() };
+    let demo = demo();
+    let mut answers = Vec::new();
+    loop {
+        let mut answer = Answer::default();
+        chunks_of(&demo, prompt.clone()).into_iter().for_each(|chunk| answer.push(chunk));
+        let mut called = Vec::new();
+        let mut results = Vec::new();
+        for part in answer.parts() {
+            let Part::ToolCall { id, name, arguments } = part else { continue };
+            let failed = !fails.is_empty() && format!("{name} {arguments}").contains(fails);
+            let (content, outcome) = match failed {
+                true => ("it went\nwrong.", ToolOutcome::Failed),
+                false => ("fine", ToolOutcome::Ok),
+            };
+            results.push(Part::ToolResult { call: id, content: content.into(), outcome });
+            called.push((name, serde_json::from_str(&arguments).expect("JSON")));
+        }
+        assert_eq!(answer.end() == Some(&EndReason::ToolUse), !called.is_empty());
+        if called.is_empty() {
+            return (answers, answer.text().to_owned());
+        }
+        answers.push(called);
+        assert!(answers.len() < 20, "it never ends: {said}");
+        prompt.messages.push(Message::new(Role::Assistant, answer.parts()));
+        prompt.messages.push(Message::new(Role::Tool, results));
+    }
+}
+
+#[test]
+fn it_works_as_it_is_asked() {
+    let edit = |old: &str, new: &str, all: bool| json!({"old": old, "new": new, "all": all});
+    let cases: Vec<(&str, Value)> = vec![
+        ("write a.txt: one two", json!([[["write", {"path": "a.txt", "content": "one two\n"}]]])),
+        ("Please write \"a b.txt\": \"x\\ny\"", json!([[["write", {"path": "a b.txt", "content": "x\ny"}]]])),
+        (
+            "write a.txt: one\ntwo and three",
+            json!([[["write", {"path": "a.txt", "content": "one\ntwo and three\n"}]]]),
+        ),
+        ("create a file a.txt with hello", json!([[["write", {"path": "a.txt", "content": "hello\n"}]]])),
+        (
+            "edit src/a.rs: replace \"one\" with \"two and three\" and replace \"x\" with \"\" everywhere",
+            json!([
+                [["read", {"path": "src/a.rs"}]],
+                [["edit", {"path": "src/a.rs", "edits": [edit("one", "two and three", false), edit("x", "", true)]}]]
+            ]),
+        ),
+        ("patch:\n--- a\n+++ b\n", json!([[["patch", {"patch": "--- a\n+++ b\n"}]]])),
+        ("read a.txt.", json!([[["read", {"path": "a.txt"}]]])),
+        ("list", json!([[["list", {}]]])),
+        ("list src", json!([[["list", {"path": "src"}]]])),
+        ("find *.rs in src", json!([[["glob", {"pattern": "*.rs", "path": "src"}]]])),
+        ("search for fn main(", json!([[["grep", {"pattern": "fn main\\("}]]])),
+        ("run cargo test", json!([[["shell", {"command": "cargo test"}]]])),
+        ("run `a then b and c`", json!([[["shell", {"command": "a then b and c"}]]])),
+        ("run sleep 9 in the background", json!([[["shell", {"command": "sleep 9", "background": true}]]])),
+        ("jobs then stop job j1", json!([[["job_list", {}]], [["job_stop", {"id": "j1"}]]])),
+        ("output of job j1", json!([[["job_output", {"id": "j1"}]]])),
+        (
+            "todo: a; b",
+            json!([[["todo", {"items": [{"text": "a", "state": "pending"}, {"text": "b", "state": "pending"}]}]]]),
+        ),
+        ("fetch http://127.0.0.1:1/x", json!([[["fetch", {"url": "http://127.0.0.1:1/x"}]]])),
+        (
+            "ask me which one? red, blue or green",
+            json!([[["ask", {"question": "which one?", "choices": ["red", "blue", "green"]}]]]),
+        ),
+        ("ask me your name", json!([[["ask", {"question": "your name", "choices": []}]]])),
+        ("call mcp__x__y {\"a\": \"b and then c\"}", json!([[["mcp__x__y", {"a": "b and then c"}]]])),
+        (
+            "write a: x, then read a and list\nrun ls",
+            json!([[["write", {"path": "a", "content": "x\n"}]], [["read", {"path": "a"}], ["list", {}]], [["shell", {"command": "ls"}]]]),
+        ),
+    ];
+    let names = [&TOOLS[..], &["mcp__x__y"]].concat();
+    for (said, expected) in cases {
+        let (called, last) = worked(said, &names, "");
+        assert_eq!(json!(called), expected, "{said}");
+        assert!(last.starts_with("Done: ") && last.contains("(fine)"), "{said}: {last}");
+    }
+}
+
+#[test]
+fn what_is_no_work_is_answered_in_words() {
+    for said in [
+        "read this carefully please",
+        "list of my wishes",
+        "find a way",
+        "write to me",
+        "call it a day",
+        "then",
+        "run ``",
+    ] {
+        let (called, last) = worked(said, &TOOLS, "");
+        assert!(called.is_empty() && last.contains("You said \""), "{said}: {called:?} {last}");
+    }
+}
+
+#[test]
+fn it_says_what_failed_and_stops_there() {
+    let (called, last) = worked("read a, then run ls, then list", &TOOLS, "shell");
+    assert_eq!(called.len(), 2);
+    assert_eq!(
+        last,
+        "Done: read a (fine). Failed: run `ls`: wrong. So I have stopped, and did not list the files."
+    );
+    let (called, last) = worked("edit a: replace \"x\" with \"y\"", &TOOLS, "read");
+    assert_eq!((called.len(), last.as_str()), (1, "Failed: edit a: wrong."));
+}
+
+#[test]
+fn without_the_tool_it_says_so_and_without_any_it_only_talks() {
+    let (called, last) = worked("run ls", &["read"], "");
+    assert!(called.is_empty());
+    assert_eq!(last, "I cannot run `ls`: I have no tool called shell.");
+    assert!(worked("run ls", &[], "").1.contains("You said \"run ls\""));
+}
+
+#[test]
+fn another_answer_calls_again_and_says_which_one_it_is() {
+    let mut prompt = prompt(&["list"], 1);
+    prompt.tools = tools(&TOOLS);
+    let mut answer = Answer::default();
+    chunks(prompt).into_iter().for_each(|chunk| answer.push(chunk));
+    assert_eq!(answer.text(), "Put differently (this is answer 2): I list the files.");
+    assert_eq!(answer.end(), Some(&EndReason::ToolUse));
+}
+
+#[test]
+fn calls_of_others_are_passed_over() {
+    let mut prompt = prompt(&["list"], 0);
+    prompt.tools = tools(&TOOLS);
+    let call = Part::ToolCall { id: "e".into(), name: "exec".into(), arguments: "{}".into() };
+    let result = Part::ToolResult { call: "e".into(), content: "x".into(), outcome: ToolOutcome::Ok };
+    prompt.messages.push(Message::new(Role::Assistant, vec![call]));
+    prompt.messages.push(Message::new(Role::Tool, vec![result]));
+    assert_eq!(chunks(prompt).last(), Some(&Chunk::End(EndReason::ToolUse)));
+}
+
+#[test]
+fn help_lists_what_it_understands() {
+    let mut prompt = prompt(&["x", "what can you do?"], 0);
+    assert!(!words::answer(&prompt).contains("`todo:"));
+    prompt.tools = tools(&TOOLS);
+    assert!(words::answer(&prompt).contains("`todo: one; two; three`"));
+}
+
+#[test]
+fn a_wall_of_words_is_read_in_no_time() {
+    let wall = "read a and ".repeat(100_000) + "b";
+    assert!(grammar::steps(&wall).is_none());
+    assert_eq!(
+        grammar::steps(&("read a and ".repeat(150) + "read b")).map(|steps| steps[0].len()),
+        Some(151)
+    );
 }

@@ -3,7 +3,7 @@
 use retake_core::{Role, joined_text};
 
 use super::super::Prompt;
-use super::arithmetic;
+use super::{arithmetic, grammar};
 
 const INTRODUCTION: &str = "I am the demo built into Retake: a small program, not a real model, and nothing leaves \
 this computer. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start Ollama, and start \
@@ -65,21 +65,25 @@ pub(super) fn answer(prompt: &Prompt) -> String {
     if !prompt.messages.iter().any(|message| message.role == Role::Assistant) {
         paragraphs.push(INTRODUCTION.to_owned());
     }
-    if let Some(index) = prompt.variant.checked_sub(1) {
-        let opening = OPENINGS[index as usize % OPENINGS.len()];
-        paragraphs.push(format!("{opening} (this is answer {}):", u64::from(prompt.variant) + 1));
-    }
-    paragraphs.extend(reply(last, &said, prompt.variant));
+    paragraphs.extend(opening(prompt.variant));
+    paragraphs.extend(reply(last, &said, prompt));
     paragraphs.push(place(&said));
     paragraphs.join("\n\n")
 }
 
+/// How another answer begins, and which one it is.
+pub(super) fn opening(variant: u32) -> Option<String> {
+    let index = variant.checked_sub(1)?;
+    let opening = OPENINGS[index as usize % OPENINGS.len()];
+    Some(format!("{opening} (this is answer {}):", u64::from(variant) + 1))
+}
+
 /// What the last message asks for.
-fn reply(last: &str, said: &[String], variant: u32) -> Vec<String> {
+fn reply(last: &str, said: &[String], prompt: &Prompt) -> Vec<String> {
     let asked = last.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| asked.contains(word));
     if let Some(subject) = story_subject(last) {
-        return story(&subject, variant);
+        return story(&subject, prompt.variant);
     }
     if has(&["what do you see", "what did i say", "what do you remember", "do you remember"]) {
         return vec![seen(said)];
@@ -98,7 +102,8 @@ fn reply(last: &str, said: &[String], variant: u32) -> Vec<String> {
     let greeted =
         ["hello", "hi", "hey", "help", "/help"].contains(&asked.trim_matches(|c: char| !c.is_alphabetic()));
     if greeted || has(&["what can you do", "who are you"]) {
-        return vec![COMMANDS.to_owned()];
+        let work = (!prompt.tools.is_empty()).then(|| grammar::HELP.to_owned());
+        return std::iter::once(COMMANDS.to_owned()).chain(work).collect();
     }
     Vec::new()
 }

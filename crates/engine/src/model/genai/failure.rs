@@ -172,13 +172,16 @@ fn classify(status: Option<u16>, code: &str, message: &str, wait: Option<Duratio
 }
 
 /// How providers say that a prompt is too long, where they have no code for it.
-const TOO_LONG: [&str; 6] = [
+const TOO_LONG: [&str; 9] = [
     "context length",
     "context window",
     "maximum context",
     "prompt is too long",
     "available context size",
     "input token count",
+    "context limit",
+    "maximum prompt length",
+    "input is too long",
 ];
 
 #[cfg(test)]
@@ -205,6 +208,11 @@ mod tests {
                 400,
                 r#"[{"error":{"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]"#,
                 Kind::Refused,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 9 > 8"}}"#,
+                Kind::ContextTooLong,
             ),
             (400, r#"{"error":{"message":"x","code":"content_filter"}}"#, Kind::SafetyRefusal),
             (400, "{}", Kind::Rejected),

@@ -1,170 +1,204 @@
 //! From our prompt to the library's request.
 //!
 //! Nothing that a provider understands is left out or changed. What it cannot take is put into words in its place,
-//! so that the model knows that something is there.
+//! so that the model knows that something is there. What was sent before is sent in the same order and the same words
+//! again, so that a provider finds the prompt's beginning in its cache.
 
 use std::collections::BTreeMap;
 
 use ::genai::chat::{
-    CacheControl, ChatMessage, ChatRequest, ContentPart, CustomPart, MessageContent, ToolCall, ToolResponse,
+    CacheControl, ChatMessage, ChatRequest, ChatRole, ContentPart, CustomPart, MessageContent, Tool,
 };
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use retake_core::{Part, Role, Source, ToolOutcome};
-use serde_json::Value;
+use retake_core::{Part, Role, ToolOutcome};
+use serde_json::{Value, json};
 
-use super::super::{Message, Prompt};
+use super::super::{Message, Prompt, ToolSpec};
+use super::content::{self, Names};
 use crate::settings::{Endpoint, EndpointKind};
+
+/// What stands before an instruction that is neither a person's nor a model's. It is sent in its place as a user's,
+/// because most formats know one instruction only, above everything: an instruction that is added there would change
+/// the beginning of the prompt.
+const INSTRUCTIONS: &str = "[Instructions]";
+
+/// What stands before pictures and files that belong to a result, where a result has no room for them.
+const BESIDE_RESULTS: &str = "[Beside the results of the tools]";
 
 /// The request for a prompt at an endpoint.
 pub(super) fn request(prompt: Prompt, endpoint: &Endpoint) -> ChatRequest {
-    let names = tool_names(&prompt.messages);
+    let names = content::tool_names(&prompt.messages);
     let mut messages = Vec::new();
     for message in prompt.messages {
-        messages.extend(converted(message, endpoint, &names));
+        for message in converted(message, endpoint, &names) {
+            append(&mut messages, message);
+        }
     }
-    if endpoint.kind == EndpointKind::Anthropic {
-        cache_up_to_here(&mut messages);
+    if endpoint.kind == EndpointKind::Ollama {
+        messages.iter_mut().for_each(join_texts);
     }
-    let request = ChatRequest::from_messages(messages);
-    match prompt.system {
-        Some(system) if !system.is_empty() => request.with_system(system),
-        _ => request,
+    let marks = endpoint.kind == EndpointKind::Anthropic;
+    let system = prompt.system.filter(|system| !system.trim().is_empty());
+    let mut request = match system {
+        Some(system) if marks => {
+            mark_cache(&mut messages);
+            messages.insert(0, ChatMessage::system(system).with_options(CacheControl::Ephemeral));
+            ChatRequest::from_messages(messages)
+        }
+        Some(system) => ChatRequest::from_messages(messages).with_system(system),
+        None => {
+            if marks {
+                mark_cache(&mut messages);
+            }
+            ChatRequest::from_messages(messages)
+        }
+    };
+    let tools = tools(prompt.tools, marks);
+    if !tools.is_empty() {
+        request = request.with_tools(tools);
+    }
+    request
+}
+
+/// The tools in the order of their names, whatever order they were given in: they stand before everything else.
+fn tools(mut specs: Vec<ToolSpec>, marks: bool) -> Vec<Tool> {
+    specs.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut tools: Vec<Tool> = specs.into_iter().map(tool).collect();
+    if marks && let Some(last) = tools.pop() {
+        tools.push(last.with_cache_control(CacheControl::Ephemeral));
+    }
+    tools
+}
+
+fn tool(spec: ToolSpec) -> Tool {
+    // Every format wants the schema of an object, also of a tool without arguments.
+    let mut schema = match spec.schema {
+        Value::Object(fields) => fields,
+        _ => serde_json::Map::new(),
+    };
+    schema.entry("type").or_insert_with(|| json!("object"));
+    schema.entry("properties").or_insert_with(|| json!({}));
+    Tool::new(content::plain_name(&spec.name)).with_description(spec.about).with_schema(schema.into())
+}
+
+/// Anthropic caches a prompt only up to a mark, and takes four: tools, system, and these two. The last message carries
+/// one, so that the next step, or one after a rewind, finds its beginning in the cache; so does the message that carried it
+/// before, because only a few blocks before a mark are looked through.
+fn mark_cache(messages: &mut [ChatMessage]) {
+    let Some(last) = messages.len().checked_sub(1) else {
+        return;
+    };
+    let answer = messages.iter().rposition(|message| message.role == ChatRole::Assistant);
+    let before = answer.and_then(|at| at.checked_sub(1)).filter(|at| *at != last);
+    for at in before.into_iter().chain([last]) {
+        messages[at] = messages[at].clone().with_options(CacheControl::Ephemeral);
     }
 }
 
-/// Anthropic caches a prompt only up to a mark. The last message carries it, so that the next turn, or one after a
-/// rewind, finds its beginning in the cache.
-fn cache_up_to_here(messages: &mut [ChatMessage]) {
-    if let Some(last) = messages.last_mut() {
-        *last = last.clone().with_options(CacheControl::Ephemeral);
+/// Adds a message; two of a user in a row are one, because not every format takes two.
+fn append(messages: &mut Vec<ChatMessage>, message: ChatMessage) {
+    match messages.last_mut() {
+        Some(last) if last.role == ChatRole::User && message.role == ChatRole::User => {
+            last.content.extend(message.content);
+        }
+        _ => messages.push(message),
     }
 }
 
-/// The tool names by call id, because some providers want them with the result too.
-fn tool_names(messages: &[Message]) -> BTreeMap<String, String> {
-    let parts = messages.iter().flat_map(|message| &message.parts);
-    parts
-        .filter_map(|part| match part {
-            Part::ToolCall { id, name, .. } => Some((id.clone(), name.clone())),
-            _ => None,
-        })
-        .collect()
+/// The library writes texts for Ollama one after the other, without anything between.
+fn join_texts(message: &mut ChatMessage) {
+    if message.content.texts().len() < 2 {
+        return;
+    }
+    let content = std::mem::take(&mut message.content);
+    let joined = content.joined_texts().map(ContentPart::from_text);
+    let others = content.into_parts().into_iter().filter(|part| part.as_text().is_none());
+    message.content = MessageContent::from_parts(joined.into_iter().chain(others).collect::<Vec<_>>());
 }
 
-fn converted(message: Message, endpoint: &Endpoint, names: &BTreeMap<String, String>) -> Vec<ChatMessage> {
+fn converted(message: Message, endpoint: &Endpoint, names: &Names) -> Vec<ChatMessage> {
+    let kind = endpoint.kind;
+    if message.role == Role::Tool {
+        return results(message.parts, kind, names);
+    }
     let own = message.model.as_deref().and_then(|model| model.split_once('/'));
     let own = own.is_some_and(|(provider, _)| provider == endpoint.name);
     let calls_tools = message.parts.iter().any(|part| part.call_id().is_some());
     // OpenAI's format has no signatures: its servers want open reasoning back only beside the calls it led to.
-    let own = own && (endpoint.kind != EndpointKind::OpenAi || calls_tools);
-    let mut content: Vec<ContentPart> = Vec::new();
+    let own = own && (kind != EndpointKind::OpenAi || calls_tools);
+    let signatures = if own { content::call_signatures(&message.parts) } else { BTreeMap::new() };
+    let mut parts: Vec<ContentPart> = Vec::new();
     for part in message.parts {
         match part {
             Part::Reasoning { text, signature } if own => {
-                content.extend(reasoning(text, signature, endpoint.kind));
+                parts.extend(content::reasoning(text, signature, kind));
             }
-            Part::Reasoning { .. } => {}
-            part => content.extend(plain(part, names)),
+            part => parts.extend(content::plain(part, kind, names, &signatures)),
         }
     }
-    if content.is_empty() {
+    if parts.is_empty() {
         return Vec::new();
     }
-    match message.role {
-        Role::User => vec![ChatMessage::user(MessageContent::from_parts(content))],
-        Role::Assistant => vec![ChatMessage::assistant(MessageContent::from_parts(content))],
-        Role::System => vec![ChatMessage::system(MessageContent::from_parts(content))],
-        Role::Tool if endpoint.kind == EndpointKind::Ollama => {
-            // Its format has room for one result in a message.
-            content
-                .into_iter()
-                .map(|part| ChatMessage::tool(MessageContent::from_parts(vec![part])))
-                .collect()
+    vec![match message.role {
+        Role::Assistant => ChatMessage::assistant(MessageContent::from_parts(parts)),
+        Role::System => {
+            parts.insert(0, ContentPart::from_text(INSTRUCTIONS));
+            ChatMessage::user(MessageContent::from_parts(parts))
         }
-        Role::Tool => vec![ChatMessage::tool(MessageContent::from_parts(content))],
-    }
+        Role::User | Role::Tool => ChatMessage::user(MessageContent::from_parts(parts)),
+    }]
 }
 
-fn plain(part: Part, names: &BTreeMap<String, String>) -> Option<ContentPart> {
-    Some(match part {
-        Part::Text(text) if text.is_empty() => return None,
-        Part::Text(text) => ContentPart::from_text(text),
-        Part::Image { media_type, source } => binary(media_type, source, None),
-        Part::File { name, media_type, source } => file(name, media_type, source),
-        Part::ToolCall { id, name, arguments } => ContentPart::ToolCall(ToolCall {
-            call_id: id,
-            fn_name: name,
-            fn_arguments: arguments_value(&arguments),
-            thought_signatures: None,
-        }),
-        Part::ToolResult { call, content, outcome } => {
-            let content = match outcome {
-                ToolOutcome::Ok => content,
-                // The library has no field for it, and the model must not take a failure for a result.
-                ToolOutcome::Failed => format!("The tool failed: {content}"),
-            };
-            let response = ToolResponse::new(call.clone(), content);
-            ContentPart::ToolResponse(match names.get(&call) {
-                Some(name) => response.with_fn_name(name),
-                None => response,
-            })
-        }
-        Part::Erased => ContentPart::from_text("[erased]"),
-        Part::Reasoning { .. } | Part::Facts(_) => return None,
-    })
-}
-
-fn binary(media_type: String, source: Source, name: Option<String>) -> ContentPart {
-    match source {
-        Source::Inline(bytes) => ContentPart::from_binary_base64(media_type, STANDARD.encode(bytes), name),
-        Source::Link(link) => ContentPart::from_binary_url(media_type, link, name),
-    }
-}
-
-/// Text files are sent as text, which every model reads; others as they are.
-fn file(name: String, media_type: Option<String>, source: Source) -> ContentPart {
-    let media_type = media_type.unwrap_or_else(|| "application/octet-stream".into());
-    match source {
-        Source::Inline(bytes) if media_type != "application/pdf" => match String::from_utf8(bytes) {
-            Ok(text) => ContentPart::from_text(format!("File {name}:\n{text}")),
-            Err(error) => binary(media_type, Source::Inline(error.into_bytes()), Some(name)),
-        },
-        Source::Link(link) if media_type != "application/pdf" => {
-            ContentPart::from_text(format!("File {name}: {link}"))
-        }
-        source => binary(media_type, source, Some(name)),
-    }
-}
-
-/// The reasoning that this provider made, in the shape in which it wants it back.
-fn reasoning(text: String, signature: Option<String>, kind: EndpointKind) -> Vec<ContentPart> {
-    match (signature, kind) {
-        (Some(block), EndpointKind::Anthropic) if text.is_empty() => {
-            match serde_json::from_str::<Value>(&block) {
-                Ok(data) if data.is_object() => {
-                    vec![ContentPart::Custom(CustomPart { model_iden: None, data })]
+/// Results, and what stands beside them.
+fn results(parts: Vec<Part>, kind: EndpointKind, names: &Names) -> Vec<ChatMessage> {
+    let mut results: Vec<ContentPart> = Vec::new();
+    let mut beside: Vec<ContentPart> = Vec::new();
+    for part in parts {
+        match part {
+            Part::ToolResult { call, content, outcome } if kind == EndpointKind::Anthropic => {
+                results.push(anthropic_result(&call, &content, outcome));
+            }
+            part @ Part::ToolResult { .. } => {
+                results.extend(content::plain(part, kind, names, &BTreeMap::new()));
+            }
+            part => {
+                let image = content::anthropic_image(&part).filter(|_| kind == EndpointKind::Anthropic);
+                match (image, results.last_mut()) {
+                    (Some(image), Some(ContentPart::Custom(result))) => put_in(&mut result.data, image),
+                    _ => beside.extend(content::plain(part, kind, names, &BTreeMap::new())),
                 }
-                _ => Vec::new(),
             }
         }
-        (Some(signature), EndpointKind::Anthropic) => {
-            vec![ContentPart::ThoughtSignature(signature), ContentPart::ReasoningContent(text)]
-        }
-        // Anthropic takes no reasoning without a signature.
-        (None, EndpointKind::Anthropic) => Vec::new(),
-        (Some(signature), EndpointKind::Gemini) => vec![ContentPart::ThoughtSignature(signature)],
-        (_, _) if text.is_empty() => Vec::new(),
-        (_, _) => vec![ContentPart::ReasoningContent(text)],
     }
+    let tool = |parts| ChatMessage::tool(MessageContent::from_parts(parts));
+    let mut messages: Vec<ChatMessage> = match kind {
+        _ if results.is_empty() => Vec::new(),
+        // Its format has room for one result in a message.
+        EndpointKind::Ollama => results.into_iter().map(|part| tool(vec![part])).collect(),
+        _ => vec![tool(results)],
+    };
+    if !beside.is_empty() {
+        beside.insert(0, ContentPart::from_text(BESIDE_RESULTS));
+        messages.push(ChatMessage::user(MessageContent::from_parts(beside)));
+    }
+    messages
 }
 
-/// The arguments as JSON. What is not JSON goes back as the text that the model wrote.
-fn arguments_value(arguments: &str) -> Value {
-    if arguments.trim().is_empty() {
-        return Value::Object(serde_json::Map::new());
+/// Anthropic's results say that they are failures, and hold pictures; the library has no fields for either.
+fn anthropic_result(call: &str, content: &str, outcome: ToolOutcome) -> ContentPart {
+    let mut data = json!({ "type": "tool_result", "tool_use_id": content::plain_id(call), "content": [] });
+    if !content.trim().is_empty() {
+        put_in(&mut data, json!({ "type": "text", "text": content }));
     }
-    serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()))
+    if outcome == ToolOutcome::Failed {
+        data["is_error"] = Value::Bool(true);
+    }
+    ContentPart::Custom(CustomPart { model_iden: None, data })
+}
+
+fn put_in(result: &mut Value, block: Value) {
+    if let Some(content) = result.get_mut("content").and_then(Value::as_array_mut) {
+        content.push(block);
+    }
 }
 
 #[cfg(test)]

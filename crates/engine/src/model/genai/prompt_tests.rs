@@ -1,5 +1,6 @@
 //! Tests of the way to a provider: what each kind of part becomes.
 
+use retake_core::Source;
 use serde_json::json;
 
 use super::*;
@@ -91,6 +92,114 @@ fn a_tool_call_and_its_result_keep_id_name_and_arguments() {
     );
 }
 
+fn spec(name: &str, schema: Value) -> ToolSpec {
+    ToolSpec { name: name.into(), about: format!("About {name}."), schema }
+}
+
+#[test]
+fn tools_are_sent_by_name_with_the_schema_of_an_object() {
+    let tools = |names: &[&str], kind| {
+        let tools = names.iter().map(|name| spec(name, Value::Null)).collect();
+        let prompt = Prompt { tools, ..Prompt::default() };
+        serde_json::to_value(request(prompt, &endpoint(kind)).tools).expect("JSON")
+    };
+    let sent = tools(&["write", "read"], EndpointKind::OpenAi);
+    assert_eq!(sent, tools(&["read", "write"], EndpointKind::OpenAi));
+    assert_eq!((&sent[0]["name"], &sent[0]["description"]), (&json!("read"), &json!("About read.")));
+    assert_eq!(sent[0]["schema"], json!({"type": "object", "properties": {}}));
+    assert_eq!(tools(&[], EndpointKind::Gemini), Value::Null);
+    let marked = tools(&["write", "read"], EndpointKind::Anthropic);
+    assert!(marked[0].get("cache_control").is_none() && marked[1].get("cache_control").is_some(), "{marked}");
+}
+
+/// A call of a name with arguments, and its result with a picture beside it.
+fn odd_turn(id: &str, name: &str, arguments: &str) -> Vec<Message> {
+    let call = Part::ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() };
+    let answered = Part::ToolResult { call: id.into(), content: "out".into(), outcome: ToolOutcome::Failed };
+    let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) };
+    vec![
+        Message::text(Role::User, "go"),
+        Message::new(Role::Assistant, vec![call]),
+        Message::new(Role::Tool, vec![answered, image, Part::text("and a word")]),
+        Message::text(Role::User, "and now?"),
+    ]
+}
+
+fn messages_of(kind: EndpointKind, messages: Vec<Message>) -> Value {
+    let prompt = Prompt { messages, ..Prompt::default() };
+    serde_json::to_value(request(prompt, &endpoint(kind)).messages).expect("JSON")
+}
+
+#[test]
+fn a_picture_beside_a_result_is_in_it_or_follows_as_a_users() {
+    let sent = messages_of(EndpointKind::Anthropic, odd_turn("c", "f", "{}"));
+    let result = &sent[2]["content"][0]["Custom"]["data"];
+    let image =
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AQID"}});
+    assert_eq!(result["content"], json!([{"type": "text", "text": "out"}, image]), "{sent}");
+    assert_eq!((&result["is_error"], &result["tool_use_id"]), (&json!(true), &json!("c")));
+    for kind in [EndpointKind::OpenAi, EndpointKind::Gemini, EndpointKind::Ollama] {
+        let sent = messages_of(kind, odd_turn("c", "f", "{}"));
+        assert_eq!(sent[2]["content"].as_array().map(Vec::len), Some(1), "{kind:?} {sent}");
+        // One message of a user: what stands beside the result, and what the person says.
+        assert_eq!(
+            (sent.as_array().map(Vec::len), &sent[3]["role"]),
+            (Some(4), &json!("User")),
+            "{kind:?} {sent}"
+        );
+        let beside = sent[3].to_string();
+        assert!(
+            beside.contains("AQID") && beside.contains("and a word") && beside.contains("and now?"),
+            "{beside}"
+        );
+    }
+}
+
+#[test]
+fn a_picture_without_its_result_breaks_nothing() {
+    let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1]) };
+    for kind in [EndpointKind::OpenAi, EndpointKind::Anthropic, EndpointKind::Gemini, EndpointKind::Ollama] {
+        let sent = messages_of(kind, vec![Message::new(Role::Tool, vec![image.clone()])]);
+        assert_eq!((&sent[0]["role"], sent[1].is_null()), (&json!("User"), true), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_strange_call_goes_back_in_letters_that_every_provider_takes() {
+    let sent = messages_of(EndpointKind::Anthropic, odd_turn("a:b 1", "rm -rf /", "{oops"));
+    let call = &sent[1]["content"][0]["ToolCall"];
+    assert_eq!(
+        (&call["call_id"], &call["fn_name"], &call["fn_arguments"]),
+        (&json!("a_b_1"), &json!("rm_-rf__"), &json!({"not_an_object": "{oops"}))
+    );
+    assert_eq!(sent[2]["content"][0]["Custom"]["data"]["tool_use_id"], "a_b_1");
+    let sent = messages_of(EndpointKind::OpenAi, odd_turn("a:b 1", "", "[1]"));
+    assert_eq!(sent[1]["content"][0]["ToolCall"]["call_id"], "a:b 1");
+    assert_eq!(sent[2]["content"][0]["ToolResponse"]["fn_name"], "_");
+}
+
+#[test]
+fn an_instruction_in_the_middle_stays_in_its_place() {
+    let messages = || vec![Message::text(Role::System, "Tabs."), Message::text(Role::User, "hi")];
+    for kind in [EndpointKind::OpenAi, EndpointKind::Anthropic, EndpointKind::Gemini, EndpointKind::Ollama] {
+        let sent = messages_of(kind, messages());
+        assert_eq!((&sent[0]["role"], sent[1].is_null()), (&json!("User"), true), "{kind:?} {sent}");
+        let text = sent[0]["content"].to_string();
+        let place = |words: &str| text.find(words).expect(words);
+        assert!(place("[Instructions]") < place("Tabs.") && place("Tabs.") < place("hi"), "{text}");
+    }
+}
+
+#[test]
+fn a_signature_goes_back_with_its_very_call() {
+    let call = |id: &str| Part::ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };
+    let kept = signed("", &json!({"call": "b", "signature": "c2ln"}).to_string());
+    let sent = content(EndpointKind::Gemini, vec![kept, Part::text("a"), call("a"), call("b")]);
+    assert_eq!(sent[0], json!({"Text": "a"}), "{sent}");
+    assert!(sent[1]["ToolCall"].get("thought_signatures").is_none(), "{sent}");
+    assert_eq!(sent[2]["ToolCall"]["thought_signatures"], json!(["c2ln"]), "{sent}");
+}
+
 #[test]
 fn a_failed_tool_says_so() {
     let sent = content(EndpointKind::OpenAi, vec![result(ToolOutcome::Failed)]);
@@ -117,18 +226,37 @@ fn images_and_files_are_sent_as_bytes_links_or_text() {
 }
 
 #[test]
-fn broken_and_missing_arguments_are_kept() {
-    assert_eq!(arguments_value("{oops"), json!("{oops"));
-    assert_eq!(arguments_value(" "), json!({}));
+fn arguments_are_always_an_object_and_the_models_words_are_kept() {
+    assert_eq!(content::arguments_value("{oops"), json!({"not_an_object": "{oops"}));
+    assert_eq!(content::arguments_value("[1]"), json!({"not_an_object": "[1]"}));
+    assert_eq!(content::arguments_value(" "), json!({}));
 }
 
 #[test]
-fn only_anthropics_last_message_marks_the_cache() {
-    let messages = || vec![Message::text(Role::User, "a"), Message::text(Role::User, "b")];
+fn what_cannot_be_sent_is_put_into_words() {
+    let link = Source::Link("https://h/i.png".into());
+    let image = Part::Image { media_type: "image/png".into(), source: link };
+    assert_eq!(
+        content(EndpointKind::Ollama, vec![image.clone()]),
+        json!([{"Text": "File: https://h/i.png"}])
+    );
+    let block = json!({"type": "image", "source": {"type": "url", "url": "https://h/i.png"}});
+    assert_eq!(content(EndpointKind::Anthropic, vec![image])[0]["Custom"]["data"], block);
+    let zip = Part::File { name: "a.zip".into(), media_type: None, source: Source::Inline(vec![0xff, 0]) };
+    let words = "[File a.zip: 2 bytes of application/octet-stream, which cannot be sent to you]";
+    assert_eq!(content(EndpointKind::OpenAi, vec![zip]), json!([{"Text": words}]));
+}
+
+#[test]
+fn only_anthropic_has_marks_on_the_system_prompt_the_last_message_and_the_one_that_was_last_before() {
+    let roles = [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User];
+    let messages = roles.map(|role| Message::text(role, "a"));
     let marks = |kind| {
-        let prompt = Prompt { messages: messages(), ..Prompt::default() };
-        request(prompt, &endpoint(kind)).messages.iter().map(|m| m.options.is_some()).collect::<Vec<_>>()
+        let system = Some("s".to_owned());
+        let prompt = Prompt { system, messages: messages.to_vec(), ..Prompt::default() };
+        let sent = request(prompt, &endpoint(kind)).messages;
+        sent.iter().map(|message| message.options.is_some()).collect::<Vec<_>>()
     };
-    assert_eq!(marks(EndpointKind::Anthropic), [false, true]);
-    assert_eq!(marks(EndpointKind::OpenAi), [false, false]);
+    assert_eq!(marks(EndpointKind::Anthropic), [true, false, false, true, false, true]);
+    assert_eq!(marks(EndpointKind::OpenAi), [false; 5]);
 }

@@ -3,18 +3,16 @@
 //! A stream that just stops is never taken for an answer: each format has its own sign of the end, and without it
 //! the call ends with an error.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use ::genai::Error;
-use ::genai::chat::{
-    ChatStream, ChatStreamEvent, ContentPart, MessageContent, StopReason, StreamEnd, ToolCall,
-};
+use ::genai::chat::{ChatStream, ChatStreamEvent, ContentPart, MessageContent, StopReason, StreamEnd};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{Part, Usage};
-use serde_json::Value;
 
 use super::super::{Chunk, EndReason, ModelError, ModelErrorKind};
+use super::calls::{CallIds, Calls};
 use super::failure::Failures;
 use super::tap::Tap;
 use crate::settings::EndpointKind;
@@ -25,14 +23,22 @@ pub(super) struct Reply {
     kind: EndpointKind,
     tap: Tap,
     failures: Failures,
-    calls: Vec<ToolCall>,
+    calls: Calls,
+    ids: CallIds,
     ready: VecDeque<Result<Chunk, ModelError>>,
     over: bool,
 }
 
 impl Reply {
-    pub(super) fn new(stream: ChatStream, kind: EndpointKind, tap: Tap, failures: Failures) -> Self {
-        Self { stream, kind, tap, failures, calls: Vec::new(), ready: VecDeque::new(), over: false }
+    pub(super) fn new(
+        stream: ChatStream,
+        kind: EndpointKind,
+        tap: Tap,
+        failures: Failures,
+        ids: CallIds,
+    ) -> Self {
+        let (calls, ready) = (Calls::default(), VecDeque::new());
+        Self { stream, kind, tap, failures, calls, ids, ready, over: false }
     }
 
     pub(super) fn into_stream(self) -> BoxStream<'static, Result<Chunk, ModelError>> {
@@ -61,7 +67,7 @@ impl Reply {
             ChatStreamEvent::ReasoningChunk(chunk) => {
                 self.ready.push_back(Ok(Chunk::Reasoning(chunk.content)));
             }
-            ChatStreamEvent::ToolCallChunk(chunk) => remember(&mut self.calls, chunk.tool_call),
+            ChatStreamEvent::ToolCallChunk(chunk) => self.calls.push(chunk.tool_call),
             ChatStreamEvent::End(end) => self.end(end),
             ChatStreamEvent::Start
             | ChatStreamEvent::Heartbeat
@@ -73,19 +79,49 @@ impl Reply {
         if !self.is_whole(&end) {
             return self.cut();
         }
-        let calls = std::mem::take(&mut self.calls);
-        let parts = reasoning_parts(end.captured_content, end.captured_reasoning_content);
-        let parts = parts.into_iter().chain(calls.into_iter().map(call_part));
-        self.ready.extend(parts.map(|part| Ok(Chunk::Part(part))));
-        self.ready.extend(end.captured_usage.map(|usage| Ok(Chunk::Usage(counted(&usage)))));
+        let reason = end.captured_stop_reason;
         let refusal = self.tap.seen().refusal;
-        let reason = if refusal.is_empty() {
-            end_reason(end.captured_stop_reason)
-        } else {
+        let refused = !refusal.is_empty() || matches!(reason, Some(StopReason::ContentFilter(_)));
+        let mut calls = std::mem::take(&mut self.calls);
+        if refused {
+            // Whoever refuses in the middle has not meant what came before.
+            calls = Calls::default();
+        } else if let Some(error) = self.unusable(reason.as_ref(), &calls) {
+            return self.fail(error);
+        }
+        let called = !calls.is_empty();
+        let signatures = calls.signatures();
+        let Ok(calls) = calls.into_parts(reason.as_ref(), &mut self.ids) else {
+            return self.fail(self.failures.kind(ModelErrorKind::OutputLimit));
+        };
+        let parts = reasoning_parts(end.captured_content, end.captured_reasoning_content, &signatures);
+        self.ready.extend(parts.into_iter().chain(calls).map(|part| Ok(Chunk::Part(part))));
+        self.ready.extend(end.captured_usage.map(|usage| Ok(Chunk::Usage(counted(&usage)))));
+        if !refusal.is_empty() {
             self.ready.push_back(Ok(Chunk::Text(refusal)));
-            EndReason::Refusal
+        }
+        let reason = match end_reason(reason) {
+            _ if refused => EndReason::Refusal,
+            // Not every format has a word for it.
+            EndReason::Stop if called => EndReason::ToolUse,
+            reason => reason,
         };
         self.finish(Ok(Chunk::End(reason)));
+    }
+
+    /// What an end says that is none.
+    fn unusable(&self, reason: Option<&StopReason>, calls: &Calls) -> Option<ModelError> {
+        let kind = match reason? {
+            StopReason::MaxTokens(word) if word == "model_context_window_exceeded" => {
+                ModelErrorKind::ContextTooLong
+            }
+            StopReason::ToolCall(_) if calls.is_empty() => ModelErrorKind::BadCall,
+            StopReason::Other(word) if word.ends_with("_FUNCTION_CALL") || word.ends_with("_TOOL_CALL") => {
+                return Some(self.failures.quoting(ModelErrorKind::BadCall, word));
+            }
+            _ => return None,
+        };
+        Some(self.failures.kind(kind))
     }
 
     /// The library makes an end of its own for Gemini and Ollama when the connection ends; theirs carries a reason
@@ -131,32 +167,18 @@ impl Reply {
     }
 }
 
-/// Tool calls come in growing versions where the arguments are still text, and once where they are not.
-fn remember(calls: &mut Vec<ToolCall>, call: ToolCall) {
-    let grows = call.fn_arguments.is_string();
-    match calls.iter_mut().find(|known| grows && known.call_id == call.call_id) {
-        Some(known) => *known = call,
-        None => calls.push(call),
-    }
-}
-
-fn call_part(call: ToolCall) -> Part {
-    let arguments = match call.fn_arguments {
-        Value::String(text) if text.trim().is_empty() => "{}".to_owned(),
-        Value::String(text) => text,
-        Value::Null => "{}".to_owned(),
-        other => other.to_string(),
-    };
-    Part::ToolCall { id: call.call_id, name: call.fn_name, arguments }
-}
-
-/// The reasoning of a whole answer, each block with its signature.
-fn reasoning_parts(content: Option<MessageContent>, streamed: Option<String>) -> Vec<Part> {
+/// The reasoning of a whole answer, each block with its signature, without the signatures of its calls.
+fn reasoning_parts(
+    content: Option<MessageContent>,
+    streamed: Option<String>,
+    of_calls: &BTreeSet<String>,
+) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut streamed = streamed.filter(|text| !text.is_empty());
     let mut content = content.map(MessageContent::into_parts).unwrap_or_default().into_iter().peekable();
     while let Some(part) = content.next() {
         match part {
+            ContentPart::ThoughtSignature(signature) if of_calls.contains(&signature) => {}
             ContentPart::ThoughtSignature(signature) => {
                 let own = content.next_if(ContentPart::is_reasoning_content);
                 let text = match own.and_then(ContentPart::into_reasoning_content) {
@@ -201,33 +223,8 @@ fn counted(usage: &::genai::chat::Usage) -> Usage {
 mod tests {
     use super::*;
 
-    fn call(id: &str, arguments: Value) -> ToolCall {
-        ToolCall {
-            call_id: id.into(),
-            fn_name: "f".into(),
-            fn_arguments: arguments,
-            thought_signatures: None,
-        }
-    }
-
     fn reasoning(text: &str, signature: Option<&str>) -> Part {
         Part::Reasoning { text: text.into(), signature: signature.map(str::to_owned) }
-    }
-
-    #[test]
-    fn growing_calls_keep_the_text_that_the_model_wrote() {
-        let mut calls = Vec::new();
-        for text in ["", "{\"b\": ", "{\"b\": 1,  \"a\":2}"] {
-            remember(&mut calls, call("1", Value::from(text)));
-        }
-        remember(&mut calls, call("2", serde_json::json!({"x": 1})));
-        let parts: Vec<Part> = calls.into_iter().map(call_part).collect();
-        let part = |id: &str, arguments: &str| Part::ToolCall {
-            id: id.into(),
-            name: "f".into(),
-            arguments: arguments.into(),
-        };
-        assert_eq!(parts, [part("1", "{\"b\": 1,  \"a\":2}"), part("2", "{\"x\":1}")]);
     }
 
     #[test]
@@ -239,16 +236,21 @@ mod tests {
             ContentPart::ReasoningContent("two".into()),
             ContentPart::from_text("answer"),
         ]);
-        let parts = reasoning_parts(Some(content), Some("onetwo".into()));
+        let parts = reasoning_parts(Some(content), Some("onetwo".into()), &BTreeSet::new());
         assert_eq!(parts, [reasoning("one", Some("s1")), reasoning("two", Some("s2"))]);
     }
 
     #[test]
     fn reasoning_without_blocks_is_kept_whole() {
-        assert_eq!(reasoning_parts(None, Some("hm".into())), [reasoning("hm", None)]);
-        let content = MessageContent::from_parts(vec![ContentPart::ThoughtSignature("g".into())]);
-        assert_eq!(reasoning_parts(Some(content), Some("hm".into())), [reasoning("hm", Some("g"))]);
-        assert!(reasoning_parts(None, Some(String::new())).is_empty());
+        let none = BTreeSet::new();
+        assert_eq!(reasoning_parts(None, Some("hm".into()), &none), [reasoning("hm", None)]);
+        let content = || MessageContent::from_parts(vec![ContentPart::ThoughtSignature("g".into())]);
+        let signed = reasoning_parts(Some(content()), Some("hm".into()), &none);
+        assert_eq!(signed, [reasoning("hm", Some("g"))]);
+        assert!(reasoning_parts(None, Some(String::new()), &none).is_empty());
+        // A call's signature is the call's.
+        let of_calls = BTreeSet::from(["g".to_owned()]);
+        assert!(reasoning_parts(Some(content()), None, &of_calls).is_empty());
     }
 
     #[test]

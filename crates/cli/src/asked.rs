@@ -1,0 +1,167 @@
+//! What a run asks of the person while it goes on: whether a call may run, and questions of tools. Must never take anything but a
+//! clear yes for a yes, nor answer anything by itself.
+
+use retake_wire::request::{Decide, Of, Respond};
+use retake_wire::{Asks, Decision, ProblemKind, Question, Request, Rule};
+
+use crate::context::Context;
+use crate::error::{Failure, Result};
+use crate::render::calls;
+use crate::render::content::block;
+use crate::term::pick::Row;
+use crate::term::safe;
+use crate::term::style::Style;
+use crate::ui::Read;
+
+/// What can be answered, in one line.
+const KEYS: &str = "y once · c in this conversation · a always · n no · other words are a no that the model reads · Ctrl-C stops";
+
+/// What a person has said.
+enum Said {
+    Once,
+    InConversation,
+    Always,
+    No(Option<String>),
+    /// Nothing yet.
+    Nothing,
+}
+
+/// Asks whether a call may run, until that is clear, and passes it on. Ctrl-C stops the run instead.
+pub(crate) async fn leave(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result {
+    let text = calls::asks(&cx.ui.look(), asks);
+    cx.ui.print(&text)?;
+    loop {
+        let keys = block(&cx.ui.look(), KEYS, 2, Some(Style::Dim));
+        cx.ui.print(&keys)?;
+        let line = match cx.ui.answer("allow? ")? {
+            Read::Line(line) => line,
+            Read::Interrupted | Read::Eof => return stop(cx, conversation).await,
+        };
+        let decision = match said(&line) {
+            Said::Nothing => continue,
+            Said::Once => Decision::Once,
+            Said::No(words) => Decision::Deny { words },
+            Said::InConversation => match rule(cx, asks, "In this conversation, allow")? {
+                Some(rule) => Decision::InConversation { rule },
+                None => continue,
+            },
+            Said::Always => match rule(cx, asks, "Always allow")? {
+                Some(rule) => Decision::Always { rule },
+                None => continue,
+            },
+        };
+        return decide(cx, conversation, asks, decision).await;
+    }
+}
+
+/// Only these words are a yes.
+fn said(line: &str) -> Said {
+    let words = line.trim();
+    match words.to_lowercase().as_str() {
+        "" => Said::Nothing,
+        "y" | "yes" => Said::Once,
+        "c" => Said::InConversation,
+        "a" | "always" => Said::Always,
+        "n" | "no" => Said::No(None),
+        _ => Said::No(Some(words.to_owned())),
+    }
+}
+
+/// The rule to remember: the person chooses, also where there is only one, since it says what is allowed from now on.
+fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str) -> Result<Option<Rule>> {
+    if asks.offers.is_empty() {
+        cx.aside("no rule can allow this: it is asked about each time")?;
+        return Ok(None);
+    }
+    let row = |rule: &Rule| Row {
+        title: rule.short(),
+        detail: match &rule.what {
+            Some(_) => String::new(),
+            None => format!("whatever {} is asked to do", rule.tool),
+        },
+        disabled: None,
+    };
+    let rows: Vec<Row> = asks.offers.iter().map(row).collect();
+    let picked = cx.ui.pick(question, &rows, &mut |_| String::new())?;
+    Ok(picked.and_then(|row| asks.offers.get(row)).cloned())
+}
+
+/// Passes a decision on. That nobody asks any more is said, and is no failure.
+pub(crate) async fn decide(
+    cx: &mut Context<'_>,
+    conversation: &str,
+    asks: &Asks,
+    decision: Decision,
+) -> Result {
+    let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
+    passed_on(cx, Request::Decide(decide)).await
+}
+
+/// Asks what a tool asks.
+pub(crate) async fn question(cx: &mut Context<'_>, conversation: &str, question: &Question) -> Result {
+    let look = cx.ui.look();
+    let mut text = block(&look, &format!("? {}", question.question), 0, Some(Style::Accent));
+    for (number, choice) in (1..).zip(&question.choices) {
+        text.push_str(&block(&look, &format!("{number}. {}", safe::line(choice)), 2, None));
+    }
+    let how = if question.choices.is_empty() {
+        "your answer goes to the model · Ctrl-C stops"
+    } else {
+        "the number of an answer, or other words · Ctrl-C stops"
+    };
+    text.push_str(&block(&look, how, 2, Some(Style::Dim)));
+    cx.ui.print(&text)?;
+    loop {
+        let line = match cx.ui.answer("answer: ")? {
+            Read::Line(line) => line,
+            Read::Interrupted | Read::Eof => return stop(cx, conversation).await,
+        };
+        let words = line.trim();
+        if words.is_empty() {
+            continue;
+        }
+        let chosen =
+            words.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
+        let answer = chosen.map_or(words, String::as_str).to_owned();
+        let respond = Respond { conversation: conversation.to_owned(), id: question.id.clone(), answer };
+        return passed_on(cx, Request::Respond(respond)).await;
+    }
+}
+
+/// Stops the run that asks.
+pub(crate) async fn stop(cx: &mut Context<'_>, conversation: &str) -> Result {
+    passed_on(cx, Request::Cancel(Of { conversation: conversation.to_owned() })).await
+}
+
+/// Somebody else may have answered, or the run may be over: then this comes too late, and that is all.
+pub(crate) async fn passed_on(cx: &mut Context<'_>, request: Request) -> Result {
+    match cx.call(request).await {
+        Ok(_) => Ok(()),
+        Err(Failure::Problem(problem))
+            if matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Refused) =>
+        {
+            cx.aside(&safe::line(&problem.message))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_a_yes() {
+        for line in ["", " ", "\n"] {
+            assert!(matches!(said(line), Said::Nothing), "{line:?}");
+        }
+        for line in ["y", "Y", " yes ", "YES"] {
+            assert!(matches!(said(line), Said::Once), "{line:?}");
+        }
+        for line in ["yes please", "ok", "sure", "yy", "1", "cc", "n", "no", "nO"] {
+            assert!(matches!(said(line), Said::No(_)), "{line:?}");
+        }
+        assert!(matches!(said("c"), Said::InConversation) && matches!(said("a"), Said::Always));
+        assert!(matches!(said(" use jq "), Said::No(Some(words)) if words == "use jq"));
+    }
+}

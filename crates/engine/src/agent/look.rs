@@ -1,0 +1,250 @@
+//! What people see of the agent at work: its list, its jobs, what it used. Read from the path each time, so that it is always
+//! that of the conversation as it is now. Must never change it; only a job is ended, on request.
+
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use retake_core::{ConversationId, Projection, Role, Usage};
+use retake_store::{PageRequest, Reading};
+use retake_tools::processes;
+use serde::Deserialize;
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// How much of what a job has printed is read at once, in bytes.
+const MOST: u64 = 32 << 10;
+
+/// How long a job has to end after it was asked to.
+const TO_END: Duration = Duration::from_secs(3);
+
+/// So many entries are read at once.
+const PAGE: usize = 500;
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Todo {
+    /// What.
+    pub text: String,
+    /// How far it is.
+    pub state: TodoState,
+}
+
+/// How far something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TodoState {
+    /// Not begun.
+    Pending,
+    /// Being done.
+    Doing,
+    /// Done.
+    Done,
+}
+
+/// A command that was begun in the background.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobShown {
+    /// The call.
+    pub call: String,
+    /// The command.
+    pub command: String,
+    /// Whether any of its processes lives.
+    pub running: bool,
+    /// Its exit code, where it is known.
+    pub code: Option<i32>,
+    /// How much it has printed, where that is kept.
+    pub printed: Option<u64>,
+    log: Option<PathBuf>,
+}
+
+/// What a job has printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobPrinted {
+    /// The job.
+    pub job: JobShown,
+    /// Where the text begins.
+    pub from: u64,
+    /// The text.
+    pub text: String,
+    /// Where it ends.
+    pub to: u64,
+}
+
+/// What the answers of one model used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Used {
+    /// The model.
+    pub model: String,
+    /// How many answers.
+    pub answers: u64,
+    /// Of so many of them nothing is known.
+    pub unknown: u64,
+    /// The sum of what is known.
+    pub usage: Usage,
+    /// What they cost in US dollars, where that is known of each.
+    pub cost: Option<f64>,
+}
+
+/// What a fact says of a job.
+#[derive(Deserialize)]
+struct Noted {
+    command: String,
+    log: Option<PathBuf>,
+}
+
+impl Engine {
+    /// The agent's to-do list, as it is on the path.
+    pub async fn todo(&self, conversation: ConversationId) -> Result<Vec<Todo>> {
+        let list = self.store().fact(conversation, "todo".to_owned()).await?;
+        // What another version has written differently is no list.
+        Ok(list.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default())
+    }
+
+    /// The background jobs that the path knows of.
+    pub async fn jobs_of(&self, conversation: ConversationId) -> Result<Vec<JobShown>> {
+        let spool = self.parts().agent.as_ref().map(|config| config.spool.clone()).unwrap_or_default();
+        let facts = self.store().facts(conversation, "job/".to_owned()).await?;
+        let noted = facts.into_iter().filter_map(|fact| {
+            let call = fact.key.strip_prefix("job/")?.to_owned();
+            Some((call, serde_json::from_str::<Noted>(&fact.value).ok()?))
+        });
+        let noted: Vec<_> = noted.collect();
+        aside(move || noted.into_iter().map(|(call, noted)| look(call, noted, &spool)).collect()).await
+    }
+
+    /// What a job has printed: from a byte on, or the end of it.
+    pub async fn job_output(
+        &self,
+        conversation: ConversationId,
+        name: &str,
+        from: Option<u64>,
+    ) -> Result<JobPrinted> {
+        let job = self.job(conversation, name).await?;
+        aside(move || printed(job, from)).await?
+    }
+
+    /// Ends a job with all its processes.
+    pub async fn job_stop(&self, conversation: ConversationId, name: &str) -> Result<()> {
+        let job = self.job(conversation, name).await?;
+        let call = job.call;
+        let gone = aside(move || {
+            processes::stop(None, &call, false);
+            processes::wait_gone(&call, TO_END) || processes::end(None, &call)
+        });
+        if gone.await? {
+            return Ok(());
+        }
+        let what = format!("can't end the job `{}`: some of its processes don't end", job.command);
+        Err(EngineError::new(Kind::Refused, "still_running", what).hint("end them yourself"))
+    }
+
+    /// The job of that name: its call, or what that begins or ends with, where only one does.
+    async fn job(&self, conversation: ConversationId, name: &str) -> Result<JobShown> {
+        let mut jobs = self.jobs_of(conversation).await?;
+        jobs.retain(|job| !name.is_empty() && (job.call.starts_with(name) || job.call.ends_with(name)));
+        match jobs.len() {
+            1 => Ok(jobs.remove(0)),
+            0 => Err(EngineError::new(Kind::NotFound, "no_job", format!("there is no job {name:?}"))
+                .hint("the list of jobs names those there are")),
+            _ => Err(EngineError::new(Kind::NotFound, "several_jobs", format!("several jobs are {name:?}"))
+                .hint("give more of its id")),
+        }
+    }
+
+    /// What the answers on the path used, by model, in the order of their first answers.
+    pub async fn used(
+        &self,
+        conversation: ConversationId,
+        cost: impl Fn(&str, &Usage) -> Option<f64>,
+    ) -> Result<Vec<Used>> {
+        let mut all: Vec<Used> = Vec::new();
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        let mut before = None;
+        loop {
+            let page = PageRequest { before, after: None, limit: PAGE };
+            let page = self.store().page(conversation, reading, page).await?;
+            let entries: Vec<_> = page.entries.into_iter().filter_map(|shown| shown.entry.ok()).collect();
+            before = entries.first().map(|entry| entry.meta.id);
+            for entry in entries.iter().rev().filter(|entry| entry.meta.role == Role::Assistant) {
+                let at = all.iter().position(|used| used.model == entry.author).unwrap_or(all.len());
+                if at == all.len() {
+                    all.push(Used { model: entry.author.clone(), cost: Some(0.0), ..Used::default() });
+                }
+                // Read from the end: what came first comes last.
+                let mut used = all.remove(at);
+                used.add(entry.usage.as_ref(), &cost);
+                all.push(used);
+            }
+            if !page.earlier || before.is_none() {
+                all.reverse();
+                return Ok(all);
+            }
+        }
+    }
+}
+
+impl Used {
+    fn add(&mut self, usage: Option<&Usage>, cost: impl Fn(&str, &Usage) -> Option<f64>) {
+        self.answers += 1;
+        let usage = usage.copied().unwrap_or_default();
+        self.unknown += u64::from(usage == Usage::default());
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a + b.unwrap_or(0)));
+        self.usage.input_tokens = sum(self.usage.input_tokens, usage.input_tokens);
+        self.usage.cached_input_tokens = sum(self.usage.cached_input_tokens, usage.cached_input_tokens);
+        self.usage.output_tokens = sum(self.usage.output_tokens, usage.output_tokens);
+        self.cost = self.cost.zip(cost(&self.model, &usage)).map(|(all, one)| all + one);
+    }
+}
+
+/// A job as it is now. What is said to be printed elsewhere than in the spool is nobody's to read.
+fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
+    let inside = |log: &PathBuf| {
+        log.is_absolute()
+            && log.starts_with(spool)
+            && log.components().all(|part| part != std::path::Component::ParentDir)
+    };
+    let log = noted.log.filter(inside);
+    let code = log.as_ref().and_then(|log| std::fs::read_to_string(log.with_extension("end")).ok());
+    JobShown {
+        running: !processes::alive(&call).is_empty(),
+        code: code.and_then(|code| code.trim().parse().ok()),
+        printed: log.as_ref().and_then(|log| std::fs::metadata(log).ok()).map(|meta| meta.len()),
+        command: noted.command,
+        call,
+        log,
+    }
+}
+
+fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
+    let command = job.command.clone();
+    let fail = |error: std::io::Error| EngineError {
+        cause: Some(Box::new(error)),
+        ..EngineError::new(
+            Kind::Storage,
+            "no_output",
+            format!("can't read what the job `{command}` has printed"),
+        )
+    };
+    let Some(log) = &job.log else {
+        let what = format!("what the job `{command}` prints is not kept");
+        return Err(EngineError::new(Kind::NotFound, "no_output", what));
+    };
+    let mut file = std::fs::File::open(log).map_err(fail)?;
+    let len = file.metadata().map_err(fail)?.len();
+    let from = from.unwrap_or_else(|| len.saturating_sub(MOST)).min(len);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from)).map_err(fail)?;
+    file.take(MOST).read_to_end(&mut bytes).map_err(fail)?;
+    let to = from + bytes.len() as u64;
+    Ok(JobPrinted { text: String::from_utf8_lossy(&bytes).into_owned(), from, to, job })
+}
+
+/// Work that blocks.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| {
+        EngineError::new(Kind::Storage, "aborted", format!("the work on jobs broke off: {error}"))
+    })
+}

@@ -1,0 +1,111 @@
+//! What a conversation's agent may do: what the settings say for all, then what is settled for it. Must never widen anything
+//! that nobody asked to be widened.
+
+use retake_core::{ConversationId, Mode, Permission, Rule};
+
+use super::locked;
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+use crate::settings::{SettingsError, add_rule, remove_rule};
+
+/// A change of what a conversation's agent may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PermissionChange {
+    /// Another mode.
+    pub mode: Option<Mode>,
+    /// Rules to add for this conversation.
+    pub add: Vec<Rule>,
+    /// Rules to forget, wherever they hold.
+    pub remove: Vec<Rule>,
+}
+
+/// What a conversation's agent may do, and how long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettledRules {
+    /// The mode.
+    pub mode: Mode,
+    /// Rules of every conversation.
+    pub for_good: Vec<Rule>,
+    /// Rules of this one.
+    pub own: Vec<Rule>,
+}
+
+impl Engine {
+    /// What is settled for a conversation alone; where nothing is, the mode that holds for all.
+    pub(crate) async fn own_permission(&self, conversation: ConversationId) -> Result<Permission> {
+        let own = self.store().permission(conversation).await?;
+        let mode = self.parts().agent.as_ref().map(|config| config.permission.mode).unwrap_or_default();
+        Ok(own.unwrap_or(Permission { mode, rules: Vec::new() }))
+    }
+
+    /// What a conversation's agent may do: what is settled for all, then what is settled for it.
+    pub async fn permission(&self, conversation: ConversationId) -> Result<Permission> {
+        let SettledRules { mode, for_good, own } = self.settled_rules(conversation).await?;
+        Ok(Permission { mode, rules: for_good.into_iter().chain(own).collect() })
+    }
+
+    /// The same, with how long each rule holds.
+    pub async fn settled_rules(&self, conversation: ConversationId) -> Result<SettledRules> {
+        let own = self.own_permission(conversation).await?;
+        Ok(SettledRules { mode: own.mode, for_good: self.for_good(), own: own.rules })
+    }
+
+    /// Changes what a conversation's agent may do. A run that goes on has begun with what was settled then.
+    pub async fn set_permission(&self, conversation: ConversationId, change: PermissionChange) -> Result<()> {
+        let mut own = self.own_permission(conversation).await?;
+        let PermissionChange { mode, add, remove } = change;
+        for rule in remove {
+            let known = own.rules.len();
+            own.rules.retain(|own| *own != rule);
+            if own.rules.len() < known {
+                continue;
+            }
+            if !self.for_good().contains(&rule) {
+                let what = format!("there is no rule `{rule}` to forget");
+                return Err(EngineError::new(Kind::NotFound, "no_rule", what));
+            }
+            self.change_for_good(|file| remove_rule(file, &rule), |rules| rules.retain(|own| *own != rule))?;
+        }
+        for rule in add {
+            if !own.rules.contains(&rule) {
+                own.rules.push(rule);
+            }
+        }
+        own.mode = mode.unwrap_or(own.mode);
+        Ok(self.store().set_permission(conversation, own).await?)
+    }
+
+    /// Keeps a rule for good, in the settings file.
+    pub(crate) fn remember_always(&self, rule: &Rule) -> Result<()> {
+        self.change_for_good(|file| add_rule(file, rule), |rules| rules.push(rule.clone()))
+    }
+
+    /// The rules of every conversation, as they are now.
+    fn for_good(&self) -> Vec<Rule> {
+        let configured = || self.parts().agent.as_ref().map(|config| config.permission.rules.clone());
+        locked(&self.waits.always).clone().or_else(configured).unwrap_or_default()
+    }
+
+    fn change_for_good(
+        &self,
+        file: impl FnOnce(&std::path::Path) -> std::result::Result<(), SettingsError>,
+        rules: impl FnOnce(&mut Vec<Rule>),
+    ) -> Result<()> {
+        let settings = self.parts().agent.as_ref().and_then(|config| config.settings.as_deref());
+        let none = || EngineError::new(Kind::Usage, "no_settings", "there is no settings file to keep it in");
+        file(settings.ok_or_else(none)?).map_err(not_kept)?;
+        let mut all = self.for_good();
+        rules(&mut all);
+        *locked(&self.waits.always) = Some(all);
+        Ok(())
+    }
+}
+
+fn not_kept(error: SettingsError) -> EngineError {
+    let hint = error.hint();
+    let error = EngineError {
+        cause: Some(Box::new(error)),
+        ..EngineError::new(Kind::Storage, "settings", "can't change the rules that hold for good")
+    };
+    error.hint(hint)
+}

@@ -1,0 +1,380 @@
+//! What the demo can be asked to do: a little plain English, read without guessing. What is not wholly understood is no
+//! work, and is answered in words.
+
+use serde_json::{Value, json};
+
+/// What the demo understands, for people.
+pub(super) const HELP: &str = "\
+I can be asked to work. I understand, in plain words:
+- `write FILE: TEXT`, or `create a file FILE with TEXT`
+- `edit FILE: replace \"OLD\" with \"NEW\"`, and `everywhere` behind it
+- `patch:` and the patch in the lines below
+- `read FILE`, `list`, `list FOLDER`, `find *.rs`, `search for WORDS in FOLDER`
+- `run COMMAND`, and `in the background` behind it; `jobs`, `output of job ID`, `stop job ID`
+- `todo: one; two; three`
+- `fetch https://…`
+- `ask me QUESTION? one, two or three`
+- `call TOOL {\"json\": \"arguments\"}`
+Join them with `then`, or in lines, for one after the other, and with `and` for all at once.";
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Action {
+    /// What it is, for people: `write a.txt`.
+    pub(super) line: String,
+    /// The calls that it takes, one after the other.
+    pub(super) calls: Vec<Wanted>,
+}
+
+/// A call that is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Wanted {
+    /// The tool.
+    pub(super) tool: String,
+    /// Its arguments.
+    pub(super) arguments: Value,
+}
+
+/// Texts longer than this are read as one thing to do.
+const MAX_JOINED: usize = 16_000;
+
+/// More of them are not looked at.
+const MAX_JOINTS: usize = 200;
+
+/// What a message asks for: the actions of each step. Nothing, when any of it is no action.
+pub(super) fn steps(text: &str) -> Option<Vec<Vec<Action>>> {
+    let text = text.trim();
+    let joints = if text.len() > MAX_JOINED { Vec::new() } else { joints(text) };
+    // From the back: what each piece and all after it ask for, where they ask for anything.
+    let starts: Vec<usize> = std::iter::once(0).chain(joints.iter().map(|joint| joint.end)).collect();
+    let mut rest: Vec<Option<Vec<(bool, Action)>>> = vec![None; starts.len()];
+    for from in (0..starts.len()).rev() {
+        let split = (from..joints.len()).find_map(|at| {
+            let behind = rest[at + 1].clone()?;
+            let first = action(&text[starts[from]..joints[at].start])?;
+            Some(std::iter::once((from > 0 && joints[from - 1].together, first)).chain(behind).collect())
+        });
+        let whole = || Some(vec![(from > 0 && joints[from - 1].together, action(&text[starts[from]..])?)]);
+        rest[from] = split.or_else(whole);
+    }
+    let mut steps: Vec<Vec<Action>> = Vec::new();
+    for (together, action) in rest.swap_remove(0)? {
+        match steps.last_mut() {
+            Some(step) if together => step.push(action),
+            _ => steps.push(vec![action]),
+        }
+    }
+    Some(steps)
+}
+
+/// Words that may join two actions.
+struct Joint {
+    start: usize,
+    end: usize,
+    together: bool,
+}
+
+/// Everything that may join, outside of quotes.
+fn joints(text: &str) -> Vec<Joint> {
+    const WORDS: [(&str, bool); 8] = [
+        (", and then ", false),
+        (" and then ", false),
+        (", then ", false),
+        ("; then ", false),
+        (" then ", false),
+        (", and ", true),
+        (" and ", true),
+        ("\n", false),
+    ];
+    let mut joints = Vec::new();
+    let mut quote: Option<char> = None;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        if let Some(open) = quote {
+            quote = (c != open).then_some(open);
+        } else if (c == '"' || c == '`') && text[at + 1..].contains(c) {
+            quote = Some(c);
+        } else if let Some((word, together)) = WORDS.iter().find(|(word, _)| text[at..].starts_with(word)) {
+            joints.push(Joint { start: at, end: at + word.len(), together: *together });
+            if joints.len() == MAX_JOINTS {
+                return joints;
+            }
+            // The space at its end may begin the next one.
+            at += (word.len() - 1).max(1);
+            continue;
+        }
+        at += c.len_utf8();
+    }
+    joints
+}
+
+/// The one thing that a text asks for.
+fn action(text: &str) -> Option<Action> {
+    let mut text = text.trim();
+    for word in ["please ", "now ", "first ", "next ", "also ", "can you ", "could you "] {
+        text = after(text, word).unwrap_or(text).trim_start();
+    }
+    write(text)
+        .or_else(|| edit(text))
+        .or_else(|| patch(text))
+        .or_else(|| look(text))
+        .or_else(|| shell(text))
+        .or_else(|| todo(text))
+        .or_else(|| outside(text))
+}
+
+fn one(line: String, tool: &str, arguments: Value) -> Option<Action> {
+    Some(Action { line, calls: vec![Wanted { tool: tool.into(), arguments }] })
+}
+
+fn write(text: &str) -> Option<Action> {
+    let (path, content) = match after(text, "write ") {
+        Some(rest) => token(rest, &[':'])?,
+        None => {
+            let rest = after(text, "create ")?;
+            let rest =
+                ["a file ", "the file ", "file "].iter().find_map(|word| after(rest, word)).unwrap_or(rest);
+            let (path, rest) = token(rest, &[])?;
+            (path, after(rest.trim_start(), "with ")?)
+        }
+    };
+    let content = match quoted(content.trim()) {
+        Some(("", _)) | None if content.trim().is_empty() => return None,
+        Some((inner, rest)) if rest.trim().trim_end_matches('.').is_empty() => unescaped(inner),
+        _ => format!("{}\n", content.trim()),
+    };
+    one(format!("write {path}"), "write", json!({ "path": path, "content": content }))
+}
+
+/// The file is read first, as whoever edits should.
+fn edit(text: &str) -> Option<Action> {
+    let (path, rest) = token(after(text, "edit ")?, &[':'])?;
+    let mut rest = after(rest.trim_start(), "replace ")?;
+    let mut edits = Vec::new();
+    loop {
+        let (old, behind) = quoted(rest.trim_start())?;
+        let (new, behind) = quoted(after(behind.trim_start(), "with ")?.trim_start())?;
+        let behind = behind.trim_start();
+        let all = after(behind, "everywhere");
+        edits.push(json!({ "old": unescaped(old), "new": unescaped(new), "all": all.is_some() }));
+        let behind = all.unwrap_or(behind).trim();
+        if behind.trim_end_matches('.').is_empty() {
+            break;
+        }
+        let next = ["and replace ", ", and ", ", ", "and "].iter().find_map(|word| after(behind, word))?;
+        rest = after(next, "replace ").unwrap_or(next);
+    }
+    let call = |tool: &str, arguments| Wanted { tool: tool.into(), arguments };
+    let calls =
+        vec![call("read", json!({ "path": path })), call("edit", json!({ "path": path, "edits": edits }))];
+    Some(Action { line: format!("edit {path}"), calls })
+}
+
+fn patch(text: &str) -> Option<Action> {
+    let patch = after(text, "patch:")?.trim_start_matches([' ', '\n']);
+    if patch.is_empty() {
+        return None;
+    }
+    one("apply the patch".into(), "patch", json!({ "patch": format!("{}\n", patch.trim_end()) }))
+}
+
+fn look(text: &str) -> Option<Action> {
+    if let Some(rest) = after(text, "read ") {
+        let path = alone(rest)?;
+        return one(format!("read {path}"), "read", json!({ "path": path }));
+    }
+    let bare = text.trim_end_matches(['.', '!']).to_lowercase();
+    if ["list", "ls", "list files", "list the files"].contains(&bare.as_str()) {
+        return one("list the files".into(), "list", json!({}));
+    }
+    if let Some(rest) = after(text, "list ") {
+        let path = alone(rest)?;
+        return one(format!("list {path}"), "list", json!({ "path": path }));
+    }
+    if let Some(rest) = after(text, "find ") {
+        let (what, place) = within(rest);
+        let pattern = alone(what).filter(|pattern| pattern.contains(['*', '.', '?', '/']))?;
+        return one(format!("find {pattern}"), "glob", placed(json!({ "pattern": pattern }), place));
+    }
+    let (what, place) = within(after(text, "search for ")?);
+    let what = what.trim().trim_end_matches(['.', '!']);
+    let pattern = match quoted(what) {
+        Some((inner, "")) => inner,
+        _ => what,
+    };
+    if pattern.is_empty() {
+        return None;
+    }
+    let arguments = placed(json!({ "pattern": escaped_pattern(pattern) }), place);
+    one(format!("search for {pattern}"), "grep", arguments)
+}
+
+fn shell(text: &str) -> Option<Action> {
+    if ["jobs", "list jobs", "list the jobs"].contains(&text.to_lowercase().as_str()) {
+        return one("list the jobs".into(), "job_list", json!({}));
+    }
+    for (words, tool) in [("output of job ", "job_output"), ("stop job ", "job_stop")] {
+        if let Some(rest) = after(text, words) {
+            let id = alone(rest)?;
+            return one(format!("{words}{id}"), tool, json!({ "id": id }));
+        }
+    }
+    let rest = after(text, "run ")?.trim();
+    let (command, background) = match rest.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
+        Some((command, behind)) => match behind.trim().trim_end_matches('.') {
+            "" => (command, false),
+            "in the background" => (command, true),
+            _ => return None,
+        },
+        None => match rest.strip_suffix("in the background") {
+            Some(command) => (command.trim_end(), true),
+            None => (rest, false),
+        },
+    };
+    if command.trim().is_empty() {
+        return None;
+    }
+    let mut arguments = json!({ "command": command });
+    if background {
+        arguments["background"] = Value::Bool(true);
+    }
+    one(format!("run `{command}`"), "shell", arguments)
+}
+
+fn todo(text: &str) -> Option<Action> {
+    let items = after(text, "todo:")?.split([';', '\n']).map(|item| item.trim().trim_start_matches("- "));
+    let items: Vec<Value> = items
+        .filter(|item| !item.is_empty())
+        .map(|item| json!({ "text": item, "state": "pending" }))
+        .collect();
+    if items.is_empty() {
+        return None;
+    }
+    let things = if items.len() == 1 { "thing" } else { "things" };
+    one(format!("write down {} {things} to do", items.len()), "todo", json!({ "items": items }))
+}
+
+fn outside(text: &str) -> Option<Action> {
+    if let Some(rest) = after(text, "fetch ") {
+        let url = alone(rest).filter(|url| url.starts_with("http://") || url.starts_with("https://"))?;
+        return one(format!("fetch {url}"), "fetch", json!({ "url": url }));
+    }
+    if let Some(rest) = after(text, "ask me ") {
+        let (question, choices) = match rest.split_once('?') {
+            Some((question, choices)) => (format!("{question}?"), choices),
+            None => (rest.trim().to_owned(), ""),
+        };
+        let choices = choices.split(',').flat_map(|choice| choice.split(" or "));
+        let choices: Vec<&str> = choices
+            .map(|choice| choice.trim().trim_end_matches('.'))
+            .filter(|choice| !choice.is_empty())
+            .collect();
+        if question.trim_end_matches('?').trim().is_empty() {
+            return None;
+        }
+        return one("ask you".into(), "ask", json!({ "question": question, "choices": choices }));
+    }
+    let rest = after(text, "call ")?;
+    let (tool, rest) = token(rest, &[])?;
+    let arguments = match rest.trim() {
+        "" => json!({}),
+        text => serde_json::from_str::<Value>(text).ok().filter(Value::is_object)?,
+    };
+    one(format!("call {tool}"), &tool, arguments)
+}
+
+/// What follows a word at the beginning, in any case of letters.
+fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let head = text.get(..word.len())?;
+    head.eq_ignore_ascii_case(word).then(|| &text[word.len()..])
+}
+
+/// The first word, which may be quoted, and what follows it; with `ends`, one of these must stand behind it.
+fn token<'a>(text: &'a str, ends: &[char]) -> Option<(String, &'a str)> {
+    let text = text.trim_start();
+    let (word, rest) = match quoted(text) {
+        Some((word, rest)) => (word, rest),
+        None => {
+            let end = text.find(|c: char| c.is_whitespace() || ends.contains(&c)).unwrap_or(text.len());
+            text.split_at(end)
+        }
+    };
+    let rest = if ends.is_empty() { rest } else { rest.strip_prefix(ends)? };
+    (!word.is_empty()).then(|| (word.to_owned(), rest))
+}
+
+/// The only word, which may be quoted; a full stop behind it is the sentence's.
+fn alone(text: &str) -> Option<String> {
+    let text = text.trim().trim_end_matches(['!', ',', ';']);
+    let stop = text.len() > 1 && text.ends_with('.') && !text.ends_with("..") && !text.ends_with("/.");
+    let text = if stop { &text[..text.len() - 1] } else { text };
+    let (word, rest) = token(text, &[])?;
+    rest.trim().is_empty().then_some(word)
+}
+
+/// The text in quotes or backticks at the beginning, and what follows it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let open = text.chars().next()?;
+    let close = match open {
+        '"' | '`' => open,
+        '“' => '”',
+        _ => return None,
+    };
+    let inner = &text[open.len_utf8()..];
+    let mut escaped = false;
+    let end = inner.char_indices().find(|(_, c)| {
+        let ends = *c == close && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.map(|(end, c)| (&inner[..end], &inner[end + c.len_utf8()..]))
+}
+
+/// `\n`, `\t`, `\"` and `\\` of a quoted text.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            plain.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => plain.push('\n'),
+            Some('t') => plain.push('\t'),
+            Some(c @ ('"' | '\\')) => plain.push(c),
+            Some(other) => plain.extend(['\\', other]),
+            None => plain.push('\\'),
+        }
+    }
+    plain
+}
+
+/// `WHAT in PLACE`.
+fn within(text: &str) -> (&str, Option<String>) {
+    if let Some((what, place)) = text.rsplit_once(" in ")
+        && let Some(place) = alone(place)
+    {
+        return (what, Some(place));
+    }
+    (text, None)
+}
+
+fn placed(mut arguments: Value, place: Option<String>) -> Value {
+    if let Some(place) = place {
+        arguments["path"] = place.into();
+    }
+    arguments
+}
+
+/// Words to be found as they are, as a regular expression.
+fn escaped_pattern(words: &str) -> String {
+    let mut pattern = String::with_capacity(words.len());
+    for c in words.chars() {
+        if "\\.+*?()|[]{}^$#&~-".contains(c) {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}

@@ -1,0 +1,82 @@
+//! What a model is told besides the conversation: who it is, what the folder's instruction files say, and what a person
+//! mentions.
+//!
+//! Nothing of it may change within a conversation without an entry that says so: a prompt is a function of the path, and its
+//! beginning stays the same from call to call, so that a provider's cache keeps hitting.
+//!
+//! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] says what of them is
+//! not known yet on the path, or has changed there; that is stored as a synthetic entry of [`Role::System`], which tells each
+//! version by a fact `instructions/<path>`. A rewind to before that entry takes the facts along, so that the files are told
+//! again; one to after it finds the prompt as it was, whatever the files say by now.
+//!
+//! [`Role::System`]: retake_core::Role::System
+
+mod complete;
+mod instructions;
+mod look;
+mod mentions;
+mod system;
+
+use std::path::{Path, PathBuf};
+
+use retake_core::Part;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::files::blocking;
+
+pub use complete::files_like;
+pub use instructions::{FACT, Instruction, due, instructions};
+pub use mentions::mentions;
+pub use system::{About, system_prompt};
+
+/// The folders that names of files are looked up in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The folder of the conversation.
+    pub folder: PathBuf,
+    /// The person's home folder.
+    pub home: Option<PathBuf>,
+    /// Where the settings are.
+    pub config: Option<PathBuf>,
+}
+
+impl Places {
+    /// The file of that name: absolute, below home with `~/`, or below the folder.
+    fn path(&self, name: &str) -> PathBuf {
+        match (name.strip_prefix("~/").or((name == "~").then_some("")), &self.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => self.folder.join(Path::new(name)),
+        }
+    }
+}
+
+impl Engine {
+    /// The folders that names of files are looked up in, for a conversation in this one.
+    pub fn places(&self, folder: &Path) -> Places {
+        let settings = self.parts().agent.as_ref().and_then(|agent| agent.settings.as_deref());
+        let config = settings.and_then(Path::parent).map(Path::to_path_buf);
+        Places { folder: folder.to_path_buf(), home: self.files.home(), config }
+    }
+
+    /// The instruction files of a folder as they are now, the nearest last.
+    pub async fn instructions(&self, folder: &Path) -> Result<Vec<Instruction>> {
+        let places = self.places(folder);
+        blocking(move || instructions(&places)).await
+    }
+
+    /// What a person says, with the files that it mentions behind it, and what to tell them of these.
+    pub async fn mentions(&self, parts: Vec<Part>, folder: &Path) -> Result<(Vec<Part>, Vec<String>)> {
+        let places = self.places(folder);
+        blocking(move || mentions(parts, &places)).await
+    }
+
+    /// Names of files for who types `@`.
+    pub async fn files_like(&self, folder: &Path, prefix: String, limit: usize) -> Result<Vec<String>> {
+        let places = self.places(folder);
+        blocking(move || files_like(&places, &prefix, limit)).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

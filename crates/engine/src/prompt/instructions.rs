@@ -1,0 +1,149 @@
+//! Instruction files: `AGENTS.md` of the folder and of the folders above it, and the person's own.
+//!
+//! They are somebody's words in a folder that may be a stranger's: they are read bounded, and a link does not lead to a file
+//! elsewhere.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use retake_core::{Fact, Part};
+
+use super::{Places, look};
+
+/// What the keys of facts begin with that tell which version of a file was given; the path follows.
+pub const FACT: &str = "instructions/";
+
+/// The names of such files, the better one first: only one of a folder is read.
+const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// All of them together, in bytes.
+const MOST: usize = 32_000;
+
+/// So many folders above are looked at.
+const MOST_FOLDERS: usize = 64;
+
+/// An instruction file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says, as far as there is room for it.
+    pub text: String,
+    /// How many of its bytes there was no room for.
+    pub cut: u64,
+}
+
+impl Instruction {
+    /// The key of the fact that tells which version was given.
+    pub fn key(&self) -> String {
+        format!("{FACT}{}", self.path.display())
+    }
+
+    /// What tells this version from another.
+    pub fn digest(&self) -> String {
+        let digest = retake_store::digest(&format!("{}\n{}", self.cut, self.text));
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The instruction files of a folder, the nearest last. Where there is no room for all, the nearest have it.
+pub fn instructions(places: &Places) -> Vec<Instruction> {
+    let mut found: Vec<Instruction> = Vec::new();
+    let mut left = MOST;
+    let (folders, top) = folders(places);
+    for folder in &folders {
+        let near = *folder == places.folder;
+        found.extend(of_folder(folder, Some(&top), near, &mut left));
+    }
+    if let Some(config) = &places.config
+        && !folders.contains(config)
+    {
+        found.extend(of_folder(config, None, true, &mut left));
+    }
+    found.reverse();
+    found
+}
+
+/// The folder and those above it, the nearest first, up to the repository's root, or else to home; and the last of them.
+/// Where there is neither, only the folder itself: what stands further up is nobody's word on it.
+fn folders(places: &Places) -> (Vec<PathBuf>, PathBuf) {
+    let above: Vec<&Path> = places.folder.ancestors().take(MOST_FOLDERS).collect();
+    let root = above.iter().position(|folder| folder.join(".git").symlink_metadata().is_ok());
+    let home = above.iter().position(|folder| places.home.as_deref() == Some(*folder));
+    let last = root.or(home).unwrap_or(0);
+    (above[..=last].iter().map(|folder| folder.to_path_buf()).collect(), above[last].to_path_buf())
+}
+
+/// The file of one folder, if it has one that says something.
+fn of_folder(folder: &Path, top: Option<&Path>, near: bool, left: &mut usize) -> Option<Instruction> {
+    let path = NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())?;
+    if let Some(top) = top
+        && path.is_symlink()
+        && !path.canonicalize().ok()?.starts_with(top.canonicalize().ok()?)
+    {
+        return None;
+    }
+    // One byte more, so that a file that just fits is not called cut.
+    let look = look::beginning(&path, MOST as u64 + 1).ok()?;
+    if !near && !is_trusted(look.about.uid()) {
+        return None;
+    }
+    let text = look::text(&look.bytes)?;
+    if text.trim().is_empty() {
+        return None;
+    }
+    let mut end = text.len().min(*left);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    *left -= end;
+    Some(Instruction { path, text: text[..end].to_owned(), cut: look.len - end as u64 })
+}
+
+/// Whether a file above the folder is the person's own or the system's; another one could have been put there by anybody.
+fn is_trusted(owner: u32) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    owner == own || owner == 0 || own == 0
+}
+
+/// What an entry has to tell of instruction files that the path does not know yet: those that are new, those that have changed,
+/// those that are gone, and the facts of it. Nothing, if it knows all. `given` are the facts of the path whose keys begin with
+/// [`FACT`].
+pub fn due(current: &[Instruction], given: &[Fact]) -> Option<Vec<Part>> {
+    let given: BTreeMap<&str, &str> = given
+        .iter()
+        .filter(|fact| !fact.value.is_empty())
+        .map(|fact| (fact.key.as_str(), fact.value.as_str()))
+        .collect();
+    let mut texts = Vec::new();
+    let mut facts = Vec::new();
+    for key in given.keys().filter(|key| !current.iter().any(|now| now.key() == **key)) {
+        let path = key.strip_prefix(FACT).unwrap_or(key);
+        texts.push(format!("{path} is gone: what it said no longer holds."));
+        facts.push(Fact::new(*key, ""));
+    }
+    for instruction in current {
+        let (key, digest) = (instruction.key(), instruction.digest());
+        let before = given.get(key.as_str());
+        if before == Some(&digest.as_str()) {
+            continue;
+        }
+        texts.push(told(instruction, before.is_some()));
+        facts.push(Fact::new(key, digest));
+    }
+    (!facts.is_empty()).then(|| vec![Part::text(texts.join("\n\n")), Part::Facts(facts)])
+}
+
+fn told(instruction: &Instruction, again: bool) -> String {
+    let Instruction { path, text, cut } = instruction;
+    let head = match again {
+        true => format!("{} has changed. It now says:", path.display()),
+        false => format!("{} says:", path.display()),
+    };
+    let end = match cut {
+        0 => String::new(),
+        cut => format!("\n[{cut} bytes of it are left out here: there is no room for them]"),
+    };
+    format!("{head}\n\n{}{end}", text.trim_end())
+}

@@ -1,0 +1,246 @@
+//! `@path` in what a person says: the file comes along.
+//!
+//! It is the person's word, so that it may name any file that they can read. What is not attached is told, never silently
+//! left out; the words themselves stay as they are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use retake_core::{Part, Source};
+
+use super::{Places, look};
+
+/// The longest text that is attached.
+const MOST_TEXT: u64 = 64 * 1024;
+
+/// The largest picture that is attached: more no provider takes.
+const MOST_PICTURE: u64 = 5 * 1024 * 1024;
+
+/// So many files of one message are attached.
+const MOST_FILES: usize = 32;
+
+/// So many bytes of one message are attached.
+const MOST_TOGETHER: usize = 20 * 1024 * 1024;
+
+/// So many entries of a folder are listed.
+const MOST_ENTRIES: usize = 200;
+
+/// So many entries of a folder are looked at.
+const MOST_SEEN: usize = 10_000;
+
+/// Names of files that usually hold secrets, and endings of such names.
+const SECRETS: [&str; 7] = [".netrc", ".npmrc", ".pgpass", "credentials", "id_rsa", "id_ed25519", "id_ecdsa"];
+const SECRET_ENDINGS: [&str; 6] = [".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore"];
+
+/// What a person says, with the files that it mentions behind it, and what to tell them of these.
+pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<String>) {
+    let mut found = Found { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
+    for text in parts.iter().filter_map(Part::as_text) {
+        for mention in mentioned(text) {
+            found.attach(&mention);
+        }
+    }
+    parts.append(&mut found.parts);
+    (parts, found.notices)
+}
+
+/// A mention as it is written.
+struct Mention<'a> {
+    name: &'a str,
+    /// In quotes: no sign at its end is the sentence's.
+    quoted: bool,
+}
+
+/// What is mentioned, without what stands in blocks of code.
+fn mentioned(text: &str) -> Vec<Mention<'_>> {
+    let mut mentions = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            of_line(line, &mut mentions);
+        }
+    }
+    mentions
+}
+
+fn of_line<'a>(line: &'a str, mentions: &mut Vec<Mention<'a>>) {
+    let mut before = ' ';
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        let begins = c == '@' && (before.is_whitespace() || "([{<,;:\"'".contains(before));
+        before = c;
+        if !begins {
+            continue;
+        }
+        let quoted = rest.strip_prefix('"').and_then(|inner| inner.split_once('"'));
+        let (name, behind, quoted) = match quoted {
+            Some((name, behind)) => (name, behind, true),
+            None => {
+                let (name, behind) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
+                (name, behind, false)
+            }
+        };
+        if !name.is_empty() {
+            mentions.push(Mention { name, quoted });
+            before = 'x';
+            rest = behind;
+        }
+    }
+}
+
+/// What has been found so far.
+struct Found<'a> {
+    places: &'a Places,
+    seen: BTreeSet<PathBuf>,
+    bytes: usize,
+    parts: Vec<Part>,
+    notices: Vec<String>,
+}
+
+impl Found<'_> {
+    fn attach(&mut self, mention: &Mention<'_>) {
+        let Some((name, path)) = self.named(mention) else {
+            let name = bare(mention);
+            if !name.is_empty() {
+                self.notices.push(format!("@{name} is no file here: it stays words"));
+            }
+            return;
+        };
+        let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if !self.seen.insert(whole) {
+            return;
+        }
+        if self.parts.len() == MOST_FILES {
+            self.notices.push(format!("@{name} is not attached: {MOST_FILES} files are"));
+            return;
+        }
+        match attached(name, &path) {
+            Ok(part) if self.bytes + size(&part) > MOST_TOGETHER => {
+                self.notices.push(format!("@{name} is not attached: the message would be too large"));
+            }
+            Ok(part) => {
+                self.bytes += size(&part);
+                self.parts.push(part);
+                if looks_secret(&path) {
+                    self.notices.push(format!("@{name} looks like a secret, and the model is sent it"));
+                }
+            }
+            Err(why) => self.notices.push(format!("@{name} is not attached: {why}")),
+        }
+    }
+
+    /// The file that is meant: signs at the end may belong to the name or to the sentence.
+    fn named<'m>(&self, mention: &Mention<'m>) -> Option<(&'m str, PathBuf)> {
+        let mut name = mention.name;
+        loop {
+            let path = self.places.path(name);
+            if !name.is_empty() && path.symlink_metadata().is_ok() {
+                return Some((name, path));
+            }
+            let last = name.chars().next_back().filter(|c| !mention.quoted && SIGNS.contains(*c))?;
+            name = &name[..name.len() - last.len_utf8()];
+        }
+    }
+}
+
+/// Signs that may stand behind a name.
+const SIGNS: &str = ".,;:!?)]}>\"'…";
+
+fn bare<'a>(mention: &Mention<'a>) -> &'a str {
+    if mention.quoted { mention.name } else { mention.name.trim_end_matches(|c| SIGNS.contains(c)) }
+}
+
+/// The part that a file becomes, or why it becomes none.
+fn attached(name: &str, path: &Path) -> Result<Part, String> {
+    let about = fs::metadata(path).map_err(|error| told(&error))?;
+    if about.is_dir() {
+        let name = format!("{}/", name.trim_end_matches('/'));
+        let listing = listing(path).map_err(|error| told(&error))?;
+        return Ok(text_file(name, listing.into_bytes()));
+    }
+    let look = look::beginning(path, MOST_PICTURE + 1).map_err(|error| told(&error))?;
+    if let Some(media_type) = picture(&look.bytes) {
+        if look.len > MOST_PICTURE {
+            return Err(format!("the picture has {} bytes, and {MOST_PICTURE} are the most", look.len));
+        }
+        return Ok(Part::Image { media_type: media_type.into(), source: Source::Inline(look.bytes) });
+    }
+    if look::text(&look.bytes).is_none() {
+        return Err("it is neither text nor a picture".into());
+    }
+    if look.len > MOST_TEXT {
+        return Err(format!(
+            "it has {} bytes, and {MOST_TEXT} are the most; the agent can read it",
+            look.len
+        ));
+    }
+    Ok(text_file(name.to_owned(), look.bytes))
+}
+
+fn size(part: &Part) -> usize {
+    match part {
+        Part::File { source: Source::Inline(bytes), .. }
+        | Part::Image { source: Source::Inline(bytes), .. } => bytes.len(),
+        _ => 0,
+    }
+}
+
+fn text_file(name: String, bytes: Vec<u8>) -> Part {
+    Part::File { name, media_type: Some("text/plain".into()), source: Source::Inline(bytes) }
+}
+
+fn told(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => "you may not read it".into(),
+        std::io::ErrorKind::NotFound => "it leads nowhere".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// What kind of picture these bytes are, by their beginning.
+fn picture(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// What is in a folder, one level deep.
+fn listing(path: &Path) -> std::io::Result<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path)?.take(MOST_SEEN) {
+        let entry = entry?;
+        let end = if entry.file_type().is_ok_and(|kind| kind.is_dir()) { "/" } else { "" };
+        names.push(format!("{}{end}", entry.file_name().to_string_lossy()));
+    }
+    let (all, mut seen) = (names.len() < MOST_SEEN, names.len());
+    names.sort();
+    names.truncate(MOST_ENTRIES);
+    seen -= names.len();
+    if seen > 0 {
+        names.push(format!("… and {}{seen} more", if all { "" } else { "at least " }));
+    }
+    if names.is_empty() {
+        names.push("(empty)".into());
+    }
+    Ok(names.join("\n") + "\n")
+}
+
+/// Whether a file's name is that of one with secrets in it. Examples are none.
+fn looks_secret(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if [".example", ".sample", ".template", ".dist", ".pub"].iter().any(|end| name.ends_with(end)) {
+        return false;
+    }
+    name == ".env"
+        || name.starts_with(".env.")
+        || SECRETS.contains(&name.as_str())
+        || SECRET_ENDINGS.iter().any(|end| name.ends_with(end))
+}

@@ -1,0 +1,39 @@
+//! The system prompt of the agent: the same in every call of a conversation.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use retake_core::Time;
+
+/// What the system prompt tells. None of it changes while a conversation lasts.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The folder of the conversation.
+    pub folder: &'a Path,
+    /// Further folders that it works in.
+    pub roots: &'a [std::path::PathBuf],
+    /// When the conversation began; the day is told.
+    pub began: Time,
+}
+
+/// How the agent works.
+const AGENT: &str = include_str!("system.md");
+
+/// The person's own instructions, and below them, for an agent, what it is and how it works. Nothing, if neither is there.
+pub fn system_prompt(own: Option<&str>, about: Option<&About<'_>>) -> Option<String> {
+    let own = own.map(str::trim).filter(|own| !own.is_empty()).map(str::to_owned);
+    let agent = about.map(|about| format!("{}\n\n{}", AGENT.trim(), facts(about)));
+    let parts: Vec<String> = own.into_iter().chain(agent).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+fn facts(about: &About<'_>) -> String {
+    let mut lines = vec![format!("Folder: {}", about.folder.display())];
+    lines.extend(about.roots.iter().map(|root| format!("Also: {}", root.display())));
+    lines.push(format!("System: {} on {}", std::env::consts::OS, std::env::consts::ARCH));
+    if let Ok(began) = jiff::Timestamp::from_millisecond(about.began.0) {
+        // In UTC: a zone may change under a conversation.
+        lines.push(format!("This conversation began on {}.", began.to_zoned(TimeZone::UTC).date()));
+    }
+    lines.join("\n")
+}

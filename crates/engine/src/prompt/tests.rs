@@ -1,0 +1,280 @@
+//! Tests of what a model is told: that it stays the same, that files are read bounded, and what a mention is.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use retake_core::{Fact, Part, Source, Time};
+
+use super::*;
+
+/// A folder `home/repo/sub` with a repository at `repo`, and a folder of settings.
+struct World {
+    _dir: tempfile::TempDir,
+    places: Places,
+    repo: PathBuf,
+}
+
+fn world() -> World {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let home = dir.path().canonicalize().expect("a path").join("home");
+    let (repo, config) = (home.join("repo"), home.join("config"));
+    for folder in [repo.join("sub"), repo.join(".git"), config.clone()] {
+        fs::create_dir_all(folder).expect("a folder");
+    }
+    let places = Places { folder: repo.join("sub"), home: Some(home), config: Some(config) };
+    World { _dir: dir, places, repo }
+}
+
+fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) {
+    fs::write(path, bytes).expect("written");
+}
+
+fn fifo(path: &Path) {
+    rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).expect("a pipe");
+}
+
+/// Fails where `work` blocks.
+fn in_time<T: Send + 'static>(places: &Places, work: impl FnOnce(&Places) -> T + Send + 'static) -> T {
+    let (tell, told) = mpsc::channel();
+    let places = places.clone();
+    std::thread::spawn(move || tell.send(work(&places)));
+    told.recv_timeout(Duration::from_secs(20)).expect("in time")
+}
+
+fn texts(found: &[Instruction]) -> Vec<&str> {
+    found.iter().map(|instruction| instruction.text.as_str()).collect()
+}
+
+#[test]
+fn the_system_prompt_is_the_same_all_day_and_tells_no_time() {
+    let began = |hour: i64| Time(1_763_769_600_000 + hour * 3_600_000);
+    let roots = [PathBuf::from("/other")];
+    let prompt = |hour| {
+        let about = About { folder: Path::new("/work"), roots: &roots, began: began(hour) };
+        system_prompt(Some("Be brief.\n"), Some(&about)).expect("a prompt")
+    };
+    assert_eq!(prompt(1), prompt(22));
+    let told = prompt(1);
+    assert!(told.starts_with("Be brief.\n\nYou are Retake, "), "{told}");
+    for line in
+        ["\nFolder: /work\n", "\nAlso: /other\n", "\nSystem: ", "\nThis conversation began on 2025-11-22."]
+    {
+        assert!(told.contains(line), "{line} {told}");
+    }
+    assert_eq!(system_prompt(Some("Be brief."), None).as_deref(), Some("Be brief."));
+    assert_eq!(system_prompt(Some(" "), None), None);
+}
+
+#[test]
+fn instruction_files_come_from_the_settings_down_to_the_folder() {
+    let world = world();
+    write(world.repo.join("AGENTS.md"), "repo");
+    write(world.repo.join("CLAUDE.md"), "not read beside the other");
+    write(world.repo.join("sub/CLAUDE.md"), "sub");
+    write(world.repo.parent().expect("home").join("AGENTS.md"), "above the repository");
+    write(world.places.config.as_ref().expect("settings").join("AGENTS.md"), "mine");
+    assert_eq!(texts(&instructions(&world.places)), ["mine", "repo", "sub"]);
+    fs::remove_dir(world.repo.join(".git")).expect("removed");
+    assert_eq!(texts(&instructions(&world.places)), ["mine", "above the repository", "repo", "sub"]);
+    // Neither repository nor home: what stands above is nobody's word on it.
+    let places = Places { home: None, config: None, ..world.places.clone() };
+    assert_eq!(texts(&instructions(&places)), ["sub"]);
+}
+
+#[test]
+fn what_could_block_or_leads_elsewhere_is_no_instruction() {
+    let world = world();
+    let file = |name: &str| world.repo.join("sub").join(name);
+    fifo(&file("AGENTS.md"));
+    assert!(in_time(&world.places, instructions).is_empty());
+    fs::remove_file(file("AGENTS.md")).expect("removed");
+    let secret = world.places.home.as_ref().expect("home").join("secret");
+    write(&secret, "hunter2");
+    symlink(&secret, file("AGENTS.md")).expect("a link");
+    assert!(instructions(&world.places).is_empty());
+    fs::remove_file(file("AGENTS.md")).expect("removed");
+    write(world.repo.join("CLAUDE.md"), "shared");
+    symlink("../CLAUDE.md", file("AGENTS.md")).expect("a link");
+    assert_eq!(texts(&instructions(&world.places)), ["shared", "shared"]);
+    write(file("AGENTS.md"), [0, 1, 2]);
+    assert!(texts(&instructions(&world.places)).is_empty());
+}
+
+#[test]
+fn a_huge_file_is_cut_and_says_so_and_the_nearest_has_the_room() {
+    let world = world();
+    let huge = fs::File::create(world.repo.join("sub/AGENTS.md")).expect("a file");
+    fs::write(world.repo.join("sub/AGENTS.md"), "ä".repeat(20_000)).expect("written");
+    huge.set_len(5 << 30).expect("a hole");
+    // Holes are no text; what comes before them is as much as is read.
+    write(world.repo.join("AGENTS.md"), "far");
+    let found = in_time(&world.places, instructions);
+    let near = found.last().expect("the nearest");
+    assert_eq!((near.text.len(), near.cut), (32_000, (5 << 30) - 32_000));
+    assert_eq!((found[0].text.as_str(), found[0].cut), ("", 3));
+    let Some(Part::Text(told)) = due(&found, &[]).and_then(|parts| parts.into_iter().next()) else {
+        panic!("nothing is due")
+    };
+    assert!(told.contains("[3 bytes of it are left out here"), "{}", &told[..200]);
+}
+
+#[test]
+fn a_version_is_told_once_and_what_changes_or_goes_is_told_again() {
+    let file = |name: &str, text: &str| Instruction { path: name.into(), text: text.into(), cut: 0 };
+    let told = |current: &[Instruction], given: &[Fact]| {
+        let parts = due(current, given)?;
+        let [Part::Text(text), Part::Facts(facts)] = &parts[..] else { panic!("{parts:?}") };
+        Some((text.clone(), facts.clone()))
+    };
+    assert_eq!(told(&[], &[]), None);
+    let (text, first) = told(&[file("/a", "one\n"), file("/b", "two")], &[]).expect("due");
+    assert_eq!(text, "/a says:\n\none\n\n/b says:\n\ntwo");
+    assert_eq!(
+        first.iter().map(|fact| fact.key.as_str()).collect::<Vec<_>>(),
+        ["instructions//a", "instructions//b"]
+    );
+    assert_eq!(told(&[file("/a", "one\n"), file("/b", "two")], &first), None);
+    let (text, second) = told(&[file("/a", "three")], &first).expect("due");
+    assert_eq!(text, "/b is gone: what it said no longer holds.\n\n/a has changed. It now says:\n\nthree");
+    assert_eq!(told(&[file("/a", "three")], &second), None);
+    // A file that comes back is told anew.
+    assert!(told(&[file("/a", "three"), file("/b", "two")], &second).is_some());
+}
+
+/// What is attached to a message, by name or kind, and the notices.
+fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<String>) {
+    let (parts, notices) = mentions(vec![Part::text(text)], places);
+    assert_eq!(parts[0], Part::text(text));
+    let shown = parts[1..].iter().map(|part| match part {
+        Part::File { name, source: Source::Inline(bytes), .. } => {
+            format!("{name}={}", String::from_utf8_lossy(bytes).trim_end())
+        }
+        Part::Image { media_type, .. } => media_type.clone(),
+        other => format!("{other:?}"),
+    });
+    (shown.collect(), notices)
+}
+
+#[test]
+fn a_mention_is_a_path_at_the_beginning_of_a_word() {
+    let World { _dir, places, repo } = world();
+    write(repo.join("sub/a.txt"), "A");
+    write(repo.join("sub/b c.txt"), "B");
+    write(repo.join("up.txt"), "U");
+    write(repo.parent().expect("home").join("h.txt"), "H");
+    let cases: [(&str, &[&str]); 14] = [
+        ("look at @a.txt.", &["a.txt=A"]),
+        ("@a.txt", &["a.txt=A"]),
+        ("(see @a.txt), please", &["a.txt=A"]),
+        ("@a.txt and @./a.txt twice", &["a.txt=A"]),
+        ("@\"b c.txt\"!", &["b c.txt=B"]),
+        ("@../up.txt", &["../up.txt=U"]),
+        ("@~/h.txt", &["~/h.txt=H"]),
+        ("me@a.txt", &[]),
+        ("@", &[]),
+        ("a @ b", &[]),
+        ("`@a.txt`", &[]),
+        ("```\n@a.txt\n```", &[]),
+        ("@.", &["./=a.txt\nb c.txt"]),
+        ("@../sub", &["../sub/=a.txt\nb c.txt"]),
+    ];
+    for (text, expected) in cases {
+        let (attached, notices) = mentioned(&places, text);
+        assert_eq!(
+            (attached, notices.len()),
+            (expected.iter().map(|&it| it.to_owned()).collect(), 0),
+            "{text}: {notices:?}"
+        );
+    }
+    let absolute = format!("@{}", repo.join("up.txt").display());
+    assert_eq!(mentioned(&places, &absolute).0, [format!("{}=U", repo.join("up.txt").display())]);
+}
+
+#[test]
+fn what_is_not_attached_is_told() {
+    let World { _dir, places, repo } = world();
+    let file = |name: &str| repo.join("sub").join(name);
+    write(file("p.bin"), b"\x89PNG\r\n\x1a\nrest");
+    write(file("zip"), [0, 1]);
+    write(file("long"), "x".repeat(64 * 1024 + 1));
+    write(file("just"), "x".repeat(64 * 1024));
+    write(file(".env"), "KEY=1");
+    fifo(&file("pipe"));
+    symlink("nowhere", file("dangling")).expect("a link");
+    assert_eq!(mentioned(&places, "@p.bin"), (vec!["image/png".into()], vec![]));
+    assert_eq!(mentioned(&places, "@just").0.len(), 1);
+    let cases = [
+        ("@none.rs, then", "@none.rs is no file here: it stays words"),
+        ("@zip", "@zip is not attached: it is neither text nor a picture"),
+        ("@long", "@long is not attached: it has 65537 bytes, and 65536 are the most; the agent can read it"),
+        ("@pipe", "@pipe is not attached: it is no regular file"),
+        ("@dangling", "@dangling is not attached: it leads nowhere"),
+    ];
+    for (text, notice) in cases {
+        assert_eq!(
+            in_time(&places, move |places| mentioned(places, text)),
+            (vec![], vec![notice.to_owned()])
+        );
+    }
+    let secret = "@.env looks like a secret, and the model is sent it".to_owned();
+    assert_eq!(mentioned(&places, "@.env"), (vec![".env=KEY=1".into()], vec![secret]));
+    write(file(".env.example"), "KEY=");
+    assert!(mentioned(&places, "@.env.example").1.is_empty());
+}
+
+#[test]
+fn all_that_is_attached_has_a_bound() {
+    let World { _dir, places, repo } = world();
+    let picture = [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 5 * 1024 * 1024 - 8]].concat();
+    for number in 0..5 {
+        write(repo.join(format!("sub/p{number}")), &picture);
+    }
+    let (attached, notices) = mentioned(&places, "@p0 @p1 @p2 @p3 @p4");
+    assert_eq!(
+        (attached.len(), notices),
+        (4, vec!["@p4 is not attached: the message would be too large".into()])
+    );
+    let many: Vec<String> = (0..40).map(|number| format!("@t{number}")).collect();
+    for name in &many {
+        write(repo.join("sub").join(&name[1..]), "t");
+    }
+    let (attached, notices) = mentioned(&places, &many.join(" "));
+    assert_eq!(
+        (attached.len(), notices.len(), notices[0].as_str()),
+        (32, 8, "@t32 is not attached: 32 files are")
+    );
+}
+
+#[test]
+fn a_folder_is_listed_as_far_as_it_goes() {
+    let World { _dir, places, repo } = world();
+    for number in 0..250 {
+        write(repo.join(format!("sub/f{number:03}")), "");
+    }
+    let (attached, _) = mentioned(&places, "@.");
+    assert!(attached[0].ends_with("f199\n… and 50 more"), "{}", attached[0]);
+    fs::create_dir(repo.join("sub/empty")).expect("a folder");
+    assert_eq!(mentioned(&places, "@empty/").0, ["empty/=(empty)"]);
+}
+
+#[test]
+fn names_are_completed_the_near_ones_first_without_what_is_ignored() {
+    let World { _dir, places, repo } = world();
+    let places = Places { folder: repo.clone(), ..places };
+    for folder in ["src/main", "target"] {
+        fs::create_dir_all(repo.join(folder)).expect("a folder");
+    }
+    for file in ["main.rs", "src/main/mod.rs", "src/domain.rs", "target/main.o", ".main"] {
+        write(repo.join(file), "");
+    }
+    write(repo.join(".gitignore"), "target\n");
+    let like = |prefix: &str| files_like(&places, prefix, 10);
+    assert_eq!(like("main"), ["main.rs", "src/main/", "src/domain.rs", "src/main/mod.rs"]);
+    assert_eq!(like("src/ma"), ["src/main/", "src/main/mod.rs", "src/domain.rs"]);
+    assert_eq!(like(".m"), [".main"]);
+    assert_eq!(like("../re"), ["../repo/"]);
+    assert_eq!(like("nothing"), [""; 0]);
+    assert_eq!(files_like(&places, "", 2), ["main.rs", "src/"]);
+}

@@ -1,0 +1,248 @@
+//! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
+
+mod leave;
+mod queue;
+mod work;
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_core::{ConversationId, Mode, Part, Permission, Projection, Seen, Steer, Time, ToolOutcome};
+use retake_engine::clock::SystemClock;
+use retake_engine::ids::SeededRandom;
+use retake_engine::model::{
+    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
+};
+use retake_engine::store::{Action, Apply, Keeper, PageRequest, Reading, Sqlite, Store};
+use retake_engine::tools::{Toolbox, file_tools};
+use retake_engine::worktree::Rules;
+use retake_engine::{
+    AgentConfig, Decision, Ended, Engine, FilesConfig, FilesWish, Keep, Parts, Permit, RunEvent, RunRequest,
+    Start,
+};
+use tempfile::TempDir;
+
+type Said = Result<Chunk, ModelError>;
+
+/// A model whose answers are written beforehand, one a call. Beyond them it never answers.
+#[derive(Default)]
+struct Script {
+    answers: Mutex<VecDeque<Vec<Said>>>,
+    prompts: Mutex<Vec<Prompt>>,
+}
+
+impl Script {
+    fn then(&self, answer: Vec<Said>) {
+        self.answers.lock().expect("sound").push_back(answer);
+    }
+
+    /// What it was asked last.
+    fn asked(&self) -> Prompt {
+        self.prompts.lock().expect("sound").last().cloned().expect("it was asked")
+    }
+
+    fn times(&self) -> usize {
+        self.prompts.lock().expect("sound").len()
+    }
+}
+
+impl Model for Script {
+    fn name(&self) -> &str {
+        "test/script"
+    }
+
+    fn info(&self) -> ModelInfo {
+        ModelInfo::default()
+    }
+
+    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Said> {
+        self.prompts.lock().expect("sound").push(prompt);
+        match self.answers.lock().expect("sound").pop_front() {
+            Some(answer) => futures::stream::iter(answer).boxed(),
+            None => futures::stream::pending().boxed(),
+        }
+    }
+}
+
+struct Only(Arc<Script>);
+
+#[async_trait]
+impl Catalogue for Only {
+    async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
+        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
+    }
+
+    async fn list(&self) -> Vec<Offer> {
+        Vec::new()
+    }
+}
+
+/// An answer of words alone.
+fn words(text: &str) -> Vec<Said> {
+    vec![Ok(Chunk::Text(text.into())), Ok(Chunk::End(EndReason::Stop))]
+}
+
+/// An answer that asks for these tools.
+fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<Said> {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let part = |(name, arguments): &(&str, serde_json::Value)| {
+        let id = format!("call_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        Ok(Chunk::Part(Part::ToolCall { id, name: (*name).to_owned(), arguments: arguments.to_string() }))
+    };
+    calls.iter().map(part).chain([Ok(Chunk::End(EndReason::ToolUse))]).collect()
+}
+
+/// A folder that an agent works in.
+struct Desk {
+    engine: Arc<Engine>,
+    store: Arc<dyn Store>,
+    script: Arc<Script>,
+    id: ConversationId,
+    dir: Arc<TempDir>,
+}
+
+impl Desk {
+    async fn new(mode: Mode) -> Self {
+        let dir = Arc::new(tempfile::tempdir().expect("a folder"));
+        fs::create_dir(dir.path().join("work")).expect("made");
+        let script = Arc::new(Script::default());
+        let (engine, store) = engine(&dir, &script, mode).await;
+        let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();
+        let id = engine.create(None, Some(folder), engine.by(None)).await.expect("created").conversation;
+        Self { engine, store, script, id, dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("work").join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("written");
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    fn request(&self, start: Start) -> RunRequest {
+        RunRequest {
+            start,
+            model: None,
+            steer: None,
+            permit: Permit::default(),
+            seen: Seen::Anything,
+            by: self.engine.by(None),
+        }
+    }
+
+    async fn run(&self, start: Start) -> BoxStream<'static, RunEvent> {
+        self.engine.run(self.id, self.request(start)).await.expect("started")
+    }
+
+    async fn say(&self, text: &str) -> BoxStream<'static, RunEvent> {
+        self.run(Start::Say(vec![Part::text(text)], None)).await
+    }
+
+    /// A turn with these answers of the model, to its end; what was told of its calls comes back.
+    async fn turn(&self, text: &str, answers: Vec<Vec<Said>>) -> (Ended, Vec<String>) {
+        answers.into_iter().for_each(|answer| self.script.then(answer));
+        let events = self.say(text).await;
+        self.follow(events, &mut |_| None).await
+    }
+
+    /// Follows a run to its end, answering what it asks.
+    async fn follow(
+        &self,
+        mut events: BoxStream<'static, RunEvent>,
+        decide: &mut dyn FnMut(&retake_engine::Asks) -> Option<Decision>,
+    ) -> (Ended, Vec<String>) {
+        let mut told = Vec::new();
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(60), events.next()).await;
+            match next.expect("a run goes on").expect("a run's last event is its end") {
+                RunEvent::Ended(ended) => return (ended, told),
+                RunEvent::Calling(call) => told.push(format!("{} ({})", call.line, call.class.name())),
+                RunEvent::Called(ended) => {
+                    let failed = if ended.outcome == ToolOutcome::Failed { "failed: " } else { "" };
+                    let first = ended.shown.lines().next().unwrap_or_default();
+                    told.push(format!("→ {failed}{first} [{}]", ended.changed));
+                }
+                RunEvent::Asks(asks) => {
+                    told.push(format!("may it {}? {}", asks.call.line, asks.why));
+                    let decision = decide(&asks).expect("nothing is asked");
+                    self.engine.decide(self.id, &asks.id, decision).expect("asked");
+                }
+                RunEvent::Notice(text) => told.push(format!("note: {text}")),
+                _ => {}
+            }
+        }
+    }
+
+    /// What people see, a line each.
+    async fn shows(&self) -> Vec<String> {
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        let page = PageRequest { limit: 99, ..PageRequest::default() };
+        let page = self.store.page(self.id, reading, page).await.expect("a page");
+        let line = |part: &Part| match part {
+            Part::Text(text) => Some(text.clone()),
+            Part::ToolCall { name, .. } => Some(format!("calls {name}")),
+            Part::ToolResult { outcome, .. } => Some(format!("{outcome:?}").to_lowercase()),
+            _ => None,
+        };
+        let entries = page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound"));
+        entries.map(|entry| entry.parts.iter().filter_map(line).collect::<Vec<_>>().join(", ")).collect()
+    }
+
+    /// Goes back to before a turn, with files.
+    async fn rewind(&self, turn: &str) {
+        let entry = self.engine.entry(self.id, turn).await.expect("a turn");
+        self.apply(Action::Rewind(entry)).await;
+    }
+
+    async fn apply(&self, action: Action) {
+        let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
+        self.engine.apply_both(self.id, apply, FilesWish::default()).await.expect("applied");
+    }
+}
+
+async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>, Arc<dyn Store>) {
+    // No two engines give the same ids: the processes of a call are known by its id.
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let seed = (u64::from(std::process::id()) << 20) + NEXT.fetch_add(1, Ordering::Relaxed);
+    let data = dir.path().join("data");
+    let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
+    let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
+    let rules = Rules { own: Some(data.clone()), ..Rules::default() };
+    let mut tools = Toolbox::default();
+    for tool in file_tools() {
+        assert!(tools.add(tool), "a name comes once");
+    }
+    let agent = AgentConfig {
+        tools,
+        spool: data.join("output"),
+        permission: Permission { mode, rules: Vec::new() },
+        steer: Steer::Queue,
+        roots: Vec::new(),
+        limit: 50,
+        settings: None,
+    };
+    let parts = Parts {
+        store: Arc::clone(&store),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SeededRandom::new(seed)),
+        models: Arc::new(Only(Arc::clone(script))),
+        system_prompt: Some("be kind".into()),
+        user: "ann".into(),
+        files: Some(FilesConfig { data_dir: data, rules, keep: Keep::default() }),
+        agent: Some(agent),
+        mcp: None,
+    };
+    (Engine::start(parts).await.expect("started"), store)
+}

@@ -1,0 +1,101 @@
+//! Leave: who is asked before a call, and what an answer does.
+
+use retake_core::{Mode, Rule, Ruling};
+use retake_engine::{Decision, Outcome, RunEvent};
+use serde_json::json;
+
+use super::{Desk, calls, words};
+use futures::StreamExt;
+
+fn write(text: &str) -> Vec<super::Said> {
+    calls(&[("write", json!({"path": "a.txt", "content": text}))])
+}
+
+#[tokio::test]
+async fn a_person_is_asked_and_a_no_is_told_to_the_model() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.script.then(write("x\n"));
+    desk.script.then(words("then not"));
+    let events = desk.say("write").await;
+    let deny = &mut |_: &_| Some(Decision::Deny(Some("use b.txt".into())));
+    let (ended, told) = desk.follow(events, deny).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert!(told[0].starts_with("may it write a.txt"), "{told:?}");
+    assert!(told[1].contains("the person said no: use b.txt"), "{told:?}");
+    assert_eq!(desk.read("a.txt"), None);
+    assert_eq!(desk.shows().await, ["write", "calls write", "failed", "then not"]);
+}
+
+#[tokio::test]
+async fn a_yes_is_for_once_or_for_what_a_rule_fits() {
+    let desk = Desk::new(Mode::Ask).await;
+    let mut asked = 0;
+    for (text, decision) in [("1\n", Decision::Once), ("2\n", Decision::Once)] {
+        desk.script.then(write(text));
+        desk.script.then(words("done"));
+        let events = desk.say("write").await;
+        let (_, told) = desk
+            .follow(events, &mut |_| {
+                asked += 1;
+                Some(decision.clone())
+            })
+            .await;
+        assert_eq!(desk.read("a.txt").as_deref(), Some(text), "{told:?}");
+    }
+    assert_eq!(asked, 2);
+    desk.script.then(write("3\n"));
+    desk.script.then(words("done"));
+    let events = desk.say("write").await;
+    let rule = Rule { ruling: Ruling::Allow, tool: "write".into(), what: None };
+    desk.follow(events, &mut |asks| {
+        assert!(!asks.offers.is_empty(), "rules are offered");
+        Some(Decision::InConversation(rule.clone()))
+    })
+    .await;
+    let (_, told) = desk.turn("write", vec![write("4\n"), words("done")]).await;
+    assert!(!told[0].starts_with("may it"), "{told:?}");
+    assert_eq!(desk.read("a.txt").as_deref(), Some("4\n"));
+}
+
+#[tokio::test]
+async fn plan_writes_nothing_and_reading_is_free() {
+    let desk = Desk::new(Mode::Plan).await;
+    desk.write("a.txt", "one\n");
+    let answers = vec![calls(&[("read", json!({"path": "a.txt"}))]), write("two\n"), words("a plan")];
+    let (ended, told) = desk.turn("plan", answers).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert_eq!(desk.read("a.txt").as_deref(), Some("one\n"));
+    assert!(told.iter().any(|line| line.contains("failed: not run")), "{told:?}");
+}
+
+#[tokio::test]
+async fn where_nobody_listens_nothing_is_allowed() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.script.then(write("x\n"));
+    desk.script.then(words("then not"));
+    drop(desk.say("write").await);
+    while desk.engine.is_running(desk.id) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(desk.read("a.txt"), None);
+    assert_eq!(desk.shows().await.last().map(String::as_str), Some("then not"));
+}
+
+#[tokio::test]
+async fn a_stop_while_it_is_asked_ends_the_turn_and_an_answer_comes_too_late() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.script.then(write("x\n"));
+    let mut events = desk.say("write").await;
+    let id = loop {
+        if let RunEvent::Asks(asks) = events.next().await.expect("goes on") {
+            break asks.id;
+        }
+    };
+    assert!(desk.engine.cancel(desk.id));
+    let (ended, _) = desk.follow(events, &mut |_| None).await;
+    assert_eq!(ended.outcome, Outcome::Interrupted);
+    let late = desk.engine.decide(desk.id, &id, Decision::Once).expect_err("nobody asks");
+    assert_eq!(late.code, "not_asked");
+    assert_eq!(desk.read("a.txt"), None);
+    assert_eq!(desk.shows().await, ["write", "calls write", "failed"]);
+}

@@ -1,0 +1,92 @@
+//! What tools do in a turn, and that a rewind takes it along.
+
+use retake_core::{Mode, Role};
+use retake_engine::Outcome;
+use serde_json::json;
+
+use super::{Desk, calls, words};
+
+#[tokio::test]
+async fn a_turn_goes_on_until_the_model_asks_for_nothing() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.write("a.txt", "one\ntwo\n");
+    let answers = vec![
+        calls(&[("read", json!({"path": "a.txt"}))]),
+        calls(&[("edit", json!({"path": "a.txt", "edits": [{"old": "two", "new": "2"}]}))]),
+        words("done"),
+    ];
+    let (ended, told) = desk.turn("make it a number", answers).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
+    assert_eq!(desk.read("a.txt").as_deref(), Some("one\n2\n"));
+    assert_eq!(desk.shows().await, ["make it a number", "calls read", "ok", "calls edit", "ok", "done"]);
+    assert_eq!(told[0], "read a.txt (none)");
+    assert!(told[2].starts_with("edit a.txt") && told[2].ends_with("(workspace)"), "{told:?}");
+    assert!(told[3].ends_with("[1]"), "one file was seen to change: {told:?}");
+    let roles: Vec<Role> = desk.script.asked().messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant, Role::Tool]);
+}
+
+#[tokio::test]
+async fn a_rewind_takes_files_and_what_was_known_along() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.write("a.txt", "one\n");
+    let read = calls(&[("read", json!({"path": "a.txt"}))]);
+    desk.turn("look", vec![read, words("seen")]).await;
+    let edit = calls(&[("edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}]}))]);
+    desk.turn("edit", vec![edit, words("done")]).await;
+    assert_eq!(desk.read("a.txt").as_deref(), Some("two\n"));
+    desk.rewind("t2").await;
+    assert_eq!(desk.read("a.txt").as_deref(), Some("one\n"));
+    assert_eq!(desk.shows().await, ["look", "calls read", "ok", "seen"]);
+    // The version of turn 1 is known again, so that it may be edited without another look.
+    let edit = calls(&[("edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "three"}]}))]);
+    let (ended, told) = desk.turn("again", vec![edit, words("done")]).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    assert_eq!(desk.read("a.txt").as_deref(), Some("three\n"));
+    desk.rewind("t1").await;
+    let edit = calls(&[("edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "four"}]}))]);
+    let (_, told) = desk.turn("unread", vec![edit, words("refused")]).await;
+    assert!(told[1].contains("failed") && told[1].contains("have not read it"), "{told:?}");
+    assert_eq!(desk.read("a.txt").as_deref(), Some("one\n"));
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_told_to_the_model_and_the_turn_goes_on() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let answers = vec![
+        calls(&[("no_such", json!({})), ("read", json!([1])), ("read", json!({"path": 7}))]),
+        words("sorry"),
+    ];
+    let (ended, told) = desk.turn("try", answers).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert_eq!(
+        desk.shows().await,
+        ["try", "calls no_such, calls read, calls read", "failed", "failed", "failed", "sorry"]
+    );
+    assert!(told[0].contains("no tool “no_such”") && told[0].contains("grep"), "{told:?}");
+    assert!(told[1].contains("no JSON object"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_write_and_an_edit_of_it_come_in_one_answer() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let both = calls(&[
+        ("write", json!({"path": "n.txt", "content": "one\n"})),
+        ("edit", json!({"path": "n.txt", "edits": [{"old": "one", "new": "two"}]})),
+    ]);
+    let (_, told) = desk.turn("both", vec![both, words("done")]).await;
+    assert_eq!(desk.read("n.txt").as_deref(), Some("two\n"), "{told:?}");
+    desk.rewind("t1").await;
+    assert_eq!(desk.read("n.txt"), None);
+}
+
+#[tokio::test]
+async fn a_turn_without_an_end_ends_at_its_limit() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    for _ in 0..50 {
+        desk.script.then(calls(&[("list", json!({}))]));
+    }
+    let (ended, _) = desk.turn("for ever", vec![]).await;
+    assert_eq!(ended.error.map(|error| error.code), Some("too_many_steps"));
+    assert_eq!(desk.script.times(), 50);
+}

@@ -1,0 +1,154 @@
+//! Requests about the agent at work. It only translates.
+
+use retake_core::{BadRule, Rule, Ruling, Words};
+use retake_engine::PermissionChange;
+use retake_wire::{Problem, Reply, reply, request};
+
+use crate::InProcess;
+use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling};
+use crate::convert::{self, problem, usage};
+
+impl InProcess {
+    pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
+        let id = self.conversation(&decide.conversation).await?;
+        self.engine.decide(id, &decide.id, decision_in(decide.decision)).map_err(problem)?;
+        Ok(Reply::Done)
+    }
+
+    pub(super) async fn respond(&self, respond: request::Respond) -> Result<Reply, Problem> {
+        let id = self.conversation(&respond.conversation).await?;
+        self.engine.respond(id, &respond.id, respond.answer).map_err(problem)?;
+        Ok(Reply::Done)
+    }
+
+    pub(super) async fn todo(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        let items = self.engine.todo(id).await.map_err(problem)?.into_iter().map(|item| reply::TodoItem {
+            text: item.text,
+            state: match item.state {
+                retake_engine::TodoState::Pending => reply::TodoState::Open,
+                retake_engine::TodoState::Doing => reply::TodoState::Doing,
+                retake_engine::TodoState::Done => reply::TodoState::Done,
+            },
+        });
+        Ok(Reply::Todo(reply::Todo { items: items.collect() }))
+    }
+
+    pub(super) async fn jobs(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        let jobs = self.engine.jobs_of(id).await.map_err(problem)?;
+        Ok(Reply::Jobs(reply::Jobs { jobs: jobs.into_iter().map(job).collect() }))
+    }
+
+    pub(super) async fn job_output(&self, of: request::JobOutput) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        let printed = self.engine.job_output(id, &of.job, of.from).await.map_err(problem)?;
+        let retake_engine::JobPrinted { job: of, from, text, to } = printed;
+        Ok(Reply::JobOutput(reply::JobPrinted { job: job(of), from, text, to }))
+    }
+
+    pub(super) async fn job_stop(&self, of: request::OfJob) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        self.engine.job_stop(id, &of.job).await.map_err(problem)?;
+        self.jobs(&of.conversation).await
+    }
+
+    pub(super) async fn tools(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        let settled = self.engine.permission(id).await.map_err(problem)?;
+        let tools = self.engine.tools_of(id).await.map_err(problem)?;
+        let tools = tools.all().map(|tool| reply::Tool {
+            name: tool.name().to_owned(),
+            about: tool.about().to_owned(),
+            class: class(tool.class()),
+            ruling: settled.always(tool.name(), tool.class()).map(ruling),
+        });
+        Ok(Reply::Tools(reply::Tools { tools: tools.collect() }))
+    }
+
+    pub(super) async fn permissions(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        let settled = self.engine.settled_rules(id).await.map_err(problem)?;
+        let shown = |for_good| move |of| reply::Settled { rule: rule(of), for_good };
+        let rules = settled.for_good.into_iter().map(shown(true));
+        let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
+        Ok(Reply::Permissions(reply::Permissions { mode: mode(settled.mode), rules }))
+    }
+
+    pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {
+        let id = self.conversation(&set.conversation).await?;
+        let add = set.add.iter().map(|text| text.parse().map_err(|bad| bad_rule(&bad)));
+        let change = PermissionChange {
+            mode: set.mode.map(mode_in),
+            add: add.collect::<Result<_, _>>()?,
+            remove: set.remove.into_iter().map(rule_in).collect(),
+        };
+        self.engine.set_permission(id, change).await.map_err(problem)?;
+        self.permissions(&set.conversation).await
+    }
+
+    pub(super) async fn waiting(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        Ok(waiting(self.engine.waiting(id).await.map_err(problem)?))
+    }
+
+    pub(super) async fn unqueue(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        Ok(waiting(self.engine.unqueue(id).await.map_err(problem)?))
+    }
+
+    pub(super) async fn cost(&self, name: &str) -> Result<Reply, Problem> {
+        let id = self.conversation(name).await?;
+        let cost = |model: &str, usage: &retake_core::Usage| {
+            retake_engine::model::cost(usage, &self.settings.model_info(model))
+        };
+        let used = self.engine.used(id, cost).await.map_err(problem)?;
+        let models = used.into_iter().map(|used| reply::ModelCost {
+            model: used.model,
+            answers: used.answers,
+            unknown: used.unknown,
+            usage: retake_wire::Usage {
+                input_tokens: used.usage.input_tokens,
+                cached_input_tokens: used.usage.cached_input_tokens,
+                output_tokens: used.usage.output_tokens,
+                cost_usd: used.cost,
+            },
+        });
+        Ok(Reply::Cost(reply::Cost { models: models.collect() }))
+    }
+
+    /// What one run may do besides.
+    pub(super) fn permit(&self, permit: retake_wire::Permit) -> Result<retake_engine::Permit, Problem> {
+        let rules =
+            permit.allow.iter().map(|text| Rule::read(Ruling::Allow, text).map_err(|bad| bad_rule(&bad)));
+        Ok(retake_engine::Permit { mode: permit.mode.map(mode_in), rules: rules.collect::<Result<_, _>>()? })
+    }
+
+    /// What becomes of words where another run goes on.
+    pub(super) fn steer(&self, steer: Option<retake_wire::Steer>) -> Option<retake_core::Steer> {
+        Some(match steer? {
+            retake_wire::Steer::Queue => retake_core::Steer::Queue,
+            retake_wire::Steer::Join => retake_core::Steer::Join,
+            retake_wire::Steer::Interrupt => retake_core::Steer::Interrupt,
+            retake_wire::Steer::Usual => self.settings.steering,
+        })
+    }
+}
+
+fn bad_rule(bad: &BadRule) -> Problem {
+    Problem { hint: Some(BadRule::HINT.to_owned().into()), ..usage(bad.to_string()) }
+}
+
+fn job(job: retake_engine::JobShown) -> reply::JobLine {
+    let ended = job.code.map(|code| format!("ended with exit code {code}")).filter(|_| !job.running);
+    reply::JobLine { job: job.call, command: job.command, running: job.running, ended, printed: job.printed }
+}
+
+fn waiting(words: Vec<Words>) -> Reply {
+    let words = words.into_iter().map(|words| reply::Words {
+        parts: convert::parts(words.parts),
+        author: words.author,
+        time_ms: words.time.0,
+    });
+    Reply::Waiting(reply::Waiting { words: words.collect() })
+}

@@ -1,0 +1,78 @@
+//! MCP servers by request: what is added is there, what is wrong is told, and a project starts nothing without leave.
+
+use retake_wire::{McpAdd, McpAllow, McpOf, McpRemove, McpServers, McpState, McpWay, ProblemKind, Request};
+
+use super::world::{Desk, get};
+
+/// A command that is no server.
+pub(super) fn none() -> McpWay {
+    McpWay::Command { command: "false".into(), args: Vec::new(), env: Default::default() }
+}
+
+/// The servers of a folder without a project.
+pub(super) fn of_servers() -> McpOf {
+    McpOf { folder: "/".into(), server: None }
+}
+
+/// A folder whose project names a server.
+pub(super) fn project(desk: &Desk) -> String {
+    let folder = desk.file("project");
+    std::fs::create_dir(&folder).expect("made");
+    let text = r#"{"mcpServers": {"theirs": {"command": "false", "args": ["--now"]}}}"#;
+    std::fs::write(folder.join(".mcp.json"), text).expect("written");
+    folder.to_str().expect("a name in UTF-8").to_owned()
+}
+
+async fn list(desk: &Desk, folder: &str) -> McpServers {
+    get!(desk, McpServers, Request::McpList(McpOf { folder: folder.into(), server: None }))
+}
+
+#[tokio::test]
+async fn a_server_that_is_added_is_there_until_it_is_removed() {
+    let desk = Desk::new().await;
+    assert_eq!(list(&desk, "/").await, McpServers::default());
+    let add = Request::McpAdd(McpAdd { name: "it".into(), way: none() });
+    let written = get!(desk, Written, add.clone());
+    assert_eq!(written.path, desk.file("mcp.json").display().to_string());
+    let shown = list(&desk, "/").await.servers;
+    assert_eq!((shown.len(), &*shown[0].name, shown[0].state), (1, "it", McpState::Failed));
+    assert_eq!(shown[0].why.as_deref(), Some("its process ended (exit code 1)"));
+    assert_eq!(desk.refused(add).await.kind, ProblemKind::Refused);
+    get!(desk, Written, Request::McpRemove(McpRemove { name: "it".into() }));
+    assert_eq!(list(&desk, "/").await, McpServers::default());
+    let again = desk.refused(Request::McpRemove(McpRemove { name: "it".into() })).await;
+    assert_eq!((again.kind, again.hint.is_some()), (ProblemKind::NotFound, true));
+}
+
+#[tokio::test]
+async fn a_projects_server_waits_for_leave() {
+    let desk = Desk::new().await;
+    let folder = project(&desk);
+    let waiting = list(&desk, &folder).await.servers.remove(0);
+    assert_eq!((waiting.state, &*waiting.origin), (McpState::NeedsLeave, "project"));
+    assert_eq!(waiting.way, "false --now");
+    let allow = |name: &str| Request::McpAllow(McpAllow { folder: folder.clone(), name: name.into() });
+    assert_eq!(desk.refused(allow("other")).await.kind, ProblemKind::NotFound);
+    let written = get!(desk, Written, allow("theirs"));
+    assert_eq!(written.path, desk.file("mcp-allowed.json").display().to_string());
+    assert_eq!(list(&desk, &folder).await.servers[0].state, McpState::Failed, "it was started");
+    get!(desk, Written, Request::McpAdd(McpAdd { name: "theirs".into(), way: none() }));
+    assert_eq!(desk.refused(allow("theirs")).await.kind, ProblemKind::Refused, "it is the user's own now");
+}
+
+#[tokio::test]
+async fn a_file_that_is_wrong_is_told_and_not_written() {
+    let desk = Desk::new().await;
+    std::fs::write(desk.file("mcp.json"), "{\n\"mcpServers\": {\n\"a\": 1}}").expect("written");
+    let shown = list(&desk, "/").await;
+    let [problem] = &shown.problems[..] else { panic!("one problem: {shown:?}") };
+    assert!(problem.contains("mcp.json, line 3: `mcpServers.a`: takes an object"), "{problem}");
+    std::fs::write(desk.file("mcp.json"), "{").expect("written");
+    let refused = desk.refused(Request::McpAdd(McpAdd { name: "it".into(), way: none() })).await;
+    assert_eq!((refused.kind, &*refused.code), (ProblemKind::Usage, "mcp"));
+    assert_eq!(std::fs::read_to_string(desk.file("mcp.json")).expect("read"), "{");
+    let nameless = Request::McpTools(McpOf { folder: "/".into(), server: Some("b".into()) });
+    assert_eq!(desk.refused(nameless).await.kind, ProblemKind::NotFound);
+    let relative = Request::McpList(McpOf { folder: "x".into(), server: None });
+    assert_eq!(desk.refused(relative).await.kind, ProblemKind::Usage);
+}

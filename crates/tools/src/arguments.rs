@@ -1,0 +1,19 @@
+//! The arguments of a call, as the type that its tool's schema is made from. What does not fit is said to the model.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::files::text::escaped;
+
+/// The arguments, or what is wrong with them.
+pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
+    T::deserialize(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
+}
+
+/// A line for people: the first one of a text, with what could act on a terminal as an escape.
+pub(crate) fn line(text: &str) -> String {
+    let text = text.trim();
+    let first = text.lines().next().unwrap_or_default();
+    let more = if first.len() < text.len() { " …" } else { "" };
+    format!("{}{more}", escaped(first))
+}

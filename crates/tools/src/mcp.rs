@@ -1,0 +1,27 @@
+//! MCP servers as tools: their file, their processes and connections, and what they offer, bounded and cleaned.
+//!
+//! Nothing that a server says is trusted: it must never make anything hang, grow without bound or act on a terminal, and it
+//! must never be started from a project's file before a person gave leave. The protocol itself is `rmcp`'s, and `rmcp` is named
+//! nowhere but here.
+
+mod allowed;
+mod config;
+mod expand;
+mod file;
+mod http;
+mod link;
+mod listed;
+mod names;
+mod process;
+mod result;
+mod server;
+mod servers;
+mod stdio;
+mod text;
+mod tool;
+
+pub use allowed::Allowed;
+pub use config::{Config, ConfigError, Entry, Origin, Way};
+pub use expand::Variables;
+pub use file::{add, remove};
+pub use servers::{Deps, McpServers, ServerShown, State, ToolShown};

@@ -1,0 +1,382 @@
+//! The files that name MCP servers, in the form that other agents use too: read strictly, each mistake with its line. Must never
+//! look a variable up: what stands in a file is kept as it stands there.
+
+mod error;
+mod place;
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use serde_json::{Map, Value};
+
+pub use error::ConfigError;
+
+/// The key above all servers.
+pub(super) const SERVERS: &str = "mcpServers";
+
+/// The file of a project, in its folder.
+const PROJECT_FILE: &str = ".mcp.json";
+
+/// Longest file that is read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Longest name of a server.
+const LONGEST_NAME: usize = 40;
+
+/// Who names a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The user, in their own file.
+    User,
+    /// The project: a file that came with the folder, so that a person gives leave first.
+    Project,
+}
+
+impl Origin {
+    /// The name used in every format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// How a server is reached, as its file says: `${VAR}` stands for a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A program that is started and talked to through its pipes.
+    Command {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables that it is given besides.
+        env: Vec<(String, String)>,
+        /// Where it is started; the workspace folder, without.
+        cwd: Option<String>,
+    },
+    /// An address that speaks streamable HTTP.
+    Url {
+        /// The address.
+        url: String,
+        /// Headers of every request.
+        headers: Vec<(String, String)>,
+    },
+}
+
+impl Way {
+    /// It in a line, for people: without variables and headers, which may be secret.
+    pub fn line(&self) -> String {
+        match self {
+            Self::Command { command, args, .. } => {
+                let words = std::iter::once(command).chain(args);
+                words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            }
+            Self::Url { url, .. } => url.clone(),
+        }
+    }
+
+    /// It as it stands in a file.
+    pub(super) fn to_json(&self) -> Value {
+        let texts = |pairs: &[(String, String)]| -> Value {
+            pairs
+                .iter()
+                .map(|(key, value)| (key.clone(), Value::from(value.clone())))
+                .collect::<Map<_, _>>()
+                .into()
+        };
+        let mut fields = Map::new();
+        match self {
+            Self::Command { command, args, env, cwd } => {
+                fields.insert("command".into(), command.clone().into());
+                fields.insert("args".into(), args.clone().into());
+                if !env.is_empty() {
+                    fields.insert("env".into(), texts(env));
+                }
+                if let Some(cwd) = cwd {
+                    fields.insert("cwd".into(), cwd.clone().into());
+                }
+            }
+            Self::Url { url, headers } => {
+                fields.insert("url".into(), url.clone().into());
+                if !headers.is_empty() {
+                    fields.insert("headers".into(), texts(headers));
+                }
+            }
+        }
+        fields.into()
+    }
+}
+
+/// A word as a shell would need it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A server, as a file names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Who names it.
+    pub origin: Origin,
+    /// Whether it is to be used.
+    pub enabled: bool,
+    /// How it is reached.
+    pub way: Way,
+    /// A digest of folder, name and entry: what a person gives leave for.
+    pub digest: String,
+}
+
+/// All servers of a folder.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// They, in the order of their names.
+    pub servers: Vec<Entry>,
+    /// What is wrong with a file; what is not wrong in it counts.
+    pub problems: Vec<ConfigError>,
+    /// What should be known besides, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Config {
+    /// Reads the user's file, and the project's in its folder. Of two servers with one name the user's counts.
+    pub fn read(user: &Path, folder: &Path) -> Self {
+        let mut config = Self::default();
+        let mut servers = BTreeMap::new();
+        let files = [(user.to_owned(), Origin::User), (folder.join(PROJECT_FILE), Origin::Project)];
+        for (path, origin) in files {
+            let found = match text_of(&path) {
+                Ok(Some(text)) => Reading { path: &path, text: &text, origin, folder }.all(&mut config),
+                Ok(None) => Ok(Vec::new()),
+                Err(problem) => Err(problem),
+            };
+            match found {
+                Ok(found) => found.into_iter().for_each(|entry| {
+                    servers.entry(entry.name.clone()).or_insert(entry);
+                }),
+                Err(problem) => config.problems.push(problem),
+            }
+        }
+        config.servers = servers.into_values().collect();
+        config
+    }
+}
+
+/// The text of a file; nothing, where there is none.
+pub(super) fn text_of(path: &Path) -> Result<Option<String>, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
+    // A pipe in its place would otherwise be waited for.
+    let nonblock = OFlags::NONBLOCK.bits().cast_signed();
+    let file = match OpenOptions::new().read(true).custom_flags(nonblock).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        return Err(unreadable(std::io::Error::other("it is no regular file")));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(unreadable(std::io::Error::other("it has more than 1 MB")));
+    }
+    Ok(Some(text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_owned)))
+}
+
+/// The text of a file as an object; an empty one, where it is blank.
+pub(super) fn document(path: &Path, text: &str) -> Result<Map<String, Value>, ConfigError> {
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    let syntax = |line, problem: String| ConfigError::Syntax { path: path.to_owned(), line, problem };
+    match serde_json::from_str(text) {
+        Ok(Value::Object(document)) => Ok(document),
+        Ok(_) => Err(syntax(1, "an object in braces is expected".to_owned())),
+        Err(error) => {
+            let said = error.to_string();
+            let problem = said.split(" at line ").next().unwrap_or(&said);
+            Err(syntax(error.line(), problem.to_owned()))
+        }
+    }
+}
+
+/// Whether a server may have this name.
+pub(super) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain)
+}
+
+/// One file on its way to entries.
+struct Reading<'a> {
+    path: &'a Path,
+    text: &'a str,
+    origin: Origin,
+    folder: &'a Path,
+}
+
+impl Reading<'_> {
+    fn all(&self, config: &mut Config) -> Result<Vec<Entry>, ConfigError> {
+        let document = document(self.path, self.text)?;
+        let mut found = Vec::new();
+        match document.get(SERVERS) {
+            Some(Value::Object(servers)) => {
+                for (name, value) in servers {
+                    match self.entry(name, value, config) {
+                        Ok(entry) => found.push(entry),
+                        Err(problem) => config.problems.push(problem),
+                    }
+                }
+            }
+            Some(_) => return Err(self.wrong(&[SERVERS], "takes an object: a name and a server each")),
+            None if document.is_empty() => {}
+            None => {
+                let has = document.keys().map(|key| format!("“{}”", super::text::line(key, 40)));
+                let has: Vec<_> = has.take(3).collect();
+                let warning = format!(
+                    "{} names no server: it has {}, and no “{SERVERS}”",
+                    self.path.display(),
+                    has.join(", ")
+                );
+                config.warnings.push(warning);
+            }
+        }
+        Ok(found)
+    }
+
+    fn entry(&self, name: &str, value: &Value, config: &mut Config) -> Result<Entry, ConfigError> {
+        let at = [SERVERS, name];
+        if !is_name(name) {
+            return Err(self.wrong(&at, "a name has letters, digits, `-`, `_` and `.`, at most 40"));
+        }
+        let Value::Object(fields) = value else {
+            return Err(self.wrong(&at, "takes an object with “command” or “url”"));
+        };
+        let way = self.way(name, fields)?;
+        let known = ["command", "args", "env", "cwd", "url", "headers", "type", "disabled"];
+        for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
+            let (key, line) = (super::text::line(key, 40), self.line(&[SERVERS, name, key]));
+            let path = self.path.display();
+            config
+                .warnings
+                .push(format!("{path}, line {line}: “{key}” of the server “{name}” means nothing here"));
+        }
+        let disabled = self.flag(name, fields, "disabled")?;
+        let digest = digest(self.folder, name, value);
+        Ok(Entry { name: name.to_owned(), origin: self.origin, enabled: !disabled, way, digest })
+    }
+
+    fn way(&self, name: &str, fields: &Map<String, Value>) -> Result<Way, ConfigError> {
+        let kind = self.text(name, fields, "type")?;
+        match kind.as_deref() {
+            None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
+            Some("sse") => {
+                let why = "the older transport “sse” is not spoken here; many servers also speak “http”";
+                return Err(self.wrong(&[SERVERS, name, "type"], why));
+            }
+            Some(_) => return Err(self.wrong(&[SERVERS, name, "type"], "takes “stdio” or “http”")),
+        }
+        let (command, url) = (self.text(name, fields, "command")?, self.text(name, fields, "url")?);
+        match (command, url) {
+            (Some(command), None) if !command.trim().is_empty() => Ok(Way::Command {
+                command,
+                args: self.list(name, fields, "args")?,
+                env: self.pairs(name, fields, "env")?,
+                cwd: self.text(name, fields, "cwd")?,
+            }),
+            (None, Some(url)) if !url.trim().is_empty() => {
+                Ok(Way::Url { url, headers: self.pairs(name, fields, "headers")? })
+            }
+            (Some(_), Some(_)) => {
+                Err(self.wrong(&[SERVERS, name], "has both “command” and “url”; one is enough"))
+            }
+            _ => Err(self.wrong(&[SERVERS, name], "has neither “command” nor “url”")),
+        }
+    }
+
+    fn text(
+        &self,
+        name: &str,
+        fields: &Map<String, Value>,
+        key: &str,
+    ) -> Result<Option<String>, ConfigError> {
+        match fields.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if !text.contains('\0') => Ok(Some(text.clone())),
+            Some(_) => Err(self.wrong(&[SERVERS, name, key], "takes a text in quotes")),
+        }
+    }
+
+    fn flag(&self, name: &str, fields: &Map<String, Value>, key: &str) -> Result<bool, ConfigError> {
+        match fields.get(key) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(self.wrong(&[SERVERS, name, key], "takes true or false")),
+        }
+    }
+
+    fn list(&self, name: &str, fields: &Map<String, Value>, key: &str) -> Result<Vec<String>, ConfigError> {
+        let wrong = || self.wrong(&[SERVERS, name, key], "takes a list of texts");
+        match fields.get(key) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(items)) => items.iter().map(|item| plain(item).ok_or_else(wrong)).collect(),
+            Some(_) => Err(wrong()),
+        }
+    }
+
+    fn pairs(
+        &self,
+        name: &str,
+        fields: &Map<String, Value>,
+        key: &str,
+    ) -> Result<Vec<(String, String)>, ConfigError> {
+        let wrong = || self.wrong(&[SERVERS, name, key], "takes an object of texts");
+        let named = |key: &str| !key.is_empty() && !key.contains(['=', '\0']);
+        match fields.get(key) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Object(items)) => items
+                .iter()
+                .map(|(key, item)| match plain(item) {
+                    Some(text) if named(key) => Ok((key.clone(), text)),
+                    _ => Err(wrong()),
+                })
+                .collect(),
+            Some(_) => Err(wrong()),
+        }
+    }
+
+    fn line(&self, key: &[&str]) -> usize {
+        place::line_of(self.text, key).unwrap_or(1)
+    }
+
+    fn wrong(&self, key: &[&str], problem: &str) -> ConfigError {
+        ConfigError::Wrong {
+            path: PathBuf::from(self.path),
+            line: self.line(key),
+            key: super::text::line(&key.join("."), 80),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+fn plain(item: &Value) -> Option<String> {
+    item.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
+}
+
+/// What a person gives leave for. The folder counts too: the same words start another program elsewhere.
+fn digest(folder: &Path, name: &str, value: &Value) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("retake mcp leave 1");
+    for part in [folder.as_os_str().as_encoded_bytes(), name.as_bytes(), value.to_string().as_bytes()] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().to_hex().to_string()
+}

@@ -1,0 +1,94 @@
+//! What can be wrong with a file of MCP servers: where, why, and what to do. Must never quote a value, which may be secret.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a file of servers can't be read or changed.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// It can't be read.
+    #[error("cannot read the MCP servers in {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It can't be written.
+    #[error("cannot write the MCP servers to {}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It is no JSON.
+    #[error("{}, line {line}: this is no JSON: {problem}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// A key holds what it can't.
+    #[error("{}, line {line}: `{key}`: {problem}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// No server may be called so.
+    #[error("`{0}` can't be the name of an MCP server")]
+    BadName(String),
+    /// What is said of a server makes no sense.
+    #[error("the MCP server `{name}` can't be added: {problem}")]
+    BadEntry {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// There is one of that name.
+    #[error("there is an MCP server `{name}` in {}", path.display())]
+    Exists {
+        /// Its name.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is none of that name.
+    #[error("there is no MCP server `{name}` in {}", path.display())]
+    Missing {
+        /// Its name.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl ConfigError {
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } | Self::Unwritable { .. } => "check the file: its permissions, the disk",
+            Self::Syntax { .. } => "mend that line, or move the file away; it was not changed",
+            Self::Wrong { .. } => {
+                r#"a server is "name": {"command": "…", "args": ["…"], "env": {}} or "name": {"url": "https://…"}"#
+            }
+            Self::BadName(_) => "use letters, digits, `-`, `_` and `.`, at most 40",
+            Self::BadEntry { .. } => "give a command behind `--`, or an address with --url",
+            Self::Exists { .. } => "`retake mcp remove` takes that one out first",
+            Self::Missing { .. } => "`retake mcp list` shows those that there are",
+        }
+    }
+}

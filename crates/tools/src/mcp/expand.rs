@@ -1,0 +1,166 @@
+//! `${VAR}` in what a file says of a server, and the environment that its process gets. Must never say a value: what is told
+//! elsewhere goes through [`Expanded::hide`].
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+
+use super::config::Way;
+
+/// A variable whose name ends so holds a key that is no server's business, unless its entry says so.
+const SECRET: [&str; 3] = ["_API_KEY", "_TOKEN", "_SECRET"];
+
+/// Shorter values are no secrets, and would be found everywhere.
+const SHORTEST_SECRET: usize = 6;
+
+/// Environment variables.
+#[derive(Clone, Default)]
+pub struct Variables(Vec<(OsString, OsString)>);
+
+impl Variables {
+    /// Those of this process.
+    pub fn process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// These.
+    pub fn fixed<const N: usize>(variables: [(&str, &str); N]) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(own, _)| own == name)?;
+        found.1.to_str()
+    }
+
+    /// What a server gets of them.
+    pub(super) fn for_servers(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        let is_secret = |name: &OsStr| {
+            let name = name.to_string_lossy().to_ascii_uppercase();
+            SECRET.iter().any(|end| name.ends_with(end))
+        };
+        self.0.iter().filter(move |(name, _)| !is_secret(name)).map(|(name, value)| (&**name, &**value))
+    }
+}
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Variables")
+    }
+}
+
+/// A way with its variables in place.
+pub(super) struct Expanded {
+    pub(super) way: Way,
+    /// What was put in or may be secret, and the variable or header that it is of.
+    put: Vec<(String, String)>,
+}
+
+impl Expanded {
+    /// Puts the variables in; else which of them is not set.
+    pub(super) fn of(way: &Way, variables: &Variables) -> Result<Self, String> {
+        let mut put = Vec::new();
+        let mut text = |text: &String| expand(text, variables, &mut put);
+        let way = match way {
+            Way::Command { command, args, env, cwd } => Way::Command {
+                command: text(command)?,
+                args: args.iter().map(&mut text).collect::<Result<_, _>>()?,
+                env: pairs(env, &mut text)?,
+                cwd: cwd.as_ref().map(&mut text).transpose()?,
+            },
+            Way::Url { url, headers } => Way::Url { url: text(url)?, headers: pairs(headers, &mut text)? },
+        };
+        // What stands in the file itself may be a key as well.
+        let (Way::Command { env: named, .. } | Way::Url { headers: named, .. }) = &way;
+        put.extend(named.iter().map(|(name, value)| (value.clone(), name.clone())));
+        put.retain(|(value, _)| value.len() >= SHORTEST_SECRET);
+        // The longest first, so that no part of one stays.
+        put.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        Ok(Self { way, put })
+    }
+
+    /// A text without the values that were put in.
+    pub(super) fn hide(&self, text: &str) -> String {
+        let hidden =
+            |text: String, (value, name): &(String, String)| text.replace(value, &format!("${{{name}}}"));
+        self.put.iter().fold(text.to_owned(), hidden)
+    }
+}
+
+fn pairs(
+    pairs: &[(String, String)],
+    mut text: impl FnMut(&String) -> Result<String, String>,
+) -> Result<Vec<(String, String)>, String> {
+    pairs.iter().map(|(key, value)| Ok((key.clone(), text(value)?))).collect()
+}
+
+/// `${NAME}` and `${NAME:-otherwise}`; anything else stays as it is.
+fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) -> Result<String, String> {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let named = after.split_once('}').and_then(|(inside, behind)| {
+            let (name, otherwise) = match inside.split_once(":-") {
+                Some((name, otherwise)) => (name, Some(otherwise)),
+                None => (inside, None),
+            };
+            is_variable(name).then_some((name, otherwise, behind))
+        });
+        expanded.push_str(before);
+        let Some((name, otherwise, behind)) = named else {
+            expanded.push_str("${");
+            rest = after;
+            continue;
+        };
+        match (variables.get(name).filter(|value| !value.is_empty()), otherwise) {
+            (Some(value), _) => {
+                put.push((value.to_owned(), name.to_owned()));
+                expanded.push_str(value);
+            }
+            (None, Some(otherwise)) => expanded.push_str(otherwise),
+            (None, None) => return Err(format!("the environment variable {name} is not set")),
+        }
+        rest = behind;
+    }
+    Ok(expanded + rest)
+}
+
+fn is_variable(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_put_in_and_hidden_again() {
+        let variables = Variables::fixed([("TOKEN", "s3cret"), ("EMPTY", ""), ("X", "yz")]);
+        let rows = [
+            ("Bearer ${TOKEN}", Ok("Bearer s3cret")),
+            ("${X}/${EMPTY:-none}/${NO:-}", Ok("yz/none/")),
+            ("$X ${ ${X", Ok("$X ${ ${X")),
+            ("${NO}", Err("the environment variable NO is not set")),
+        ];
+        for (text, expected) in rows {
+            let got = expand(text, &variables, &mut Vec::new());
+            assert_eq!(got.as_deref().map_err(String::as_str), expected, "{text}");
+        }
+        let way =
+            Way::Url { url: "http://x/${TOKEN}".into(), headers: vec![("A".into(), "${X} written".into())] };
+        let expanded = Expanded::of(&way, &variables).expect("all are set");
+        assert_eq!(expanded.hide("no http://x/s3cret of yz, yz written"), "no http://x/${TOKEN} of yz, ${A}");
+    }
+
+    #[test]
+    fn servers_get_no_keys() {
+        let all = Variables::fixed([
+            ("PATH", "/bin"),
+            ("OPENAI_API_KEY", "k"),
+            ("gh_token", "t"),
+            ("A_SECRET", "s"),
+        ]);
+        assert_eq!(all.for_servers().collect::<Vec<_>>(), [(OsStr::new("PATH"), OsStr::new("/bin"))]);
+    }
+}

@@ -1,0 +1,98 @@
+//! Changes of the user's file of servers: whole or not at all, and all else in it stays. Must never write to a project's file.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::config::{ConfigError, SERVERS, Way, document, is_name, text_of};
+
+/// A new file is its owner's alone: variables and headers may be secret.
+const PRIVATE: u32 = 0o600;
+
+/// Adds a server to a file, which is made if it is not there. How many bytes it has now.
+pub fn add(path: &Path, name: &str, way: &Way) -> Result<u64, ConfigError> {
+    if !is_name(name) {
+        return Err(ConfigError::BadName(super::text::line(name, 60)));
+    }
+    makes_sense(name, way)?;
+    change(path, |servers| {
+        if servers.contains_key(name) {
+            return Err(ConfigError::Exists { name: name.to_owned(), path: path.to_owned() });
+        }
+        servers.insert(name.to_owned(), way.to_json());
+        Ok(())
+    })
+}
+
+/// Takes a server out of a file. How many bytes it has now.
+pub fn remove(path: &Path, name: &str) -> Result<u64, ConfigError> {
+    change(path, |servers| match servers.shift_remove(name) {
+        Some(_) => Ok(()),
+        None => Err(ConfigError::Missing { name: super::text::line(name, 60), path: path.to_owned() }),
+    })
+}
+
+fn makes_sense(name: &str, way: &Way) -> Result<(), ConfigError> {
+    let problem =
+        |problem: &str| Err(ConfigError::BadEntry { name: name.to_owned(), problem: problem.to_owned() });
+    let bad =
+        |pairs: &[(String, String)]| pairs.iter().any(|(key, _)| key.trim().is_empty() || key.contains('='));
+    match way {
+        Way::Command { command, .. } if command.trim().is_empty() => problem("its command is empty"),
+        Way::Command { env, .. } if bad(env) => problem("a variable needs a name"),
+        Way::Url { url, .. }
+            if !url.starts_with("https://") && !url.starts_with("http://") && !url.starts_with("${") =>
+        {
+            problem("its address begins neither with `https://` nor with `http://`")
+        }
+        Way::Url { headers, .. } if super::http::headers(headers).is_err() => problem("a header is none"),
+        _ => Ok(()),
+    }
+}
+
+fn change(
+    path: &Path,
+    what: impl FnOnce(&mut Map<String, Value>) -> Result<(), ConfigError>,
+) -> Result<u64, ConfigError> {
+    let text = text_of(path)?.unwrap_or_default();
+    let mut document = document(path, &text)?;
+    match document.entry(SERVERS).or_insert_with(|| Map::new().into()) {
+        Value::Object(servers) => what(servers)?,
+        _ => {
+            return Err(ConfigError::Wrong {
+                path: path.to_owned(),
+                line: 1,
+                key: SERVERS.to_owned(),
+                problem: "takes an object: a name and a server each".to_owned(),
+            });
+        }
+    }
+    let text = format!("{:#}\n", Value::Object(document));
+    save(path, &text).map_err(|source| ConfigError::Unwritable { path: path.to_owned(), source })?;
+    Ok(text.len() as u64)
+}
+
+/// Writes a file as a whole or not at all; a link keeps pointing to it, and others get no more of it than before.
+pub(super) fn save(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mode = fs::metadata(&path).map_or(PRIVATE, |meta| meta.permissions().mode() & 0o777);
+    let new = path.with_extension("json.new");
+    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(PRIVATE).open(&new);
+    let written = written.and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.sync_all()?;
+        fs::rename(&new, &path)
+    });
+    if written.is_err() {
+        // What was begun is of no use; that it stays is the smaller trouble.
+        drop(fs::remove_file(&new));
+    }
+    written
+}

@@ -1,0 +1,38 @@
+//! A server at an address. Must never follow it to another origin, which would get its headers.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+
+/// Longest event of a stream.
+const LONGEST: usize = 16 << 20;
+
+/// The headers as they are sent; else which one is none.
+pub(super) fn headers(pairs: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    let header = |(name, value): &(String, String)| {
+        let none = || format!("the header “{}” is none", super::text::line(name, 60));
+        let mut value = HeaderValue::from_str(value).map_err(|_| none())?;
+        value.set_sensitive(true);
+        Ok((HeaderName::from_str(name).map_err(|_| none())?, value))
+    };
+    pairs.iter().map(header).collect()
+}
+
+/// What speaks with an address. The client is the protocol library's own: it follows no redirect to elsewhere.
+pub(super) fn transport(
+    url: &str,
+    pairs: &[(String, String)],
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    let address = reqwest::Url::parse(url).map_err(|error| format!("its address is none: {error}"))?;
+    if !matches!(address.scheme(), "http" | "https") {
+        return Err("its address begins neither with `https://` nor with `http://`".to_owned());
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(headers(pairs)?)
+        .max_sse_event_size(LONGEST)
+        .reinit_on_expired_session(true);
+    Ok(StreamableHttpClientTransport::from_config(config))
+}

@@ -1,0 +1,166 @@
+//! A connection that speaks the protocol: its hello, requests and their answers, as JSON. Must never wait without whoever asked
+//! being able to give up.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
+    ListToolsRequest, PaginatedRequestParams, ServerResult,
+};
+use rmcp::service::{
+    ClientInitializeError, NotificationContext, PeerRequestOptions, RequestHandle, RunningService,
+    ServiceError, serve_client,
+};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use rmcp::transport::{DynamicTransportError, IntoTransport};
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::{Map, Value};
+
+/// So long is waited until a cancellation is on its way.
+const CANCEL: Duration = Duration::from_secs(1);
+
+/// Longest reason that is told.
+const REASON: usize = 600;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The connection is closed.
+    Closed,
+    /// This came instead.
+    Said(String),
+}
+
+/// What is done about messages that nobody asked for.
+#[derive(Clone)]
+struct Listener {
+    changed: Arc<AtomicBool>,
+}
+
+impl ClientHandler for Listener {
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let own = Implementation::new("retake", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), own)
+    }
+}
+
+/// A connection. Dropping it closes it.
+pub(super) struct Link(RunningService<RoleClient, Listener>);
+
+impl Link {
+    /// Says hello. `changed` is set whenever the server says that its tools are others now.
+    pub(super) async fn open<T, E, A>(transport: T, changed: Arc<AtomicBool>) -> Result<Self, Trouble>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: Error + Send + Sync + 'static,
+    {
+        let opened = serve_client(Listener { changed }, transport).await;
+        opened.map(Self).map_err(|error| no_hello(&error))
+    }
+
+    /// Whether it is open, as far as one knows.
+    pub(super) fn is_open(&self) -> bool {
+        !self.0.is_closed() && !self.0.peer().is_transport_closed()
+    }
+
+    /// A page of the tools.
+    pub(super) async fn list(&self, cursor: Option<String>) -> Result<Value, Trouble> {
+        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        self.ask(ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page))).await?.answer().await
+    }
+
+    /// Begins a call.
+    pub(super) async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Pending, Trouble> {
+        let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        self.ask(ClientRequest::CallToolRequest(CallToolRequest::new(call))).await
+    }
+
+    async fn ask(&self, request: ClientRequest) -> Result<Pending, Trouble> {
+        let sent = self.0.peer().send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        sent.map(Pending).map_err(|error| no_answer(&error))
+    }
+}
+
+/// A request that is on its way.
+pub(super) struct Pending(RequestHandle<RoleClient>);
+
+impl Pending {
+    /// Its answer.
+    pub(super) async fn answer(&mut self) -> Result<Value, Trouble> {
+        let answer = (&mut self.0.rx).await.map_err(|_| Trouble::Closed)?;
+        let answer: ServerResult = answer.map_err(|error| no_answer(&error))?;
+        serde_json::to_value(answer).map_err(|error| Trouble::Said(error.to_string()))
+    }
+
+    /// Tells the server that nobody waits any more.
+    pub(super) async fn cancel(self, why: &str) {
+        // It may be deaf; then it isn't told.
+        drop(tokio::time::timeout(CANCEL, self.0.cancel(Some(why.to_owned()))).await);
+    }
+}
+
+fn no_hello(error: &ClientInitializeError) -> Trouble {
+    if error.is_authorization_required() {
+        let how = "it asks for authorization: give it a header, such as `Authorization: Bearer ${TOKEN}`";
+        return Trouble::Said(how.to_owned());
+    }
+    let said = match error {
+        ClientInitializeError::ConnectionClosed(_) => return Trouble::Closed,
+        ClientInitializeError::TransportError { error, .. } => return not_sent(error),
+        ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
+        ClientInitializeError::ConflictInitResponseId(..)
+        | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
+            "it answers what was not asked".to_owned()
+        }
+        ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
+            "its hello is none".to_owned()
+        }
+        other => other.to_string(),
+    };
+    Trouble::Said(super::text::line(&said, REASON))
+}
+
+fn no_answer(error: &ServiceError) -> Trouble {
+    let said = match error {
+        ServiceError::TransportClosed => return Trouble::Closed,
+        ServiceError::McpError(error) => error.message.to_string(),
+        ServiceError::TransportSend(error) => return not_sent(error),
+        ServiceError::Cancelled { .. } => "the server took the request back".to_owned(),
+        other => other.to_string(),
+    };
+    Trouble::Said(super::text::line(&said, REASON))
+}
+
+/// A message that can't be sent through a pipe finds it closed; why, its process says better.
+fn not_sent(error: &DynamicTransportError) -> Trouble {
+    let error = &*error.error;
+    if error.is::<std::io::Error>() {
+        return Trouble::Closed;
+    }
+    let said = match error.downcast_ref() {
+        // It does not name its cause as one.
+        Some(StreamableHttpError::<reqwest::Error>::Client(cause)) => chain(cause),
+        _ => chain(error),
+    };
+    Trouble::Said(super::text::line(&said, REASON))
+}
+
+/// An error and its causes, without what is said twice.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut said = error.to_string();
+    for cause in std::iter::successors(error.source(), |cause| (*cause).source()) {
+        let cause = cause.to_string();
+        if !said.contains(&cause) {
+            said.push_str(": ");
+            said.push_str(&cause);
+        }
+    }
+    said
+}

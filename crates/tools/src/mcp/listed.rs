@@ -1,0 +1,193 @@
+//! What a server says that it offers, checked tool by tool. Must never let one bad tool take the others along, nor a list of any
+//! length through.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::text;
+
+/// So many tools of one server are used: all of them stand in every prompt.
+const MOST: usize = 128;
+
+/// So many pages are read.
+const PAGES: usize = 50;
+
+/// Largest schema, as text.
+const LARGEST_SCHEMA: usize = 64 << 10;
+
+/// Longest text about a tool.
+const ABOUT: usize = 4 << 10;
+
+/// Longest name that a server may give a tool.
+const LONGEST_NAME: usize = 128;
+
+/// So many tools that were left out are named.
+const NAMED: usize = 8;
+
+/// A tool as its server offers it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Listed {
+    /// The server's name for it.
+    pub(super) tool: String,
+    pub(super) about: String,
+    pub(super) schema: Value,
+    /// Whether the server says that it only reads.
+    pub(super) reads: bool,
+}
+
+/// A list on its way.
+#[derive(Default)]
+pub(super) struct Listing {
+    tools: BTreeMap<String, Listed>,
+    notes: Vec<String>,
+    offered: usize,
+    pages: usize,
+    cursors: Vec<String>,
+}
+
+impl Listing {
+    /// Takes a page. Where the next one begins, if it is to be read; an error, if this is none.
+    pub(super) fn page(&mut self, mut page: Value) -> Result<Option<String>, String> {
+        let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
+            return Err("its list of tools is none".to_owned());
+        };
+        self.offered += tools.len();
+        for tool in tools {
+            if self.tools.len() == MOST {
+                break;
+            }
+            self.tool(&tool);
+        }
+        self.pages += 1;
+        let next = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+        Ok(next.filter(|next| self.goes_on(next)))
+    }
+
+    fn goes_on(&mut self, next: &str) -> bool {
+        let goes =
+            self.tools.len() < MOST && self.pages < PAGES && !self.cursors.iter().any(|old| old == next);
+        self.cursors.push(next.to_owned());
+        goes
+    }
+
+    fn tool(&mut self, tool: &Value) {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        if let Some(why) = self.refused(name, tool) {
+            self.notes.push(format!("left out its tool “{}”: {why}", text::line(name, 60)));
+            return;
+        }
+        let field = |key| tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let hints = tool.get("annotations");
+        let title = || hints.and_then(|hints| hints.get("title")).and_then(Value::as_str);
+        let about = field("description").or_else(|| field("title")).or_else(title).unwrap_or(name);
+        let reads = hints.and_then(|hints| hints.get("readOnlyHint")).and_then(Value::as_bool);
+        let mut schema = tool.get("inputSchema").cloned().unwrap_or_default();
+        if let Value::Object(fields) = &mut schema {
+            fields.shift_remove("$schema");
+            fields.entry("type").or_insert_with(|| "object".into());
+        }
+        let (about, reads) = (text::lines(about, ABOUT), reads.unwrap_or(false));
+        self.tools.insert(name.to_owned(), Listed { tool: name.to_owned(), about, schema, reads });
+    }
+
+    fn refused(&self, name: &str, tool: &Value) -> Option<&'static str> {
+        if name.is_empty() || name.len() > LONGEST_NAME {
+            return Some("its name is empty or longer than 128 characters");
+        }
+        if self.tools.contains_key(name) {
+            return Some("there is one of that name before it");
+        }
+        let Some(Value::Object(schema)) = tool.get("inputSchema") else {
+            return Some("its schema is no object");
+        };
+        let is = |key: &str, fits: fn(&Value) -> bool| schema.get(key).is_none_or(fits);
+        if !is("type", |kind| kind == "object")
+            || !is("properties", Value::is_object)
+            || !is("required", Value::is_array)
+        {
+            return Some("its schema describes no object");
+        }
+        (tool["inputSchema"].to_string().len() > LARGEST_SCHEMA).then_some("its schema has more than 64 kB")
+    }
+
+    /// The tools in the order of their names, and what is to be told of them.
+    pub(super) fn done(mut self) -> (Vec<Listed>, Vec<String>) {
+        let more = self.notes.len().saturating_sub(NAMED);
+        self.notes.truncate(NAMED);
+        if more > 0 {
+            self.notes.push(format!("left out {more} more of its tools, for such reasons"));
+        }
+        if self.tools.len() == MOST && self.offered > MOST {
+            self.notes.push(format!("it offers {} tools and more; the first {MOST} are used", self.offered));
+        }
+        (self.tools.into_values().collect(), self.notes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn listed(tools: Vec<Value>) -> (Vec<String>, Vec<String>) {
+        let mut listing = Listing::default();
+        assert_eq!(listing.page(json!({ "tools": tools })), Ok(None));
+        let (tools, notes) = listing.done();
+        (tools.into_iter().map(|tool| tool.tool).collect(), notes)
+    }
+
+    #[test]
+    fn bad_tools_are_left_out_and_told() {
+        let good = json!({"name": "b", "inputSchema": {}});
+        let large = json!({"type": "object", "description": "x".repeat(LARGEST_SCHEMA)});
+        let rows = [
+            (json!({"name": "a"}), "its schema is no object"),
+            (json!({"name": "a", "inputSchema": "text"}), "its schema is no object"),
+            (json!({"name": "a", "inputSchema": {"type": "array"}}), "its schema describes no object"),
+            (json!({"name": "a", "inputSchema": {"properties": 1}}), "its schema describes no object"),
+            (json!({"name": "a", "inputSchema": large}), "its schema has more than 64 kB"),
+            (json!({"name": "b", "inputSchema": {}}), "there is one of that name before it"),
+            (json!({"inputSchema": {}}), "its name is empty or longer than 128 characters"),
+            (json!(7), "its name is empty or longer than 128 characters"),
+        ];
+        for (bad, why) in rows {
+            let (tools, notes) = listed(vec![good.clone(), bad]);
+            assert_eq!(tools, ["b"]);
+            assert!(notes.len() == 1 && notes[0].ends_with(why), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_bounded_and_ordered() {
+        let many = (0..100_000).rev().map(|n| json!({"name": format!("{n:06}"), "inputSchema": {}}));
+        let (tools, notes) = listed(many.collect());
+        assert_eq!((tools.len(), tools.is_sorted()), (MOST, true));
+        assert_eq!(notes, ["it offers 100000 tools and more; the first 128 are used"]);
+        let (tools, notes) = listed((0..50).map(|_| json!(null)).collect());
+        assert_eq!((tools.len(), notes.len()), (0, NAMED + 1));
+    }
+
+    #[test]
+    fn pages_end() {
+        let mut listing = Listing::default();
+        let page = |cursor: &str| json!({"tools": [], "nextCursor": cursor});
+        assert_eq!(listing.page(page("a")), Ok(Some("a".into())));
+        assert_eq!(listing.page(page("a")), Ok(None), "the same page again");
+        let pages = (0..).take_while(|n| listing.page(page(&n.to_string())) != Ok(None)).count();
+        assert!(pages < PAGES);
+        assert!(Listing::default().page(json!({"tools": 1})).is_err());
+    }
+
+    #[test]
+    fn what_a_tool_says_of_itself_is_cleaned() {
+        let mut listing = Listing::default();
+        let tool = json!({"name": "a", "description": "does\x1b[2J it", "annotations": {"readOnlyHint": true},
+            "inputSchema": {"$schema": "x", "properties": {"b": {}}}});
+        listing.page(json!({ "tools": [tool] })).expect("a page");
+        let schema = json!({"properties": {"b": {}}, "type": "object"});
+        let expected = Listed { tool: "a".into(), about: "does[2J it".into(), schema, reads: true };
+        assert_eq!(listing.done().0, [expected]);
+    }
+}

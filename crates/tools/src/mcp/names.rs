@@ -1,0 +1,56 @@
+//! Names of tools as a model says them: `mcp__server__tool`. Must never give two tools one name, nor a tool another name because of
+//! the tools beside it, as long as none collides.
+
+use std::collections::BTreeSet;
+
+/// Longest name that all providers take.
+const LONGEST: usize = 64;
+
+/// Names that were given.
+#[derive(Default)]
+pub(super) struct Names(BTreeSet<String>);
+
+impl Names {
+    /// The name of a tool.
+    pub(super) fn give(&mut self, server: &str, tool: &str) -> String {
+        let plain = format!("mcp__{}__{}", clean(server), clean(tool));
+        if plain.len() <= LONGEST && self.0.insert(plain.clone()) {
+            return plain;
+        }
+        let digest = blake3::hash(format!("{server}\0{tool}").as_bytes()).to_hex();
+        // A longer piece of the digest until it is nobody else's; two tools never share the whole.
+        for digits in 6..LONGEST - 1 {
+            let name = format!("{}_{}", &plain[..plain.len().min(LONGEST - 1 - digits)], &digest[..digits]);
+            if self.0.insert(name.clone()) {
+                return name;
+            }
+        }
+        plain
+    }
+}
+
+fn clean(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, Names};
+
+    #[test]
+    fn names_are_clean_short_and_unique() {
+        let mut names = Names::default();
+        let long = "x".repeat(80);
+        let tools =
+            [("time", "now"), ("a b", "c/d"), ("a.b", "c\\d"), ("a", "b__c"), ("a__b", "c"), ("s", &long)];
+        let given: Vec<_> = tools.iter().map(|(server, tool)| names.give(server, tool)).collect();
+        assert_eq!(given[..2], ["mcp__time__now", "mcp__a_b__c_d"]);
+        let fits = |name: &String| {
+            name.len() <= LONGEST && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        };
+        assert!(given.iter().all(fits), "{given:?}");
+        let unique: std::collections::BTreeSet<_> = given.iter().collect();
+        assert_eq!(unique.len(), tools.len(), "{given:?}");
+        assert_eq!(Names::default().give("s", &long), given[5], "it hangs on nothing else");
+    }
+}

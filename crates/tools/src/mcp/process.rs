@@ -1,0 +1,157 @@
+//! The process of a server: a group of its own, what it says on standard error, its end. Must never leave a process behind, and must
+//! name processes by id only.
+
+use std::collections::VecDeque;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+
+/// So many bytes of standard error are kept.
+const KEPT: usize = 8 << 10;
+
+/// So many of its last lines are told, and so many bytes of them.
+const TOLD: (usize, usize) = (8, 1_000);
+
+/// How long a group may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A running server. Dropping it ends it.
+pub(super) struct Process {
+    errors: Arc<Ring>,
+    ended: watch::Receiver<Option<Ended>>,
+    /// Set or dropped, it asks for the end.
+    end: watch::Sender<bool>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug)]
+enum Ended {
+    With(ExitStatus),
+    Unknown,
+}
+
+impl Process {
+    /// Starts it, with its pipes.
+    pub(super) fn start(mut command: Command) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.process_group(0).kill_on_drop(true).spawn()?;
+        let missing = || std::io::Error::other("a pipe is missing");
+        let input = child.stdin.take().ok_or_else(missing)?;
+        let output = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+        let errors = Arc::new(Ring::default());
+        tokio::spawn(keep(stderr, Arc::clone(&errors)));
+        let (told, ended) = watch::channel(None);
+        let (end, asked) = watch::channel(false);
+        let group = Group(child.id().and_then(|id| Pid::from_raw(id.cast_signed())));
+        tokio::spawn(attend(child, group, asked, told));
+        Ok((Self { errors, ended, end }, input, output))
+    }
+
+    /// Waits until it has ended, or so long; then how, in words.
+    pub(super) async fn outcome(&self, time: Duration) -> String {
+        let mut ended = self.ended.clone();
+        let waited = tokio::time::timeout(time, ended.wait_for(Option::is_some)).await;
+        match waited.ok().and_then(Result::ok).and_then(|ended| *ended) {
+            Some(Ended::With(status)) => format!("its process ended ({})", words(status)),
+            Some(Ended::Unknown) => "its process ended".to_owned(),
+            None => "it closed the connection".to_owned(),
+        }
+    }
+
+    /// Ends it, and waits until it is gone.
+    pub(super) async fn end(&self) {
+        self.end.send_replace(true);
+        // It is gone as well, if nobody can tell any more.
+        drop(self.ended.clone().wait_for(Option::is_some).await);
+    }
+
+    /// The last it said on standard error; nothing, where it said nothing.
+    pub(super) fn last_words(&self) -> String {
+        self.errors.tail()
+    }
+}
+
+fn words(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    }
+}
+
+/// The processes of a server. Dropped with a runtime, they are ended hard.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.0 {
+            // A group that is gone needs no signal.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// Waits for the end of a process, or ends it when that is asked for. What is left of its group ends with it.
+async fn attend(
+    mut child: Child,
+    group: Group,
+    mut asked: watch::Receiver<bool>,
+    told: watch::Sender<Option<Ended>>,
+) {
+    let ended = tokio::select! {
+        status = child.wait() => status,
+        _ = asked.changed() => {
+            group.signal(Signal::TERM);
+            if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
+                status
+            } else {
+                group.signal(Signal::KILL);
+                child.wait().await
+            }
+        }
+    };
+    drop(group);
+    told.send_replace(Some(ended.map_or(Ended::Unknown, Ended::With)));
+}
+
+/// The last that came over a pipe.
+#[derive(Default)]
+struct Ring(Mutex<VecDeque<u8>>);
+
+impl Ring {
+    fn push(&self, bytes: &[u8]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&bytes[bytes.len().saturating_sub(KEPT)..]);
+        let over = kept.len().saturating_sub(KEPT);
+        kept.drain(..over);
+    }
+
+    fn tail(&self) -> String {
+        let bytes: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let text = super::text::lines(&String::from_utf8_lossy(&bytes), KEPT);
+        let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(TOLD.0)..].join("\n");
+        let from = last.ceil_char_boundary(last.len().saturating_sub(TOLD.1));
+        last[from..].to_owned()
+    }
+}
+
+async fn keep(mut pipe: impl AsyncRead + Unpin, ring: Arc<Ring>) {
+    let mut bytes = vec![0; 4 << 10];
+    while let Ok(count @ 1..) = pipe.read(&mut bytes).await {
+        ring.push(&bytes[..count]);
+    }
+}

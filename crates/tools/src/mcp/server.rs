@@ -1,0 +1,272 @@
+//! One server: its start, its calls, its end. Must never wait for it without a limit, and must name it in whatever is told of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::process::Command;
+
+use super::config::{Entry, Way};
+use super::expand::{Expanded, Variables};
+use super::http;
+use super::link::{Link, Trouble};
+use super::listed::{Listed, Listing};
+use super::process::Process;
+use super::result;
+use super::servers::{Deps, State};
+use super::stdio::{Flow, Incoming, Outgoing};
+use crate::call::{Call, Output};
+
+/// So long is waited for the end of a process whose connection closed.
+const LAST: Duration = Duration::from_secs(1);
+
+/// A server.
+pub(super) struct Server {
+    entry: Entry,
+    deps: Arc<Deps>,
+    changed: Arc<AtomicBool>,
+    live: tokio::sync::Mutex<Option<Arc<Live>>>,
+    known: Mutex<Known>,
+}
+
+/// What is known of it.
+#[derive(Clone)]
+pub(super) struct Known {
+    pub(super) state: State,
+    pub(super) tools: Vec<Listed>,
+    pub(super) notes: Vec<String>,
+}
+
+/// A connection, and what lies behind it.
+struct Live {
+    link: Link,
+    process: Option<(Process, Arc<Flow>)>,
+    expanded: Expanded,
+}
+
+impl Live {
+    /// Ends the process behind it.
+    async fn end(&self) {
+        if let Some((process, _)) = &self.process {
+            process.end().await;
+        }
+    }
+}
+
+impl Server {
+    pub(super) fn new(entry: Entry, state: State, deps: Arc<Deps>) -> Self {
+        let known = Mutex::new(Known { state, tools: Vec::new(), notes: Vec::new() });
+        Self { entry, deps, changed: Arc::default(), live: tokio::sync::Mutex::default(), known }
+    }
+
+    pub(super) fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts it, if that is to be, and asks for its tools.
+    pub(super) async fn connect(&self) {
+        if self.known().state != State::Starting {
+            return;
+        }
+        let told = match self.live().await {
+            Ok(live) => self.list(&live).await,
+            Err(why) => Err(why),
+        };
+        if let Err(why) = told {
+            self.known().state = State::Failed(why);
+            self.live.lock().await.take();
+        }
+    }
+
+    /// Asks anew for its tools, if it said that they are others now.
+    pub(super) async fn refresh(&self) {
+        if !self.changed.load(Ordering::Relaxed) || self.known().state != State::Ready {
+            return;
+        }
+        let live = self.live.lock().await.clone().filter(|live| live.link.is_open());
+        if let Some(live) = live
+            && let Err(why) = self.list(&live).await
+        {
+            // The tools of before are still there to be tried.
+            self.known().notes = vec![format!("its tools changed, and can't be listed: {why}")];
+        }
+    }
+
+    /// Calls a tool.
+    pub(super) async fn call(&self, tool: &str, arguments: Map<String, Value>, call: &Call) -> Output {
+        let limit = self.deps.call_limit;
+        let name = self.name();
+        let asked = async {
+            let live = self
+                .live()
+                .await
+                .map_err(|why| format!("the MCP server “{name}” can't be started: {why}"))?;
+            match live.link.call(tool, arguments).await {
+                Ok(pending) => Ok((live, pending)),
+                Err(trouble) => Err(self.broken(&live, trouble).await),
+            }
+        };
+        let stop = async {
+            tokio::select! {
+                () = call.host.stopped() => "stopped".to_owned(),
+                () = call.host.sleep(limit) => format!("not answered within {}", seconds(limit)),
+            }
+        };
+        tokio::pin!(asked, stop);
+        let (live, mut pending) = tokio::select! {
+            asked = &mut asked => match asked {
+                Ok(asked) => asked,
+                Err(why) => return Output::failed(why),
+            },
+            why = &mut stop => return Output::failed(format!("the call of the MCP server “{name}” was {why}, before it was sent")),
+        };
+        tokio::select! {
+            answer = pending.answer() => match answer {
+                Ok(answer) => result::output(name, &answer, call).await,
+                Err(trouble) => Output::failed(self.broken(&live, trouble).await),
+            },
+            why = &mut stop => {
+                pending.cancel(&why).await;
+                Output::failed(format!("the call of the MCP server “{name}” was {why}; what it did until then is not known"))
+            }
+        }
+    }
+
+    /// Ends it.
+    pub(super) async fn end(&self) {
+        if let Some(live) = self.live.lock().await.take() {
+            live.end().await;
+        }
+    }
+
+    /// The connection; a new one, if the old one is closed.
+    async fn live(&self) -> Result<Arc<Live>, String> {
+        let mut slot = self.live.lock().await;
+        if let Some(live) = slot.as_ref().filter(|live| live.link.is_open()) {
+            return Ok(Arc::clone(live));
+        }
+        if let Some(old) = slot.take() {
+            // What is left of it ends first; the new one may offer other tools.
+            old.end().await;
+            self.changed.store(true, Ordering::Relaxed);
+        }
+        let live = Arc::new(self.start().await?);
+        *slot = Some(Arc::clone(&live));
+        Ok(live)
+    }
+
+    async fn start(&self) -> Result<Live, String> {
+        let expanded = Expanded::of(&self.entry.way, &self.deps.variables)?;
+        let changed = Arc::clone(&self.changed);
+        let limit = self.deps.start_limit;
+        let (process, opened) = match &expanded.way {
+            Way::Command { command, args, env, cwd } => {
+                let mut built = Command::new(command);
+                let cwd =
+                    cwd.as_ref().map_or_else(|| self.deps.folder.clone(), |cwd| self.deps.folder.join(cwd));
+                built.args(args).current_dir(cwd);
+                surround(&mut built, &self.deps.variables, env);
+                let started = Process::start(built).map_err(|error| {
+                    let name = super::text::line(command, 200);
+                    expanded.hide(&format!("its command `{name}` can't be started: {error}"))
+                })?;
+                let (process, input, output) = started;
+                let flow = Arc::new(Flow::default());
+                let incoming = Incoming::new(output, Arc::clone(&flow));
+                let outgoing = Outgoing { pipe: input, flow: Arc::clone(&flow) };
+                let opened = tokio::time::timeout(limit, Link::open((incoming, outgoing), changed)).await;
+                (Some((process, flow)), opened)
+            }
+            Way::Url { url, headers } => {
+                let transport = http::transport(url, headers).map_err(|why| expanded.hide(&why))?;
+                (None, tokio::time::timeout(limit, Link::open(transport, changed)).await)
+            }
+        };
+        let trouble = match opened {
+            Ok(Ok(link)) => return Ok(Live { link, process, expanded }),
+            Ok(Err(trouble)) => trouble,
+            Err(_) => Trouble::Said(format!("it did not say hello within {}", seconds(limit))),
+        };
+        Err(explain(process.as_ref(), &expanded, trouble).await)
+    }
+
+    async fn list(&self, live: &Live) -> Result<(), String> {
+        self.changed.store(false, Ordering::Relaxed);
+        let limit = self.deps.start_limit;
+        let mut listing = Listing::default();
+        let pages = async {
+            let mut cursor = None;
+            loop {
+                let page = live.link.list(cursor).await;
+                match page {
+                    Ok(page) => cursor = listing.page(page).map_err(Trouble::Said)?,
+                    Err(trouble) => return Err(trouble),
+                }
+                if cursor.is_none() {
+                    return Ok(());
+                }
+            }
+        };
+        let listed = match tokio::time::timeout(limit, pages).await {
+            Ok(listed) => listed,
+            Err(_) => Err(Trouble::Said(format!("it did not list its tools within {}", seconds(limit)))),
+        };
+        if let Err(trouble) = listed {
+            return Err(explain(live.process.as_ref(), &live.expanded, trouble).await);
+        }
+        let (tools, notes) = listing.done();
+        *self.known() = Known { state: State::Ready, tools, notes };
+        Ok(())
+    }
+
+    /// Why a call came to nothing.
+    async fn broken(&self, live: &Live, trouble: Trouble) -> String {
+        let (why, again) = match trouble {
+            Trouble::Said(why) => (live.expanded.hide(&why), ""),
+            Trouble::Closed => {
+                let why = explain(live.process.as_ref(), &live.expanded, Trouble::Closed).await;
+                (why, "\nThe next call starts it again.")
+            }
+        };
+        format!("the call of the MCP server “{}” failed: {why}{again}", self.name())
+    }
+}
+
+/// Trouble in words, with what the server said last where that helps.
+async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, trouble: Trouble) -> String {
+    let (why, last) = match (process, trouble) {
+        (Some((process, flow)), Trouble::Closed) => {
+            let why = match flow.why() {
+                Some(why) => why.to_owned(),
+                None => process.outcome(LAST).await,
+            };
+            (why, process.last_words())
+        }
+        (None, Trouble::Closed) => ("it closed the connection".to_owned(), String::new()),
+        (Some((process, _)), Trouble::Said(why)) => (why, process.last_words()),
+        (None, Trouble::Said(why)) => (why, String::new()),
+    };
+    let last = if last.is_empty() { last } else { format!("; the last it said:\n{last}") };
+    expanded.hide(&format!("{why}{last}"))
+}
+
+/// The environment of a server: the user's without keys, and what its entry names.
+fn surround(command: &mut Command, variables: &Variables, env: &[(String, String)]) {
+    command.env_clear().envs(variables.for_servers()).envs(env.iter().map(|(name, value)| (name, value)));
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds => format!("{seconds} s"),
+    }
+}

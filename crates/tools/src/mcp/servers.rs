@@ -1,0 +1,208 @@
+//! All servers of a folder together. Must never fail as a whole: what is wrong with one is told, and the others are there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use super::allowed::Allowed;
+use super::config::{Config, Entry, Origin};
+use super::expand::Variables;
+use super::names::Names;
+use super::server::Server;
+use super::tool::McpTool;
+use crate::set::Tool;
+
+/// What servers are started with.
+#[derive(Clone, Debug)]
+pub struct Deps {
+    /// The workspace folder: there they are started.
+    pub folder: PathBuf,
+    /// Where `${VAR}` is looked up; without keys, also what processes get.
+    pub variables: Variables,
+    /// The project's servers that may be started.
+    pub allowed: Allowed,
+    /// How long one may take until its tools are listed: its hello and its list, so long each.
+    pub start_limit: Duration,
+    /// How long a call may take.
+    pub call_limit: Duration,
+}
+
+impl Deps {
+    /// With the usual limits.
+    pub fn new(folder: PathBuf, variables: Variables, allowed: Allowed) -> Self {
+        let (start_limit, call_limit) = (Duration::from_secs(30), Duration::from_secs(300));
+        Self { folder, variables, allowed, start_limit, call_limit }
+    }
+}
+
+/// How a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is being started.
+    Starting,
+    /// Its tools can be called.
+    Ready,
+    /// It can't be used, and why.
+    Failed(String),
+    /// A project names it, and nobody has given leave yet.
+    NeedsLeave,
+    /// Its entry says that it is not to be used.
+    Disabled,
+}
+
+/// A server, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerShown {
+    /// Its name.
+    pub name: String,
+    /// Who names it.
+    pub origin: Origin,
+    /// Its command or address, as its file says.
+    pub way: String,
+    /// How it is.
+    pub state: State,
+    /// Its tools, in the order of their names.
+    pub tools: Vec<ToolShown>,
+    /// What should be known of it, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A tool of a server, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolShown {
+    /// The name that the model says.
+    pub name: String,
+    /// What it does, as its server says.
+    pub about: String,
+    /// Whether its server says that it only reads.
+    pub reads: bool,
+}
+
+/// The servers of a folder. Dropped, they end.
+pub struct McpServers {
+    servers: Vec<Arc<Server>>,
+    told: Vec<String>,
+}
+
+impl McpServers {
+    /// Starts all that may be started, side by side, and waits until each one's tools are listed or its time is over.
+    pub async fn connect(config: &Config, deps: Deps) -> Self {
+        let told = told(config, &deps.allowed);
+        let deps = Arc::new(deps);
+        let server = |entry: &Entry| {
+            let state = state(entry, &deps.allowed);
+            Arc::new(Server::new(entry.clone(), state, Arc::clone(&deps)))
+        };
+        let servers: Vec<_> = config.servers.iter().map(server).collect();
+        join_all(servers.iter().map(|server| server.connect())).await;
+        Self { servers, told }
+    }
+
+    /// Whether these are the servers that files say now.
+    pub fn are_of(&self, config: &Config, allowed: &Allowed) -> bool {
+        let same = |server: &Arc<Server>, entry: &Entry| {
+            let waits = server.known().state == State::NeedsLeave;
+            server.entry() == entry && waits == (state(entry, allowed) == State::NeedsLeave)
+        };
+        self.servers.len() == config.servers.len()
+            && self.servers.iter().zip(&config.servers).all(|(server, entry)| same(server, entry))
+            && self.told == told(config, allowed)
+    }
+
+    /// Lists the tools anew of servers that said that theirs changed: before a turn, never in one.
+    pub async fn refresh(&self) {
+        join_all(self.servers.iter().map(|server| server.refresh())).await;
+    }
+
+    /// The tools that can be called, in the order of their servers' names and their own.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.named().into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
+    }
+
+    /// The servers, for people.
+    pub fn shown(&self) -> Vec<ServerShown> {
+        let named = self.named();
+        let shown = |server: &Arc<Server>| {
+            let known = server.known().clone();
+            let own = named.iter().filter(|tool| Arc::ptr_eq(&tool.server, server));
+            let tool = |tool: &McpTool| {
+                let (about, reads) = (tool.listed.about.clone(), tool.listed.reads);
+                ToolShown { name: tool.name.clone(), about, reads }
+            };
+            ServerShown {
+                name: server.name().to_owned(),
+                origin: server.entry().origin,
+                way: super::text::line(&server.entry().way.line(), 500),
+                state: known.state,
+                tools: own.map(tool).collect(),
+                notes: known.notes,
+            }
+        };
+        self.servers.iter().map(shown).collect()
+    }
+
+    /// What is wrong with the files, a sentence each.
+    pub fn told(&self) -> &[String] {
+        &self.told
+    }
+
+    /// What a person should know before a turn, a sentence each: files that are wrong, servers that are not there.
+    pub fn notices(&self) -> Vec<String> {
+        let notice = |server: &Arc<Server>| {
+            let (name, known) = (server.name(), server.known());
+            let mut told: Vec<_> =
+                known.notes.iter().map(|note| format!("MCP server “{name}”: {note}")).collect();
+            match &known.state {
+                State::Failed(why) => told.push(format!("MCP server “{name}” can't be used: {why}")),
+                State::NeedsLeave => told.push(format!(
+                    "this folder names an MCP server “{name}” that may not be started yet: `retake mcp allow {name}`"
+                )),
+                State::Starting | State::Ready | State::Disabled => {}
+            }
+            told
+        };
+        self.told.iter().cloned().chain(self.servers.iter().flat_map(notice)).collect()
+    }
+
+    /// Ends all of them, and waits until they are gone.
+    pub async fn shutdown(&self) {
+        join_all(self.servers.iter().map(|server| server.end())).await;
+    }
+
+    fn named(&self) -> Vec<McpTool> {
+        let mut names = Names::default();
+        let mut tools = Vec::new();
+        for server in &self.servers {
+            let known = server.known();
+            if known.state != State::Ready {
+                continue;
+            }
+            for listed in &known.tools {
+                let name = names.give(server.name(), &listed.tool);
+                tools.push(McpTool { name, listed: listed.clone(), server: Arc::clone(server) });
+            }
+        }
+        tools
+    }
+}
+
+/// How a server is before it is started.
+fn state(entry: &Entry, allowed: &Allowed) -> State {
+    match (entry.enabled, allowed.holds(entry)) {
+        (false, _) => State::Disabled,
+        (true, Ok(true)) => State::Starting,
+        // What is wrong with the list of those that may is told once.
+        (true, Ok(false) | Err(_)) => State::NeedsLeave,
+    }
+}
+
+fn told(config: &Config, allowed: &Allowed) -> Vec<String> {
+    let sentence = |problem: &super::config::ConfigError| {
+        let cause = std::error::Error::source(problem).map_or_else(String::new, |cause| format!(": {cause}"));
+        format!("{problem}{cause}; {}", problem.hint())
+    };
+    let broken = config.servers.iter().find_map(|entry| allowed.holds(entry).err());
+    config.problems.iter().chain(&broken).map(sentence).chain(config.warnings.iter().cloned()).collect()
+}

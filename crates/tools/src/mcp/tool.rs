@@ -1,0 +1,76 @@
+//! A server's tool as a tool like all others. Must never believe what the server says of its effects further than for running calls
+//! side by side.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use retake_core::{EffectClass, Intent, Touch};
+use serde_json::{Map, Value};
+
+use super::listed::Listed;
+use super::server::Server;
+use super::text::{cut, line};
+use crate::call::{Call, Output};
+use crate::set::{Schema, Tool};
+
+/// Longest line about a call.
+const LINE: usize = 160;
+
+/// Longest detail of it.
+const DETAIL: usize = 16 << 10;
+
+/// A tool of a server.
+pub(super) struct McpTool {
+    pub(super) name: String,
+    pub(super) listed: Listed,
+    pub(super) server: Arc<Server>,
+}
+
+#[async_trait]
+impl Tool for McpTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn about(&self) -> &str {
+        &self.listed.about
+    }
+
+    fn schema(&self) -> Schema {
+        self.listed.schema.clone()
+    }
+
+    fn class(&self) -> EffectClass {
+        if self.listed.reads { EffectClass::None } else { EffectClass::External }
+    }
+
+    fn needs_folder(&self) -> bool {
+        false
+    }
+
+    fn intent(&self, arguments: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
+        let said = Value::Object(object(arguments)?).to_string();
+        let words = format!("{}: {} {said}", self.server.name(), self.listed.tool);
+        let detail = (words.len() > LINE).then(|| {
+            let pretty = format!("{arguments:#}");
+            cut(&pretty, DETAIL).0.to_owned()
+        });
+        Ok(Intent { class: self.class(), touches: vec![Touch::Other], line: line(&words, LINE), detail })
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        match object(&call.arguments) {
+            Ok(arguments) => self.server.call(&self.listed.tool, arguments, &call).await,
+            Err(why) => Output::failed(why),
+        }
+    }
+}
+
+fn object(arguments: &Value) -> Result<Map<String, Value>, String> {
+    match arguments {
+        Value::Object(fields) => Ok(fields.clone()),
+        Value::Null => Ok(Map::new()),
+        _ => Err("the arguments of an MCP tool are an object".to_owned()),
+    }
+}

@@ -1,0 +1,225 @@
+//! What a command prints: told while it goes on, bounded for the model, whole on disk up to a cap. However much it is,
+//! it fills neither memory nor disk, and the command is not slowed down for the sake of who listens.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anstream::adapter::{StripStr, strip_str};
+
+/// So much of the beginning is kept for the model.
+const HEAD: usize = 10 << 10;
+
+/// And so much of the end.
+const TAIL: usize = 20 << 10;
+
+/// The model reads so much of an output at once.
+pub(crate) const BOUND: usize = HEAD + TAIL;
+
+/// So much is told in one tick.
+const TOLD: usize = 64 << 10;
+
+/// What has been printed.
+pub(crate) struct Printed {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    bytes: u64,
+    lines: u64,
+    log: PathBuf,
+    file: Option<File>,
+    /// So much of the file may still be filled.
+    room: u64,
+    /// Why not all of it is in the file.
+    lost: Option<String>,
+}
+
+impl Printed {
+    /// Nothing so far. The whole goes to a file, up to a cap.
+    pub(crate) fn new(log: PathBuf, cap: u64) -> Self {
+        let (file, lost) = match File::create(&log) {
+            Ok(file) => (Some(file), None),
+            Err(error) => (None, Some(format!("the rest could not be kept: {error}"))),
+        };
+        Self { head: Vec::new(), tail: VecDeque::new(), bytes: 0, lines: 0, log, file, room: cap, lost }
+    }
+
+    /// More of it.
+    pub(crate) fn add(&mut self, piece: &[u8]) {
+        self.bytes += piece.len() as u64;
+        self.lines += memchr::memchr_iter(b'\n', piece).count() as u64;
+        let (first, rest) = piece.split_at(piece.len().min(HEAD - self.head.len()));
+        self.head.extend_from_slice(first);
+        let rest = &rest[rest.len().saturating_sub(TAIL)..];
+        self.tail.drain(..(self.tail.len() + rest.len()).saturating_sub(TAIL));
+        self.tail.extend(rest);
+        self.keep(piece);
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        let Some(file) = &mut self.file else { return };
+        let fits = usize::try_from(self.room).unwrap_or(usize::MAX).min(piece.len());
+        let kept = file.write_all(&piece[..fits]);
+        self.room -= fits as u64;
+        let lost = match kept {
+            Err(error) => Some(format!("the rest could not be kept: {error}")),
+            Ok(()) if fits < piece.len() => Some("it was full then, and the rest was dropped".to_owned()),
+            Ok(()) => None,
+        };
+        if lost.is_some() {
+            (self.file, self.lost) = (None, lost);
+        }
+    }
+
+    /// All of it as the model reads it. The file stays only where something was left out.
+    pub(crate) fn bounded(mut self) -> String {
+        let kept = (self.head.len() + self.tail.len()) as u64;
+        let tail = self.tail.make_contiguous();
+        if kept == self.bytes {
+            // It is not needed, or was never made.
+            let _ = std::fs::remove_file(&self.log);
+            return plain(&[&self.head, &*tail].concat());
+        }
+        let head = &self.head[..memchr::memrchr(b'\n', &self.head).map_or(HEAD, |end| end + 1)];
+        let tail = &tail[memchr::memchr(b'\n', tail).map_or(0, |end| end + 1)..];
+        let shown = |part: &[u8]| memchr::memchr_iter(b'\n', part).count() as u64;
+        let bytes = self.bytes - (head.len() + tail.len()) as u64;
+        let lines = self.lines - shown(head) - shown(tail);
+        let log = self.log.display();
+        let lost = self.lost.map(|lost| format!("; {lost}")).unwrap_or_default();
+        let left_out = format!("[… {bytes} bytes, {lines} lines left out; the whole is in {log}{lost} …]");
+        format!("{}\n{left_out}\n{}", plain(head).trim_end(), plain(tail))
+    }
+}
+
+/// Text as a model reads it: without what moves a terminal's cursor or colours, of a line that was written over only what
+/// stands there at last, and of what is no text a single sign.
+pub(crate) fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let text = clean(strip_str(&text).to_string());
+    let lines = text.split_inclusive('\n').map(|line| {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let line = line.trim_end_matches('\r');
+        [line.rsplit('\r').next().unwrap_or_default(), end].concat()
+    });
+    let mut text: String = lines.collect();
+    let mut last = ' ';
+    text.retain(|char| std::mem::replace(&mut last, char) != char || char != char::REPLACEMENT_CHARACTER);
+    text
+}
+
+/// Text without control characters but line breaks and tabs.
+fn clean(mut text: String) -> String {
+    text.retain(|char| !char.is_control() || "\n\t\r".contains(char));
+    text
+}
+
+/// How many of these bytes are whole characters; an end that can never become one counts as one.
+pub(crate) fn whole(bytes: &[u8]) -> usize {
+    let start = bytes.len().saturating_sub(3);
+    let last = (start..bytes.len()).rev().find(|at| bytes[*at] & 0xc0 != 0x80);
+    let needed = |first: u8| first.leading_ones() as usize;
+    match last {
+        Some(at) if bytes[at] >= 0xc0 && at + needed(bytes[at]) > bytes.len() => at,
+        _ => bytes.len(),
+    }
+}
+
+/// Makes of what is printed the pieces that are told: text, never cut within a character, and in one tick not more than
+/// anybody can look at.
+#[derive(Default)]
+pub(crate) struct Teller {
+    strip: StripStr,
+    /// The beginning of a character.
+    begun: Vec<u8>,
+    tick: u32,
+    told: usize,
+    skipped: u64,
+}
+
+impl Teller {
+    /// What is to be told of more that was printed.
+    pub(crate) fn piece(&mut self, bytes: &[u8], tick: u32) -> Option<String> {
+        if tick != self.tick {
+            (self.tick, self.told) = (tick, 0);
+        }
+        let fits = bytes.len().min(TOLD - self.told);
+        self.told += fits;
+        let skipped = if fits > 0 { std::mem::take(&mut self.skipped) } else { 0 };
+        self.begun.extend_from_slice(&bytes[..fits]);
+        let rest = self.begun.split_off(whole(&self.begun));
+        let text = skip(skipped) + &self.text(&rest);
+        if fits < bytes.len() {
+            self.skipped += (bytes.len() - fits) as u64;
+            (self.strip, self.begun) = (StripStr::new(), Vec::new());
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// What is to be told at the end.
+    pub(crate) fn end(mut self) -> Option<String> {
+        let text = skip(self.skipped) + &self.text(&[]);
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The text of what is there; a rest is there from now on.
+    fn text(&mut self, rest: &[u8]) -> String {
+        let bytes = std::mem::replace(&mut self.begun, rest.to_vec());
+        let text = String::from_utf8_lossy(&bytes);
+        clean(self.strip.strip_next(&text).collect())
+    }
+}
+
+fn skip(skipped: u64) -> String {
+    if skipped == 0 { String::new() } else { format!("\n[… {skipped} bytes not shown …]\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOLD, Teller, plain, whole};
+
+    #[test]
+    fn what_is_no_text_is_taken_out() {
+        let rows: [(&[u8], &str); 8] = [
+            (b"plain\ttext\n", "plain\ttext\n"),
+            (b"\x1b[31mred\x1b[0m\n", "red\n"),
+            (b"\x1b]0;title\x07after", "after"),
+            (b"\x1b]52;c;cHduZWQ=\x1b\\after", "after"),
+            (b"10%\r20%\r100%\r\ndone\r\n", "100%\ndone\n"),
+            (b"bell\x07 back\x08 nul\0", "bell back nul"),
+            ("csi as one character \u{9b}31m".as_bytes(), "csi as one character 31m"),
+            (b"bad \xff\xfe\xfd end", "bad \u{fffd} end"),
+        ];
+        for (bytes, text) in rows {
+            assert_eq!(plain(bytes), text, "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn no_character_is_cut() {
+        let text = "aä€😀".as_bytes();
+        let wholes: Vec<usize> = (0..=text.len()).map(|end| whole(&text[..end])).collect();
+        assert_eq!(wholes, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]);
+        assert_eq!(whole(b"\x80\x80\x80\x80"), 4, "never a character");
+        let mut teller = Teller::default();
+        let told: Vec<Option<String>> = text.chunks(2).map(|chunk| teller.piece(chunk, 0)).collect();
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        assert_eq!(told.concat(), "aä€😀");
+        assert_eq!(teller.end(), None);
+    }
+
+    #[test]
+    fn not_more_is_told_than_anybody_can_look_at() {
+        let mut teller = Teller::default();
+        let much = vec![b'x'; 3 * TOLD];
+        assert_eq!(teller.piece(&much, 1).map(|text| text.len()), Some(TOLD));
+        assert_eq!(teller.piece(b"more", 1), None);
+        let next = teller.piece(b"now", 2).unwrap();
+        assert_eq!(next, format!("\n[… {} bytes not shown …]\nnow", 2 * TOLD + 4));
+        assert_eq!(
+            teller.piece(&[b"\xe2"[..].to_vec(), much].concat(), 3).map(|text| text.len() > 2),
+            Some(true)
+        );
+        assert!(teller.end().unwrap().contains("not shown"));
+    }
+}

@@ -1,0 +1,110 @@
+//! A fence around commands: what they may write, what they can't read, whether they reach the net.
+//!
+//! Files are fenced by Landlock, the net by Landlock and by a seccomp filter that refuses to make sockets: Landlock alone
+//! knows TCP only. Both hold for a thread and for whatever it starts, for good: a thread of its own is fenced, starts the
+//! command, and ends. Nothing here ever fences Retake itself. What the kernel can't fence: changes of modes, owners and times
+//! of files that stay readable.
+
+mod rules;
+
+use std::io;
+use std::path::PathBuf;
+
+use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
+
+/// What commands may do. Below the roots of a conversation they may write, and in the system's temporary folders; they may
+/// read everything that is not hidden.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Folders below which they may write, beside.
+    pub write: Vec<PathBuf>,
+    /// Folders of which they can't read the files, such as Retake's own data; their names stay visible.
+    pub hide: Vec<PathBuf>,
+    /// Whether they reach the net.
+    pub network: Network,
+}
+
+/// Whether commands reach the net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// As everybody does.
+    Open,
+    /// No socket can be made, to this machine neither.
+    Closed,
+}
+
+/// What of a sandbox holds here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sandboxed {
+    /// All of it.
+    Full,
+    /// Files are fenced; the net is open, although it was to be closed.
+    FilesOnly,
+    /// It is not to be relied on, and why.
+    None(String),
+}
+
+impl Sandbox {
+    /// What of it holds on this machine, for commands that work in these folders.
+    pub fn available(&self, roots: &[PathBuf]) -> Sandboxed {
+        if let Err(why) = rules::files() {
+            return Sandboxed::None(why);
+        }
+        let fence = self.fence(roots, &[]);
+        let hidden = fence.hide.iter().find(|hidden| fence.write.iter().any(|open| hidden.starts_with(open)));
+        if let Some(hidden) = hidden {
+            let why =
+                format!("{} is to be hidden, and below a folder that commands may write", hidden.display());
+            return Sandboxed::None(why);
+        }
+        match self.network {
+            Network::Closed if !rules::has_filter() => Sandboxed::FilesOnly,
+            Network::Closed | Network::Open => Sandboxed::Full,
+        }
+    }
+
+    /// The fence for commands that work in these folders, and write these files beside.
+    pub(crate) fn fence(&self, roots: &[PathBuf], files: &[PathBuf]) -> Fence {
+        let temporary =
+            ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
+        let repositories = roots.iter().flat_map(|root| rules::repository_of(root));
+        let write = roots.iter().chain(&self.write).cloned().chain(temporary).chain(repositories);
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        Fence {
+            write: write.map(real).collect(),
+            files: files.to_vec(),
+            hide: self.hide.iter().cloned().map(real).collect(),
+            network: self.network,
+        }
+    }
+}
+
+/// Whether this machine fences files at all.
+pub(crate) fn is_there() -> bool {
+    rules::files().is_ok()
+}
+
+/// A sandbox for one command.
+pub(crate) struct Fence {
+    write: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    hide: Vec<PathBuf>,
+    network: Network,
+}
+
+impl Fence {
+    /// Starts a command inside; without files fenced nothing is started.
+    pub(crate) async fn spawn(self, mut command: Command) -> io::Result<Child> {
+        let runtime = tokio::runtime::Handle::current();
+        let (done, started) = oneshot::channel();
+        let within = move || {
+            let _entered = runtime.enter();
+            let child = self.close().map_err(io::Error::other).and_then(|()| command.spawn());
+            // Who waits for it may have gone: the child is then reaped by the runtime.
+            drop(done.send(child));
+        };
+        std::thread::Builder::new().name("fenced".into()).spawn(within)?;
+        started.await.map_err(io::Error::other)?
+    }
+}

@@ -1,0 +1,139 @@
+//! What a fence is made of: the kernel's rules for files and sockets. It must never be closed on a thread that goes on to
+//! do anything but start the command.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope, make_bitflags,
+    path_beneath_rules,
+};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+
+use super::{Fence, Network};
+
+/// Below this one, files outside could be emptied or moved.
+const LEAST: ABI = ABI::V3;
+
+/// Device files that everybody writes to.
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+
+/// Whether the kernel fences files; else why not.
+pub(super) fn files() -> Result<(), String> {
+    fenced_files().and_then(Ruleset::create).map(drop).map_err(|_| {
+        "the kernel has no Landlock, it is switched off, or it is older than Linux 6.2".to_owned()
+    })
+}
+
+/// Whether the kernel and this build can refuse sockets.
+pub(super) fn has_filter() -> bool {
+    let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail").unwrap_or_default();
+    actions.split_whitespace().any(|action| action == "errno") && no_sockets().is_ok()
+}
+
+/// Where the repository of a worktree is, beside its folder. Its own word is not enough, as a command may have written it:
+/// the repository must point back.
+pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
+    let read = |path: PathBuf| std::fs::read_to_string(path).ok().map(|text| text.trim_end().to_owned());
+    let link = root.join(".git");
+    let found = || {
+        let folder = root.join(read(link.clone())?.strip_prefix("gitdir: ")?);
+        let back = folder.join(read(folder.join("gitdir"))?);
+        let is_ours = back.canonicalize().ok()? == link.canonicalize().ok()?;
+        let common = folder.join(read(folder.join("commondir"))?);
+        is_ours.then(|| vec![folder, common])
+    };
+    found().unwrap_or_default()
+}
+
+impl Fence {
+    /// Fences the thread that calls it, for good, and all that it starts.
+    pub(super) fn close(&self) -> Result<(), String> {
+        let fail = |error: &dyn std::fmt::Display| format!("can't fence the command in: {error}");
+        self.rules().and_then(RulesetCreated::restrict_self).map_err(|error| fail(&error))?;
+        drop_capabilities().map_err(|error| fail(&error))?;
+        if self.network == Network::Closed && has_filter() {
+            let filter = no_sockets().map_err(|error| fail(&error))?;
+            seccompiler::apply_filter(&filter).map_err(|error| fail(&error))?;
+        }
+        Ok(())
+    }
+
+    fn rules(&self) -> Result<RulesetCreated, RulesetError> {
+        // Device files would be a way around: to a disk.
+        let write = AccessFs::from_all(LEAST) & !make_bitflags!(AccessFs::{MakeChar | MakeBlock});
+        let device =
+            make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev}) | AccessFs::ReadDir;
+        let own = make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate});
+        let mut rules = fenced_files()?
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(ABI::V5))?
+            .scope(Scope::from_all(ABI::V6))?;
+        if self.network == Network::Closed {
+            rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
+        }
+        let mut seen = Vec::new();
+        readable(Path::new("/"), &self.hide, &mut seen);
+        let names = PathFd::new("/").map(|root| PathBeneath::new(root, AccessFs::ReadDir));
+        rules
+            .create()?
+            .add_rules(names.into_iter().map(Ok::<_, RulesetError>))?
+            .add_rules(path_beneath_rules(seen, AccessFs::ReadFile | AccessFs::Execute))?
+            .add_rules(path_beneath_rules(&self.write, write))?
+            .add_rules(path_beneath_rules(&self.files, own))?
+            .add_rules(path_beneath_rules(DEVICES, device))
+    }
+}
+
+/// Takes from the thread what would let root look over the fence: into memory, at the kernel, at devices. That it gains no
+/// privileges any more, as fenced threads do, keeps it so.
+fn drop_capabilities() -> rustix::io::Result<()> {
+    let kept = CapabilitySet::CHOWN
+        | CapabilitySet::DAC_OVERRIDE
+        | CapabilitySet::FOWNER
+        | CapabilitySet::FSETID
+        | CapabilitySet::KILL
+        | CapabilitySet::NET_BIND_SERVICE
+        | CapabilitySet::SETGID
+        | CapabilitySet::SETUID;
+    let own = rustix::thread::capabilities(None)?;
+    let sets = CapabilitySets {
+        effective: own.effective & kept,
+        permitted: own.permitted & kept,
+        inheritable: own.inheritable & kept,
+    };
+    rustix::thread::set_capabilities(None, sets)
+}
+
+/// The least that is fenced of files.
+fn fenced_files() -> Result<Ruleset, RulesetError> {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LEAST))
+}
+
+/// Everything below a folder but what is hidden, in as few paths as there can be. A link counts for where it leads to.
+fn readable(folder: &Path, hidden: &[PathBuf], seen: &mut Vec<PathBuf>) {
+    if hidden.iter().any(|hidden| hidden == folder) {
+        return;
+    }
+    if !hidden.iter().any(|hidden| hidden.starts_with(folder)) {
+        return seen.push(folder.to_owned());
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink())) {
+        readable(&entry.path(), hidden, seen);
+    }
+}
+
+/// A filter that refuses to make sockets. A pair of connected ones is let through: it reaches nobody. So is nothing that
+/// could make one by another way.
+fn no_sockets() -> Result<BpfProgram, seccompiler::BackendError> {
+    let refused = [libc::SYS_socket, libc::SYS_io_uring_setup];
+    let rules: BTreeMap<_, _> = refused.into_iter().map(|call| (call, Vec::new())).collect();
+    let errno = u32::try_from(libc::EACCES).expect("BUG: error numbers are positive");
+    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
+    SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), architecture)?.try_into()
+}

@@ -1,0 +1,212 @@
+//! Command lines: run to their end, or in the background as jobs. A tool here must never decide whether it may run, and
+//! never leave a process behind without saying so.
+
+mod class;
+mod follow;
+mod jobs;
+mod script;
+mod stand;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use retake_core::{EffectClass, Intent, Touch};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+pub use class::{Fenced, class_of};
+
+use self::follow::Line;
+
+use self::script::Spool;
+use self::stand::Stand;
+use crate::arguments;
+use crate::call::{Call, Output};
+use crate::printed::Printed;
+use crate::sandbox::{Network, Sandbox, Sandboxed};
+use crate::set::{Schema, Tool, schema_of};
+
+/// How long a command may take, unless it asks for another time.
+const LIMIT_S: u64 = 120;
+
+/// How long it may take at most.
+const MOST_S: u64 = 600;
+
+/// How commands are run.
+#[derive(Clone, Debug)]
+pub struct ShellConfig {
+    /// What they are fenced by; nothing, without.
+    pub sandbox: Option<Sandbox>,
+    /// A command that has more processes than that is ended.
+    pub processes: usize,
+    /// So many bytes of what one prints are kept on disk.
+    pub log: u64,
+}
+
+impl Default for ShellConfig {
+    fn default() -> Self {
+        Self { sandbox: None, processes: 4096, log: 64 << 20 }
+    }
+}
+
+/// The tools for commands and jobs.
+pub fn shell_tools(config: ShellConfig) -> Vec<Arc<dyn Tool>> {
+    let shell = ShellTool { about: about(config.sandbox.as_ref()), config };
+    vec![Arc::new(shell), Arc::new(jobs::JobOutput), Arc::new(jobs::JobStop), Arc::new(jobs::JobList)]
+}
+
+/// A command line to be run.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The command line, for `bash -c` (`sh -c` where there is no bash).
+    command: String,
+    /// How many seconds it may take: 120 when left out, 600 at most. All its processes are ended then.
+    timeout_s: Option<u64>,
+    /// Run it as a job that goes on after the answer: for servers and whatever takes longer than a command may.
+    #[serde(default)]
+    background: bool,
+    /// What it is for, in a few words, for the person.
+    description: Option<String>,
+}
+
+/// Runs command lines.
+struct ShellTool {
+    config: ShellConfig,
+    about: String,
+}
+
+fn about(sandbox: Option<&Sandbox>) -> String {
+    let fence = match sandbox {
+        None => "",
+        Some(Sandbox { network: Network::Open, .. }) => {
+            " It can write only in the workspace and in temporary folders."
+        }
+        Some(Sandbox { network: Network::Closed, .. }) => {
+            " It can write only in the workspace and in temporary folders, and can't reach the network or this machine's \
+             servers."
+        }
+    };
+    format!(
+        "Runs a command line in a shell, and answers with what it prints and its exit code. The folder is kept: the next \
+         command begins where this one ended, as long as that is in the workspace; variables are not kept. Nobody can \
+         type: standard input is empty. Variables that hold secrets (names that end in _API_KEY, _TOKEN, _SECRET, \
+         _ACCESS_KEY or _PASSWORD) are not passed on. Long output is cut in the middle, and kept whole in a file that is \
+         named.{fence}"
+    )
+}
+
+impl ShellTool {
+    fn fenced(&self, roots: &[PathBuf]) -> Fenced {
+        let is_fenced = self.config.sandbox.as_ref().is_some_and(|sandbox| {
+            sandbox.network == Network::Closed && sandbox.available(roots) == Sandboxed::Full
+        });
+        if is_fenced { Fenced::Yes } else { Fenced::No }
+    }
+
+    /// The sandbox, where the kernel has one; that it is less than asked for is in the class, and so in what was asked.
+    fn sandbox(&self) -> Option<&Sandbox> {
+        self.config.sandbox.as_ref().filter(|_| crate::sandbox::is_there())
+    }
+
+    async fn run(&self, call: &Call, arguments: &Arguments) -> std::io::Result<Output> {
+        let stand = Stand::of(call).await;
+        let spool = Spool::open(&call.spool, &call.id)?;
+        let line = Line {
+            script: script::foreground(&spool.note, self.config.processes),
+            command: &arguments.command,
+            folder: &stand.folder,
+            sandbox: self.sandbox(),
+            processes: self.config.processes,
+        };
+        let (pipe, writer) = std::io::pipe()?;
+        let printed = Printed::new(spool.log.clone(), self.config.log);
+        let child = line.start(call, &spool, writer.into()).await?;
+        let limit = Duration::from_secs(arguments.timeout_s.unwrap_or(LIMIT_S).clamp(1, MOST_S));
+        let (over, printed) = line.follow(call, child, pipe, printed, limit).await;
+        let noted = std::fs::read(&spool.note).unwrap_or_default();
+        // Nobody needs it any more.
+        let _ = std::fs::remove_file(&spool.note);
+        let (fact, now) = stand.left(call, &noted);
+        let (outcome, said) = over.said();
+        let mut output = Output { outcome, ..Output::ok(printed.bounded()) };
+        output.facts.extend(fact);
+        output.lives = over.living > 0;
+        let left = over.left_some().then(|| {
+            output.facts.push(jobs::fact(call, &arguments.command, None));
+            jobs::left(call, over.living)
+        });
+        add_lines(&mut output.content, [stand.remark, Some(said), now, left]);
+        Ok(output)
+    }
+}
+
+/// Remarks below what was printed, each on a line of its own.
+fn add_lines(content: &mut String, lines: impl IntoIterator<Item = Option<String>>) {
+    for line in lines.into_iter().flatten() {
+        if !content.is_empty() && !content.ends_with('\n') {
+            content.push('\n');
+        }
+        content.push_str(&line);
+    }
+}
+
+#[async_trait]
+impl Tool for ShellTool {
+    fn name(&self) -> &str {
+        "shell"
+    }
+
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<Arguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        match self.fenced(&[]) {
+            Fenced::Yes => EffectClass::Workspace,
+            Fenced::No => EffectClass::External,
+        }
+    }
+
+    fn intent(&self, given: &Value, _: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
+        let given: Arguments = arguments::read(given)?;
+        if given.command.trim().is_empty() {
+            return Err("there is no command in `command`".to_owned());
+        }
+        let class = match class_of(&given.command, roots, self.fenced(roots)) {
+            // A job is there to stay.
+            EffectClass::None if given.background => EffectClass::Workspace,
+            class => class,
+        };
+        let whole = given.command.trim().contains('\n').then(|| given.command.clone());
+        let detail: Vec<String> = given.description.into_iter().chain(whole).collect();
+        Ok(Intent {
+            class,
+            line: format!("$ {}", arguments::line(&given.command)),
+            detail: (!detail.is_empty()).then(|| detail.join("\n")),
+            touches: vec![Touch::Command(given.command)],
+        })
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let given: Arguments = match arguments::read(&call.arguments) {
+            Ok(given) => given,
+            Err(why) => return Output::failed(why),
+        };
+        let done = if given.background {
+            self.background(&call, &given.command).await
+        } else {
+            self.run(&call, &given).await
+        };
+        done.unwrap_or_else(|error| {
+            Output::failed(format!("can't run `{}`: {error}", arguments::line(&given.command)))
+        })
+    }
+}

@@ -1,0 +1,249 @@
+//! A command from its start to its end: what it prints is taken while time, the person and the number of its processes are
+//! watched. However it ends, what was to end is gone, or it is said what is not.
+
+use std::io::PipeReader;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use retake_core::ToolOutcome;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+use super::script::{self, Spool};
+use crate::call::{Call, Host, Piece};
+use crate::printed::{Printed, Teller};
+use crate::processes;
+use crate::sandbox::Sandbox;
+
+/// How long processes have to end after they were asked to.
+const TO_END: Duration = Duration::from_secs(3);
+
+/// How often a command is looked at.
+const TICK: Duration = Duration::from_millis(200);
+
+/// So much fits into a pipe at once.
+const PIPE: usize = 1 << 20;
+
+/// How a command ended.
+pub(super) enum Ending {
+    /// By itself.
+    Exited(std::io::Result<ExitStatus>),
+    /// It was ended, and why.
+    Ended(&'static str),
+}
+
+/// A command that ended.
+pub(super) struct Over {
+    ending: Ending,
+    /// About how long it took.
+    took: Duration,
+    /// Processes that could not be ended, or that it left behind.
+    pub(super) living: usize,
+}
+
+impl Over {
+    /// Whether it did what was asked, and how it ended in words.
+    pub(super) fn said(&self) -> (ToolOutcome, String) {
+        let after = match self.took.as_secs() {
+            0 => String::new(),
+            seconds => format!(", after {seconds} s"),
+        };
+        match &self.ending {
+            Ending::Exited(Ok(status)) if status.success() => {
+                (ToolOutcome::Ok, format!("[exit code 0{after}]"))
+            }
+            Ending::Exited(Ok(status)) => (ToolOutcome::Failed, format!("[{}{after}]", ended_by(*status))),
+            Ending::Exited(Err(error)) => {
+                (ToolOutcome::Failed, format!("[its end could not be waited for: {error}]"))
+            }
+            Ending::Ended(why) if self.living > 0 => (
+                ToolOutcome::Failed,
+                format!("[{why}{after}; {} of its processes can't be ended]", self.living),
+            ),
+            Ending::Ended(why) => {
+                (ToolOutcome::Failed, format!("[{why}{after}; all its processes are gone]"))
+            }
+        }
+    }
+
+    /// Whether it ended by itself, and left processes behind.
+    pub(super) fn left_some(&self) -> bool {
+        matches!(self.ending, Ending::Exited(_)) && self.living > 0
+    }
+}
+
+/// How a process ended, in words.
+fn ended_by(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => status.to_string(),
+    }
+}
+
+/// A command to be started.
+pub(super) struct Line<'a> {
+    pub(super) script: String,
+    pub(super) command: &'a str,
+    pub(super) folder: &'a Path,
+    pub(super) sandbox: Option<&'a Sandbox>,
+    /// More processes than that are too many.
+    pub(super) processes: usize,
+}
+
+impl Line<'_> {
+    /// Starts it; both what it prints and what it complains of go one way.
+    pub(super) async fn start(&self, call: &Call, spool: &Spool, out: OwnedFd) -> std::io::Result<Child> {
+        let mut command = processes::marked(script::shell(), self.folder, &call.id);
+        command.arg("-c").arg(&self.script).arg(script::shell()).arg(self.command);
+        command.stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
+        script::surround(&mut command, std::env::vars_os().map(|(name, _)| name));
+        self.spawn(command, call, spool).await
+    }
+
+    async fn spawn(&self, mut command: Command, call: &Call, spool: &Spool) -> std::io::Result<Child> {
+        match self.sandbox {
+            Some(sandbox) => {
+                let files = [spool.log.clone(), spool.note.clone()];
+                sandbox.fence(&call.roots, &files).spawn(command).await
+            }
+            None => command.spawn(),
+        }
+    }
+
+    /// Follows it to its end, at most for so long.
+    pub(super) async fn follow(
+        &self,
+        call: &Call,
+        mut child: Child,
+        pipe: PipeReader,
+        printed: Printed,
+        limit: Duration,
+    ) -> (Over, Printed) {
+        // A larger pipe is only faster.
+        let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE);
+        let ticks = AtomicU32::new(0);
+        let (over, is_over) = watch::channel(false);
+        let watching = async {
+            let ending = self.watch(call, &mut child, limit, &ticks).await;
+            over.send_replace(true);
+            ending
+        };
+        let (ending, printed) =
+            tokio::join!(watching, pump(call.host.as_ref(), pipe, printed, &ticks, is_over));
+        let living = alive(&call.id).await;
+        let over = Over { ending, took: TICK * ticks.into_inner(), living };
+        (over, printed)
+    }
+
+    async fn watch(&self, call: &Call, child: &mut Child, limit: Duration, ticks: &AtomicU32) -> Ending {
+        let group = child.id();
+        let (mut stopped, mut time) = (call.host.stopped(), call.host.sleep(limit));
+        let before = tasks();
+        let why = loop {
+            tokio::select! {
+                biased;
+                () = &mut stopped => break "stopped by the person",
+                () = &mut time => break "its time limit has passed",
+                status = child.wait() => return Ending::Exited(status),
+                () = call.host.sleep(TICK) => {
+                    ticks.fetch_add(1, Ordering::Relaxed);
+                    if tasks() > before + self.processes / 2 && alive(&call.id).await > self.processes {
+                        break "it had started too many processes";
+                    }
+                }
+            }
+        };
+        end(call, group).await;
+        let patience = call.host.sleep(TO_END);
+        // Reaped, if it can be ended at all.
+        tokio::select! {
+            _ = child.wait() => {}
+            () = patience => {}
+        }
+        Ending::Ended(why)
+    }
+}
+
+/// Ends all processes of a call: asked first, by force then. Says whether they are gone.
+pub(super) async fn end(call: &Call, group: Option<u32>) -> bool {
+    end_processes(call.host.as_ref(), &call.id, group).await
+}
+
+/// The same for the processes of another call.
+pub(super) async fn end_processes(host: &dyn Host, call: &str, group: Option<u32>) -> bool {
+    processes::stop(group, call, false);
+    let mut patience = host.sleep(TO_END);
+    loop {
+        let id = call.to_owned();
+        let look = blocking(move || processes::wait_gone(&id, TICK));
+        tokio::select! {
+            biased;
+            gone = look => if gone { return true },
+            () = &mut patience => break,
+        }
+    }
+    let id = call.to_owned();
+    blocking(move || processes::end(group, &id)).await
+}
+
+/// How many processes of a call there are.
+pub(super) async fn alive(call: &str) -> usize {
+    let id = call.to_owned();
+    blocking(move || processes::alive(&id).len()).await
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.expect("BUG: looking for processes does not panic")
+}
+
+/// How many tasks the machine has; cheap.
+fn tasks() -> usize {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let all = load.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
+    all.and_then(|(_, all)| all.parse().ok()).unwrap_or_default()
+}
+
+/// Takes and tells what comes through the pipe, until nobody can write to it any more or the command is over; what is in it
+/// then is taken, too, but whoever else still holds it is not waited for.
+async fn pump(
+    host: &dyn Host,
+    pipe: PipeReader,
+    mut printed: Printed,
+    ticks: &AtomicU32,
+    mut is_over: watch::Receiver<bool>,
+) -> Printed {
+    let Ok(mut pipe) = Receiver::from_owned_fd(pipe.into()) else { return printed };
+    let mut buffer = vec![0; PIPE / 4];
+    let mut teller = Teller::default();
+    let mut last = 2 * PIPE / buffer.len();
+    loop {
+        let read = tokio::select! {
+            biased;
+            // Who watches the command has gone: it is over as well.
+            _ = is_over.wait_for(|over| *over) => {
+                last -= 1;
+                if last == 0 { Ok(0) } else { rustix::io::read(&pipe, &mut buffer).map_err(Into::into) }
+            }
+            read = pipe.read(&mut buffer) => read,
+        };
+        let piece = match read {
+            Ok(read) if read > 0 => &buffer[..read],
+            _ => break,
+        };
+        printed.add(piece);
+        if let Some(text) = teller.piece(piece, ticks.load(Ordering::Relaxed)) {
+            host.tell(Piece { text }).await;
+        }
+    }
+    if let Some(text) = teller.end() {
+        host.tell(Piece { text }).await;
+    }
+    printed
+}

@@ -1,0 +1,370 @@
+//! Jobs: commands that go on in the background. What is known of one is a fact of the conversation and a file that it writes
+//! to itself, so that it is the same job after a restart; nothing is kept here. A job must never be said to be ended
+//! unless none of its processes is left.
+
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use retake_core::{EffectClass, Fact, Intent, ToolOutcome};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::follow::{self, Line};
+
+use super::script::{self, Spool};
+use super::stand::Stand;
+use super::{ShellTool, add_lines};
+use crate::arguments;
+use crate::call::{Call, Host, Output, Piece};
+use crate::printed::{BOUND, plain, whole};
+use crate::set::{Schema, Tool, schema_of};
+
+/// How keys of jobs begin.
+const KEY: &str = "job/";
+
+/// So long a command that fails early has to do so.
+const EARLY: Duration = Duration::from_secs(1);
+
+/// So many letters of a call's id are its job's name for people.
+const SHORT: usize = 8;
+
+/// What a fact says of a job.
+#[derive(Deserialize, Serialize)]
+struct Job {
+    command: String,
+    /// What it prints; nothing where that is not kept.
+    log: Option<PathBuf>,
+}
+
+/// A job that the conversation knows of.
+struct Known {
+    call: String,
+    job: Job,
+}
+
+impl Known {
+    async fn all(host: &dyn Host) -> Vec<Self> {
+        let facts = host.facts(KEY).await;
+        let known = |fact: Fact| {
+            let call = fact.key.strip_prefix(KEY)?.to_owned();
+            Some(Self { call, job: serde_json::from_str(&fact.value).ok()? })
+        };
+        facts.into_iter().filter_map(known).collect()
+    }
+
+    async fn of(host: &dyn Host, id: &str) -> Result<Self, String> {
+        let mut all = Self::all(host).await;
+        all.retain(|known| !id.is_empty() && (known.call == id || known.call.ends_with(id)));
+        match all.len() {
+            0 => Err(format!("there is no job {id}; job_list names those there are")),
+            1 => Ok(all.remove(0)),
+            _ => Err(format!("several jobs end in {id}; name more of it")),
+        }
+    }
+
+    /// Whether it goes on, or how it ended.
+    async fn state(&self) -> String {
+        match follow::alive(&self.call).await {
+            0 => self.code().map_or("ended".to_owned(), |code| format!("ended with exit code {code}")),
+            _ => "running".to_owned(),
+        }
+    }
+
+    fn code(&self) -> Option<i32> {
+        let note = std::fs::read_to_string(self.job.log.as_ref()?.with_extension("end")).ok()?;
+        note.trim().parse().ok()
+    }
+}
+
+/// What people and models call a job.
+fn short(call: &str) -> &str {
+    let from = call.char_indices().rev().nth(SHORT - 1).map_or(0, |(at, _)| at);
+    &call[from..]
+}
+
+/// The fact of a job.
+pub(super) fn fact(call: &Call, command: &str, log: Option<PathBuf>) -> Fact {
+    let job = Job { command: command.to_owned(), log };
+    let value = serde_json::to_string(&job).expect("BUG: a job is JSON");
+    Fact::new(format!("{KEY}{}", call.id), value)
+}
+
+/// What is said of processes that a command left behind.
+pub(super) fn left(call: &Call, living: usize) -> String {
+    let id = short(&call.id);
+    format!(
+        "[{living} of its processes still run, as job {id}; what they print from now on is lost: end them with job_stop, or \
+         start such a command with `background`]"
+    )
+}
+
+impl ShellTool {
+    /// Starts a job; answers when it has failed early, or goes on.
+    pub(super) async fn background(&self, call: &Call, command: &str) -> std::io::Result<Output> {
+        let stand = Stand::of(call).await;
+        let spool = Spool::open(&call.spool, &call.id)?;
+        let log = std::fs::File::options().create(true).append(true).open(&spool.log)?;
+        let line = Line {
+            script: script::background(&spool.note, self.config.processes, self.config.log),
+            command,
+            folder: &stand.folder,
+            sandbox: self.sandbox(),
+            processes: self.config.processes,
+        };
+        let mut child = line.start(call, &spool, log.into()).await?;
+        let mut early = call.host.sleep(EARLY);
+        let is_stopped = tokio::select! {
+            biased;
+            () = call.host.stopped() => true,
+            _ = child.wait() => false,
+            () = &mut early => false,
+        };
+        if is_stopped {
+            follow::end(call, child.id()).await;
+        }
+        let known =
+            Known { call: call.id.clone(), job: Job { command: command.to_owned(), log: Some(spool.log) } };
+        let mut output = started(call, known, is_stopped).await;
+        add_lines(&mut output.content, [stand.remark]);
+        Ok(output)
+    }
+}
+
+/// What is said of a job that was just started.
+async fn started(call: &Call, known: Known, is_stopped: bool) -> Output {
+    let printed = read(&known.job, Slice::End).map_or_else(|error| error, |read| read.text);
+    if !printed.is_empty() {
+        call.host.tell(Piece { text: printed.clone() }).await;
+    }
+    let mut output = Output::ok(printed);
+    let living = follow::alive(&known.call).await;
+    output.lives = living > 0;
+    let id = short(&call.id);
+    let said = if living > 0 {
+        output.facts.push(fact(call, &known.job.command, known.job.log));
+        format!("[it goes on as job {id}: job_output shows what it prints, job_stop ends it]")
+    } else {
+        let code = known.code();
+        output.outcome = if code == Some(0) { ToolOutcome::Ok } else { ToolOutcome::Failed };
+        match code {
+            _ if is_stopped => "[stopped by the person]".to_owned(),
+            Some(code) => format!("[it has ended already, with exit code {code}: there is no job]"),
+            None => "[it has ended already: there is no job]".to_owned(),
+        }
+    };
+    add_lines(&mut output.content, [Some(said)]);
+    output
+}
+
+/// What of a log is wanted.
+enum Slice {
+    /// The end.
+    End,
+    /// So many lines of the end.
+    Lines(usize),
+    /// What comes from a byte on.
+    From(u64),
+}
+
+/// What was read of a log.
+struct Excerpt {
+    text: String,
+    from: u64,
+    to: u64,
+    len: u64,
+}
+
+/// Reads a part of what a job printed, as much as a model reads at once.
+fn read(job: &Job, slice: Slice) -> Result<Excerpt, String> {
+    let Some(log) = &job.log else { return Err("[what it prints is not kept]".to_owned()) };
+    let fail = |error: std::io::Error| format!("[can't read {}: {error}]", log.display());
+    let mut file = std::fs::File::open(log).map_err(fail)?;
+    let len = file.metadata().map_err(fail)?.len();
+    let mut from = match slice {
+        Slice::From(from) => from.min(len),
+        Slice::End | Slice::Lines(_) => len.saturating_sub(BOUND as u64),
+    };
+    file.seek(SeekFrom::Start(from)).map_err(fail)?;
+    let mut bytes = Vec::new();
+    file.take(BOUND as u64).read_to_end(&mut bytes).map_err(fail)?;
+    let start = match slice {
+        Slice::From(_) => 0,
+        Slice::End if from == 0 => 0,
+        Slice::End => memchr::memchr(b'\n', &bytes).map_or(0, |end| end + 1),
+        Slice::Lines(lines) => {
+            let ends = memchr::memrchr_iter(b'\n', bytes.strip_suffix(b"\n").unwrap_or(&bytes));
+            ends.take(lines.max(1)).nth(lines.max(1) - 1).map_or(0, |end| end + 1)
+        }
+    };
+    bytes.truncate(whole(&bytes));
+    let to = from + bytes.len() as u64;
+    from += start as u64;
+    Ok(Excerpt { text: plain(&bytes[start.min(bytes.len())..]), from, to, len: len.max(to) })
+}
+
+/// Which part of what a job printed.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OutputArguments {
+    /// The job, as `shell` or `job_list` calls it.
+    id: String,
+    /// Begin at this byte: the one that the last answer named. The end is read when left out.
+    from: Option<u64>,
+    /// Only so many lines of the end.
+    tail: Option<usize>,
+}
+
+/// A job to be ended.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct StopArguments {
+    /// The job, as `shell` or `job_list` calls it.
+    id: String,
+}
+
+/// Nothing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArguments {}
+
+/// Reads what a job printed.
+pub(super) struct JobOutput;
+
+/// Ends a job.
+pub(super) struct JobStop;
+
+/// Lists the jobs.
+pub(super) struct JobList;
+
+fn intent(line: String) -> Intent {
+    Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None }
+}
+
+#[async_trait]
+impl Tool for JobOutput {
+    fn name(&self) -> &str {
+        "job_output"
+    }
+
+    fn about(&self) -> &str {
+        "Reads what a background job has printed so far, and whether it still runs."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<OutputArguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::None
+    }
+
+    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
+        let given: OutputArguments = arguments::read(given)?;
+        Ok(intent(format!("read the output of job {}", arguments::line(&given.id))))
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let found = async {
+            let given: OutputArguments = arguments::read(&call.arguments)?;
+            let known = Known::of(call.host.as_ref(), &given.id).await?;
+            // Asked first: what it prints before it ends is then read.
+            let state = known.state().await;
+            let slice = match (given.from, given.tail) {
+                (Some(from), _) => Slice::From(from),
+                (None, Some(lines)) => Slice::Lines(lines),
+                (None, None) => Slice::End,
+            };
+            let Excerpt { text, from, to, len } = read(&known.job, slice)?;
+            let id = short(&known.call);
+            let mut content = text;
+            let more = format!("[job {id} is {state}; bytes {from} to {to} of {len}; go on with from: {to}]");
+            add_lines(&mut content, [Some(more)]);
+            Ok::<_, String>(content)
+        };
+        found.await.map_or_else(Output::failed, Output::ok)
+    }
+}
+
+#[async_trait]
+impl Tool for JobStop {
+    fn name(&self) -> &str {
+        "job_stop"
+    }
+
+    fn about(&self) -> &str {
+        "Ends a background job with all its processes."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<StopArguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::None
+    }
+
+    fn is_parallel(&self) -> bool {
+        false
+    }
+
+    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
+        let given: StopArguments = arguments::read(given)?;
+        Ok(intent(format!("end job {}", arguments::line(&given.id))))
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let found = async {
+            let given: StopArguments = arguments::read(&call.arguments)?;
+            Known::of(call.host.as_ref(), &given.id).await
+        };
+        let known = match found.await {
+            Ok(known) => known,
+            Err(why) => return Output::failed(why),
+        };
+        let (id, before) = (short(&known.call), follow::alive(&known.call).await);
+        if !follow::end_processes(call.host.as_ref(), &known.call, None).await {
+            return Output::failed(format!("job {id} can't be ended: some of its processes don't end"));
+        }
+        let said = match before {
+            0 => format!("job {id} had ended already"),
+            _ => format!("job {id} is ended; all its processes are gone"),
+        };
+        Output { facts: vec![Fact::new(format!("{KEY}{}", known.call), "")], ..Output::ok(said) }
+    }
+}
+
+#[async_trait]
+impl Tool for JobList {
+    fn name(&self) -> &str {
+        "job_list"
+    }
+
+    fn about(&self) -> &str {
+        "Lists the background jobs, and whether they still run."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<ListArguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::None
+    }
+
+    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
+        let ListArguments {} = arguments::read(given)?;
+        Ok(intent("list the jobs".to_owned()))
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let mut lines = Vec::new();
+        for known in Known::all(call.host.as_ref()).await {
+            let state = known.state().await;
+            lines.push(format!("{} · {state} · {}", short(&known.call), arguments::line(&known.job.command)));
+        }
+        if lines.is_empty() { Output::ok("There are no jobs.") } else { Output::ok(lines.join("\n")) }
+    }
+}

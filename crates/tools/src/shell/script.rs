@@ -1,0 +1,141 @@
+//! How a command line becomes a process: its shell, its surroundings and its limits. What it is started with never holds
+//! a secret of ours.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use tokio::process::Command;
+
+/// Variables that are for programs without a person before them.
+const SET: [(&str, &str); 8] = [
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("DEBIAN_FRONTEND", "noninteractive"),
+    ("PYTHONUNBUFFERED", "1"),
+];
+
+/// Scripts that a shell would run first.
+const UNSET: [&str; 2] = ["BASH_ENV", "ENV"];
+
+/// A variable whose name ends so holds a secret.
+const SECRETS: [&str; 5] = ["_API_KEY", "_TOKEN", "_SECRET", "_ACCESS_KEY", "_PASSWORD"];
+
+/// Gives a command its surroundings: ours, these variables, without what is not for it.
+pub(super) fn surround(command: &mut Command, ours: impl Iterator<Item = OsString>) {
+    for name in ours.filter(|name| is_secret(name)) {
+        command.env_remove(name);
+    }
+    for name in UNSET {
+        command.env_remove(name);
+    }
+    command.envs(SET);
+}
+
+fn is_secret(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_uppercase();
+    SECRETS.iter().any(|end| name.ends_with(end))
+}
+
+/// The shell there is.
+pub(super) fn shell() -> &'static OsStr {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has_bash = std::env::split_paths(&path).any(|folder| folder.join("bash").is_file());
+    OsStr::new(if has_bash { "bash" } else { "sh" })
+}
+
+/// A script that runs its first argument as a command line, and notes in a file where it leaves the shell. A command that
+/// replaces the shell, or sets a trap of its own for its end, leaves no note.
+pub(super) fn foreground(note: &Path, processes: usize) -> String {
+    let trap = quoted(&format!("pwd -P 2>/dev/null >|{}", quoted(&note.to_string_lossy())));
+    format!("trap {trap} EXIT; {}eval \"$1\"", limits(processes))
+}
+
+/// A script that runs its first argument as a job which outlives us, and notes in a file how it ended. What the job prints
+/// goes on to the script's own output up to a cap; what comes then is dropped, so that the job goes on.
+pub(super) fn background(note: &Path, processes: usize, cap: u64) -> String {
+    let trap = quoted(&format!("echo $? >|{}", quoted(&note.to_string_lossy())));
+    let job = format!("( trap {trap} EXIT; {}eval \"$1\" )", limits(processes));
+    // Small blocks, as a read that is not full counts as one.
+    format!("{job} 2>&1 | {{ dd bs=64 count={} 2>/dev/null; cat >/dev/null; }}", cap.div_ceil(64))
+}
+
+/// No core files; and a number of processes that the user may have, where the kernel holds it against its user.
+fn limits(processes: usize) -> String {
+    let core = "ulimit -c 0 2>/dev/null; ";
+    if rustix::process::geteuid().is_root() {
+        return core.to_owned();
+    }
+    let most = tasks_of_user() + processes;
+    format!("{core}{{ ulimit -Su {most} || ulimit -Sp {most}; }} 2>/dev/null; ")
+}
+
+/// How many tasks our user has now.
+fn tasks_of_user() -> usize {
+    let user = rustix::process::getuid().as_raw().to_string();
+    let own = |status: String| {
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        let is_own = field("Uid:")?.split_whitespace().next()? == user;
+        is_own.then(|| field("Threads:")?.trim().parse::<usize>().ok())?
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let states = processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("status")).ok());
+    states.filter_map(own).sum()
+}
+
+/// A word of a shell's line that stands for itself.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// The files of a call in its spool.
+pub(super) struct Spool {
+    /// What it printed.
+    pub(super) log: PathBuf,
+    /// What its shell noted at its end.
+    pub(super) note: PathBuf,
+}
+
+impl Spool {
+    /// The files of a call; the note is there and empty.
+    pub(super) fn open(folder: &Path, call: &str) -> std::io::Result<Self> {
+        let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
+        let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
+        std::fs::create_dir_all(folder)?;
+        let spool =
+            Self { log: folder.join(format!("{name}.log")), note: folder.join(format!("{name}.end")) };
+        std::fs::write(&spool.note, "")?;
+        Ok(spool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{OsStr, OsString};
+
+    use tokio::process::Command;
+
+    use super::{quoted, surround};
+
+    #[test]
+    fn no_secret_is_handed_on() {
+        let mut command = Command::new("true");
+        let names = ["PATH", "MODEL_API_KEY", "gh_token", "TOKENS", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];
+        surround(&mut command, names.into_iter().map(OsString::from));
+        let taken = command.as_std().get_envs().filter(|(_, value)| value.is_none());
+        let taken: Vec<&OsStr> = taken.map(|(name, _)| name).collect();
+        assert_eq!(
+            taken,
+            ["AWS_SECRET_ACCESS_KEY", "BASH_ENV", "DB_PASSWORD", "ENV", "MODEL_API_KEY", "gh_token"]
+        );
+    }
+
+    #[test]
+    fn a_quoted_word_stands_for_itself() {
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's $x"), "'it'\\''s $x'");
+    }
+}

@@ -1,0 +1,124 @@
+//! The to-do list of a conversation: a fact that is written whole each time. It must never be kept anywhere else.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use retake_core::{EffectClass, Fact, Intent};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::arguments;
+use crate::call::{Call, Output};
+use crate::set::{Schema, Tool, schema_of};
+
+/// More items than that are not a list that anybody reads.
+const MOST: usize = 100;
+
+/// The tool that writes the to-do list.
+pub fn todo_tool() -> Arc<dyn Tool> {
+    Arc::new(Todo)
+}
+
+/// The whole list.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Every item, in order; what is not among them is off the list.
+    items: Vec<Item>,
+}
+
+/// Something to do.
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    /// What is to be done, in a line.
+    text: String,
+    /// How far it is.
+    state: State,
+}
+
+#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Pending,
+    Doing,
+    Done,
+}
+
+impl Item {
+    fn line(&self) -> String {
+        let sign = match self.state {
+            State::Pending => ' ',
+            State::Doing => '>',
+            State::Done => 'x',
+        };
+        format!("[{sign}] {}", arguments::line(&self.text))
+    }
+}
+
+struct Todo;
+
+impl Todo {
+    fn items(given: &Value) -> Result<Vec<Item>, String> {
+        let Arguments { items } = arguments::read(given)?;
+        if items.len() > MOST {
+            return Err(format!("{} items are too many: {MOST} at most", items.len()));
+        }
+        match items.iter().find(|item| item.text.trim().is_empty()) {
+            Some(_) => Err("an item has no text".to_owned()),
+            None => Ok(items),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Todo {
+    fn name(&self) -> &str {
+        "todo"
+    }
+
+    fn about(&self) -> &str {
+        "Writes the to-do list of this conversation, the whole of it each time. Use it for work of several steps: note the \
+         steps first, and keep exactly one of them in state `doing` while you work."
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<Arguments>()
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::None
+    }
+
+    fn needs_folder(&self) -> bool {
+        false
+    }
+
+    /// Of two lists the later one counts.
+    fn is_parallel(&self) -> bool {
+        false
+    }
+
+    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
+        let count = Self::items(given)?.len();
+        let line = format!("write the to-do list, {count} item{}", if count == 1 { "" } else { "s" });
+        Ok(Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None })
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        let items = match Self::items(&call.arguments) {
+            Ok(items) => items,
+            Err(why) => return Output::failed(why),
+        };
+        let list = serde_json::to_string(&items).expect("BUG: a list of texts is JSON");
+        let lines: Vec<String> = items.iter().map(Item::line).collect();
+        let (content, value) = if lines.is_empty() {
+            ("The list is empty.".to_owned(), String::new())
+        } else {
+            (lines.join("\n"), list)
+        };
+        Output { facts: vec![Fact::new("todo", value)], ..Output::ok(content) }
+    }
+}

@@ -1,0 +1,184 @@
+//! Pages of a server that is raw: it says what a test wants it to say, byte by byte.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use retake_core::{EffectClass, ToolOutcome, Touch};
+use retake_tools::{FetchConfig, Output, fetch_tool};
+use serde_json::json;
+
+use crate::stage::Stage;
+
+/// A server that answers each connection by its path, until the test ends.
+fn serve(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = stream;
+            let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
+            let first = lines.next().and_then(Result::ok).unwrap_or_default();
+            let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+            for line in lines.map_while(Result::ok) {
+                if line.is_empty() {
+                    break;
+                }
+            }
+            answer(&path, &mut stream);
+        }
+    });
+    format!("http://{address}")
+}
+
+/// Says something; whoever listens may have gone.
+fn say(stream: &mut TcpStream, head: &str, body: &[u8]) {
+    let _ =
+        write!(stream, "HTTP/1.1 {head}\r\nconnection: close\r\n\r\n").and_then(|()| stream.write_all(body));
+}
+
+fn config() -> FetchConfig {
+    FetchConfig { private: true, ..FetchConfig::default() }
+}
+
+async fn fetch(stage: &Stage, config: FetchConfig, url: &str) -> Output {
+    stage.call(&fetch_tool(config), json!({ "url": url })).await
+}
+
+#[tokio::test]
+async fn a_page_is_read_as_text() {
+    let base = serve(|path, stream| match path {
+        "/html" => {
+            say(stream, "200 OK\r\ncontent-type: text/html", b"<h1>Head</h1><p>A <a href='/b'>link</a>.");
+        }
+        "/json" => say(stream, "200 OK\r\ncontent-type: application/json", b"{\"a\":1}"),
+        "/latin" => say(stream, "200 OK\r\ncontent-type: text/plain; charset=latin1", b"gr\xfcn \x1b[31m"),
+        "/none" => say(stream, "200 OK", b"plain"),
+        _ => say(stream, "404 Not Found\r\ncontent-type: text/plain", b"no such page"),
+    });
+    let stage = Stage::new();
+    use ToolOutcome::{Failed, Ok};
+    for (path, content, outcome) in [
+        ("/html", "200 OK · text/html]\n# Head\n\nA [link][1].\n\n[1]: /b\n", Ok),
+        ("/json", "200 OK · application/json]\n{\"a\":1}", Ok),
+        ("/latin", "200 OK · text/plain; charset=latin1]\ngrün ", Ok),
+        ("/none", "200 OK · of an unnamed type]\nplain", Ok),
+        ("/lost", "404 Not Found · text/plain]\nno such page", Failed),
+    ] {
+        let output = fetch(&stage, config(), &format!("{base}{path}")).await;
+        assert_eq!(output.content, format!("[{base}{path} · {content}"));
+        assert_eq!(output.outcome, outcome);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_text_is_refused() {
+    let base = serve(|path, stream| match path {
+        "/png" => say(stream, "200 OK\r\ncontent-type: image/png", b"\x89PNG"),
+        "/lie" => say(stream, "200 OK\r\ncontent-type: text/plain", b"\0\x01\x02\x03"),
+        _ => say(stream, "200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip", b"\x1f\x8b"),
+    });
+    let stage = Stage::new();
+    for (path, why) in
+        [("/png", "it is image/png, not text"), ("/lie", "is not text"), ("/zip", "packed as gzip")]
+    {
+        let output = fetch(&stage, config(), &format!("{base}{path}")).await;
+        assert!(output.outcome == ToolOutcome::Failed && output.content.contains(why), "{output:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_huge_page_is_bounded() {
+    let base = serve(|path, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n");
+        let line = b"0123456789abcde\n".repeat(4096);
+        let mut left = if path == "/long" { 4 } else { usize::MAX };
+        while left > 0 && stream.write_all(&line).is_ok() {
+            left -= 1;
+        }
+    });
+    let stage = Stage::new();
+    let endless = fetch(&stage, config(), &format!("{base}/endless")).await;
+    assert_eq!(endless.outcome, ToolOutcome::Ok);
+    assert!(
+        endless.content.len() < 32 << 10
+            && endless.content.contains("[only its first 5242880 bytes were read]")
+    );
+    let long = fetch(&stage, config(), &format!("{base}/long")).await;
+    let log = long.content.split("the whole is in ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert_eq!(std::fs::metadata(log).unwrap().len(), 4 << 16);
+}
+
+#[tokio::test]
+async fn what_is_slow_or_broken_is_said() {
+    let base = serve(|path, stream| {
+        let _ = stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nbegun");
+        if path == "/slow" {
+            // Until the other side hangs up.
+            let _ = std::io::Read::read(stream, &mut [0; 1]);
+        }
+    });
+    let stage = Stage::new();
+    let cut = fetch(&stage, config(), &format!("{base}/cut")).await;
+    assert!(cut.outcome == ToolOutcome::Failed, "{cut:?}");
+    assert!(cut.content.contains("\nbegun\n[the answer broke off after 5 bytes"), "{cut:?}");
+    let hasty = FetchConfig { limit: Duration::from_secs(1), ..config() };
+    let slow = fetch(&stage, hasty, &format!("{base}/slow")).await;
+    assert_eq!(slow.content, format!("can't fetch {base}/slow: it takes longer than 1 s"));
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refused = fetch(&stage, config(), &format!("http://{gone}/")).await;
+    assert!(refused.content.starts_with(&format!("can't fetch http://{gone}/: ")), "{refused:?}");
+    stage.stop();
+    assert_eq!(fetch(&stage, config(), &base).await.content, "[stopped by the person]");
+}
+
+#[tokio::test]
+async fn only_the_same_server_may_send_us_on() {
+    let base = serve(|path, stream| match path {
+        "/here" => say(stream, "302 Found\r\nlocation: /there", b""),
+        "/there" => say(stream, "200 OK\r\ncontent-type: text/plain", b"arrived"),
+        "/round" => say(stream, "301 Moved Permanently\r\nlocation: /round", b""),
+        "/file" => say(stream, "302 Found\r\nlocation: file:///etc/passwd", b""),
+        _ => say(stream, "302 Found\r\nlocation: http://other.example/x", b""),
+    });
+    let stage = Stage::new();
+    let arrived = fetch(&stage, config(), &format!("{base}/here")).await;
+    assert_eq!(arrived.content, format!("[{base}/there · 200 OK · text/plain]\narrived"));
+    for (path, why) in [
+        ("/away", "leads on to another server: http://other.example/x; fetch that, if it is wanted"),
+        ("/file", "leads on to another server: file:///etc/passwd"),
+        ("/round", "leads on and on"),
+    ] {
+        let output = fetch(&stage, config(), &format!("{base}{path}")).await;
+        assert!(output.outcome == ToolOutcome::Failed && output.content.contains(why), "{output:?}");
+    }
+}
+
+#[tokio::test]
+async fn this_machine_and_its_neighbours_are_shut() {
+    let base = serve(|_, stream| say(stream, "200 OK\r\ncontent-type: text/plain", b"secret"));
+    let port = base.rsplit(':').next().unwrap();
+    let stage = Stage::new();
+    for host in ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0"] {
+        let output = fetch(&stage, FetchConfig::default(), &format!("http://{host}:{port}/")).await;
+        assert!(
+            output.outcome == ToolOutcome::Failed && !output.content.contains("secret"),
+            "{host}: {output:?}"
+        );
+        assert!(output.content.contains("which may not be fetched"), "{host}: {output:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_said_before() {
+    let stage = Stage::new();
+    let tool = fetch_tool(FetchConfig::default());
+    for url in ["", "no address", "file:///etc/passwd", "ftp://a.example/", "http://user:word@a.example/"] {
+        assert!(tool.intent(&json!({ "url": url }), stage.root(), &stage.roots).is_err(), "{url}");
+        assert_eq!(fetch(&stage, FetchConfig::default(), url).await.outcome, ToolOutcome::Failed);
+    }
+    let intent = tool.intent(&json!({ "url": "https://a.example/x" }), stage.root(), &stage.roots).unwrap();
+    assert_eq!((intent.class, intent.line.as_str()), (EffectClass::External, "fetch https://a.example/x"));
+    assert_eq!(intent.touches, [Touch::Url("https://a.example/x".into())]);
+}

@@ -1,0 +1,142 @@
+//! Commands that go on in the background.
+
+use std::sync::Arc;
+
+use retake_core::ToolOutcome;
+use retake_tools::{Output, ShellConfig, Tool, processes, shell_tools};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, tool, until};
+
+/// A conversation with jobs; what is left of them is ended with it.
+struct Jobs {
+    stage: Stage,
+    tools: Vec<Arc<dyn Tool>>,
+    started: Vec<String>,
+}
+
+impl Jobs {
+    fn new(config: ShellConfig) -> Self {
+        Self { stage: Stage::quick(), tools: shell_tools(config), started: Vec::new() }
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Output {
+        self.stage.call(&tool(&self.tools, name), arguments).await
+    }
+
+    /// Starts a job that goes on, and says what it is called.
+    async fn start(&mut self, command: &str) -> String {
+        let output = self.call("shell", json!({ "command": command, "background": true })).await;
+        assert!(output.lives && output.outcome == ToolOutcome::Ok, "{output:?}");
+        let call = output.facts[0].key.strip_prefix("job/").expect("a job").to_owned();
+        let id = call[call.len() - 8..].to_owned();
+        assert!(output.content.contains(&format!("[it goes on as job {id}: ")), "{output:?}");
+        self.started.push(call);
+        id
+    }
+
+    async fn shows(&self, id: &str, words: &str) {
+        let shown = async || self.call("job_output", json!({ "id": id })).await.content.contains(words);
+        until(words, shown).await;
+    }
+
+    async fn list(&self) -> String {
+        self.call("job_list", json!({})).await.content
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.started.iter().for_each(|call| assert!(processes::end(None, call)));
+    }
+}
+
+#[tokio::test]
+async fn a_job_goes_on_until_it_is_stopped() {
+    let mut jobs = Jobs::new(ShellConfig::default());
+    assert_eq!(jobs.list().await, "There are no jobs.");
+    let id = jobs.start("echo up; while :; do echo tick >&2; sleep 0.05; done").await;
+    assert_eq!(
+        jobs.list().await,
+        format!("{id} · running · echo up; while :; do echo tick >&2; sleep 0.05; done")
+    );
+    jobs.shows(&id, "up\ntick\ntick\n").await;
+    let stopped = jobs.call("job_stop", json!({ "id": id })).await;
+    assert_eq!(stopped.content, format!("job {id} is ended; all its processes are gone"));
+    assert!(processes::alive(&jobs.started[0]).is_empty());
+    assert_eq!(jobs.list().await, "There are no jobs.");
+    let again = jobs.call("job_stop", json!({ "id": id })).await;
+    assert_eq!(again.outcome, ToolOutcome::Failed);
+    assert!(again.content.contains("there is no job"), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_job_outlives_whoever_started_it() {
+    let (id, call, log) = std::thread::scope(|scope| {
+        let started = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let mut jobs = Jobs::new(ShellConfig::default());
+            let id = runtime.block_on(jobs.start("while :; do echo tick; sleep 0.05; done"));
+            let log = jobs.stage.spool.join(format!("{}.log", jobs.started[0]));
+            let call = jobs.started.remove(0);
+            // The folder stays as long as the job.
+            (id, call, (log, jobs))
+        });
+        started.join().unwrap()
+    });
+    let (log, _jobs) = log;
+    let before = std::fs::metadata(&log).unwrap().len();
+    until("the log grows", async || std::fs::metadata(&log).unwrap().len() > before + 50).await;
+    assert!(!id.is_empty() && processes::end(None, &call));
+}
+
+#[tokio::test]
+async fn a_job_that_fails_at_once_is_none() {
+    let jobs = Jobs::new(ShellConfig::default());
+    let line = json!({ "command": "echo bad >&2; exit 7", "background": true });
+    let output = tool(&jobs.tools, "shell").call(Stage::new().prepare(line)).await;
+    assert!(!output.lives && output.facts.is_empty(), "{output:?}");
+    assert_eq!(output.outcome, ToolOutcome::Failed);
+    assert_eq!(output.content, "bad\n[it has ended already, with exit code 7: there is no job]");
+}
+
+#[tokio::test]
+async fn how_a_job_ended_is_known() {
+    let mut jobs = Jobs::new(ShellConfig::default());
+    let id = jobs.start("sleep 1; exit 4").await;
+    until("it ends", async || jobs.list().await.contains("ended with exit code 4")).await;
+    let stopped = jobs.call("job_stop", json!({ "id": id })).await;
+    assert_eq!(stopped.content, format!("job {id} had ended already"));
+}
+
+#[tokio::test]
+async fn a_deaf_job_is_ended() {
+    let mut jobs = Jobs::new(ShellConfig::default());
+    let id = jobs.start("trap '' TERM; setsid bash -c 'while :; do sleep 1000; done'").await;
+    assert_eq!(jobs.call("job_stop", json!({ "id": id })).await.outcome, ToolOutcome::Ok);
+}
+
+#[tokio::test]
+async fn a_job_does_not_fill_the_disk() {
+    let mut jobs = Jobs::new(ShellConfig { log: 1 << 20, ..ShellConfig::default() });
+    let id = jobs.start("seq 1 1000000; echo $? > done; sleep 1000").await;
+    until("it was not held up", async || jobs.stage.root().join("done").exists()).await;
+    let log = jobs.stage.spool.join(format!("{}.log", jobs.started[0]));
+    assert_eq!(std::fs::metadata(log).unwrap().len(), 1 << 20);
+    let shown = jobs.call("job_output", json!({ "id": id })).await;
+    assert!(shown.content.len() < 32 << 10 && shown.content.contains("is running"), "{}", shown.content);
+}
+
+#[tokio::test]
+async fn any_part_of_what_a_job_printed_can_be_read() {
+    let mut jobs = Jobs::new(ShellConfig::default());
+    let id = jobs.start("seq 1 5; printf 'last €'; sleep 1000").await;
+    jobs.shows(&id, "last €").await;
+    let part = async |arguments: Value| jobs.call("job_output", arguments).await.content;
+    let said = |from: u32| format!("\n[job {id} is running; bytes {from} to 18 of 18; go on with from: 18]");
+    assert_eq!(part(json!({ "id": id })).await, format!("1\n2\n3\n4\n5\nlast €{}", said(0)));
+    assert_eq!(part(json!({ "id": id, "tail": 2 })).await, format!("5\nlast €{}", said(8)));
+    assert_eq!(part(json!({ "id": id, "tail": 99 })).await, format!("1\n2\n3\n4\n5\nlast €{}", said(0)));
+    assert_eq!(part(json!({ "id": id, "from": 8 })).await, format!("5\nlast €{}", said(8)));
+    assert_eq!(part(json!({ "id": id, "from": 99 })).await, said(18).trim_start());
+}

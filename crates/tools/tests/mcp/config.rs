@@ -1,0 +1,196 @@
+//! Files that name servers: what is read, what is told with its line, what a change leaves alone, and that a project starts nothing
+//! without leave.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use retake_tools::mcp::{Origin, State, Way, add, remove};
+use serde_json::json;
+
+use super::world::{World, failure, only, said};
+
+/// The project's file.
+fn project(world: &World, text: &str) {
+    fs::write(world.folder().join(".mcp.json"), text).expect("written");
+}
+
+fn way(command: &str) -> Way {
+    Way::Command { command: command.into(), args: Vec::new(), env: Vec::new(), cwd: None }
+}
+
+#[test]
+fn mistakes_are_named_with_file_line_and_key_and_the_rest_counts() {
+    let rows = [
+        ("{\n\"mcpServers\": {\n", "line 3: this is no JSON: EOF while parsing an object"),
+        ("[]", "line 1: this is no JSON: an object in braces is expected"),
+        ("{\n\n\"mcpServers\": 1}", "line 3: `mcpServers`: takes an object: a name and a server each"),
+        (
+            "{\"mcpServers\": {\n\"a\": {\"command\": 1}}}",
+            "line 2: `mcpServers.a.command`: takes a text in quotes",
+        ),
+        (
+            "{\"mcpServers\": {\"a\":\n{\"command\": \"x\",\n\"args\": [1]}}}",
+            "line 3: `mcpServers.a.args`: takes a list of texts",
+        ),
+        (
+            "{\"mcpServers\": {\"a\":\n{\"url\": \"x\",\n\"headers\": {\"b\": null}}}}",
+            "line 3: `mcpServers.a.headers`: takes an object of texts",
+        ),
+        (
+            "{\"mcpServers\": {\"a b\": {\"command\": \"x\"}}}",
+            "line 1: `mcpServers.a b`: a name has letters, digits, `-`, `_` and `.`, at most 40",
+        ),
+        ("{\"mcpServers\": {\"a\": {}}}", "line 1: `mcpServers.a`: has neither “command” nor “url”"),
+        (
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"y\"}}}",
+            "line 1: `mcpServers.a`: has both “command” and “url”; one is enough",
+        ),
+        (
+            "{\"mcpServers\": {\"a\": {\"type\": \"sse\", \"url\": \"y\"}}}",
+            "line 1: `mcpServers.a.type`: the older transport “sse” is not spoken here; many servers also speak “http”",
+        ),
+        (
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"disabled\": 1}}}",
+            "line 1: `mcpServers.a.disabled`: takes true or false",
+        ),
+    ];
+    for (text, expected) in rows {
+        let world = World::with("good");
+        project(&world, text);
+        let config = world.config();
+        let path = world.folder().join(".mcp.json");
+        assert_eq!(config.problems.len(), 1, "{text}: {:?}", config.problems);
+        let said = config.problems[0].to_string();
+        assert_eq!(said.strip_prefix(&format!("{}, ", path.display())), Some(expected), "{said}");
+        assert!(!config.problems[0].hint().is_empty());
+        assert_eq!(config.servers.len(), 1, "the other file counts");
+    }
+}
+
+#[test]
+fn unknown_keys_and_files_of_something_else_are_told() {
+    let world = World::with("good");
+    project(&world, "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"colour\": \"red\"}}}");
+    let [warning] = &world.config().warnings[..] else { panic!("one warning") };
+    assert!(
+        warning.ends_with(".mcp.json, line 2: “colour” of the server “a” means nothing here"),
+        "{warning}"
+    );
+    project(&world, "{\"servers\": {}}");
+    let [warning] = &world.config().warnings[..] else { panic!("one warning") };
+    assert!(warning.ends_with("names no server: it has “servers”, and no “mcpServers”"), "{warning}");
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let world = World::with("good");
+    let pipe = world.folder().join(".mcp.json");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    assert_eq!(world.config().problems.len(), 1);
+    fs::remove_file(&pipe).expect("removed");
+    fs::write(&pipe, " ".repeat(2 << 20)).expect("written");
+    assert_eq!(world.config().problems.len(), 1, "nor read without an end");
+}
+
+#[test]
+fn the_users_servers_come_before_the_projects() {
+    let world = World::with("good");
+    project(&world, r#"{"mcpServers": {"it": {"command": "evil"}, "other": {"url": "http://127.0.0.1"}}}"#);
+    let servers = world.config().servers;
+    let found: Vec<_> = servers.iter().map(|entry| (entry.name.as_str(), entry.origin)).collect();
+    assert_eq!(found, [("it", Origin::User), ("other", Origin::Project)]);
+}
+
+#[test]
+fn a_change_keeps_what_else_stands_in_the_file() {
+    let world = World::new(&json!({}));
+    let path = world.user_file();
+    let text = "{\"theme\": \"dark\", \"mcpServers\": {\"z\": {\"command\": \"z\", \"colour\": \"red\"}, \"a\": {\"command\": \"a\"}}}";
+    fs::write(&path, text).expect("written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("set");
+    let mut new = way("m");
+    if let Way::Command { env, args, .. } = &mut new {
+        env.push(("K".into(), "${K}".into()));
+        args.push("-x".into());
+    }
+    add(&path, "m", &new).expect("added");
+    remove(&path, "a").expect("removed");
+    let expected = json!({"theme": "dark", "mcpServers": {"z": {"command": "z", "colour": "red"},
+        "m": {"command": "m", "args": ["-x"], "env": {"K": "${K}"}}}});
+    assert_eq!(fs::read_to_string(&path).expect("read"), format!("{expected:#}\n"));
+    assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o640);
+    let beside: Vec<_> = fs::read_dir(path.parent().expect("a folder")).expect("read").flatten().collect();
+    assert!(beside.iter().all(|file| !file.file_name().to_string_lossy().ends_with(".new")), "no litter");
+}
+
+#[test]
+fn a_change_that_makes_no_sense_changes_nothing() {
+    let world = World::with("good");
+    let path = world.user_file();
+    let before = fs::read_to_string(&path).expect("read");
+    let url = Way::Url { url: "ftp://x".into(), headers: Vec::new() };
+    let header = Way::Url { url: "http://x".into(), headers: vec![("a b".into(), "c".into())] };
+    let refused = [
+        add(&path, "it", &way("x")).expect_err("there is one").to_string(),
+        add(&path, "a/b", &way("x")).expect_err("no name").to_string(),
+        add(&path, "a", &way(" ")).expect_err("no command").to_string(),
+        add(&path, "a", &url).expect_err("no address").to_string(),
+        add(&path, "a", &header).expect_err("no header").to_string(),
+        remove(&path, "a").expect_err("there is none").to_string(),
+    ];
+    let expected = [
+        format!("there is an MCP server `it` in {}", path.display()),
+        "`a/b` can't be the name of an MCP server".into(),
+        "the MCP server `a` can't be added: its command is empty".into(),
+        "the MCP server `a` can't be added: its address begins neither with `https://` nor with `http://`"
+            .into(),
+        "the MCP server `a` can't be added: a header is none".into(),
+        format!("there is no MCP server `a` in {}", path.display()),
+    ];
+    assert_eq!(refused, expected);
+    assert_eq!(fs::read_to_string(&path).expect("read"), before);
+    fs::write(&path, "{ broken").expect("written");
+    add(&path, "a", &way("x")).expect_err("the file is no JSON");
+    assert_eq!(fs::read_to_string(&path).expect("read"), "{ broken");
+    let new = path.with_file_name("new.json");
+    add(&new, "a", &way("x")).expect("a new file");
+    assert_eq!(fs::metadata(&new).expect("there").permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_project_starts_nothing_without_leave_and_leave_is_for_what_was_seen() {
+    let world = World::new(&json!({}));
+    let entry = |what: &str| json!({"mcpServers": {"it": world.server(what)}}).to_string();
+    project(&world, &entry("good"));
+    let waiting = world.connect().await;
+    assert_eq!((only(&waiting).state, only(&waiting).origin), (State::NeedsLeave, Origin::Project));
+    assert!(!world.folder().join("pid").exists(), "nothing was started");
+    assert!(waiting.notices()[0].contains("`retake mcp allow it`"));
+    world.allowed().allow(&world.folder(), &world.config().servers[0]).expect("allowed");
+    assert!(!waiting.are_of(&world.config(), &world.allowed()), "they are others now");
+    let servers = world.connect().await;
+    assert_eq!(said(&servers, "mcp__it__echo", json!({})).await, "{}");
+    assert!(servers.are_of(&world.config(), &world.allowed()));
+    project(&world, &entry("flood"));
+    assert_eq!(only(&world.connect().await).state, State::NeedsLeave, "the entry is another one now");
+}
+
+#[tokio::test]
+async fn variables_are_put_in_keys_are_kept_back_and_values_are_not_told() {
+    let world = World::new(&json!({}));
+    let mut server = world.server("environment");
+    server["env"] = json!({"GIVEN_TOKEN": "${HOME:-x}", "B": "${CARGO_MANIFEST_DIR}"});
+    fs::write(world.user_file(), json!({"mcpServers": {"it": server}}).to_string()).expect("written");
+    let servers = world.connect().await;
+    let names = json!({"names": ["B", "GIVEN_TOKEN", "PATH"]});
+    let given: serde_json::Value =
+        serde_json::from_str(&said(&servers, "mcp__it__echo", names).await).expect("JSON");
+    assert_eq!(given["B"], env!("CARGO_MANIFEST_DIR"));
+    assert!(given["GIVEN_TOKEN"].is_string() && given["PATH"].is_string());
+    let unset = World::new(&json!({"it": {"url": "http://127.0.0.1:1/${NO_SUCH_VARIABLE}"}}));
+    assert_eq!(failure(&unset.connect().await), "the environment variable NO_SUCH_VARIABLE is not set");
+    let refused = World::new(&json!({"it": {"url": "http://127.0.0.1:1${CARGO_MANIFEST_DIR}"}}));
+    let why = failure(&refused.connect().await);
+    assert!(why.contains("${CARGO_MANIFEST_DIR}") && !why.contains(env!("CARGO_MANIFEST_DIR")), "{why}");
+}

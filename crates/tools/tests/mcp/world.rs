@@ -1,0 +1,194 @@
+//! A folder with servers in it, and whoever calls their tools. Must never leave a process behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use retake_core::{Fact, ToolOutcome};
+use retake_tools::mcp::{Allowed, Config, Deps, McpServers, ServerShown, State, Variables};
+use retake_tools::{Asked, Call, Host, Output, Piece, Tool};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+/// Bounds a wait for what should be there at once.
+const SOON: Duration = Duration::from_secs(20);
+
+/// A server in a few lines, which does what its argument says.
+const SERVER: &str = include_str!("server.py");
+
+pub(super) struct World {
+    home: TempDir,
+    pub(super) start_limit: Duration,
+    pub(super) call_limit: Duration,
+}
+
+impl World {
+    /// A folder with the user's servers.
+    pub(super) fn new(servers: &Value) -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        fs::create_dir(home.path().join("work")).expect("made");
+        fs::write(home.path().join("server.py"), SERVER).expect("written");
+        let limit = Duration::from_secs(20);
+        let world = Self { home, start_limit: limit, call_limit: limit };
+        fs::write(world.user_file(), json!({ "mcpServers": servers }).to_string()).expect("written");
+        world
+    }
+
+    /// With one server, called `it`, which does that.
+    pub(super) fn with(what: &str) -> Self {
+        let world = Self::new(&json!({}));
+        let servers = json!({"mcpServers": {"it": world.server(what)}});
+        fs::write(world.user_file(), servers.to_string()).expect("written");
+        world
+    }
+
+    /// A server that does that, as a file names it.
+    pub(super) fn server(&self, what: &str) -> Value {
+        json!({"command": "python3", "args": [self.home.path().join("server.py"), what]})
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        self.home.path().join("work")
+    }
+
+    pub(super) fn user_file(&self) -> PathBuf {
+        self.home.path().join("mcp.json")
+    }
+
+    pub(super) fn allowed(&self) -> Allowed {
+        Allowed::at(&self.home.path().join("mcp-allowed.json"))
+    }
+
+    pub(super) fn config(&self) -> Config {
+        Config::read(&self.user_file(), &self.folder())
+    }
+
+    pub(super) async fn connect(&self) -> McpServers {
+        let mut deps = Deps::new(self.folder(), Variables::process(), self.allowed());
+        (deps.start_limit, deps.call_limit) = (self.start_limit, self.call_limit);
+        let config = self.config();
+        let connected = McpServers::connect(&config, deps);
+        tokio::time::timeout(2 * SOON, connected).await.expect("it never waits for ever")
+    }
+
+    /// A file that a server wrote, once it is there.
+    pub(super) async fn file(&self, name: &str) -> String {
+        let path = self.folder().join(name);
+        let there = async {
+            loop {
+                match fs::read_to_string(&path) {
+                    Ok(text) if !text.is_empty() => return text,
+                    _ => tokio::time::sleep(Duration::from_millis(10)).await,
+                }
+            }
+        };
+        tokio::time::timeout(SOON, there).await.unwrap_or_else(|_| panic!("{name} does not come"))
+    }
+}
+
+/// The one server of these.
+pub(super) fn only(servers: &McpServers) -> ServerShown {
+    let mut shown = servers.shown();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    shown.remove(0)
+}
+
+/// Why the one server of these can't be used.
+pub(super) fn failure(servers: &McpServers) -> String {
+    match only(servers).state {
+        State::Failed(why) => why,
+        other => panic!("it is {other:?}"),
+    }
+}
+
+pub(super) fn tool(servers: &McpServers, name: &str) -> Arc<dyn Tool> {
+    let tools = servers.tools();
+    let names: Vec<_> = tools.iter().map(|tool| tool.name().to_owned()).collect();
+    tools.into_iter().find(|tool| tool.name() == name).unwrap_or_else(|| panic!("no {name} in {names:?}"))
+}
+
+/// What a tool answers.
+pub(super) async fn ask(servers: &McpServers, name: &str, arguments: Value) -> Output {
+    let host = Arc::new(Caller::default());
+    ask_as(&host, servers, name, arguments).await
+}
+
+pub(super) async fn ask_as(host: &Arc<Caller>, servers: &McpServers, name: &str, arguments: Value) -> Output {
+    let spool = tempfile::tempdir().expect("a folder").keep();
+    let call = Call {
+        id: "call/1".to_owned(),
+        arguments,
+        roots: Vec::new(),
+        spool: spool.clone(),
+        host: Arc::clone(host) as Arc<dyn Host>,
+    };
+    let tool = tool(servers, name);
+    let output = tokio::time::timeout(2 * SOON, tool.call(call)).await.expect("it never waits for ever");
+    let whole = fs::read_to_string(spool.join("call_1.txt"));
+    if let Ok(whole) = whole {
+        assert!(whole.len() > output.content.len(), "only what is too long is kept");
+    }
+    fs::remove_dir_all(spool).expect("removed");
+    output
+}
+
+/// What a tool answers that does what it is asked.
+pub(super) async fn said(servers: &McpServers, name: &str, arguments: Value) -> String {
+    let output = ask(servers, name, arguments).await;
+    assert_eq!(output.outcome, ToolOutcome::Ok, "{}", output.content);
+    output.content
+}
+
+/// What a tool answers that fails.
+pub(super) async fn fails(servers: &McpServers, name: &str, arguments: Value) -> String {
+    let output = ask(servers, name, arguments).await;
+    assert_eq!(output.outcome, ToolOutcome::Failed, "{}", output.content);
+    output.content
+}
+
+/// Whoever calls.
+#[derive(Default)]
+pub(super) struct Caller {
+    pub(super) stop: Notify,
+}
+
+#[async_trait]
+impl Host for Caller {
+    async fn fact(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    async fn facts(&self, _: &str) -> Vec<Fact> {
+        Vec::new()
+    }
+
+    async fn ask(&self, _: Asked) -> Option<String> {
+        None
+    }
+
+    async fn tell(&self, _: Piece) {}
+
+    async fn stopped(&self) {
+        self.stop.notified().await;
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(time))
+    }
+}
+
+/// Waits until no process of that id is there.
+pub(super) async fn gone(process: &str) {
+    let path = Path::new("/proc").join(process.trim());
+    let gone = async {
+        // One that has ended and that nobody has asked about yet is gone as well.
+        while fs::read_to_string(path.join("stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(SOON, gone).await.unwrap_or_else(|_| panic!("process {process} is still there"));
+}

@@ -1,0 +1,204 @@
+//! Fenced commands. Where the kernel has no fence, it is said so, and nothing else is asserted.
+
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use retake_core::{EffectClass, ToolOutcome};
+use retake_tools::{Network, Output, Sandbox, Sandboxed, ShellConfig, Tool, processes, shell_tools};
+use serde_json::json;
+
+use crate::stage::{Stage, tool, until};
+
+/// A conversation in a folder that not everybody may write, with a fenced shell.
+struct Fenced {
+    stage: Stage,
+    shell: Arc<dyn Tool>,
+    sandbox: Sandbox,
+}
+
+impl Fenced {
+    /// Nothing, where the kernel has no fence, which it must say.
+    fn new(network: Network) -> Option<Self> {
+        let stage = Stage::apart();
+        let hide = vec![stage.root().with_file_name("data")];
+        let sandbox = Sandbox { write: Vec::new(), hide, network };
+        match sandbox.available(&stage.roots) {
+            Sandboxed::None(why) => {
+                assert!(why.contains("Landlock"), "{why}");
+                return None;
+            }
+            Sandboxed::FilesOnly if network == Network::Closed => return None,
+            held => assert_eq!(held, Sandboxed::Full),
+        }
+        let config = ShellConfig { sandbox: Some(sandbox.clone()), ..ShellConfig::default() };
+        Some(Self { stage, shell: tool(&shell_tools(config), "shell"), sandbox })
+    }
+
+    async fn run(&self, command: &str) -> Output {
+        self.stage.call(&self.shell, json!({ "command": command })).await
+    }
+
+    async fn refuses(&self, command: &str, words: &str) {
+        let output = self.run(command).await;
+        assert_eq!(output.outcome, ToolOutcome::Failed, "{command}: {}", output.content);
+        assert!(output.content.contains(words), "{command}: {}", output.content);
+    }
+
+    async fn allows(&self, command: &str) {
+        let output = self.run(command).await;
+        assert_eq!(output.outcome, ToolOutcome::Ok, "{command}: {}", output.content);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_written_outside() {
+    let Some(fenced) = Fenced::new(Network::Open) else { return };
+    let outside = fenced.stage.root().with_file_name("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("kept"), "kept").unwrap();
+    let denied = "Permission denied";
+    for command in [
+        "echo x > ../outside/new",
+        "echo x > ../outside/kept",
+        "truncate -s 0 ../outside/kept",
+        "rm ../outside/kept",
+        "mkdir ../outside/folder",
+        "bash -c 'bash -c \"echo x > ../outside/new\"'",
+        "ln -s ../outside link; echo x > link/new",
+    ] {
+        fenced.refuses(command, denied).await;
+    }
+    fenced.refuses("mv ../outside/kept .", "").await;
+    fenced.refuses("ln ../outside/kept hard", "").await;
+    assert_eq!(std::fs::read_to_string(outside.join("kept")).unwrap(), "kept");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+    // It is the command's fence, not ours.
+    std::fs::write(outside.join("ours"), "").unwrap();
+}
+
+#[tokio::test]
+async fn inside_all_is_as_ever() {
+    let Some(fenced) = Fenced::new(Network::Closed) else { return };
+    for command in [
+        "mkdir -p a/b && echo x > a/b/c && mv a/b/c d && rm d && ln -s a link && ls -l",
+        "echo x >> /dev/null && echo x > /dev/stderr && cat /dev/zero | head -c 3 > zeros",
+        "f=$(mktemp) && echo x > $f && rm $f",
+        "cat ../outside.txt 2>/dev/null || cat /etc/passwd > /dev/null && ls /",
+        "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log --oneline",
+    ] {
+        fenced.allows(command).await;
+    }
+    assert_eq!(fenced.run("cd a").await.facts.len(), 1, "the folder is kept");
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_not_read() {
+    let Some(fenced) = Fenced::new(Network::Open) else { return };
+    let data = fenced.stage.root().with_file_name("data");
+    std::fs::create_dir_all(&data).unwrap();
+    std::fs::write(data.join("secret"), "secret").unwrap();
+    std::fs::write(data.with_file_name("beside"), "beside").unwrap();
+    fenced.refuses("cat ../data/secret", "Permission denied").await;
+    fenced.refuses("ln -s ../data/secret link; cat link", "Permission denied").await;
+    assert_eq!(fenced.run("cat ../beside").await.content, "beside\n[exit code 0]");
+    // What the host was started with may hold secrets.
+    fenced.refuses(&format!("cat /proc/{}/environ", std::process::id()), "Permission denied").await;
+}
+
+#[tokio::test]
+async fn what_can_not_be_hidden_is_said() {
+    let stage = Stage::new();
+    let sandbox =
+        Sandbox { write: Vec::new(), hide: vec![stage.root().join("data")], network: Network::Closed };
+    let Sandboxed::None(why) = sandbox.available(&stage.roots) else { panic!("it can't be hidden") };
+    assert!(why.contains("is to be hidden") || why.contains("Landlock"), "{why}");
+    let config = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
+    let tool = tool(&shell_tools(config), "shell");
+    let intent = tool.intent(&json!({ "command": "make" }), stage.root(), &stage.roots).unwrap();
+    assert_eq!(intent.class, EffectClass::External);
+}
+
+#[tokio::test]
+async fn nobody_outside_gets_a_signal() {
+    let Some(fenced) = Fenced::new(Network::Open) else { return };
+    let mut other = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+    let output = fenced.run(&format!("kill -9 {}", other.id())).await;
+    let lived = other.try_wait().unwrap().is_none();
+    let _ = other.kill();
+    let _ = other.wait();
+    // Kernels before 6.12 don't tell signals apart.
+    assert!(lived || !output.content.contains("not permitted"), "{output:?}");
+    fenced.allows("sleep 1000 & kill $!").await;
+}
+
+#[tokio::test]
+async fn a_closed_net_is_closed_in_every_way() {
+    let (Some(closed), Some(open)) = (Fenced::new(Network::Closed), Fenced::new(Network::Open)) else {
+        return;
+    };
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (tcp_port, udp_port) = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
+    let commands =
+        [format!("exec 3<>/dev/tcp/127.0.0.1/{tcp_port}"), format!("echo x > /dev/udp/127.0.0.1/{udp_port}")];
+    for command in commands {
+        closed.refuses(&command, "Permission denied").await;
+        open.allows(&command).await;
+    }
+    let path = open.stage.root().join("socket");
+    let _listener = UnixListener::bind(&path).unwrap();
+    let connects =
+        format!("python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{}\")'", path.display());
+    if open.run(&connects).await.outcome == ToolOutcome::Ok {
+        closed.refuses(&connects, "Permission denied").await;
+    }
+    let class = |fenced: &Fenced, command: &str| {
+        let stage = &fenced.stage;
+        fenced.shell.intent(&json!({ "command": command }), stage.root(), &stage.roots).unwrap().class
+    };
+    assert_eq!(class(&closed, "make"), EffectClass::Workspace);
+    assert_eq!(class(&closed, "ls"), EffectClass::None);
+    assert_eq!(class(&open, "make"), EffectClass::External);
+    assert_eq!((closed.shell.class(), open.shell.class()), (EffectClass::Workspace, EffectClass::External));
+}
+
+#[tokio::test]
+async fn a_job_is_fenced_too() {
+    let Some(fenced) = Fenced::new(Network::Closed) else { return };
+    let line = json!({ "command": "echo x > ../outside; echo still; sleep 1000", "background": true });
+    let output = fenced.stage.call(&fenced.shell, line).await;
+    let call = output.facts[0].key.strip_prefix("job/").unwrap().to_owned();
+    let log: PathBuf = fenced.stage.spool.join(format!("{call}.log"));
+    let prints = async || std::fs::read_to_string(&log).unwrap().ends_with("still\n");
+    until("it prints", prints).await;
+    assert!(std::fs::read_to_string(&log).unwrap().contains("Permission denied"));
+    assert!(processes::end(None, &call));
+}
+
+#[tokio::test]
+async fn a_worktree_reaches_its_repository_and_no_other_folder() {
+    let Some(mut fenced) = Fenced::new(Network::Closed) else { return };
+    let repository = fenced.stage.root().with_file_name("repository");
+    let git = |arguments: &[&str]| {
+        let done =
+            Command::new("git").arg("-C").arg(&repository).args(arguments).stdout(Stdio::null()).status();
+        assert!(done.unwrap().success());
+    };
+    std::fs::create_dir(&repository).unwrap();
+    git(&["init", "-q", "."]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"]);
+    git(&["worktree", "add", "-q", "../tree"]);
+    let tree = repository.with_file_name("tree");
+    fenced.stage.roots = vec![tree.clone()];
+    fenced.allows("git -c user.name=a -c user.email=a@b commit -q --allow-empty -m y").await;
+    fenced.refuses("echo x > ../repository/file", "Permission denied").await;
+    // A link that a command has written itself opens nothing.
+    let lure = repository.with_file_name("lure");
+    std::fs::create_dir(&lure).unwrap();
+    std::fs::write(tree.join(".git"), format!("gitdir: {}\n", lure.display())).unwrap();
+    fenced.refuses("echo x > ../lure/file", "Permission denied").await;
+    assert_eq!(fenced.sandbox.available(&fenced.stage.roots), Sandboxed::Full);
+}

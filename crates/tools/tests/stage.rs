@@ -1,0 +1,173 @@
+//! What a tool stands on in tests: a folder, a spool, and a host that remembers what it is told.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::{BoxFuture, FutureExt as _};
+use retake_core::Fact;
+use retake_tools::{Asked, Call, Host, Output, Piece, Tool, processes};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+/// Whatever is waited for comes within this time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A host whose seconds are shorter than others'.
+pub(crate) struct Stand {
+    facts: Mutex<BTreeMap<String, String>>,
+    told: watch::Sender<String>,
+    stop: watch::Sender<bool>,
+    pub(crate) answer: Option<String>,
+    hurry: u32,
+}
+
+#[async_trait]
+impl Host for Stand {
+    async fn fact(&self, key: &str) -> Option<String> {
+        self.facts.lock().expect("nobody panics while it is held").get(key).cloned()
+    }
+
+    async fn facts(&self, prefix: &str) -> Vec<Fact> {
+        let facts = self.facts.lock().expect("nobody panics while it is held");
+        let wanted = facts.iter().filter(|(key, _)| key.starts_with(prefix));
+        wanted.map(|(key, value)| Fact::new(key, value)).collect()
+    }
+
+    async fn ask(&self, question: Asked) -> Option<String> {
+        self.answer
+            .as_ref()
+            .map(|answer| format!("{} {} {answer}", question.question, question.choices.join("/")))
+    }
+
+    async fn tell(&self, piece: Piece) {
+        self.told.send_modify(|told| told.push_str(&piece.text));
+    }
+
+    async fn stopped(&self) {
+        let mut stop = self.stop.subscribe();
+        if stop.wait_for(|stop| *stop).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        tokio::time::sleep(time / self.hurry).boxed()
+    }
+}
+
+/// A conversation with its folder.
+pub(crate) struct Stage {
+    pub(crate) host: Arc<Stand>,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) spool: PathBuf,
+    calls: Mutex<u32>,
+    _folder: TempDir,
+}
+
+impl Stage {
+    /// A new one, in the system's temporary folder.
+    pub(crate) fn new() -> Self {
+        Self::of(tempfile::tempdir().expect("a folder"), 1)
+    }
+
+    /// One whose time goes ten times as fast.
+    pub(crate) fn quick() -> Self {
+        Self::of(tempfile::tempdir().expect("a folder"), 10)
+    }
+
+    /// One that is not in a temporary folder, which everybody may write.
+    pub(crate) fn apart() -> Self {
+        Self::of(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"), 1)
+    }
+
+    fn of(folder: TempDir, hurry: u32) -> Self {
+        let path = folder.path().canonicalize().expect("it is there");
+        let (root, spool) = (path.join("work"), path.join("data/spool"));
+        std::fs::create_dir(&root).expect("a folder");
+        let host = Stand {
+            facts: Mutex::default(),
+            told: watch::Sender::new(String::new()),
+            stop: watch::Sender::new(false),
+            answer: None,
+            hurry,
+        };
+        Self { host: Arc::new(host), roots: vec![root], spool, calls: Mutex::new(0), _folder: folder }
+    }
+
+    /// The first root.
+    pub(crate) fn root(&self) -> &Path {
+        &self.roots[0]
+    }
+
+    /// A call of a tool, with an id that no other has.
+    pub(crate) fn prepare(&self, arguments: Value) -> Call {
+        let mut calls = self.calls.lock().expect("nobody panics while it is held");
+        *calls += 1;
+        let folder = self
+            .root()
+            .parent()
+            .and_then(Path::file_name)
+            .expect("it is below one")
+            .to_string_lossy()
+            .into_owned();
+        Call {
+            id: format!("{}{calls:08}", folder.trim_start_matches('.')),
+            arguments,
+            roots: self.roots.clone(),
+            spool: self.spool.clone(),
+            host: self.host.clone(),
+        }
+    }
+
+    /// Calls a tool; the facts of its answer hold from then on. Its processes are gone, unless it says otherwise.
+    pub(crate) async fn call(&self, tool: &Arc<dyn Tool>, arguments: Value) -> Output {
+        let call = self.prepare(arguments);
+        let id = call.id.clone();
+        let output = tokio::time::timeout(PATIENCE, tool.call(call)).await.expect("it never ended");
+        assert_eq!(!processes::alive(&id).is_empty(), output.lives, "{}", output.content);
+        for fact in &output.facts {
+            self.host
+                .facts
+                .lock()
+                .expect("nobody panics while it is held")
+                .insert(fact.key.clone(), fact.value.clone());
+        }
+        output
+    }
+
+    /// What was told so far.
+    pub(crate) fn told(&self) -> String {
+        self.host.told.borrow().clone()
+    }
+
+    /// Waits until these words were told.
+    pub(crate) async fn hears(&self, words: &str) {
+        let mut told = self.host.told.subscribe();
+        let heard = tokio::time::timeout(PATIENCE, told.wait_for(|told| told.contains(words))).await;
+        assert!(heard.is_ok(), "never heard {words:?}");
+    }
+
+    /// Stops the call that goes on.
+    pub(crate) fn stop(&self) {
+        self.host.stop.send_replace(true);
+    }
+}
+
+/// The tool of that name.
+pub(crate) fn tool(tools: &[Arc<dyn Tool>], name: &str) -> Arc<dyn Tool> {
+    Arc::clone(tools.iter().find(|tool| tool.name() == name).expect("a tool of that name"))
+}
+
+/// Waits until something holds, within bounds.
+pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let waits = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, waits).await.is_ok(), "never: {what}");
+}

@@ -1,0 +1,133 @@
+//! MCP servers: what is asked about them and what is told. Must never hold a value of a variable or a header in a reply.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Names the servers of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpOf {
+    /// The folder, absolute.
+    pub folder: String,
+    /// Only this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+}
+
+/// A server that is to be added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpAdd {
+    /// Its name.
+    pub name: String,
+    /// How it is reached.
+    #[serde(flatten)]
+    pub way: McpWay,
+}
+
+/// How a server is reached; `${VAR}` stands for a variable of the environment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum McpWay {
+    /// By a program that is started.
+    Command {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        #[serde(default)]
+        args: Vec<String>,
+        /// Variables that it is given besides.
+        #[serde(default)]
+        env: BTreeMap<String, String>,
+    },
+    /// At an address.
+    Url {
+        /// The address.
+        url: String,
+        /// Headers of every request.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// A server that is to be taken out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpRemove {
+    /// Its name.
+    pub name: String,
+}
+
+/// A server that may be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpAllow {
+    /// The folder of the project that names it, absolute.
+    pub folder: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// Servers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpServers {
+    /// They, in the order of their names.
+    pub servers: Vec<McpServer>,
+    /// What is wrong with the files that name them, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpServer {
+    /// Its name.
+    pub name: String,
+    /// Who names it: `user` or `project`.
+    pub origin: String,
+    /// Its command line or its address, as its file says.
+    pub way: String,
+    /// How it is.
+    pub state: McpState,
+    /// Why it can't be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How many tools it offers.
+    pub tools: u64,
+    /// What should be known of it, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpState {
+    /// It is being started.
+    Starting,
+    /// Its tools can be called.
+    Ready,
+    /// It can't be used.
+    Failed,
+    /// A project names it, and nobody has given leave yet.
+    NeedsLeave,
+    /// Its entry says that it is not to be used.
+    Disabled,
+}
+
+/// Tools of servers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpTools {
+    /// They, in the order of their servers.
+    pub tools: Vec<McpTool>,
+}
+
+/// A tool of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpTool {
+    /// The name that the model says.
+    pub name: String,
+    /// Its server.
+    pub server: String,
+    /// What it does, as its server says.
+    pub about: String,
+    /// Whether its server says that it only reads.
+    pub reads: bool,
+}
