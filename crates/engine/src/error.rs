@@ -101,12 +101,7 @@ impl From<StoreError> for EngineError {
             StoreError::Refused(refusal) => return refused(refusal),
             StoreError::StaleFiles(_) | StoreError::Unsettled | StoreError::NothingToDo => of_files(&error),
             StoreError::Runs(refusal) => of_runs(*refusal),
-            StoreError::CallBegun(_) => {
-                (Kind::Refused, "call_begun", "give each call a name of its own".into())
-            }
-            StoreError::UnknownCall(_) => {
-                (Kind::NotFound, "unknown_call", "write a call down before it runs".into())
-            }
+            StoreError::CallBegun(_) | StoreError::UnknownCall(_) => of_calls(&error),
             StoreError::UnknownConversation(_) => (
                 Kind::NotFound,
                 "unknown_conversation",
@@ -154,12 +149,7 @@ impl From<StoreError> for EngineError {
                 "broken",
                 "put a backup in its place, or move it away; nothing was touched".into(),
             ),
-            StoreError::TakenOver => {
-                (Kind::Storage, "taken_over", "close this one, or close the other one and start again".into())
-            }
-            StoreError::Held { .. } => {
-                (Kind::Storage, "held", "close that one first, or use another --data-dir".into())
-            }
+            StoreError::TakenOver | StoreError::Held { .. } => of_owners(&error),
             StoreError::Newer { .. } => {
                 (Kind::Storage, "newer", "install a newer Retake; nothing was touched".into())
             }
@@ -213,6 +203,24 @@ impl From<WorktreeError> for EngineError {
         };
         let cause = error.source().map(|cause| chain(cause).into());
         Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, error.to_string()) }
+    }
+}
+
+/// What a store says of calls.
+fn of_calls(error: &StoreError) -> (Kind, &'static str, Hint) {
+    match error {
+        StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call a name of its own".into()),
+        _ => (Kind::NotFound, "unknown_call", "write a call down before it runs".into()),
+    }
+}
+
+/// What a store says of another owner.
+fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
+    match error {
+        StoreError::TakenOver => {
+            (Kind::Storage, "taken_over", "close this one, or close the other one and start again".into())
+        }
+        _ => (Kind::Storage, "held", "close that one first, or use another --data-dir".into()),
     }
 }
 

@@ -6,8 +6,13 @@ use std::time::Duration;
 
 use retake_core::Time;
 use retake_store::{Keeper, Sqlite};
+use retake_tools::{
+    FetchConfig, Network, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, shell_tools,
+    todo_tool,
+};
 use retake_worktree::Rules;
 
+use crate::agent::AgentConfig;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, Parts};
 use crate::error::Result;
@@ -29,6 +34,8 @@ pub struct OpenRequest {
     pub mcp: McpFiles,
     /// The settings.
     pub settings: Settings,
+    /// Their file; it need not be there.
+    pub config_file: PathBuf,
     /// Where keys may be.
     pub environment: Environment,
     /// The name of the person who types.
@@ -46,12 +53,13 @@ impl Engine {
         let store = Arc::new(Keeper::start(opened.readers, opened.writer)?);
         let system_prompt = request.settings.system_prompt.clone();
         let keep = request.settings.keep;
+        let agent = agent(&request);
         let models =
             Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
         let models = Arc::new(models);
         let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
         let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
-        let (mcp, agent) = (Some(request.mcp), None);
+        let (mcp, agent) = (Some(request.mcp), Some(agent));
         let parts =
             Parts { store, clock, random, models, system_prompt, user: request.user, files, mcp, agent };
         let engine = Self::start(parts).await?;
@@ -59,5 +67,30 @@ impl Engine {
         notices.extend(engine.settle_files().await?);
         engine.keep_house();
         Ok((engine, notices))
+    }
+}
+
+/// How often a model is asked in one run at most: more than any honest piece of work takes.
+const STEPS: u32 = 200;
+
+/// What the agent of this data directory can do, and may.
+fn agent(request: &OpenRequest) -> AgentConfig {
+    let settings = &request.settings;
+    let network = if settings.network { Network::Open } else { Network::Closed };
+    let sandbox = Sandbox { write: settings.roots.clone(), hide: vec![request.data_dir.clone()], network };
+    let shell = ShellConfig { sandbox: settings.sandbox.then_some(sandbox), ..ShellConfig::default() };
+    let mut tools = Toolbox::default();
+    let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
+    for tool in file_tools().into_iter().chain(shell_tools(shell)).chain(own) {
+        assert!(tools.add(tool), "BUG: two tools have one name");
+    }
+    AgentConfig {
+        tools,
+        spool: request.data_dir.join("output"),
+        permission: settings.permission.clone(),
+        steer: settings.steering,
+        roots: settings.roots.clone(),
+        limit: STEPS,
+        settings: Some(request.config_file.clone()),
     }
 }

@@ -10,6 +10,7 @@ mod close;
 mod drive;
 mod event;
 mod host;
+mod opening;
 mod queue;
 mod recover;
 mod scene;
@@ -31,6 +32,7 @@ use crate::model::Choice;
 
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
+pub(crate) use opening::Changed;
 
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +132,8 @@ struct Ground {
     by: Option<By>,
     /// What the run may do besides.
     permit: Permit,
+    /// What whoever asks should know.
+    notices: Vec<String>,
 }
 
 impl Engine {
@@ -237,13 +241,18 @@ impl Engine {
         let RunRequest { start, seen, by, .. } = request;
         match start {
             Start::Say(parts, seen) => {
+                let mut notices = self.open_turn(conversation).await?;
+                let (parts, of_mentions) = self.with_mentions(conversation, parts).await?;
+                notices.extend(of_mentions);
                 let say = SayRequest { seen, ..self.prompt(parts, by) };
                 let receipt = self.say(conversation, say).await?;
-                self.on_prompt(conversation, receipt, None).await
+                Ok(Ground { notices, ..self.on_prompt(conversation, receipt, None).await? })
             }
             Start::Edit(entry, parts) => {
+                let (parts, notices) = self.with_mentions(conversation, parts).await?;
                 let (moved, said) = self.reword(conversation, entry, parts, seen, by).await?;
-                self.on_prompt(conversation, said, moved.ops.last().map(|no| Step::Op(*no))).await
+                let step = moved.ops.last().map(|no| Step::Op(*no));
+                Ok(Ground { notices, ..self.on_prompt(conversation, said, step).await? })
             }
             Start::Retry(entry) => {
                 let retry = Apply { action: Action::Retry(entry), seen, by };
@@ -302,6 +311,7 @@ impl Engine {
             failed: None,
             by: None,
             permit: Permit::default(),
+            notices: Vec::new(),
         })
     }
 
@@ -315,6 +325,7 @@ impl Engine {
             failed: None,
             by,
             permit: Permit::default(),
+            notices: Vec::new(),
         })
     }
 

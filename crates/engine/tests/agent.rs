@@ -24,7 +24,8 @@ use retake_engine::store::{Action, Apply, Keeper, PageRequest, Reading, Sqlite, 
 use retake_engine::tools::{Toolbox, file_tools};
 use retake_engine::worktree::Rules;
 use retake_engine::{
-    AgentConfig, Decision, Ended, Engine, FilesConfig, FilesWish, Keep, Parts, Permit, RunEvent, RunRequest, Start,
+    AgentConfig, Decision, Ended, Engine, FilesConfig, FilesWish, Keep, Parts, Permit, RunEvent, RunRequest,
+    Start,
 };
 use tempfile::TempDir;
 
@@ -131,7 +132,14 @@ impl Desk {
     }
 
     fn request(&self, start: Start) -> RunRequest {
-        RunRequest { start, model: None, steer: None, permit: Permit::default(), seen: Seen::Anything, by: self.engine.by(None) }
+        RunRequest {
+            start,
+            model: None,
+            steer: None,
+            permit: Permit::default(),
+            seen: Seen::Anything,
+            by: self.engine.by(None),
+        }
     }
 
     async fn run(&self, start: Start) -> BoxStream<'static, RunEvent> {

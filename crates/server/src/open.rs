@@ -44,6 +44,7 @@ pub async fn open(options: Options) -> Result<(Arc<dyn Client>, Vec<String>), Pr
         data_dir: options.data_dir,
         wait_for_owner: options.wait_for_owner,
         settings: settings.clone(),
+        config_file: options.config_file.clone(),
         environment: Environment::process(),
         user: options.user,
         home: options.home,

@@ -97,7 +97,15 @@ async fn every_request_is_answered_as_its_documentation_says() {
 async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clone {
     use futures::FutureExt;
     let start = RunStart::Say { parts: vec![Part::text("go on")], seen: None, steer: None };
-    let run = Run { conversation: of.into(), folder: None, start, model: None, permit: Default::default(), head: None, request_id: None };
+    let run = Run {
+        conversation: of.into(),
+        folder: None,
+        start,
+        model: None,
+        permit: Default::default(),
+        head: None,
+        request_id: None,
+    };
     let mut events = desk.client.run(run).await.expect("started");
     assert!(matches!(events.next().await, Some(RunEvent::Started { .. })));
     async move {

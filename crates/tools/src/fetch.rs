@@ -115,6 +115,11 @@ impl Fetch {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("retake/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
+            // Whatever others build reqwest with: what is small when it is sent is then small when it is read.
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
             .connect_timeout(CONNECT);
         if !self.config.private {
             builder = builder.dns_resolver(Arc::new(Guard::of(url)?));

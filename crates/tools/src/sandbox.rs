@@ -1,8 +1,8 @@
-//! A fence around commands: what they may write, what they can't read, whether they reach the net.
+//! The sandbox of commands: what they may write, what they can't read, whether they reach the net.
 //!
-//! Files are fenced by Landlock, the net by Landlock and by a seccomp filter that refuses to make sockets: Landlock alone
-//! knows TCP only. Both hold for a thread and for whatever it starts, for good: a thread of its own is fenced, starts the
-//! command, and ends. Nothing here ever fences Retake itself. What the kernel can't fence: changes of modes, owners and times
+//! Files are confined by Landlock, the net by Landlock and by a seccomp filter that refuses to make sockets: Landlock alone
+//! knows TCP only. Both hold for a thread and for whatever it starts, for good: a thread of its own is confined, starts the
+//! command, and ends. Nothing here ever confines Retake itself. What the kernel can't hold back: changes of modes, owners and times
 //! of files that stay readable.
 
 mod rules;
@@ -39,7 +39,7 @@ pub enum Network {
 pub enum Sandboxed {
     /// All of it.
     Full,
-    /// Files are fenced; the net is open, although it was to be closed.
+    /// Files are confined; the net is open, although it was to be closed.
     FilesOnly,
     /// It is not to be relied on, and why.
     None(String),
@@ -51,8 +51,11 @@ impl Sandbox {
         if let Err(why) = rules::files() {
             return Sandboxed::None(why);
         }
-        let fence = self.fence(roots, &[]);
-        let hidden = fence.hide.iter().find(|hidden| fence.write.iter().any(|open| hidden.starts_with(open)));
+        let confinement = self.confinement(roots, &[]);
+        let hidden = confinement
+            .hide
+            .iter()
+            .find(|hidden| confinement.write.iter().any(|open| hidden.starts_with(open)));
         if let Some(hidden) = hidden {
             let why =
                 format!("{} is to be hidden, and below a folder that commands may write", hidden.display());
@@ -64,14 +67,14 @@ impl Sandbox {
         }
     }
 
-    /// The fence for commands that work in these folders, and write these files beside.
-    pub(crate) fn fence(&self, roots: &[PathBuf], files: &[PathBuf]) -> Fence {
+    /// The sandbox for commands that work in these folders, and write these files beside.
+    pub(crate) fn confinement(&self, roots: &[PathBuf], files: &[PathBuf]) -> Confinement {
         let temporary =
             ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
         let repositories = roots.iter().flat_map(|root| rules::repository_of(root));
         let write = roots.iter().chain(&self.write).cloned().chain(temporary).chain(repositories);
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-        Fence {
+        Confinement {
             write: write.map(real).collect(),
             files: files.to_vec(),
             hide: self.hide.iter().cloned().map(real).collect(),
@@ -80,21 +83,21 @@ impl Sandbox {
     }
 }
 
-/// Whether this machine fences files at all.
+/// Whether this machine confines files at all.
 pub(crate) fn is_there() -> bool {
     rules::files().is_ok()
 }
 
 /// A sandbox for one command.
-pub(crate) struct Fence {
+pub(crate) struct Confinement {
     write: Vec<PathBuf>,
     files: Vec<PathBuf>,
     hide: Vec<PathBuf>,
     network: Network,
 }
 
-impl Fence {
-    /// Starts a command inside; without files fenced nothing is started.
+impl Confinement {
+    /// Starts a command inside; without files confined nothing is started.
     pub(crate) async fn spawn(self, mut command: Command) -> io::Result<Child> {
         let runtime = tokio::runtime::Handle::current();
         let (done, started) = oneshot::channel();
@@ -104,7 +107,7 @@ impl Fence {
             // Who waits for it may have gone: the child is then reaped by the runtime.
             drop(done.send(child));
         };
-        std::thread::Builder::new().name("fenced".into()).spawn(within)?;
+        std::thread::Builder::new().name("confined".into()).spawn(within)?;
         started.await.map_err(io::Error::other)?
     }
 }

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use class::{Fenced, class_of};
+pub use class::{Confined, class_of};
 
 use self::follow::Line;
 
@@ -38,7 +38,7 @@ const MOST_S: u64 = 600;
 /// How commands are run.
 #[derive(Clone, Debug)]
 pub struct ShellConfig {
-    /// What they are fenced by; nothing, without.
+    /// What they are confined by; nothing, without.
     pub sandbox: Option<Sandbox>,
     /// A command that has more processes than that is ended.
     pub processes: usize,
@@ -80,12 +80,13 @@ struct ShellTool {
 }
 
 fn about(sandbox: Option<&Sandbox>) -> String {
-    let fence = match sandbox {
-        None => "",
-        Some(Sandbox { network: Network::Open, .. }) => {
+    let held = sandbox.map(|sandbox| (sandbox.available(&[]), sandbox.network));
+    let confinement = match held {
+        None | Some((Sandboxed::None(_), _)) => "",
+        Some((Sandboxed::FilesOnly, _) | (_, Network::Open)) => {
             " It can write only in the workspace and in temporary folders."
         }
-        Some(Sandbox { network: Network::Closed, .. }) => {
+        Some((Sandboxed::Full, Network::Closed)) => {
             " It can write only in the workspace and in temporary folders, and can't reach the network or this machine's \
              servers."
         }
@@ -95,16 +96,16 @@ fn about(sandbox: Option<&Sandbox>) -> String {
          command begins where this one ended, as long as that is in the workspace; variables are not kept. Nobody can \
          type: standard input is empty. Variables that hold secrets (names that end in _API_KEY, _TOKEN, _SECRET, \
          _ACCESS_KEY or _PASSWORD) are not passed on. Long output is cut in the middle, and kept whole in a file that is \
-         named.{fence}"
+         named.{confinement}"
     )
 }
 
 impl ShellTool {
-    fn fenced(&self, roots: &[PathBuf]) -> Fenced {
-        let is_fenced = self.config.sandbox.as_ref().is_some_and(|sandbox| {
+    fn confined(&self, roots: &[PathBuf]) -> Confined {
+        let is_confined = self.config.sandbox.as_ref().is_some_and(|sandbox| {
             sandbox.network == Network::Closed && sandbox.available(roots) == Sandboxed::Full
         });
-        if is_fenced { Fenced::Yes } else { Fenced::No }
+        if is_confined { Confined::Yes } else { Confined::No }
     }
 
     /// The sandbox, where the kernel has one; that it is less than asked for is in the class, and so in what was asked.
@@ -169,9 +170,9 @@ impl Tool for ShellTool {
     }
 
     fn class(&self) -> EffectClass {
-        match self.fenced(&[]) {
-            Fenced::Yes => EffectClass::Workspace,
-            Fenced::No => EffectClass::External,
+        match self.confined(&[]) {
+            Confined::Yes => EffectClass::Workspace,
+            Confined::No => EffectClass::External,
         }
     }
 
@@ -180,7 +181,7 @@ impl Tool for ShellTool {
         if given.command.trim().is_empty() {
             return Err("there is no command in `command`".to_owned());
         }
-        let class = match class_of(&given.command, roots, self.fenced(roots)) {
+        let class = match class_of(&given.command, roots, self.confined(roots)) {
             // A job is there to stay.
             EffectClass::None if given.background => EffectClass::Workspace,
             class => class,

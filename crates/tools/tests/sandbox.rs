@@ -1,4 +1,4 @@
-//! Fenced commands. Where the kernel has no fence, it is said so, and nothing else is asserted.
+//! Confined commands. Where the kernel can't, it is said so, and nothing else is asserted.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
@@ -7,20 +7,20 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use retake_core::{EffectClass, ToolOutcome};
-use retake_tools::{Network, Output, Sandbox, Sandboxed, ShellConfig, Tool, processes, shell_tools};
+use retake_tools::{Network, Output, Sandbox, Sandboxed, ShellConfig, Tool, shell_tools};
 use serde_json::json;
 
 use crate::stage::{Stage, tool, until};
 
-/// A conversation in a folder that not everybody may write, with a fenced shell.
-struct Fenced {
+/// A conversation in a folder that not everybody may write, with a confined shell.
+struct Confined {
     stage: Stage,
     shell: Arc<dyn Tool>,
     sandbox: Sandbox,
 }
 
-impl Fenced {
-    /// Nothing, where the kernel has no fence, which it must say.
+impl Confined {
+    /// Nothing, where the kernel can't, which it must say.
     fn new(network: Network) -> Option<Self> {
         let stage = Stage::apart();
         let hide = vec![stage.root().with_file_name("data")];
@@ -55,8 +55,8 @@ impl Fenced {
 
 #[tokio::test]
 async fn nothing_is_written_outside() {
-    let Some(fenced) = Fenced::new(Network::Open) else { return };
-    let outside = fenced.stage.root().with_file_name("outside");
+    let Some(confined) = Confined::new(Network::Open) else { return };
+    let outside = confined.stage.root().with_file_name("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("kept"), "kept").unwrap();
     let denied = "Permission denied";
@@ -69,19 +69,19 @@ async fn nothing_is_written_outside() {
         "bash -c 'bash -c \"echo x > ../outside/new\"'",
         "ln -s ../outside link; echo x > link/new",
     ] {
-        fenced.refuses(command, denied).await;
+        confined.refuses(command, denied).await;
     }
-    fenced.refuses("mv ../outside/kept .", "").await;
-    fenced.refuses("ln ../outside/kept hard", "").await;
+    confined.refuses("mv ../outside/kept .", "").await;
+    confined.refuses("ln ../outside/kept hard", "").await;
     assert_eq!(std::fs::read_to_string(outside.join("kept")).unwrap(), "kept");
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
-    // It is the command's fence, not ours.
+    // It is the command that is confined, not we.
     std::fs::write(outside.join("ours"), "").unwrap();
 }
 
 #[tokio::test]
 async fn inside_all_is_as_ever() {
-    let Some(fenced) = Fenced::new(Network::Closed) else { return };
+    let Some(confined) = Confined::new(Network::Closed) else { return };
     for command in [
         "mkdir -p a/b && echo x > a/b/c && mv a/b/c d && rm d && ln -s a link && ls -l",
         "echo x >> /dev/null && echo x > /dev/stderr && cat /dev/zero | head -c 3 > zeros",
@@ -89,23 +89,23 @@ async fn inside_all_is_as_ever() {
         "cat ../outside.txt 2>/dev/null || cat /etc/passwd > /dev/null && ls /",
         "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log --oneline",
     ] {
-        fenced.allows(command).await;
+        confined.allows(command).await;
     }
-    assert_eq!(fenced.run("cd a").await.facts.len(), 1, "the folder is kept");
+    assert_eq!(confined.run("cd a").await.facts.len(), 1, "the folder is kept");
 }
 
 #[tokio::test]
 async fn what_is_hidden_is_not_read() {
-    let Some(fenced) = Fenced::new(Network::Open) else { return };
-    let data = fenced.stage.root().with_file_name("data");
+    let Some(confined) = Confined::new(Network::Open) else { return };
+    let data = confined.stage.root().with_file_name("data");
     std::fs::create_dir_all(&data).unwrap();
     std::fs::write(data.join("secret"), "secret").unwrap();
     std::fs::write(data.with_file_name("beside"), "beside").unwrap();
-    fenced.refuses("cat ../data/secret", "Permission denied").await;
-    fenced.refuses("ln -s ../data/secret link; cat link", "Permission denied").await;
-    assert_eq!(fenced.run("cat ../beside").await.content, "beside\n[exit code 0]");
+    confined.refuses("cat ../data/secret", "Permission denied").await;
+    confined.refuses("ln -s ../data/secret link; cat link", "Permission denied").await;
+    assert_eq!(confined.run("cat ../beside").await.content, "beside\n[exit code 0]");
     // What the host was started with may hold secrets.
-    fenced.refuses(&format!("cat /proc/{}/environ", std::process::id()), "Permission denied").await;
+    confined.refuses(&format!("cat /proc/{}/environ", std::process::id()), "Permission denied").await;
 }
 
 #[tokio::test]
@@ -123,20 +123,23 @@ async fn what_can_not_be_hidden_is_said() {
 
 #[tokio::test]
 async fn nobody_outside_gets_a_signal() {
-    let Some(fenced) = Fenced::new(Network::Open) else { return };
+    let Some(confined) = Confined::new(Network::Open) else { return };
     let mut other = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
-    let output = fenced.run(&format!("kill -9 {}", other.id())).await;
+    let output = confined.run(&format!("kill -9 {}", other.id())).await;
     let lived = other.try_wait().unwrap().is_none();
     let _ = other.kill();
     let _ = other.wait();
     // Kernels before 6.12 don't tell signals apart.
-    assert!(lived || !output.content.contains("not permitted"), "{output:?}");
-    fenced.allows("sleep 1000 & kill $!").await;
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split('.').map(|number| number.parse::<u32>().unwrap_or_default());
+    let tells_apart = (numbers.next(), numbers.next()) >= (Some(6), Some(12));
+    assert_eq!(lived, tells_apart, "{output:?}");
+    confined.allows("sleep 1000 & kill $!").await;
 }
 
 #[tokio::test]
 async fn a_closed_net_is_closed_in_every_way() {
-    let (Some(closed), Some(open)) = (Fenced::new(Network::Closed), Fenced::new(Network::Open)) else {
+    let (Some(closed), Some(open)) = (Confined::new(Network::Closed), Confined::new(Network::Open)) else {
         return;
     };
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -155,9 +158,9 @@ async fn a_closed_net_is_closed_in_every_way() {
     if open.run(&connects).await.outcome == ToolOutcome::Ok {
         closed.refuses(&connects, "Permission denied").await;
     }
-    let class = |fenced: &Fenced, command: &str| {
-        let stage = &fenced.stage;
-        fenced.shell.intent(&json!({ "command": command }), stage.root(), &stage.roots).unwrap().class
+    let class = |confined: &Confined, command: &str| {
+        let stage = &confined.stage;
+        confined.shell.intent(&json!({ "command": command }), stage.root(), &stage.roots).unwrap().class
     };
     assert_eq!(class(&closed, "make"), EffectClass::Workspace);
     assert_eq!(class(&closed, "ls"), EffectClass::None);
@@ -166,22 +169,21 @@ async fn a_closed_net_is_closed_in_every_way() {
 }
 
 #[tokio::test]
-async fn a_job_is_fenced_too() {
-    let Some(fenced) = Fenced::new(Network::Closed) else { return };
+async fn a_job_is_confined_too() {
+    let Some(confined) = Confined::new(Network::Closed) else { return };
     let line = json!({ "command": "echo x > ../outside; echo still; sleep 1000", "background": true });
-    let output = fenced.stage.call(&fenced.shell, line).await;
+    let output = confined.stage.call(&confined.shell, line).await;
     let call = output.facts[0].key.strip_prefix("job/").unwrap().to_owned();
-    let log: PathBuf = fenced.stage.spool.join(format!("{call}.log"));
+    let log: PathBuf = confined.stage.spool.join(format!("{call}.log"));
     let prints = async || std::fs::read_to_string(&log).unwrap().ends_with("still\n");
     until("it prints", prints).await;
     assert!(std::fs::read_to_string(&log).unwrap().contains("Permission denied"));
-    assert!(processes::end(None, &call));
 }
 
 #[tokio::test]
 async fn a_worktree_reaches_its_repository_and_no_other_folder() {
-    let Some(mut fenced) = Fenced::new(Network::Closed) else { return };
-    let repository = fenced.stage.root().with_file_name("repository");
+    let Some(mut confined) = Confined::new(Network::Closed) else { return };
+    let repository = confined.stage.root().with_file_name("repository");
     let git = |arguments: &[&str]| {
         let done =
             Command::new("git").arg("-C").arg(&repository).args(arguments).stdout(Stdio::null()).status();
@@ -192,13 +194,13 @@ async fn a_worktree_reaches_its_repository_and_no_other_folder() {
     git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"]);
     git(&["worktree", "add", "-q", "../tree"]);
     let tree = repository.with_file_name("tree");
-    fenced.stage.roots = vec![tree.clone()];
-    fenced.allows("git -c user.name=a -c user.email=a@b commit -q --allow-empty -m y").await;
-    fenced.refuses("echo x > ../repository/file", "Permission denied").await;
+    confined.stage.roots = vec![tree.clone()];
+    confined.allows("git -c user.name=a -c user.email=a@b commit -q --allow-empty -m y").await;
+    confined.refuses("echo x > ../repository/file", "Permission denied").await;
     // A link that a command has written itself opens nothing.
     let lure = repository.with_file_name("lure");
     std::fs::create_dir(&lure).unwrap();
     std::fs::write(tree.join(".git"), format!("gitdir: {}\n", lure.display())).unwrap();
-    fenced.refuses("echo x > ../lure/file", "Permission denied").await;
-    assert_eq!(fenced.sandbox.available(&fenced.stage.roots), Sandboxed::Full);
+    confined.refuses("echo x > ../lure/file", "Permission denied").await;
+    assert_eq!(confined.sandbox.available(&confined.stage.roots), Sandboxed::Full);
 }

@@ -65,7 +65,17 @@ pub(crate) struct Stage {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) spool: PathBuf,
     calls: Mutex<u32>,
+    /// Calls that left processes behind.
+    left: Mutex<Vec<String>>,
     _folder: TempDir,
+}
+
+impl Drop for Stage {
+    /// However a test ends, nothing runs on.
+    fn drop(&mut self) {
+        let left = self.left.get_mut().map(std::mem::take).unwrap_or_default();
+        left.iter().for_each(|call| assert!(processes::end(None, call) || std::thread::panicking()));
+    }
 }
 
 impl Stage {
@@ -95,7 +105,14 @@ impl Stage {
             answer: None,
             hurry,
         };
-        Self { host: Arc::new(host), roots: vec![root], spool, calls: Mutex::new(0), _folder: folder }
+        Self {
+            host: Arc::new(host),
+            roots: vec![root],
+            spool,
+            calls: Mutex::new(0),
+            left: Mutex::default(),
+            _folder: folder,
+        }
     }
 
     /// The first root.
@@ -128,6 +145,9 @@ impl Stage {
         let call = self.prepare(arguments);
         let id = call.id.clone();
         let output = tokio::time::timeout(PATIENCE, tool.call(call)).await.expect("it never ended");
+        if output.lives {
+            self.left.lock().expect("nobody panics while it is held").push(id.clone());
+        }
         assert_eq!(!processes::alive(&id).is_empty(), output.lives, "{}", output.content);
         for fact in &output.facts {
             self.host

@@ -3,16 +3,17 @@
 
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, EntryId, FilePath, Grade};
+use retake_core::{ConversationId, EntryId, Fact, FilePath, Grade};
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
 use retake_tools::processes;
-use retake_worktree::{GitState, Permission, Sweep};
+use retake_worktree::{GitState, Known, Permission, Sweep};
 
 use super::attribute::Attributed;
 use super::git;
 use super::workspace::{Held, accept, is_alive, see};
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
+use crate::run::Changed;
 
 /// A call that may be changing a folder.
 #[derive(Debug)]
@@ -65,6 +66,28 @@ impl Engine {
         self.store().begin_call(open.clone()).await?;
         before.held.calls.begin(open);
         Ok(Around { id, conversation, entry, workspace, git: before.git.take() })
+    }
+
+    /// Looks at the whole folder at the beginning of a turn. Of the versions of files that these facts tell, those come back that
+    /// are not there any more. What is not covered is not known.
+    pub(crate) async fn changed_since(
+        &self,
+        conversation: ConversationId,
+        read: Vec<Fact>,
+    ) -> Result<Vec<Changed>> {
+        let before = self.before_call(conversation, Sweep::Whole).await?;
+        let changed = |fact: Fact| {
+            let path = PathBuf::from(fact.key.strip_prefix("read/")?);
+            let path = below(&before.held, &[path]).pop()?;
+            let is_there = match before.held.tree.known(&path) {
+                Known::Is(record) if record.hash().is_some_and(|hash| hash.to_string() == fact.value) => None,
+                Known::Is(_) => Some(true),
+                Known::Absent => Some(false),
+                Known::NotCovered(_) => None,
+            };
+            is_there.map(|is_there| Changed { key: fact.key, is_there })
+        };
+        Ok(read.into_iter().filter_map(changed).collect())
     }
 
     /// A call is about to begin, that may change the conversation's folder.

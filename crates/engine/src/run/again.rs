@@ -81,6 +81,7 @@ impl Engine {
         let answering: Answering = self.store().answering(conversation).await?;
         let stopped = moved.into_iter().collect();
         Ok(Ground {
+            notices: Vec::new(),
             receipt: Some(receipt),
             answering,
             stopped,

@@ -80,7 +80,7 @@ impl Driver {
         let snapshot = self.engine.store().snapshot(conversation).await?;
         let siblings = snapshot.conversation().tree.children(self.answering().tip).len();
         Ok(Prompt {
-            system: self.engine.parts().system_prompt.clone(),
+            system: self.scene.system.clone(),
             messages,
             tools: self.scene.tools.all().map(|tool| ToolSpec::of(&**tool)).collect(),
             variant: u32::try_from(siblings).unwrap_or(u32::MAX),

@@ -53,6 +53,8 @@ pub(super) struct Driver {
     pub(super) answer: Option<EntryId>,
     /// What went wrong.
     pub(super) error: Option<EngineError>,
+    /// Another run waits behind this one.
+    waits_behind: bool,
 }
 
 impl Driver {
@@ -85,20 +87,26 @@ impl Driver {
             stored: None,
             answer: None,
             error: None,
+            waits_behind: false,
         }
     }
 
     /// Runs to the end. Every way out is an `Ended`.
     pub(super) async fn run(mut self) {
         self.events.send(RunEvent::Started(self.ground.receipt.clone(), self.model.clone())).await;
+        for notice in std::mem::take(&mut self.ground.notices) {
+            self.events.send(RunEvent::Notice(notice)).await;
+        }
         let end = self.work().await;
         let ended = self.close(end).await;
-        let (engine, conversation) = (Arc::clone(&self.engine), self.claim.conversation());
-        let events = self.events.clone();
-        // Freed before the last event, so that whoever waits for it can go on at once.
-        drop(self);
+        let Self { engine, claim, events, waits_behind, .. } = self;
+        // Handed on or freed before the last event, so that whoever waits for it can go on at once.
+        if waits_behind {
+            engine.next_claimed(claim).await;
+        } else {
+            drop(claim);
+        }
         events.send(RunEvent::Ended(ended)).await;
-        engine.next_run(conversation).await;
     }
 
     async fn work(&mut self) -> TurnEnd {
@@ -179,8 +187,10 @@ impl Driver {
         };
         let conversation = self.claim.conversation();
         let over = RunInput::End(self.fence, ending, self.engine.now());
-        // Refused where it was ended for it already.
-        drop(self.engine.store().step_runs(conversation, vec![over]).await);
+        // Refused where it was ended for it already; then whoever waits is looked for.
+        let stepped = self.engine.store().step_runs(conversation, vec![over]).await;
+        self.waits_behind =
+            stepped.is_ok_and(|stepped| stepped.runs.queued.is_some()) || end == TurnEnd::Fenced;
         let nothing = self.stored.is_none();
         let error = self.error.take();
         match end {

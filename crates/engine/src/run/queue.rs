@@ -79,7 +79,14 @@ impl Engine {
 
     /// The next run, where one waits and none runs.
     pub(super) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
-        let Ok(claim) = self.claim(conversation) else { return };
+        if let Ok(claim) = self.claim(conversation) {
+            self.next_claimed(claim).await;
+        }
+    }
+
+    /// The same, of who has claimed the conversation.
+    pub(super) async fn next_claimed(self: &Arc<Self>, claim: Claim) {
+        let conversation = claim.conversation();
         let step = self.store().step_runs(conversation, vec![RunInput::Claim(self.now())]).await;
         let Ok(stepped) = step else { return };
         let mut listeners = self.listeners().remove(&conversation).unwrap_or_default();

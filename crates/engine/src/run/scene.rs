@@ -1,6 +1,6 @@
 //! What a run works with: the folders, the tools, what it may do. Read once when it begins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{ConversationId, Permission};
@@ -8,6 +8,7 @@ use retake_tools::{Tool, Toolbox};
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::prompt::{About, system_prompt};
 
 /// What a run works with.
 pub(super) struct Scene {
@@ -21,6 +22,8 @@ pub(super) struct Scene {
     pub(super) spool: PathBuf,
     /// How often the model is asked at most.
     pub(super) limit: u32,
+    /// What the model is told above the conversation; the same in all of it.
+    pub(super) system: Option<String>,
 }
 
 impl Scene {
@@ -37,15 +40,24 @@ impl Scene {
 
 impl Engine {
     pub(super) async fn scene(&self, conversation: ConversationId) -> Result<Scene> {
+        let own = self.parts().system_prompt.as_deref();
         let Some(config) = &self.parts().agent else {
-            let (tools, permission) = (Toolbox::default(), Permission::default());
-            return Ok(Scene { roots: Vec::new(), tools, permission, spool: PathBuf::new(), limit: 1 });
+            return Ok(Scene {
+                roots: Vec::new(),
+                tools: Toolbox::default(),
+                permission: Permission::default(),
+                spool: PathBuf::new(),
+                limit: 1,
+                system: own.map(str::to_owned),
+            });
         };
-        let folder = self.store().summary(conversation).await?.folder.map(PathBuf::from);
-        let has_folder = folder.is_some();
-        let roots = folder.into_iter().chain(config.roots.iter().filter(|_| has_folder).cloned()).collect();
+        let summary = self.store().summary(conversation).await?;
+        let folder = summary.folder.map(PathBuf::from);
+        let roots: &[PathBuf] = if folder.is_some() { &config.roots } else { &[] };
+        let about = folder.as_deref().map(|folder| About { folder, roots, began: summary.created });
         Ok(Scene {
-            roots,
+            system: system_prompt(own, about.as_ref()),
+            roots: folder.iter().chain(roots).cloned().collect(),
             tools: self.tools_of(conversation).await?,
             permission: self.permission(conversation).await?,
             spool: config.spool.clone(),
@@ -53,15 +65,21 @@ impl Engine {
         })
     }
 
-    /// The tools of a conversation: without a folder none that need one.
+    /// The tools of a conversation, those of MCP servers among them: without a folder none that need one.
     pub async fn tools_of(&self, conversation: ConversationId) -> Result<Toolbox> {
         let Some(config) = &self.parts().agent else { return Ok(Toolbox::default()) };
-        if self.store().summary(conversation).await?.folder.is_some() {
-            return Ok(config.tools.clone());
-        }
-        let mut tools = Toolbox::default();
-        for tool in config.tools.all().filter(|tool| !tool.needs_folder()) {
-            tools.add(Arc::clone(tool));
+        let Some(folder) = self.store().summary(conversation).await?.folder else {
+            let mut tools = Toolbox::default();
+            for tool in config.tools.all().filter(|tool| !tool.needs_folder()) {
+                tools.add(Arc::clone(tool));
+            }
+            return Ok(tools);
+        };
+        let mut tools = config.tools.clone();
+        if self.parts().mcp.is_some() {
+            for tool in self.servers(Path::new(&folder)).await.tools() {
+                tools.add(tool);
+            }
         }
         Ok(tools)
     }

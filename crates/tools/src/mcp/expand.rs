@@ -5,9 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use super::config::Way;
-
-/// A variable whose name ends so holds a key that is no server's business, unless its entry says so.
-const SECRET: [&str; 3] = ["_API_KEY", "_TOKEN", "_SECRET"];
+use crate::secret::is_secret;
 
 /// Shorter values are no secrets, and would be found everywhere.
 const SHORTEST_SECRET: usize = 6;
@@ -32,13 +30,9 @@ impl Variables {
         found.1.to_str()
     }
 
-    /// What a server gets of them.
+    /// What a server gets of them: no key that is none of its business, unless its entry says so.
     pub(super) fn for_servers(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        let is_secret = |name: &OsStr| {
-            let name = name.to_string_lossy().to_ascii_uppercase();
-            SECRET.iter().any(|end| name.ends_with(end))
-        };
-        self.0.iter().filter(move |(name, _)| !is_secret(name)).map(|(name, value)| (&**name, &**value))
+        self.0.iter().filter(|(name, _)| !is_secret(name)).map(|(name, value)| (&**name, &**value))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a fence is made of: the kernel's rules for files and sockets. It must never be closed on a thread that goes on to
+//! What a sandbox is made of: the kernel's rules for files and sockets. It must never be put on a thread that goes on to
 //! do anything but start the command.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use landlock::{
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-use super::{Fence, Network};
+use super::{Confinement, Network};
 
 /// Below this one, files outside could be emptied or moved.
 const LEAST: ABI = ABI::V3;
@@ -20,9 +20,9 @@ const LEAST: ABI = ABI::V3;
 /// Device files that everybody writes to.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
-/// Whether the kernel fences files; else why not.
+/// Whether the kernel confines files; else why not.
 pub(super) fn files() -> Result<(), String> {
-    fenced_files().and_then(Ruleset::create).map(drop).map_err(|_| {
+    confined_files().and_then(Ruleset::create).map(drop).map_err(|_| {
         "the kernel has no Landlock, it is switched off, or it is older than Linux 6.2".to_owned()
     })
 }
@@ -48,10 +48,10 @@ pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
     found().unwrap_or_default()
 }
 
-impl Fence {
-    /// Fences the thread that calls it, for good, and all that it starts.
+impl Confinement {
+    /// Confines the thread that calls it, for good, and all that it starts.
     pub(super) fn close(&self) -> Result<(), String> {
-        let fail = |error: &dyn std::fmt::Display| format!("can't fence the command in: {error}");
+        let fail = |error: &dyn std::fmt::Display| format!("can't confine the command: {error}");
         self.rules().and_then(RulesetCreated::restrict_self).map_err(|error| fail(&error))?;
         drop_capabilities().map_err(|error| fail(&error))?;
         if self.network == Network::Closed && has_filter() {
@@ -67,7 +67,7 @@ impl Fence {
         let device =
             make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev}) | AccessFs::ReadDir;
         let own = make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate});
-        let mut rules = fenced_files()?
+        let mut rules = confined_files()?
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(ABI::V5))?
             .scope(Scope::from_all(ABI::V6))?;
@@ -87,8 +87,8 @@ impl Fence {
     }
 }
 
-/// Takes from the thread what would let root look over the fence: into memory, at the kernel, at devices. That it gains no
-/// privileges any more, as fenced threads do, keeps it so.
+/// Takes from the thread what would let root look out of its sandbox: into memory, at the kernel, at devices. That it gains no
+/// privileges any more, as confined threads do, keeps it so.
 fn drop_capabilities() -> rustix::io::Result<()> {
     let kept = CapabilitySet::CHOWN
         | CapabilitySet::DAC_OVERRIDE
@@ -107,8 +107,8 @@ fn drop_capabilities() -> rustix::io::Result<()> {
     rustix::thread::set_capabilities(None, sets)
 }
 
-/// The least that is fenced of files.
-fn fenced_files() -> Result<Ruleset, RulesetError> {
+/// The least that is confined of files.
+fn confined_files() -> Result<Ruleset, RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(LEAST))

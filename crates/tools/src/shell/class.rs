@@ -5,19 +5,19 @@ use std::path::{Component, Path, PathBuf};
 
 use retake_core::EffectClass;
 
-/// The class of a command line, for commands that begin in a folder below one of these roots. `fenced` says whether it
+/// The class of a command line, for commands that begin in a folder below one of these roots. `confined` says whether it
 /// runs in a sandbox with the net closed, so that nothing it does can leave the workspace and the temporary folders.
-pub fn class_of(command: &str, roots: &[PathBuf], fenced: Fenced) -> EffectClass {
+pub fn class_of(command: &str, roots: &[PathBuf], confined: Confined) -> EffectClass {
     match words(command) {
         Some(line) if reads_only(&line, roots) => EffectClass::None,
-        _ if fenced == Fenced::Yes => EffectClass::Workspace,
+        _ if confined == Confined::Yes => EffectClass::Workspace,
         _ => EffectClass::External,
     }
 }
 
 /// Whether a command is held in by a sandbox, its net included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fenced {
+pub enum Confined {
     /// It is.
     Yes,
     /// It is not.
@@ -105,7 +105,7 @@ mod tests {
 
     use retake_core::EffectClass;
 
-    use super::{Fenced, class_of};
+    use super::{Confined, class_of};
 
     #[test]
     fn what_only_reads_is_known() {
@@ -183,12 +183,12 @@ mod tests {
         ];
         for row in rows {
             assert_eq!(class(row), EffectClass::External, "{row}");
-            assert_eq!(class_of(row, &roots(), Fenced::Yes), EffectClass::Workspace, "{row}");
+            assert_eq!(class_of(row, &roots(), Confined::Yes), EffectClass::Workspace, "{row}");
         }
     }
 
     fn class(command: &str) -> EffectClass {
-        class_of(command, &roots(), Fenced::No)
+        class_of(command, &roots(), Confined::No)
     }
 
     fn roots() -> Vec<PathBuf> {

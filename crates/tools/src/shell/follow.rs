@@ -111,7 +111,7 @@ impl Line<'_> {
         match self.sandbox {
             Some(sandbox) => {
                 let files = [spool.log.clone(), spool.note.clone()];
-                sandbox.fence(&call.roots, &files).spawn(command).await
+                sandbox.confinement(&call.roots, &files).spawn(command).await
             }
             None => command.spawn(),
         }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
 
+use crate::secret::is_secret;
+
 /// Variables that are for programs without a person before them.
 const SET: [(&str, &str); 8] = [
     ("TERM", "dumb"),
@@ -21,9 +23,6 @@ const SET: [(&str, &str); 8] = [
 /// Scripts that a shell would run first.
 const UNSET: [&str; 2] = ["BASH_ENV", "ENV"];
 
-/// A variable whose name ends so holds a secret.
-const SECRETS: [&str; 5] = ["_API_KEY", "_TOKEN", "_SECRET", "_ACCESS_KEY", "_PASSWORD"];
-
 /// Gives a command its surroundings: ours, these variables, without what is not for it.
 pub(super) fn surround(command: &mut Command, ours: impl Iterator<Item = OsString>) {
     for name in ours.filter(|name| is_secret(name)) {
@@ -33,11 +32,6 @@ pub(super) fn surround(command: &mut Command, ours: impl Iterator<Item = OsStrin
         command.env_remove(name);
     }
     command.envs(SET);
-}
-
-fn is_secret(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_uppercase();
-    SECRETS.iter().any(|end| name.ends_with(end))
 }
 
 /// The shell there is.

@@ -1,0 +1,91 @@
+//! The beginning of a turn: the folder is looked at, and what the agent does not know yet of it is said before the prompt.
+//! What a person mentions comes with their words.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use retake_core::{ConversationId, Fact, Flags, Part, Role};
+use retake_store::SayRequest;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::prompt;
+
+/// The fact that names the version of a file which the agent has seen, before its path.
+const READ: &str = "read/";
+
+impl Engine {
+    /// Looks at the folder, and says what an agent has to know before it hears the prompt. Comes back with what a person should
+    /// know: an agent whose folder can't be looked at only talks.
+    pub(super) async fn open_turn(&self, conversation: ConversationId) -> Result<Vec<String>> {
+        if self.parts().agent.is_none() {
+            return Ok(Vec::new());
+        }
+        let Some(folder) = self.store().summary(conversation).await?.folder.map(PathBuf::from) else {
+            return Ok(Vec::new());
+        };
+        let given = self.store().facts(conversation, prompt::FACT.to_owned()).await?;
+        let instructions = self.instructions(&folder).await?;
+        if let Some(parts) = prompt::due(&instructions, &given) {
+            self.note(conversation, parts).await?;
+        }
+        let read = self.store().facts(conversation, READ.to_owned()).await?;
+        match self.changed_since(conversation, read).await {
+            Ok(changed) if changed.is_empty() => Ok(Vec::new()),
+            Ok(changed) => {
+                self.note(conversation, told(&changed)).await?;
+                Ok(Vec::new())
+            }
+            Err(error) => {
+                Ok(vec![format!("{error}: nothing can be changed there, as it could not be taken back")])
+            }
+        }
+    }
+
+    /// Something that a program says.
+    async fn note(&self, conversation: ConversationId, parts: Vec<Part>) -> Result<()> {
+        let say = self.saying(Role::System, parts, self.by(None));
+        let flags = Flags { synthetic: true, ..Flags::default() };
+        self.store().say(conversation, SayRequest { flags, ..say }).await?;
+        Ok(())
+    }
+
+    /// A person's words, with what they mention, and what to tell them of it.
+    pub(super) async fn with_mentions(
+        &self,
+        conversation: ConversationId,
+        parts: Vec<Part>,
+    ) -> Result<(Vec<Part>, Vec<String>)> {
+        let folder = self.store().summary(conversation).await?.folder.map(PathBuf::from);
+        match folder.filter(|_| self.parts().agent.is_some()) {
+            Some(folder) => self.mentions(parts, &folder).await,
+            None => Ok((parts, Vec::new())),
+        }
+    }
+}
+
+/// A file that is not what the agent has seen.
+pub(crate) struct Changed {
+    /// The key of its fact.
+    pub(crate) key: String,
+    /// Whether it is still there.
+    pub(crate) is_there: bool,
+}
+
+/// What an agent is told of files that changed under it. It has to look at them again before it may edit them.
+fn told(changed: &[Changed]) -> Vec<Part> {
+    let names = |there: bool| -> BTreeSet<&str> {
+        let names = changed.iter().filter(|changed| changed.is_there == there);
+        names.map(|changed| changed.key.strip_prefix(READ).unwrap_or(&changed.key)).collect()
+    };
+    let mut text = String::from("Since you last looked, somebody else has changed files that you have read.");
+    for (what, names) in [("Changed", names(true)), ("Gone", names(false))] {
+        if !names.is_empty() {
+            let names: Vec<&str> = names.into_iter().collect();
+            text.push_str(&format!("\n{what}: {}", names.join(", ")));
+        }
+    }
+    text.push_str("\nRead them again before you edit them.");
+    let facts = changed.iter().map(|changed| Fact::new(changed.key.clone(), "")).collect();
+    vec![Part::text(text), Part::Facts(facts)]
+}
