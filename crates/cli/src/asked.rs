@@ -14,7 +14,7 @@ use crate::term::style::Style;
 use crate::ui::Read;
 
 /// What can be answered, in one line.
-const KEYS: &str = "y once · c in this conversation · a always · n no · other words are a no that the model reads · Ctrl-C stops";
+const KEYS: &str = "y once · c this conversation · a always · n no, or your words · Ctrl-C stops";
 
 /// What a person has said.
 enum Said {

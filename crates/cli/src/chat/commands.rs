@@ -182,10 +182,10 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "permissions",
-        takes: "[mode|allow|ask|deny|forget …]",
+        takes: "[CHANGE]",
         help: "show or change what the model may do unasked",
-        more: "mode ask, allow-edits, allow-all or plan. allow, ask and deny take a rule: a tool, or a tool with a path, the first words of \
-               a command, or a host: edit, write(src/**), shell(git push), fetch(*.example.org). forget N takes rule N away. It holds for \
+        more: "CHANGE: mode ask, allow-edits, allow-all or plan; allow, ask and deny take a rule: a tool, or a tool with a path, the first words of \
+               a command, or a host: edit, write(src/**), shell(git push), fetch(*.example.org); forget N takes rule N away. It holds for \
                this conversation; rules for all stand in the settings.",
         run: |chat, words| agent::permissions(chat, words).boxed_local(),
     },

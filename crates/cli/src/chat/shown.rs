@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use retake_wire::{CallEnded, CallShown, RunEvent};
+use retake_wire::{CallEnded, CallShown, EffectClass, RunEvent};
 
 use super::Chat;
 use crate::asked;
@@ -73,7 +73,6 @@ impl Shown {
                 self.model = model;
             }
             RunEvent::Notice { text } => chat.dim(&safe::block(&text))?,
-            RunEvent::Queued => chat.dim("this waits until the model is done; /unqueue takes it back")?,
             RunEvent::Joined { .. } => chat.dim("the model reads now what you said meanwhile")?,
             RunEvent::Asks(asks) => {
                 let (call, conversation) = (asks.call.clone(), chat.here()?);
@@ -129,6 +128,12 @@ impl Shown {
     }
 
     fn called(&mut self, chat: &mut Chat<'_>, ended: &CallEnded) -> Result {
+        let reads = |call: &Call| call.shown.class == EffectClass::None && !ended.failed;
+        if self.last.as_ref() != Some(&ended.call) && self.calls.get(&ended.call).is_some_and(reads) {
+            // That it reads was said; what it reads is the model's.
+            self.calls.remove(&ended.call);
+            return Ok(());
+        }
         self.turn_to(chat, &ended.call)?;
         self.last = None;
         let call = self.calls.remove(&ended.call);

@@ -2,6 +2,7 @@
 //! in the line.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 
 use futures::StreamExt;
 use retake_wire::{Attached, Ended, Outcome, Part, Problem, Run, RunEvent, RunStart, Steer};
@@ -92,8 +93,8 @@ async fn begin(chat: &mut Chat<'_>, start: RunStart, head: Option<String>) -> Re
 /// Shows what comes, until it ends; then what was said meanwhile, and so on.
 async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
     let mut shown = Shown::new(chat.cx.ui.look().columns);
-    let mut runs = VecDeque::from([gathered(events)]);
-    while let Some(mut events) = runs.pop_front() {
+    let mut runs = VecDeque::from([(None, gathered(events))]);
+    while let Some((mut words, mut events)) = runs.pop_front() {
         loop {
             let next = tokio::select! {
                 biased;
@@ -107,7 +108,7 @@ async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
                 }
                 Next::Pressed(Pressed::Keys) => {
                     shown.end(chat)?;
-                    runs.extend(steer(chat).await?.map(gathered));
+                    runs.extend(steer(chat).await?.map(|(words, events)| (Some(words), gathered(events))));
                     chat.cx.ui.listen()?;
                 }
                 Next::Event(None) => return Err(broken_run()),
@@ -116,7 +117,13 @@ async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
                     end(chat, *ended, &shown.model).await?;
                     break;
                 }
-                Next::Event(Some(event)) => shown.event(chat, event).await?,
+                Next::Event(Some(event)) => {
+                    if let (RunEvent::Started { .. }, Some(words)) = (&event, words.take()) {
+                        // Much may have been shown since they were typed.
+                        chat.dim(&format!("> {}", safe::line(&words)))?;
+                    }
+                    shown.event(chat, event).await?;
+                }
             }
         }
     }
@@ -148,7 +155,7 @@ async fn stop(chat: &mut Chat<'_>) -> Result {
 }
 
 /// Somebody types while the model works: a command is done now, and words go where the setting says.
-async fn steer(chat: &mut Chat<'_>) -> Result<Option<Events>> {
+async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
     let prefill = chat.prefill.take();
     let line = match chat.cx.ui.read("meanwhile> ", prefill)? {
         Read::Line(line) => line,
@@ -166,7 +173,12 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<Events>> {
     let (parts, seen) = (vec![Part::text(text)], chat.seen.clone());
     let start = RunStart::Say { parts, seen, steer: Some(Steer::Usual) };
     match begin(chat, start, None).await {
-        Ok(events) => Ok(Some(events)),
+        Ok(mut events) => {
+            if Pin::new(&mut events).next_if(|event| *event == RunEvent::Queued).await.is_some() {
+                chat.dim("the model gets this as soon as it comes to it; /unqueue takes it back")?;
+            }
+            Ok(Some((text.to_owned(), events)))
+        }
         Err(failure) => {
             let failure = put_back(chat, text, failure);
             chat.cx.complain(&failure).map(|()| None)

@@ -146,20 +146,21 @@ pub(crate) fn cost(look: &Look, cost: &Cost) -> String {
         return dim(look, "no model has answered here");
     }
     let row = |of: &ModelCost| {
-        let known = content::usage(&of.usage).unwrap_or_else(|| "unknown".to_owned());
+        let tokens = content::usage(&Usage { cost_usd: None, ..of.usage.clone() });
         let unknown = match of.unknown {
             0 => String::new(),
-            some => format!(", besides {} of which nothing is known", words::count(some, "answer")),
+            some => format!("{} unknown", words::number(some)),
         };
         vec![
             cell(safe::line(&of.model)).style(Style::Accent),
             cell(words::count(of.answers, "answer")).right(),
-            cell(format!("{known}{unknown}")),
+            cell(unknown).style(Style::Dim),
+            cell(of.usage.cost_usd.map(content::dollars).unwrap_or_default()).right(),
+            cell(tokens.unwrap_or_default()),
         ]
     };
     let mut text = table(look, &cost.models.iter().map(row).collect::<Vec<_>>());
-    let dollars = |usage: &Usage| usage.cost_usd;
-    let sum: Option<f64> = cost.models.iter().map(|of| dollars(&of.usage)).sum();
+    let sum: Option<f64> = cost.models.iter().map(|of| of.usage.cost_usd).sum();
     let sum = match sum {
         Some(sum) => format!("together {}", content::dollars(sum)),
         None => "the sum is not known: `retake config` sets the prices of models".to_owned(),

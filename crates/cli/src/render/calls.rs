@@ -179,7 +179,7 @@ impl Printed {
         if self.shown < LINES && open {
             out.push('\n');
         }
-        let hidden = self.hidden + u64::from(self.shown >= LINES && open);
+        let hidden = std::mem::take(&mut self.hidden) + u64::from(self.shown >= LINES && open);
         out + &more(look, hidden)
     }
 }

@@ -13,6 +13,10 @@ pub async fn waiting() {
     if !stdin().is_terminal() {
         return std::future::pending().await;
     }
+    #[expect(
+        deprecated,
+        reason = "what replaces it is unsafe; standard input is open as long as the process"
+    )]
     let Ok(input) = AsyncFd::with_interest(stdin(), Interest::READABLE) else {
         return std::future::pending().await;
     };
