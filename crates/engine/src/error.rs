@@ -100,8 +100,7 @@ impl From<StoreError> for EngineError {
         let (kind, code, hint) = match &error {
             StoreError::Refused(refusal) => return refused(refusal),
             StoreError::StaleFiles(_) | StoreError::Unsettled | StoreError::NothingToDo => of_files(&error),
-            StoreError::Runs(refusal) => of_runs(*refusal),
-            StoreError::CallBegun(_) | StoreError::UnknownCall(_) => of_calls(&error),
+            StoreError::Runs(_) | StoreError::CallBegun(_) | StoreError::UnknownCall(_) => of_turns(&error),
             StoreError::UnknownConversation(_) => (
                 Kind::NotFound,
                 "unknown_conversation",
@@ -206,14 +205,6 @@ impl From<WorktreeError> for EngineError {
     }
 }
 
-/// What a store says of calls.
-fn of_calls(error: &StoreError) -> (Kind, &'static str, Hint) {
-    match error {
-        StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call a name of its own".into()),
-        _ => (Kind::NotFound, "unknown_call", "write a call down before it runs".into()),
-    }
-}
-
 /// What a store says of another owner.
 fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
@@ -264,13 +255,23 @@ fn refused(refusal: &Refusal) -> EngineError {
     }
 }
 
-/// What the runs of a conversation do not allow.
-fn of_runs(refusal: RunRefusal) -> (Kind, &'static str, Hint) {
-    match refusal {
-        RunRefusal::Running => (Kind::Refused, "run_active", "stop it first (Ctrl-C), then go on".into()),
-        RunRefusal::Waiting => (Kind::Refused, "run_waiting", "wait until its turn has come".into()),
-        RunRefusal::NothingQueued => (Kind::Refused, "nothing_waits", "there is nothing to take back".into()),
-        RunRefusal::NothingRuns => (Kind::Refused, "nothing_runs", "there is nothing to stop".into()),
-        RunRefusal::Fenced => (Kind::Stale, "fenced", "ask again".into()),
+/// What runs and the ledger of effects do not allow.
+fn of_turns(error: &StoreError) -> (Kind, &'static str, Hint) {
+    match error {
+        StoreError::Runs(RunRefusal::Running) => {
+            (Kind::Refused, "run_active", "stop it first (Ctrl-C), then go on".into())
+        }
+        StoreError::Runs(RunRefusal::Waiting) => {
+            (Kind::Refused, "run_waiting", "wait until its turn has come".into())
+        }
+        StoreError::Runs(RunRefusal::NothingQueued) => {
+            (Kind::Refused, "nothing_waits", "there is nothing to take back".into())
+        }
+        StoreError::Runs(RunRefusal::NothingRuns) => {
+            (Kind::Refused, "nothing_runs", "there is nothing to stop".into())
+        }
+        StoreError::Runs(RunRefusal::Fenced) => (Kind::Stale, "fenced", "ask again".into()),
+        StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call a name of its own".into()),
+        _ => (Kind::NotFound, "unknown_call", "write a call down before it runs".into()),
     }
 }

@@ -78,7 +78,8 @@ impl Driver {
         let conversation = self.claim.conversation();
         let messages = self.engine.store().prompt(conversation, None).await?;
         let snapshot = self.engine.store().snapshot(conversation).await?;
-        let siblings = snapshot.conversation().tree.children(self.answering().tip).len();
+        let now = snapshot.conversation();
+        let siblings = now.tree.children(now.state.tip).len();
         Ok(Prompt {
             system: self.scene.system.clone(),
             messages,
