@@ -87,6 +87,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
             assert_eq!(run.clone().await, Outcome::RolledBack, "it was stopped before any output");
         }
     }
+    answered.extend(super::agent::answered().await);
     let promised = variants(REQUESTS, "Request").into_iter().map(|(name, promise)| {
         let (_, kind) = promise.split_once("→ `").expect("each request says how it is answered");
         (name, kind.trim_end_matches('`').to_owned())

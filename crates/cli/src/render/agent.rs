@@ -146,7 +146,7 @@ pub(crate) fn cost(look: &Look, cost: &Cost) -> String {
         return dim(look, "no model has answered here");
     }
     let row = |of: &ModelCost| {
-        let tokens = content::usage(&Usage { cost_usd: None, ..of.usage.clone() });
+        let tokens = content::usage(&Usage { cost_usd: None, ..of.usage });
         let unknown = match of.unknown {
             0 => String::new(),
             some => format!("{} unknown", words::number(some)),
