@@ -1,5 +1,6 @@
 //! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
 
+mod again;
 mod leave;
 mod queue;
 mod work;
@@ -137,6 +138,7 @@ impl Desk {
             model: None,
             steer: None,
             permit: Permit::default(),
+            files: FilesWish::default(),
             seen: Seen::Anything,
             by: self.engine.by(None),
         }

@@ -44,6 +44,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Fork(Fork { conversation: id.clone(), entry: None, title: None, request_id: None }),
         Request::Say(said(&id, Role::User, "five")),
         Request::Edit(Edit {
+            files: Default::default(),
             conversation: id.clone(),
             entry: entries[2].clone(),
             parts: vec![Part::text("drei")],
@@ -104,6 +105,7 @@ async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clo
         start,
         model: None,
         permit: Default::default(),
+        files: Default::default(),
         head: None,
         request_id: None,
     };

@@ -6,24 +6,25 @@ use retake_store::{Action, Apply, By, SayRequest, StreamRow};
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::files::FilesWish;
 
 impl Engine {
     /// Deals with every stream that was in progress when the last owner ended.
-    pub(crate) async fn recover(&self) -> Result<()> {
+    pub(crate) async fn recover(self: &std::sync::Arc<Self>) -> Result<()> {
         for stream in self.store().streams().await? {
             self.recover_one(stream).await?;
         }
         Ok(())
     }
 
-    async fn recover_one(&self, stream: StreamRow) -> Result<()> {
+    async fn recover_one(self: &std::sync::Arc<Self>, stream: StreamRow) -> Result<()> {
         let conversation = stream.conversation;
         if stream.parts.is_empty() {
             if let Some(step) = stream.step {
                 let by = self.by(None);
                 let compensate = Apply { action: Action::Compensate(step), seen: Seen::Anything, by };
-                // Refused when something was said since: then it stays.
-                drop(self.store().apply(conversation, compensate).await);
+                // Refused when something was said since: then it stays, and undo takes it back.
+                drop(self.apply_both(conversation, compensate, FilesWish::default()).await);
             }
             return Ok(self.store().save_stream(conversation, None).await?);
         }
