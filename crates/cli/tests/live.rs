@@ -228,13 +228,12 @@ fn what_is_typed_while_an_answer_comes_waits_and_runs_nothing() {
     pty.shows("I am the demo");
     pty.send("typed\rahead");
     // Enter was no submission: both lines wait to be edited, and the answer waits until they are.
-    pty.until("the words", |screen| screen.trim_end().ends_with("meanwhile> typed\n· ahead"));
+    pty.until("the words", |screen| screen.trim_end().ends_with("meanwhile> typed\n         · ahead"));
     pty.reads_keys();
     pty.send(CTRL_C);
     pty.shows("cleared");
     pty.send("\r");
     pty.shows("This is turn 1; I see none before it.");
-    pty.shows("For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or\nGEMINI_API_KEY, or start Ollama");
     pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
     pty.reads_keys();
     pty.send("gone");

@@ -37,8 +37,16 @@ impl Agent {
     async fn says(&self, text: &str, steer: Option<Steer>, permit: Permit) -> Events {
         let start = RunStart::Say { parts: vec![Part::text(text)], seen: None, steer };
         let conversation = self.id.clone();
-        let run =
-            Run { conversation, folder: None, start, model: None, head: None, permit, request_id: None };
+        let run = Run {
+            conversation,
+            folder: None,
+            start,
+            model: None,
+            head: None,
+            permit,
+            files: Default::default(),
+            request_id: None,
+        };
         self.desk.client.run(run).await.expect("started")
     }
 

@@ -47,7 +47,7 @@ fn leaves(mut pty: Pty) {
 
 #[test]
 fn enter_alone_allows_nothing_and_y_does() {
-    let world = World::new();
+    let world = World::working(&[]);
     let pty = begun(&world, 0);
     let file = world.folder().join("a.txt");
     pty.send("write a.txt: hello\r");
@@ -65,11 +65,11 @@ fn enter_alone_allows_nothing_and_y_does() {
 
 #[test]
 fn keys_that_were_pressed_before_it_was_asked_allow_nothing() {
-    let world = World::new();
-    let pty = begun(&world, 300);
+    let world = World::working(&[]);
+    let pty = begun(&world, 1500);
     pty.send("write a.txt: hello\r");
     // The model speaks before it asks for the tool: an impatient yes is words to it, in a line of their own.
-    pty.shows("waiting for demo");
+    pty.shows("\nI");
     pty.send("y");
     pty.shows("meanwhile> y");
     pty.reads_keys();
@@ -87,7 +87,7 @@ fn keys_that_were_pressed_before_it_was_asked_allow_nothing() {
 
 #[test]
 fn words_are_a_no_and_ctrl_c_stops() {
-    let world = World::new();
+    let world = World::working(&[]);
     let pty = begun(&world, 0);
     pty.send("run `touch a`\r");
     asked(&pty, "● $ touch a");
@@ -105,7 +105,7 @@ fn words_are_a_no_and_ctrl_c_stops() {
 
 #[test]
 fn a_rule_that_is_chosen_holds_for_the_conversation() {
-    let world = World::new();
+    let world = World::working(&[]);
     let pty = begun(&world, 0);
     pty.send("run `touch a`\r");
     asked(&pty, "● $ touch a");
@@ -127,7 +127,7 @@ fn a_rule_that_is_chosen_holds_for_the_conversation() {
 
 #[test]
 fn words_typed_meanwhile_are_answered_next() {
-    let world = World::new();
+    let world = World::working(&[]);
     let pty = begun(&world, 60);
     pty.send("hello\r");
     pty.shows("I am the demo");
@@ -147,7 +147,7 @@ fn words_typed_meanwhile_are_answered_next() {
 
 #[test]
 fn without_a_person_nothing_is_allowed_that_would_be_asked() {
-    let world = World::new();
+    let world = World::working(&[]);
     let file = world.folder().join("a.txt");
     let ask = |flags: &[&str]| {
         let mut all = vec!["ask", "--new", "write a.txt: hello"];
