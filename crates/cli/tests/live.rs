@@ -9,8 +9,11 @@ mod escapes;
 mod files;
 mod folder;
 mod keep;
+mod killed;
 mod mcp;
+mod model;
 mod restore;
+mod whole;
 mod world;
 
 use std::io::Write;

@@ -195,6 +195,10 @@ impl Tool for Fetch {
         false
     }
 
+    fn may_write(&self) -> bool {
+        false
+    }
+
     fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
         let url = parse(given)?;
         let line = format!("fetch {url}");

@@ -33,6 +33,10 @@ pub trait Tool: Send + Sync {
     fn needs_folder(&self) -> bool {
         true
     }
+    /// Whether a call that has an effect may change files of the folder: it is looked at before and after.
+    fn may_write(&self) -> bool {
+        true
+    }
     /// What this very call would do: what is asked before, what rules are compared with. `folder` is where relative names
     /// begin. An error is told to the model; the call is then not run.
     fn intent(

@@ -62,6 +62,12 @@ impl World {
         self.does(&["exec", "--say", "do it", "--", "sh", "-c", script])
     }
 
+    /// A command line that goes on until a file comes, or the whole world has gone: a test that fails leaves nothing behind.
+    pub(super) fn waits_for(&self, name: &str) -> String {
+        let home = self.home().display();
+        format!("until [ -e '{home}/{name}' ] || [ ! -e '{home}' ]; do sleep 0.05; done")
+    }
+
     /// With the data somewhere else.
     pub(super) fn with_data(self, data: &Path) -> Self {
         Self { data: data.to_owned(), ..self }
@@ -142,12 +148,16 @@ impl World {
     pub(super) fn converse(&self) -> Pty {
         let path = |path: &Path| path.display().to_string();
         let (home, data, config) = (path(self.home()), path(self.data()), path(&self.config()));
-        let variables = [
+        let own = self.variables.iter().map(|(name, value)| (*name, value.as_str()));
+        let variables: Vec<_> = [
             ("HOME", home.as_str()),
             ("RETAKE_DATA_DIR", data.as_str()),
             ("RETAKE_CONFIG", config.as_str()),
             ("PAGER", ""),
-        ];
+        ]
+        .into_iter()
+        .chain(own)
+        .collect();
         let all = self.json(&["list", "--all"]);
         let id = all["conversations"][0]["id"].as_str().expect("an id");
         Pty::run(Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", id], &variables)

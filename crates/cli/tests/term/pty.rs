@@ -174,6 +174,14 @@ impl Pty {
         self.until("raw mode", |_| !self.is_restored());
     }
 
+    /// Ends the program where it stands.
+    pub(crate) fn kill_at_once(&mut self) {
+        let pid = self.child.process_id().and_then(|pid| i32::try_from(pid).ok()).expect("it runs");
+        let pid = rustix::process::Pid::from_raw(pid).expect("it has an id");
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+        self.child.wait().expect("ended");
+    }
+
     /// Waits until the program has ended.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> bool {

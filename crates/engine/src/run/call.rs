@@ -254,7 +254,7 @@ impl Backstage {
             self.engine.store().begin_effect(self.effect(&ready)).await?;
         }
         let begun = if changes { Begun::InLedger } else { Begun::Never };
-        let around = match changes && tool.needs_folder() {
+        let around = match changes && tool.may_write() && !self.roots.is_empty() {
             false => None,
             true => match self.engine.call_begins(self.conversation, ready.entry, ready.key.clone()).await {
                 Ok(around) => Some(around),

@@ -1,7 +1,9 @@
-//! What a crash left: streams in progress become interrupted answers, a step back that came to nothing is taken
-//! back.
+//! What a crash left: runs that nobody carries out any more are over, streams in progress become interrupted answers, a step
+//! back that came to nothing is taken back.
 
-use retake_core::{Flags, Role, Seen};
+use std::sync::Arc;
+
+use retake_core::{Flags, Role, RunInput, RunState, Seen};
 use retake_store::{Action, Apply, By, SayRequest, StreamRow};
 
 use crate::engine::Engine;
@@ -9,15 +11,21 @@ use crate::error::Result;
 use crate::files::FilesWish;
 
 impl Engine {
-    /// Deals with every stream that was in progress when the last owner ended.
-    pub(crate) async fn recover(self: &std::sync::Arc<Self>) -> Result<()> {
+    /// Deals with every run and every stream that was in progress when the last owner ended.
+    pub(crate) async fn recover(self: &Arc<Self>) -> Result<()> {
+        for (conversation, run) in self.store().live_runs().await? {
+            if run.state == RunState::Running {
+                // Of a conversation that can't be read it stays, and disturbs nobody else.
+                drop(self.store().step_runs(conversation, vec![RunInput::Lost(self.now())]).await);
+            }
+        }
         for stream in self.store().streams().await? {
             self.recover_one(stream).await?;
         }
         Ok(())
     }
 
-    async fn recover_one(self: &std::sync::Arc<Self>, stream: StreamRow) -> Result<()> {
+    async fn recover_one(self: &Arc<Self>, stream: StreamRow) -> Result<()> {
         let conversation = stream.conversation;
         if stream.parts.is_empty() {
             if let Some(step) = stream.step {

@@ -1,0 +1,169 @@
+//! All of it at once: a model over HTTP, real tools in a real folder, ten turns, and the way back to the third.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::model::{Answer, Model, call, calls, shell, words};
+use super::world::{World, error};
+use super::{CTRL_D, prompt};
+
+/// An MCP server with one tool. It writes into its folder, and sends something that nothing brings back.
+const SERVER: &str = r#"
+import json, os, sys
+home = os.path.dirname(os.path.abspath(__file__))
+tool = {"name": "post", "description": "Posts a text",
+        "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+for line in sys.stdin:
+    request = json.loads(line)
+    method, result = request.get("method"), None
+    if method == "initialize":
+        result = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "board", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [tool]}
+    elif method == "tools/call":
+        text = request["params"]["arguments"]["text"]
+        open(os.path.join(home, "sent"), "a").write(text + "\n")
+        open("posted.txt", "w").write(text)
+        result = {"content": [{"type": "text", "text": "posted"}]}
+    if "id" in request and result is not None:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"#;
+
+/// Kind, mode and bytes of everything in a folder.
+type Manifest = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+fn manifest(folder: &Path) -> Manifest {
+    let mut all = Manifest::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let meta = fs::symlink_metadata(&path).expect("it is there");
+        let bytes = if meta.is_symlink() {
+            fs::read_link(&path).expect("a link").into_os_string().into_encoded_bytes()
+        } else if meta.is_dir() {
+            all.extend(manifest(&path));
+            Vec::new()
+        } else {
+            fs::read(&path).expect("a file")
+        };
+        all.insert(path, (meta.permissions().mode(), bytes));
+    }
+    all
+}
+
+fn todo(items: &[(&str, &str)]) -> Answer {
+    let items: Vec<Value> = items.iter().map(|(text, state)| json!({"text": text, "state": state})).collect();
+    call("todo", json!({"items": items}))
+}
+
+fn background(command: &str) -> Answer {
+    call("shell", json!({"command": command, "background": true}))
+}
+
+fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
+    ("edit", json!({"path": path, "edits": [{"old": old, "new": new}]}))
+}
+
+/// What `/todo` and `/jobs` show.
+fn lists(world: &World) -> (String, String) {
+    let mut pty = world.converse();
+    prompt(&pty);
+    let shown = |command: &str| {
+        pty.send(format!("{command}\r"));
+        let typed = format!("> {command}\n");
+        let done = |screen: &str| screen.contains(&typed) && screen.trim_end().ends_with("\n>");
+        let screen = pty.until(command, done);
+        pty.reads_keys();
+        let (_, shown) = screen.rsplit_once(&typed).expect("it was typed");
+        shown.trim_end().trim_end_matches('>').trim_end().to_owned()
+    };
+    let lists = (shown("/todo"), shown("/jobs"));
+    pty.send(CTRL_D);
+    assert!(pty.ended());
+    lists
+}
+
+/// The first three turns: a list, a job that has ended, edits by tool and by shell.
+fn begin(model: &Model, world: &World) {
+    let first = calls(&[("write", json!({"path": "notes.txt", "content": "1\n2\n3\n"}))]);
+    model.turn(world, "begin", vec![first, todo(&[("plan", "doing"), ("build", "pending")]), words("begun")]);
+    model.turn(world, "serve", vec![background(&world.waits_for("end")), words("it runs")]);
+    fs::write(world.home().join("end"), "").expect("written");
+    until("the job has ended", || lists(world).1.contains("exit code 0"));
+    let both = calls(&[
+        edit("notes.txt", "2", "two"),
+        ("shell", json!({"command": "sed -i s/one/1/ b.txt; mkdir dir; echo made > dir/made; rm gone.txt"})),
+    ]);
+    model.turn(world, "edit", vec![both, todo(&[("plan", "done"), ("build", "doing")]), words("edited")]);
+}
+
+/// The other seven.
+fn go_on(model: &Model, world: &World) {
+    let patch = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,3 +1,3 @@\n 1\n-two\n+2!\n 3\n";
+    model.turn(world, "patch", vec![call("patch", json!({"patch": patch})), words("patched")]);
+    let told =
+        model.turn(world, "post", vec![call("mcp__board__post", json!({"text": "hello"})), words("posted")]);
+    assert!(told.iter().any(|it| it["class"] == "external"), "{told:?}");
+    let move_all =
+        "rm dir/made; rmdir dir; mv b.txt c.txt; chmod +x c.txt; ln -s c.txt link; printf '\\0\\377' > bin";
+    model.turn(world, "move", vec![shell(move_all), todo(&[("all of it", "doing")]), words("moved")]);
+    let read = call("read", json!({"path": "c.txt"}));
+    model.turn(world, "again", vec![read, calls(&[edit("c.txt", "1", "2")]), words("edited")]);
+    model.turn(world, "deep", vec![shell("mkdir deep && cd deep && echo here > here"), words("in there")]);
+    model.turn(world, "watch", vec![background(&world.waits_for("nothing")), words("it runs")]);
+    let write = call("write", json!({"path": "last.txt", "content": "last\n"}));
+    model.turn(world, "last", vec![write, words("done")]);
+}
+
+/// Waits for something that a process does.
+pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = crate::term::pty::now();
+    while !is_so() {
+        assert!(crate::term::pty::now() - began < std::time::Duration::from_secs(30), "never: {what}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn ten_turns_are_taken_back_to_the_third_with_everything_that_belongs_to_them() {
+    let model = Model::start();
+    let world = model.world(&[("b.txt", "one\n"), ("gone.txt", "dear\n")]);
+    let server = world.home().join("board.py");
+    fs::write(&server, SERVER).expect("written");
+    world.does(&["mcp", "add", "board", "--", "python3", &server.display().to_string()]);
+    begin(&model, &world);
+    let (then, lists_then, texts_then) = (manifest(world.folder()), lists(&world), world.texts());
+    assert!(lists_then.0.contains("[>] build"), "{lists_then:?}");
+    let turn_4 = model.asked().len();
+    go_on(&model, &world);
+    let (now, texts_now) = (manifest(world.folder()), world.texts());
+    assert!(world.read("deep/last.txt").is_some(), "the folder that the shell went to is kept: {now:?}");
+    assert!(lists(&world).1.contains("running"));
+
+    let refused = world.run(&["rewind", "t4"]);
+    assert!(error(&refused).contains("--stop"), "{refused:?}");
+    assert_eq!(manifest(world.folder()), now, "a refusal changes nothing");
+    world.does(&["rewind", "t4", "--stop"]);
+    assert_eq!(manifest(world.folder()), then);
+    assert_eq!((lists(&world), world.texts()), (lists_then.clone(), texts_then));
+
+    world.does(&["undo"]);
+    assert_eq!((manifest(world.folder()), world.texts()), (now, texts_now));
+    let (list, jobs) = lists(&world);
+    assert!(list.contains("[>] all of it") && !jobs.contains("running"), "{list} {jobs}");
+    world.does(&["redo"]);
+    assert_eq!((manifest(world.folder()), lists(&world)), (then, lists_then));
+    let sent = fs::read_to_string(world.home().join("sent")).expect("it was sent");
+    assert_eq!(sent, "hello\n", "nothing is sent twice, and nothing brings it back");
+
+    let told = model.turn(&world, "patch", vec![shell("pwd"), words("here")]);
+    let asked = model.asked();
+    assert_eq!(asked[asked.len() - 2], asked[turn_4], "the prompt is that of then");
+    let folder = fs::canonicalize(world.folder()).expect("it is there").display().to_string();
+    let called = told.iter().find(|it| it["event"] == "called").expect("it was called");
+    assert!(called["shown"].as_str().is_some_and(|it| it.lines().next() == Some(&folder)), "{called}");
+}
