@@ -2,6 +2,7 @@
 
 mod again;
 mod leave;
+mod opening;
 mod queue;
 mod work;
 
