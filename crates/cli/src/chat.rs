@@ -94,6 +94,7 @@ async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
         model: start.model,
         head: None,
         permit: Permit::default(),
+        files: FilesWish::default(),
         request_id: None,
     };
     answer(cx, run).await

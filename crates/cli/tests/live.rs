@@ -1,6 +1,7 @@
 //! The whole program in a real pseudo-terminal, with its own store and the model that is built in. Must never reach a network or the
 //! data of the person who runs it.
 
+mod agent;
 mod bad;
 mod choices;
 mod crash;
@@ -229,10 +230,17 @@ fn what_is_typed_while_an_answer_comes_waits_and_runs_nothing() {
     pty.send("hello\r");
     pty.shows("I am the demo");
     pty.send("typed\rahead");
+    // Enter was no submission: both lines wait to be edited, and the answer waits until they are.
+    pty.until("the words", |screen| screen.trim_end().ends_with("meanwhile> typed\n         · ahead"));
+    pty.reads_keys();
+    pty.send(CTRL_C);
+    pty.shows("cleared");
+    pty.send("\r");
     pty.shows("This is turn 1; I see none before it.");
-    // Enter was no submission: both lines wait to be edited, and the answer is not torn apart.
-    pty.until("the words", |screen| screen.trim_end().ends_with("> typed\n· ahead"));
-    pty.shows("For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or\nGEMINI_API_KEY, or start Ollama");
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
+    pty.send("gone");
+    pty.shows("> gone");
     pty.reads_keys();
     pty.send(CTRL_C);
     pty.shows("cleared");
@@ -260,8 +268,13 @@ fn what_is_typed_stays_unseen_after_ctrl_z_and_fg() {
     pty.send("unseen");
     let screen = pty.until("the words", |screen| screen.trim_end().ends_with("> unseen"));
     assert_eq!(screen.matches("unseen").count(), 1, "{screen}");
+    pty.reads_keys();
     pty.send(CTRL_C);
     pty.shows("cleared");
+    // The answer may wait for the line that was begun meanwhile.
+    pty.send("\r");
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
     pty.send(CTRL_D);
     pty.until("the shell", |screen| screen.trim_end().ends_with("sh:"));
     pty.send("exit\r");

@@ -3,6 +3,7 @@
 
 mod look;
 mod settle;
+mod spool;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -165,8 +165,12 @@ impl Engine {
     /// Waits until nobody says anything, and keeps runs, moves and says out while it lives.
     pub(crate) async fn alone(self: &Arc<Self>, conversation: ConversationId) -> Result<Alone> {
         let claim = self.claim(conversation)?;
-        let gate = self.gate(conversation).write_owned().await;
-        Ok(Alone { _gate: gate, _claim: claim })
+        Ok(Alone { _silence: self.silence(conversation).await, _claim: claim })
+    }
+
+    /// Waits until nobody says anything, and keeps says out while it lives.
+    pub(crate) async fn silence(&self, conversation: ConversationId) -> Silence {
+        Silence { _gate: self.gate(conversation).write_owned().await }
     }
 
     fn gate(&self, conversation: ConversationId) -> Arc<tokio::sync::RwLock<()>> {
@@ -221,8 +225,14 @@ fn moves(action: &Action) -> bool {
 /// Nobody says anything in a conversation while this lives.
 #[must_use = "others are kept out only while this lives"]
 pub(crate) struct Alone {
-    _gate: tokio::sync::OwnedRwLockWriteGuard<()>,
+    _silence: Silence,
     _claim: Claim,
+}
+
+/// Nobody says anything while this lives; who has claimed the conversation goes on.
+#[must_use = "others are kept out only while this lives"]
+pub(crate) struct Silence {
+    _gate: tokio::sync::OwnedRwLockWriteGuard<()>,
 }
 
 /// The one run of a conversation.

@@ -93,6 +93,11 @@ impl Files {
         self.work.now()
     }
 
+    /// How long captures without a name are kept.
+    pub(crate) fn kept_for(&self) -> std::time::Duration {
+        self.config.as_ref().map_or(Keep::default().retention, |config| config.keep.retention)
+    }
+
     fn config(&self) -> Result<&FilesConfig> {
         self.config.as_ref().ok_or_else(|| {
             EngineError::new(

@@ -77,7 +77,7 @@ const STEPS: u32 = 200;
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
     let network = if settings.network { Network::Open } else { Network::Closed };
-    let sandbox = Sandbox { write: settings.roots.clone(), hide: vec![request.data_dir.clone()], network };
+    let sandbox = Sandbox { write: Vec::new(), hide: vec![request.data_dir.clone()], network };
     let shell = ShellConfig { sandbox: settings.sandbox.then_some(sandbox), ..ShellConfig::default() };
     let mut tools = Toolbox::default();
     let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];

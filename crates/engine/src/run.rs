@@ -13,6 +13,7 @@ mod host;
 mod opening;
 mod queue;
 mod recover;
+mod reword;
 mod scene;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use tokio::sync::mpsc;
 use self::drive::Driver;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
+use crate::files::FilesWish;
 use crate::model::Choice;
 
 pub(crate) use drive::Inbox;
@@ -75,6 +77,8 @@ pub struct RunRequest {
     pub steer: Option<Steer>,
     /// What it may do besides; words that have to wait lose it.
     pub permit: Permit,
+    /// What a step back to another answer or another wording does with files.
+    pub files: FilesWish,
     /// The head that the author saw.
     pub seen: Seen,
     /// Who asks, by which request.
@@ -84,7 +88,8 @@ pub struct RunRequest {
 impl RunRequest {
     /// The same, with what tells it from another request: its wording, or else what it asks for.
     fn worded(mut self) -> Self {
-        let asks = || retake_store::digest(&format!("{:?}", (&self.start, &self.model, self.seen)));
+        let asks =
+            || retake_store::digest(&format!("{:?}", (&self.start, &self.model, &self.files, self.seen)));
         self.by.wording = self.by.wording.or_else(|| self.by.request.is_some().then(asks));
         self
     }
@@ -134,6 +139,8 @@ struct Ground {
     permit: Permit,
     /// What whoever asks should know.
     notices: Vec<String>,
+    /// Its leave to write, where it has been claimed already.
+    fence: Option<Fence>,
 }
 
 impl Engine {
@@ -160,7 +167,7 @@ impl Engine {
         };
         let choice = self.choice(request.model.as_deref()).await?;
         let (model, permit) = (request.model.clone(), request.permit.clone());
-        let ground = Ground { permit, ..self.ground(conversation, request).await? };
+        let ground = Ground { permit, ..self.ground(&claim, request).await? };
         self.start_on(claim, choice, ground, model).await
     }
 
@@ -201,7 +208,10 @@ impl Engine {
         ground: Ground,
         model: Option<String>,
     ) -> Result<BoxStream<'static, RunEvent>> {
-        let fence = self.begin_run(claim.conversation(), model).await?;
+        let fence = match ground.fence {
+            Some(fence) => fence,
+            None => self.begin_run(claim.conversation(), model).await?,
+        };
         let (events, receiver) = mpsc::channel(64);
         self.drive(claim, choice, ground, fence, Events::new(events));
         Ok(streamed(receiver))
@@ -228,7 +238,7 @@ impl Engine {
                     let failed = RunEnding::Failed(error.code.to_owned());
                     let end = RunInput::End(fence, failed, engine.now());
                     drop(engine.store().step_runs(conversation, vec![end]).await);
-                    let ended = engine.fail(conversation, &ground, error).await;
+                    let ended = engine.fail(&claim, &ground, error).await;
                     drop(claim);
                     events.send(RunEvent::Ended(ended)).await;
                 }
@@ -237,8 +247,9 @@ impl Engine {
     }
 
     /// Stores what the run begins with.
-    async fn ground(&self, conversation: ConversationId, request: RunRequest) -> Result<Ground> {
-        let RunRequest { start, seen, by, .. } = request;
+    async fn ground(self: &Arc<Self>, claim: &Claim, request: RunRequest) -> Result<Ground> {
+        let conversation = claim.conversation();
+        let RunRequest { start, files, seen, by, .. } = request;
         match start {
             Start::Say(parts, seen) => {
                 let mut notices = self.open_turn(conversation).await?;
@@ -250,47 +261,19 @@ impl Engine {
             }
             Start::Edit(entry, parts) => {
                 let (parts, notices) = self.with_mentions(conversation, parts).await?;
-                let (moved, said) = self.reword(conversation, entry, parts, seen, by).await?;
-                let step = moved.ops.last().map(|no| Step::Op(*no));
-                Ok(Ground { notices, ..self.on_prompt(conversation, said, step).await? })
+                let reworded = self.reword(claim, entry, parts, files, seen, by).await?;
+                let step = reworded.moved.ops.last().map(|no| Step::Op(*no));
+                let ground = self.on_prompt(conversation, reworded.said, step).await?;
+                Ok(Ground { notices, fence: reworded.fence, ..ground })
             }
             Start::Retry(entry) => {
                 let retry = Apply { action: Action::Retry(entry), seen, by };
-                let receipt = self.store().apply(conversation, retry).await?;
+                let receipt = self.apply_claimed(claim, retry, files).await?;
                 self.on_retry(conversation, receipt).await
             }
             // Nothing is stored before the answer, so that the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,
         }
-    }
-
-    /// Says something else in the place of a message, in one step; no model is called.
-    pub async fn edit(
-        &self,
-        conversation: ConversationId,
-        entry: EntryId,
-        parts: Vec<Part>,
-        seen: Seen,
-        by: By,
-    ) -> Result<Receipt> {
-        if self.is_running(conversation) {
-            return Err(EngineError::running());
-        }
-        Ok(self.reword(conversation, entry, parts, seen, by).await?.1)
-    }
-
-    /// The step back, and what is said there. The request is that of the words.
-    async fn reword(
-        &self,
-        conversation: ConversationId,
-        entry: EntryId,
-        parts: Vec<Part>,
-        seen: Seen,
-        by: By,
-    ) -> Result<(Receipt, Receipt)> {
-        not_blank(&parts)?;
-        let back = Apply { action: Action::Edit(entry), seen, by: By { request: None, ..by.clone() } };
-        Ok(self.store().say_at(conversation, back, self.prompt(parts, by)).await?)
     }
 
     /// A run that answers the prompt just stored.
@@ -312,6 +295,7 @@ impl Engine {
             by: None,
             permit: Permit::default(),
             notices: Vec::new(),
+            fence: None,
         })
     }
 
@@ -326,6 +310,7 @@ impl Engine {
             by,
             permit: Permit::default(),
             notices: Vec::new(),
+            fence: None,
         })
     }
 

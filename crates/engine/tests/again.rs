@@ -5,13 +5,21 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{Part, Seen};
 use retake_engine::store::{Action, Apply, Receipt};
-use retake_engine::{Ended, Outcome, Permit, Result, RunEvent, RunRequest, Start};
+use retake_engine::{Ended, FilesWish, Outcome, Permit, Result, RunEvent, RunRequest, Start};
 use retake_testkit::{Said, Table, ask, done, failure, text};
 
 /// A request with an id.
 fn request(table: &Table, id: &str, start: Start) -> RunRequest {
     let by = table.engine.by(Some(id.parse().expect("a request id")));
-    RunRequest { start, model: None, steer: None, permit: Permit::default(), seen: Seen::Anything, by }
+    RunRequest {
+        start,
+        model: None,
+        steer: None,
+        permit: Permit::default(),
+        files: FilesWish::default(),
+        seen: Seen::Anything,
+        by,
+    }
 }
 
 /// What a run told: the receipt it began with, and its end.

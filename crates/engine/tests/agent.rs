@@ -1,7 +1,9 @@
 //! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
 
+mod again;
 mod hostile;
 mod leave;
+mod opening;
 mod queue;
 mod work;
 
@@ -15,7 +17,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, Mode, Part, Permission, Projection, Seen, Steer, Time, ToolOutcome};
+use retake_core::{
+    ConversationId, EntryId, Mode, Part, Permission, Projection, Seen, Steer, Time, ToolOutcome,
+};
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::mcp::McpFiles;
@@ -139,6 +143,7 @@ impl Desk {
             model: None,
             steer: None,
             permit: Permit::default(),
+            files: FilesWish::default(),
             seen: Seen::Anything,
             by: self.engine.by(None),
         }
@@ -200,6 +205,21 @@ impl Desk {
         };
         let entries = page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound"));
         entries.map(|entry| entry.parts.iter().filter_map(line).collect::<Vec<_>>().join(", ")).collect()
+    }
+
+    /// The entry that is shown so.
+    async fn entry_with(&self, line: &str) -> EntryId {
+        let at = self.shows().await.iter().position(|shown| shown == line).expect("it is shown");
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        let page = PageRequest { limit: 99, ..PageRequest::default() };
+        let page = self.store.page(self.id, reading, page).await.expect("a page");
+        page.entries[at].entry.as_ref().expect("sound").meta.id
+    }
+
+    async fn erase(&self, entries: Vec<EntryId>, text: Option<&str>) {
+        let action = Action::Erase { entries, matching: text.map(str::to_owned), objects: Vec::new() };
+        let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
+        self.engine.erase(self.id, apply).await.expect("erased");
     }
 
     /// Goes back to before a turn, with files.

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use retake_core::{Part, Role, Seen, Usage};
 use retake_engine::model::Chunk;
 use retake_engine::store::{Action, Apply};
-use retake_engine::{Outcome, Permit, RunEvent, RunRequest, Start};
+use retake_engine::{FilesWish, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_testkit::{Table, ask, done, ended, failure, start, text};
 
 #[tokio::test]
@@ -128,6 +128,7 @@ async fn while_a_model_answers_nothing_goes_back() {
         model: None,
         steer: None,
         permit: Permit::default(),
+        files: FilesWish::default(),
         seen: Seen::Anything,
         by: table.engine.by(None),
     };
@@ -163,6 +164,7 @@ async fn an_empty_message_is_refused_before_anything_is_stored() {
         model: None,
         steer: None,
         permit: Permit::default(),
+        files: FilesWish::default(),
         seen: Seen::Anything,
         by: table.engine.by(None),
     };

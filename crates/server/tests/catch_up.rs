@@ -116,6 +116,7 @@ impl Story {
             0..7 => Request::Say(said(of, Role::User, &self.text())),
             7..10 => Request::Say(said(of, Role::Assistant, &self.text())),
             10 => Request::Edit(Edit {
+                files: Default::default(),
                 conversation: of.into(),
                 entry: self.entry(talk, |entry| entry.opens_turn),
                 parts: vec![Part::text(self.text())],

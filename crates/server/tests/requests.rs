@@ -44,6 +44,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Fork(Fork { conversation: id.clone(), entry: None, title: None, request_id: None }),
         Request::Say(said(&id, Role::User, "five")),
         Request::Edit(Edit {
+            files: Default::default(),
             conversation: id.clone(),
             entry: entries[2].clone(),
             parts: vec![Part::text("drei")],
@@ -86,6 +87,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
             assert_eq!(run.clone().await, Outcome::RolledBack, "it was stopped before any output");
         }
     }
+    answered.extend(super::agent::answered().await);
     let promised = variants(REQUESTS, "Request").into_iter().map(|(name, promise)| {
         let (_, kind) = promise.split_once("→ `").expect("each request says how it is answered");
         (name, kind.trim_end_matches('`').to_owned())
@@ -103,6 +105,7 @@ async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clo
         start,
         model: None,
         permit: Default::default(),
+        files: Default::default(),
         head: None,
         request_id: None,
     };

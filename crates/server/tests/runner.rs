@@ -1,5 +1,6 @@
 //! The integration tests of the server, as one program: everything through a `Client`, as a face has it.
 
+mod agent;
 mod care;
 mod catch_up;
 mod heads;

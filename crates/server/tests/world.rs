@@ -36,8 +36,17 @@ pub(super) use get;
 
 impl Desk {
     pub(super) async fn new() -> Self {
+        Self::with(SETTINGS).await
+    }
+
+    /// With a demo that does not wait between its words.
+    pub(super) async fn fast() -> Self {
+        Self::with(&SETTINGS.replace("10000", "0")).await
+    }
+
+    async fn with(settings: &str) -> Self {
         let home = tempfile::tempdir().expect("a folder");
-        std::fs::write(home.path().join("config.toml"), SETTINGS).expect("written");
+        std::fs::write(home.path().join("config.toml"), settings).expect("written");
         let client = open(home.path(), &home.path().join("data")).await;
         Self { home: Arc::new(home), client }
     }

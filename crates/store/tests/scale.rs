@@ -1,8 +1,11 @@
 //! What an operation costs must not depend on the length of the conversation. Counted here, never timed: times live in
 //! the benchmark.
 
+mod turns;
+
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use retake_core::{ConversationId, EntryId, Flags, Part, Reason, Role, Seen};
@@ -34,6 +37,7 @@ fn conversation() -> ConversationId {
 struct Stage {
     store: Arc<dyn Store>,
     work: Arc<Work>,
+    commits: Arc<AtomicU64>,
     entries: u64,
     dir: TempDir,
     forks: u64,
@@ -41,8 +45,13 @@ struct Stage {
 
 impl Stage {
     async fn with_entries(entries: u64) -> Self {
+        Self::with(entries, say).await
+    }
+
+    /// With entries that are made so.
+    async fn with(entries: u64, say: fn(u64) -> SayRequest) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
-        let (store, _) = open(dir.path());
+        let (store, ..) = open(dir.path());
         let new = NewConversation { id: conversation(), folder: None, title: None, by: by() };
         store.create(new).await.expect("created");
         let seqs: Vec<u64> = (1..=entries).collect();
@@ -51,8 +60,8 @@ impl Stage {
             store.say_all(conversation(), says).await.expect("said");
         }
         drop(store);
-        let (store, work) = open(dir.path());
-        Self { store, work, entries, dir, forks: 0 }
+        let (store, work, commits) = open(dir.path());
+        Self { store, work, commits, entries, dir, forks: 0 }
     }
 
     async fn act(&self, action: Action) {
@@ -110,12 +119,13 @@ impl Stage {
     }
 }
 
-fn open(dir: &Path) -> (Arc<dyn Store>, Arc<Work>) {
+fn open(dir: &Path) -> (Arc<dyn Store>, Arc<Work>, Arc<AtomicU64>) {
     let mut opened = Sqlite::open(dir, NOW, Duration::ZERO).expect("opened");
-    let work = Arc::<Work>::default();
+    let (work, commits) = (Arc::<Work>::default(), Arc::<AtomicU64>::default());
+    opened.writer.count_commits(&commits).expect("watched");
     opened.writer.count_work(&work).expect("watched");
     opened.readers.count_work(&work).expect("watched");
-    (Arc::new(Keeper::start(opened.readers, opened.writer).expect("started")), work)
+    (Arc::new(Keeper::start(opened.readers, opened.writer).expect("started")), work, commits)
 }
 
 fn say(seq: u64) -> SayRequest {

@@ -10,7 +10,9 @@ use retake_core::{ConversationId, Projection, Seen, joined_text};
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::store::{Action, Apply, Keeper, Memory, PageRequest, Reading, Store};
-use retake_engine::{AgentConfig, Ended, Engine, FilesConfig, Parts, Permit, RunEvent, RunRequest, Start};
+use retake_engine::{
+    AgentConfig, Ended, Engine, FilesConfig, FilesWish, Parts, Permit, RunEvent, RunRequest, Start,
+};
 
 use crate::puppet::{Only, Puppet, Said};
 
@@ -48,6 +50,7 @@ impl Table {
             model: None,
             steer: None,
             permit: Permit::default(),
+            files: FilesWish::default(),
             seen: Seen::Anything,
             by: self.engine.by(None),
         };

@@ -225,6 +225,9 @@ pub struct Edit {
     /// What becomes of the images and files of the old one.
     #[serde(default)]
     pub attached: Attached,
+    /// What is wished for files: they go back with what is taken back.
+    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
+    pub files: FilesWish,
     /// The head that the author saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
 use crate::client::Problem;
 use crate::content::Part;
+use crate::files::FilesWish;
 use crate::reply::{Entry, Receipt};
 
 /// A model call, streamed.
@@ -20,6 +21,9 @@ pub struct Run {
     /// How it begins.
     #[serde(flatten)]
     pub start: RunStart,
+    /// What is wished for files, of a retry or an edit: they go back with what is taken back.
+    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
+    pub files: FilesWish,
     /// The model (`provider/model`); the configured one, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

@@ -3,7 +3,7 @@
 
 use retake_wire::reply::{Permissions, Waiting};
 use retake_wire::request::{JobOutput, Of, OfJob, SetPermissions};
-use retake_wire::{Mode, Permit, Reply, Request};
+use retake_wire::{McpOf, Mode, Permit, Reply, Request};
 
 use super::Chat;
 use crate::args;
@@ -40,6 +40,12 @@ pub(super) async fn jobs(chat: &mut Chat<'_>, words: &str) -> Result {
 pub(super) async fn tools(chat: &mut Chat<'_>) -> Result {
     let of = of(chat)?;
     chat.cx.show(Request::Tools(of)).await
+}
+
+/// The MCP servers of the folder that the program runs in.
+pub(super) async fn mcp(chat: &mut Chat<'_>) -> Result {
+    let of = McpOf { folder: chat.cx.folder.to_owned(), server: None };
+    chat.cx.show(Request::McpList(of)).await
 }
 
 /// What the model calls used.

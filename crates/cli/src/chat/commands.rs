@@ -218,6 +218,13 @@ const COMMANDS: &[Command] = &[
         run: |chat, _| agent::tools(chat).boxed_local(),
     },
     Command {
+        name: "mcp",
+        takes: "",
+        help: "show the MCP servers, and whether they can be reached",
+        more: "`retake mcp` adds, removes and allows them.",
+        run: |chat, _| agent::mcp(chat).boxed_local(),
+    },
+    Command {
         name: "cost",
         takes: "",
         help: "show how many tokens the answers took, and what they cost",

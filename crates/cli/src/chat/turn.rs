@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 
 use futures::StreamExt;
-use retake_wire::{Attached, Ended, Outcome, Part, Problem, Run, RunEvent, RunStart, Steer};
+use retake_wire::{Attached, Ended, FilesWish, Outcome, Part, Problem, Run, RunEvent, RunStart, Steer};
 use tokio::sync::mpsc;
 
 use super::Chat;
@@ -82,6 +82,7 @@ async fn begin(chat: &mut Chat<'_>, start: RunStart, head: Option<String>) -> Re
         model: chat.model.clone(),
         head,
         permit: chat.permit.clone(),
+        files: FilesWish::default(),
         request_id: None,
     };
     let (conversation, events) = started(&chat.cx, run).await?;

@@ -1,7 +1,7 @@
 //! `retake ask`: one turn with the model, for scripts.
 
 use clap::Args;
-use retake_wire::{Part, Run, RunStart};
+use retake_wire::{FilesWish, Part, Run, RunStart};
 
 use super::answer::answer;
 use crate::args::{May, Place, Repeat};
@@ -47,6 +47,7 @@ impl Ask {
             model: self.model,
             head: None,
             permit: self.may.permit(),
+            files: FilesWish::default(),
             request_id: self.repeat.request_id,
         };
         answer(cx, run).await

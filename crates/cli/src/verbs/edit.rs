@@ -4,6 +4,7 @@ use clap::Args;
 use retake_wire::{Attached, Part, Request, Run, RunStart, request};
 
 use super::answer::answer;
+use crate::args::files::FileArgs;
 use crate::args::{Changing, May};
 use crate::context::Context;
 use crate::error::Result;
@@ -23,6 +24,8 @@ pub(crate) struct Edit {
     model: Option<String>,
     #[command(flatten)]
     may: May,
+    #[command(flatten)]
+    files: FileArgs,
     /// The message
     #[arg(value_name = "ENTRY")]
     entry: String,
@@ -39,14 +42,16 @@ impl Edit {
         let conversation = cx.conversation(named).await?;
         let (parts, attached) = (vec![Part::text(text)], Attached::Kept);
         let (head, request_id) = (self.changing.head, self.changing.repeat.request_id);
+        let files = self.files.wish();
         if self.no_run {
-            let edit = request::Edit { conversation, entry: self.entry, parts, attached, head, request_id };
+            let edit =
+                request::Edit { conversation, entry: self.entry, parts, attached, files, head, request_id };
             let receipt = cx.receipt(Request::Edit(edit)).await?;
             let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
             return cx.acknowledge(&receipt, &ids);
         }
         let start = RunStart::Edit { entry: self.entry, parts, attached };
         let (permit, model) = (self.may.permit(), self.model);
-        answer(cx, Run { conversation, folder: None, start, model, head, permit, request_id }).await
+        answer(cx, Run { conversation, folder: None, start, files, model, head, permit, request_id }).await
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use retake_wire::request::Create;
-use retake_wire::{Ended, Outcome, Part, Permit, Request, Run, RunStart};
+use retake_wire::{Ended, FilesWish, Outcome, Part, Permit, Request, Run, RunStart};
 
 use super::answer::{end, follow};
 use crate::args::{COMMAND_FAILED, Place, Repeat};
@@ -38,6 +38,7 @@ impl Exec {
             model: None,
             head: None,
             permit: Permit::default(),
+            files: FilesWish::default(),
             request_id: self.repeat.request_id,
         };
         let (ended, stopped) = follow(cx, run).await?;

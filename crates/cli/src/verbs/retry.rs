@@ -4,6 +4,7 @@ use clap::Args;
 use retake_wire::{Run, RunStart};
 
 use super::answer::answer;
+use crate::args::files::FileArgs;
 use crate::args::{Changing, May};
 use crate::context::Context;
 use crate::error::Result;
@@ -18,6 +19,8 @@ pub(crate) struct Retry {
     model: Option<String>,
     #[command(flatten)]
     may: May,
+    #[command(flatten)]
+    files: FileArgs,
     /// The answer, or the message that it answers
     #[arg(value_name = "ENTRY", default_value = "@")]
     entry: String,
@@ -30,6 +33,7 @@ impl Retry {
             conversation: cx.conversation(self.changing.place.conversation).await?,
             folder: None,
             start: RunStart::Retry { entry: self.entry },
+            files: self.files.wish(),
             model: self.model,
             head: self.changing.head,
             permit: self.may.permit(),

@@ -224,6 +224,7 @@ fn lists_of_the_agent() {
         Line("/jobs stop 0003-2"),
         Line("/jobs kill"),
         Line("/tools"),
+        Line("/mcp"),
         Line("/cost"),
         Line("/unqueue"),
         Line("/quit"),

@@ -24,7 +24,9 @@ fn mode(path: &Path, mode: u32) {
 /// Every file with its content.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    entries.map(|path| (path.clone(), fs::read(path).expect("a file"))).collect()
+    let (folders, own): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let own = own.into_iter().map(|path| (path.clone(), fs::read(path).expect("a file")));
+    own.chain(folders.iter().flat_map(|folder| files(folder))).collect()
 }
 
 /// Runs as somebody who may not write everywhere, whoever runs the tests.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use retake_core::{ConversationId, Projection, Role, Usage};
 use retake_store::{PageRequest, Reading};
 use retake_tools::processes;
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -23,7 +23,7 @@ const TO_END: Duration = Duration::from_secs(3);
 const PAGE: usize = 500;
 
 /// Something to do.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Todo {
     /// What.
     pub text: String,
@@ -32,8 +32,7 @@ pub struct Todo {
 }
 
 /// How far something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TodoState {
     /// Not begun.
     Pending,
@@ -88,30 +87,52 @@ pub struct Used {
 }
 
 /// What a fact says of a job.
-#[derive(Deserialize)]
 struct Noted {
     command: String,
     log: Option<PathBuf>,
+}
+
+/// The list that a fact holds; nothing, where another version has written it differently.
+fn items(list: &str) -> Option<Vec<Todo>> {
+    let list: Value = serde_json::from_str(list).ok()?;
+    let item = |item: &Value| {
+        let state = match item["state"].as_str()? {
+            "pending" => TodoState::Pending,
+            "doing" => TodoState::Doing,
+            "done" => TodoState::Done,
+            _ => return None,
+        };
+        Some(Todo { text: item["text"].as_str()?.to_owned(), state })
+    };
+    list.as_array()?.iter().map(item).collect()
+}
+
+/// The job that a fact notes.
+fn noted(fact: &str) -> Option<Noted> {
+    let fact: Value = serde_json::from_str(fact).ok()?;
+    Some(Noted {
+        command: fact["command"].as_str()?.to_owned(),
+        log: fact["log"].as_str().map(PathBuf::from),
+    })
 }
 
 impl Engine {
     /// The agent's to-do list, as it is on the path.
     pub async fn todo(&self, conversation: ConversationId) -> Result<Vec<Todo>> {
         let list = self.store().fact(conversation, "todo".to_owned()).await?;
-        // What another version has written differently is no list.
-        Ok(list.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default())
+        Ok(list.and_then(|list| items(&list)).unwrap_or_default())
     }
 
     /// The background jobs that the path knows of.
     pub async fn jobs_of(&self, conversation: ConversationId) -> Result<Vec<JobShown>> {
         let spool = self.parts().agent.as_ref().map(|config| config.spool.clone()).unwrap_or_default();
         let facts = self.store().facts(conversation, "job/".to_owned()).await?;
-        let noted = facts.into_iter().filter_map(|fact| {
+        let jobs = facts.into_iter().filter_map(|fact| {
             let call = fact.key.strip_prefix("job/")?.to_owned();
-            Some((call, serde_json::from_str::<Noted>(&fact.value).ok()?))
+            Some((call, noted(&fact.value)?))
         });
-        let noted: Vec<_> = noted.collect();
-        aside(move || noted.into_iter().map(|(call, noted)| look(call, noted, &spool)).collect()).await
+        let jobs: Vec<_> = jobs.collect();
+        aside(move || jobs.into_iter().map(|(call, noted)| look(call, noted, &spool)).collect()).await
     }
 
     /// What a job has printed: from a byte on, or the end of it.

@@ -15,7 +15,7 @@ use super::blocking;
 use super::plan::{FilesWish, Scope, digest_of};
 use super::work::Doing;
 use super::workspace::{Held, accept, lock};
-use crate::engine::Engine;
+use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 
 /// What was done.
@@ -61,6 +61,32 @@ impl Engine {
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.alone(conversation).await?;
+        self.apply_alone(conversation, apply, wish).await
+    }
+
+    /// The same, of who has claimed the conversation.
+    pub(crate) async fn apply_claimed(
+        self: &Arc<Self>,
+        claim: &Claim,
+        apply: Apply,
+        wish: FilesWish,
+    ) -> Result<Receipt> {
+        let conversation = claim.conversation();
+        let touched = self.takes_files(conversation, &apply.action, &wish).await?;
+        if wish.scope == Scope::Conversation || !touched {
+            return Ok(self.store().apply(conversation, apply).await?);
+        }
+        let _silence = self.silence(conversation).await;
+        Ok(self.apply_alone(conversation, apply, wish).await?.receipt)
+    }
+
+    /// An action with its files, where nobody else says anything meanwhile.
+    async fn apply_alone(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        apply: Apply,
+        wish: FilesWish,
+    ) -> Result<FilesApplied> {
         self.without_jobs(conversation, &apply.action, wish.stop).await?;
         let held = self.workspace(conversation).await?;
         let no = held.no;

@@ -65,11 +65,18 @@ impl Engine {
             // What holds the text is no part of what is asked for: it is gone when the request comes again.
             by.wording = Some(retake_store::digest(&format!("{:?}", (&apply.action, apply.seen))));
         }
+        let calls = self.calls_erased(conversation, &apply.action).await?;
         let action = self.with_objects(apply.action).await?;
+        let text = match &action {
+            Action::Erase { matching, .. } => matching.clone(),
+            _ => None,
+        };
         // What was committed is finished, also when the store's own pages could not be overwritten at once.
         let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
         let erased = self.erase_objects().await?;
-        Ok((receipt?, erased))
+        let receipt = receipt?;
+        self.erase_output(calls, text).await?;
+        Ok((receipt, erased))
     }
 
     /// What an erasure would do. Changes nothing.

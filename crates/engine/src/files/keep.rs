@@ -221,6 +221,7 @@ async fn keep_house(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
         if engine.may_collect() {
             // What can't be collected now is collected later; `workspace prune` and `doctor` say why it can't.
             drop(engine.prune(Prune::Unneeded).await);
+            drop(engine.forget_output().await);
         }
     }
 }

@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// Whether files may come or go with an action.
-    pub(super) async fn takes_files(
+    pub(crate) async fn takes_files(
         &self,
         conversation: ConversationId,
         action: &Action,

@@ -82,6 +82,7 @@ impl Engine {
         let stopped = moved.into_iter().collect();
         Ok(Ground {
             notices: Vec::new(),
+            fence: None,
             receipt: Some(receipt),
             answering,
             stopped,

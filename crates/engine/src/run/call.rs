@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retake_core::{
     CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Rule, Ruling, Settled, Source,
-    ToolOutcome, TurnInput, shorten,
+    ToolOutcome, Touch, TurnInput, shorten,
 };
 use retake_store::{By, SayRequest};
 use retake_tools::{Call, Output, Tool};
@@ -123,7 +123,14 @@ impl Driver {
                 ready.intent.line = format!("{} {}", ready.name, shorten(&ready.intent.line, 60));
                 ready.settled = Settled { ruling: Ruling::Deny, why };
             }
-            Ok(intent) => {
+            Ok(mut intent) => {
+                let root = self.scene.root();
+                // Only the conversation's own folder is captured: what is written elsewhere stays.
+                let elsewhere =
+                    |touch: &Touch| matches!(touch, Touch::Write(path) if !path.starts_with(&root));
+                if intent.touches.iter().any(elsewhere) {
+                    intent.class = EffectClass::External;
+                }
                 if matches!(intent.class, EffectClass::External | EffectClass::Compensable) {
                     ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
                 }
@@ -259,10 +266,13 @@ impl Backstage {
                 }
             },
         };
+        // A command may write in the folder that is captured, and in no other root.
+        let runs = ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_)));
+        let roots = if runs { self.roots.iter().take(1) } else { self.roots.iter().take(self.roots.len()) };
         let call = Call {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
-            roots: self.roots.clone(),
+            roots: roots.cloned().collect(),
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
         };

@@ -1,30 +1,29 @@
 //! What is taken back of a run that came to nothing.
 
-use retake_core::ConversationId;
+use std::sync::Arc;
+
+use retake_core::{ConversationId, Seen, Step};
 use retake_store::{Action, Apply, Receipt};
 
 use super::{Ended, Ground, Outcome};
-use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::engine::{Claim, Engine};
+use crate::error::{EngineError, Result};
+use crate::files::FilesWish;
 
 impl Engine {
     /// Stopped before any output: the turn is taken back, and what it went back for.
-    pub(super) async fn roll_back(&self, conversation: ConversationId, ground: &Ground) -> Ended {
+    pub(super) async fn roll_back(self: &Arc<Self>, claim: &Claim, ground: &Ground) -> Ended {
+        let conversation = claim.conversation();
         let mut receipt: Option<Receipt> = None;
         for step in &ground.stopped {
-            let compensate = Apply {
-                action: Action::Compensate(*step),
-                seen: retake_core::Seen::Anything,
-                by: self.by(None),
-            };
-            match self.store().apply(conversation, compensate).await {
+            match self.compensate(claim, *step).await {
                 Ok(next) => {
                     let composer = receipt.and_then(|first| first.composer).or(next.composer);
                     receipt = Some(Receipt { composer, ..next });
                 }
-                // Somebody has said something since: the prompt stays.
+                // Somebody has said something since, or has changed the files: the prompt stays.
                 Err(error) => {
-                    let error = Some(error.into());
+                    let error = Some(error);
                     return Ended { outcome: Outcome::Interrupted, receipt, entry: None, error };
                 }
             }
@@ -34,23 +33,21 @@ impl Engine {
     }
 
     /// The model failed before any output: the prompt stays, a step back for another answer is taken back.
-    pub(super) async fn fail(
-        &self,
-        conversation: ConversationId,
-        ground: &Ground,
-        error: EngineError,
-    ) -> Ended {
+    pub(super) async fn fail(self: &Arc<Self>, claim: &Claim, ground: &Ground, error: EngineError) -> Ended {
+        let conversation = claim.conversation();
         let mut receipt = None;
         if let Some(step) = ground.failed {
-            let compensate = Apply {
-                action: Action::Compensate(step),
-                seen: retake_core::Seen::Anything,
-                by: self.by(None),
-            };
-            receipt = self.store().apply(conversation, compensate).await.ok();
+            receipt = self.compensate(claim, step).await.ok();
         }
         self.forget_stream(conversation).await;
         Ended { outcome: Outcome::Failed, receipt, entry: None, error: Some(error) }
+    }
+
+    /// Takes a step back, with what it did to files.
+    async fn compensate(self: &Arc<Self>, claim: &Claim, step: Step) -> Result<Receipt> {
+        let action = Action::Compensate(step);
+        let apply = Apply { action, seen: Seen::Anything, by: self.by(None) };
+        self.apply_claimed(claim, apply, FilesWish::default()).await
     }
 
     async fn forget_stream(&self, conversation: ConversationId) {

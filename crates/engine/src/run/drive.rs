@@ -194,10 +194,10 @@ impl Driver {
         let nothing = self.stored.is_none();
         let error = self.error.take();
         match end {
-            TurnEnd::Stopped if nothing => return self.engine.roll_back(conversation, &self.ground).await,
+            TurnEnd::Stopped if nothing => return self.engine.roll_back(&self.claim, &self.ground).await,
             TurnEnd::Broken if nothing => {
                 let error = error.unwrap_or_else(|| EngineError::empty_answer(&self.model));
-                return self.engine.fail(conversation, &self.ground, error).await;
+                return self.engine.fail(&self.claim, &self.ground, error).await;
             }
             _ => {}
         }

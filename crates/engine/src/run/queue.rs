@@ -179,7 +179,7 @@ fn joined(receipt: &Receipt) -> Ended {
     Ended { outcome: Outcome::Joined, receipt: Some(receipt.clone()), entry, error: None }
 }
 
-fn started(stepped: &RunsStepped) -> Option<Fence> {
+pub(super) fn started(stepped: &RunsStepped) -> Option<Fence> {
     stepped.effects.iter().find_map(|effect| match effect {
         RunEffect::Start(_, fence) => Some(*fence),
         RunEffect::Say(_) | RunEffect::Stop(_) => None,
@@ -187,7 +187,7 @@ fn started(stepped: &RunsStepped) -> Option<Fence> {
 }
 
 /// Why a run that waited never ran.
-fn skipped(over: &[Run]) -> EngineError {
+pub(super) fn skipped(over: &[Run]) -> EngineError {
     let why = over.iter().find(|run| run.state == RunState::Skipped).and_then(|run| run.error.as_deref());
     match why {
         Some("seen_message_taken_back") => EngineError::new(

@@ -1,15 +1,18 @@
 //! What a crash left: runs that nobody carries out any more are over, streams in progress become interrupted answers, a step
 //! back that came to nothing is taken back.
 
+use std::sync::Arc;
+
 use retake_core::{Flags, Role, RunInput, RunState, Seen};
 use retake_store::{Action, Apply, By, SayRequest, StreamRow};
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::files::FilesWish;
 
 impl Engine {
     /// Deals with every run and every stream that was in progress when the last owner ended.
-    pub(crate) async fn recover(&self) -> Result<()> {
+    pub(crate) async fn recover(self: &Arc<Self>) -> Result<()> {
         for (conversation, run) in self.store().live_runs().await? {
             if run.state == RunState::Running {
                 // Of a conversation that can't be read it stays, and disturbs nobody else.
@@ -22,14 +25,14 @@ impl Engine {
         Ok(())
     }
 
-    async fn recover_one(&self, stream: StreamRow) -> Result<()> {
+    async fn recover_one(self: &Arc<Self>, stream: StreamRow) -> Result<()> {
         let conversation = stream.conversation;
         if stream.parts.is_empty() {
             if let Some(step) = stream.step {
                 let by = self.by(None);
                 let compensate = Apply { action: Action::Compensate(step), seen: Seen::Anything, by };
-                // Refused when something was said since: then it stays.
-                drop(self.store().apply(conversation, compensate).await);
+                // Refused when something was said since: then it stays, and undo takes it back.
+                drop(self.apply_both(conversation, compensate, FilesWish::default()).await);
             }
             return Ok(self.store().save_stream(conversation, None).await?);
         }

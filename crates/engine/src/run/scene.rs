@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Permission};
+use retake_core::{ConversationId, Permission, Rule, Ruling};
 use retake_tools::{Tool, Toolbox};
 
 use crate::engine::Engine;
@@ -59,7 +59,7 @@ impl Engine {
             system: system_prompt(own, about.as_ref()),
             roots: folder.iter().chain(roots).cloned().collect(),
             tools: self.tools_of(conversation).await?,
-            permission: self.permission(conversation).await?,
+            permission: with_spool(self.permission(conversation).await?, &config.spool),
             spool: config.spool.clone(),
             limit: config.limit,
         })
@@ -83,4 +83,16 @@ impl Engine {
         }
         Ok(tools)
     }
+}
+
+/// What a call has printed, and was too long for its answer, is there to be read.
+fn with_spool(mut settled: Permission, spool: &Path) -> Permission {
+    let what = format!("{}/**", spool.display());
+    let free = ["read", "grep"].map(|tool| Rule {
+        ruling: Ruling::Allow,
+        tool: tool.to_owned(),
+        what: Some(what.clone()),
+    });
+    settled.rules.extend(free);
+    settled
 }

@@ -90,3 +90,34 @@ async fn a_turn_without_an_end_ends_at_its_limit() {
     assert_eq!(ended.error.map(|error| error.code), Some("too_many_steps"));
     assert_eq!(desk.script.times(), 50);
 }
+
+#[tokio::test]
+async fn an_erasure_reaches_what_calls_have_printed() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let answers = vec![calls(&[("list", json!({}))]), words("the word is hunter2")];
+    desk.turn("look", answers).await;
+    let page = desk.shows().await;
+    assert_eq!(page.last().map(String::as_str), Some("the word is hunter2"));
+    let output = desk.dir.path().join("data/output");
+    std::fs::create_dir_all(&output).expect("made");
+    let call = desk.entry_with("calls list").await;
+    for (name, text) in
+        [("a.log", "it is hunter2"), ("b.log", "nothing"), (&format!("{call}-1.log"), "listed")]
+    {
+        std::fs::write(output.join(name), text).expect("written");
+    }
+    let left = || {
+        let names = std::fs::read_dir(&output).expect("there").flatten().map(|entry| entry.file_name());
+        let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names.len()
+    };
+    desk.erase(Vec::new(), Some("hunter2")).await;
+    assert_eq!((left(), output.join("a.log").exists()), (2, false), "what holds the text is gone");
+    desk.erase(vec![desk.entry_with("ok").await], None).await;
+    assert_eq!(
+        (left(), output.join("b.log").exists()),
+        (1, true),
+        "what the erased call has printed is gone"
+    );
+}

@@ -6,6 +6,7 @@ use retake_engine::store::{Action, By, Receipt, SayRequest};
 use retake_engine::{Exec, RunEvent, RunRequest, Start};
 use retake_wire::{Action as WireAction, Attached, MarkVerb, Problem, Reply, RunStart, reply, request};
 
+use super::files::words;
 use super::{head, request_id, store_problem};
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
@@ -78,7 +79,8 @@ impl InProcess {
         let entry = self.entry(conversation, &edit.entry).await?;
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
-        let receipt = self.engine.edit(conversation, entry, parts, seen, by).await;
+        let files = words::wish(&edit.files)?;
+        let receipt = self.engine.edit(conversation, entry, parts, files, seen, by).await;
         self.receipt(receipt.map_err(problem)?).await
     }
 
@@ -151,13 +153,14 @@ impl InProcess {
         let worded = retake_wire::Run { request_id: None, conversation: String::new(), ..run.clone() };
         let by = self.by(run.request_id.as_deref(), &worded)?;
         let permit = self.permit(run.permit)?;
+        let files = words::wish(&run.files)?;
         let retake_wire::Run { conversation, folder, start, model, .. } = run;
         let start = match start {
             RunStart::Say { parts, .. } if conversation.is_empty() => {
                 let start = Start::Say(convert::parts_in(parts)?, None);
                 let begun = self
                     .engine
-                    .begin(folder, RunRequest { start, model, steer: None, permit, seen, by })
+                    .begin(folder, RunRequest { start, model, steer: None, permit, files, seen, by })
                     .await;
                 return begun.map_err(problem);
             }
@@ -179,7 +182,9 @@ impl InProcess {
                     _ => None,
                 };
                 let start = self.start(conversation, start).await?;
-                self.engine.run(conversation, RunRequest { start, model, steer, permit, seen, by }).await
+                self.engine
+                    .run(conversation, RunRequest { start, model, steer, permit, files, seen, by })
+                    .await
             }
         };
         Ok((conversation, events.map_err(problem)?))

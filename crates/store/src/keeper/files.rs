@@ -188,7 +188,7 @@ fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)
 /// What an action wants of files: what was done is wanted while its entry is on the path and not dropped. An undo or a
 /// redo changes only what it takes back (design, section 2).
 fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> {
-    let goes_along_the_line = matches!(action, Action::Undo(_) | Action::Redo(_));
+    let goes_along_the_line = matches!(action, Action::Undo(_) | Action::Redo(_) | Action::Compensate(_));
     let commit = decide(rows, loaded, &undecided(action))?;
     let after = loaded.conversation.after(&loaded.records(rows), &commit)?;
     let log = loaded.row.log;
@@ -250,8 +250,10 @@ fn back<R: Rows>(
     let mut states = vec![loaded.conversation.clone()];
     for op in ops {
         match op.reason {
-            Reason::Undo(Step::Turn(opener)) => since = since.min(opener.seq),
-            Reason::Undo(Step::Op(no)) => {
+            Reason::Undo(Step::Turn(opener)) | Reason::Compensate(Step::Turn(opener)) => {
+                since = since.min(opener.seq);
+            }
+            Reason::Undo(Step::Op(no)) | Reason::Compensate(Step::Op(no)) => {
                 steps.push(no);
                 since = since.min(records.op(no)?.at.0 + 1);
             }

@@ -1,7 +1,7 @@
 //! Rows for turns with tools, in memory.
 
 use retake_core::{
-    ConversationId, Effect, EffectState, Entry, Fact, Fence, Permission, Run, RunNo, RunState, Runs,
+    ConversationId, Effect, EffectState, Entry, Fence, Permission, Run, RunNo, RunState, Runs,
 };
 use rpds::RedBlackTreeMapSync;
 
@@ -56,10 +56,9 @@ impl AgentRows for MemoryRows {
         Ok(last.map(|((.., seq), value)| (*seq, value.clone())))
     }
 
-    fn facts_like(&self, log: LogNo, prefix: &str) -> Result<Vec<(u64, Fact)>> {
-        let facts = self.data.agent.facts.range((log, prefix.to_owned(), 0)..);
-        let like = facts.take_while(|((of, key, _), _)| *of == log && key.starts_with(prefix));
-        Ok(like.map(|((_, key, seq), value)| (*seq, Fact::new(key, value))).collect())
+    fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>> {
+        let next = self.data.agent.facts.range((log, from.to_owned(), 0)..).next();
+        Ok(next.filter(|((of, ..), _)| *of == log).map(|((_, key, _), _)| key.clone()))
     }
 
     fn insert_effect(&mut self, _root: LogNo, key: Key, effect: &Effect) -> Result<()> {

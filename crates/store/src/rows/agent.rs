@@ -9,8 +9,8 @@ use crate::error::Result;
 pub trait AgentRows {
     /// The last fact of a key in a log, up to this entry: which entry makes it known, and what it says.
     fn fact_before(&self, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>>;
-    /// The facts of a log whose key begins with `prefix`, by key and then by entry.
-    fn facts_like(&self, log: LogNo, prefix: &str) -> Result<Vec<(u64, Fact)>>;
+    /// The first key of a fact in a log that is not before `from`.
+    fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>>;
 
     /// Adds an effect of a call that this entry asks for.
     fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()>;

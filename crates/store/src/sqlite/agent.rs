@@ -4,7 +4,7 @@ pub(super) mod effects;
 pub(super) mod facts;
 mod runs;
 
-use retake_core::{ConversationId, Effect, EffectState, Fact, Permission, Run, Runs};
+use retake_core::{ConversationId, Effect, EffectState, Permission, Run, Runs};
 use rusqlite::params;
 
 use super::cells::{Sql, first, run};
@@ -28,8 +28,8 @@ impl AgentRows for SqliteRows {
         facts::before(&self.db, log, key, seq)
     }
 
-    fn facts_like(&self, log: LogNo, prefix: &str) -> Result<Vec<(u64, Fact)>> {
-        facts::like(&self.db, log, prefix)
+    fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>> {
+        facts::key(&self.db, log, from)
     }
 
     fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()> {

@@ -1,5 +1,5 @@
-//! A server's tool as a tool like all others. Must never believe what the server says of its effects further than for running calls
-//! side by side.
+//! A server's tool as a tool like all others. Must never believe what the server says of its effects so far that a call goes
+//! unseen: each is asked about, written down before it runs, and the folder captured around it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,11 +42,8 @@ impl Tool for McpTool {
     }
 
     fn class(&self) -> EffectClass {
-        if self.listed.reads { EffectClass::None } else { EffectClass::External }
-    }
-
-    fn needs_folder(&self) -> bool {
-        false
+        // Whoever only reads does nothing outside; what it does to files all the same is seen, and goes back.
+        if self.listed.reads { EffectClass::Workspace } else { EffectClass::External }
     }
 
     fn intent(&self, arguments: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {

@@ -208,12 +208,12 @@ async fn tools_that_change_are_listed_anew_before_the_next_turn() {
 #[tokio::test]
 async fn hints_of_a_server_never_make_a_call_free() {
     let servers = World::with("good").connect().await;
-    let rows = [("mcp__it__echo", EffectClass::External), ("mcp__it__look", EffectClass::None)];
+    let rows = [("mcp__it__echo", EffectClass::External), ("mcp__it__look", EffectClass::Workspace)];
     for (name, class) in rows {
         let tool = tool(&servers, name);
         let folder = std::path::Path::new("/");
         let intent = tool.intent(&json!({"a": "b\x1b[2J"}), folder, &[]).expect("an intent");
-        assert_eq!((tool.class(), tool.is_parallel()), (class, class == EffectClass::None));
+        assert_eq!((tool.class(), tool.is_parallel(), tool.needs_folder()), (class, false, true));
         assert_eq!((intent.class, intent.touches), (class, vec![Touch::Other]), "a person is asked");
         assert!(intent.line.starts_with("it: ") && !intent.line.contains('\x1b'), "{}", intent.line);
         assert!(tool.intent(&json!([1]), folder, &[]).is_err());

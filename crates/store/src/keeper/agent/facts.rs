@@ -1,8 +1,8 @@
-//! Facts: the last one of a key on the visible path counts. One seek for each span at most, never a walk.
+//! Facts: the last one of a key on the visible path counts. Seeks only, one for each span at most, never a walk.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use retake_core::{Fact, Pos};
+use retake_core::Fact;
 
 use crate::error::Result;
 use crate::keeper::load::Loaded;
@@ -24,20 +24,18 @@ pub(super) fn fact<R: Rows>(rows: &R, loaded: &Loaded, key: &str) -> Result<Opti
     Ok(None)
 }
 
-/// The last fact of each key that begins so, without those taken away.
+/// The last fact of each key that begins so, without those taken away. However often one was made known, it is one seek for
+/// its key and one for its value.
 pub(super) fn facts<R: Rows>(rows: &R, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
-    let path = loaded.conversation.scheduling();
-    let mut last = BTreeMap::new();
-    for (depth, log) in (0..).zip(loaded.lineage.iter()) {
-        for (seq, fact) in rows.facts_like(*log, prefix)? {
-            if path.contains(Pos::new(depth, seq)) {
-                last.insert(fact.key, fact.value);
-            }
+    let mut keys = BTreeSet::new();
+    for log in loaded.lineage.iter() {
+        let mut from = prefix.to_owned();
+        while let Some(key) = rows.fact_key(*log, &from)?.filter(|key| key.starts_with(prefix)) {
+            // No text is between these two.
+            from = format!("{key}\0");
+            keys.insert(key);
         }
     }
-    Ok(last
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(key, value)| Fact { key, value })
-        .collect())
+    let last = |key: String| Ok(fact(rows, loaded, &key)?.map(|value| Fact { key, value }));
+    keys.into_iter().filter_map(|key| last(key).transpose()).collect()
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use retake_core::{Entry, Fact};
-use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
 use super::super::cells::{Sql, all, first, int, run};
@@ -22,16 +21,21 @@ const BEFORE: Sql = (
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND key = ?2 AND seq <= ?3
      ORDER BY seq DESC LIMIT 1",
 );
-const LIKE: Sql = (
-    "look facts up",
+const KEY: Sql = (
+    "look a fact's key up",
+    "SELECT key FROM fact
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND key >= ?2
+     ORDER BY key LIMIT 1",
+);
+const ALL: Sql = (
+    "read facts",
     "SELECT seq, key, value FROM fact
-     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND key >= ?2 AND key < ?3
-     ORDER BY key, seq",
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1",
 );
 
 /// Every statement that reads facts, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[BEFORE, LIKE];
+pub(super) const READS: &[Sql] = &[BEFORE, KEY, ALL];
 
 fn name(log: LogNo) -> impl Fn() -> String {
     move || format!("a fact of conversation number {}", log.0)
@@ -50,22 +54,8 @@ pub(super) fn before(db: &Connection, log: LogNo, key: &str, seq: u64) -> Result
     first(db, BEFORE, params![log.0, key, int(seq)], name(log), |cells| Ok((cells.count()?, cells.next()?)))
 }
 
-pub(super) fn like(db: &Connection, log: LogNo, prefix: &str) -> Result<Vec<(u64, Fact)>> {
-    all(db, LIKE, params![log.0, prefix, behind(prefix)], name(log), |cells| {
-        Ok((cells.count()?, Fact { key: cells.next()?, value: cells.next()? }))
-    })
-}
-
-/// What comes just behind every text that begins so: the next text of that length, or what is behind all texts.
-fn behind(prefix: &str) -> Value {
-    let mut text = prefix.to_owned();
-    while let Some(last) = text.pop() {
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            text.push(next);
-            return Value::Text(text);
-        }
-    }
-    Value::Blob(Vec::new())
+pub(super) fn key(db: &Connection, log: LogNo, from: &str) -> Result<Option<String>> {
+    first(db, KEY, params![log.0, from], name(log), |cells| Ok(cells.next()?))
 }
 
 /// Takes the facts of an entry out.
@@ -80,8 +70,9 @@ pub(in crate::sqlite) fn remove(db: &Connection, key: Key) -> Result<()> {
 
 /// All facts of a log, as the index has them.
 pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
-    let facts = like(db, log, "")?.into_iter();
-    Ok(facts.map(|(seq, fact)| ((seq, fact.key), fact.value)).collect())
+    let facts =
+        all(db, ALL, [log.0], name(log), |cells| Ok(((cells.count()?, cells.next()?), cells.next()?)));
+    Ok(facts?.into_iter().collect())
 }
 
 /// Makes the index anew from the entries, within the caller's transaction. An entry that can't be read is not in it; `check`
@@ -99,24 +90,4 @@ pub(in crate::sqlite) fn rebuild(db: &Connection) -> Result<()> {
         facts_of(&parts).try_for_each(|fact| add(db, LogNo(root), key.log, key.seq, fact))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_behind_a_prefix() {
-        let text = |text: &str| Value::Text(text.to_owned());
-        let rows = [
-            ("read/", text("read0")),
-            ("a\u{10ffff}", text("b")),
-            ("\u{d7ff}", text("\u{e000}")),
-            ("", Value::Blob(Vec::new())),
-            ("\u{10ffff}", Value::Blob(Vec::new())),
-        ];
-        for (prefix, expected) in rows {
-            assert_eq!(behind(prefix), expected, "{prefix:?}");
-        }
-    }
 }

@@ -115,7 +115,7 @@ fn brought_up_to_date_from(format: i64) {
     assert_eq!(store.notices.len(), 1, "{:?}", store.notices);
     assert!(store.notices[0].contains(&format!("from format {format} to {VERSION}")));
     assert_eq!(store.writer.streams().unwrap(), []);
-    assert_eq!(store.writer.facts_like(LogNo(1), "").unwrap(), []);
+    assert_eq!(store.writer.fact_key(LogNo(1), "").unwrap(), None);
     let keys = found(&store.writer, &word("days"), &Default::default(), None);
     assert_eq!(keys.len(), 1);
     assert_eq!(store.writer.check().unwrap().problems, [""; 0]);

@@ -1,0 +1,177 @@
+//! The agent at work in a real terminal, with the real owner: what it asks is answered by a clear yes only, what is typed
+//! meanwhile goes to the model, Ctrl-C stops.
+
+use std::path::Path;
+
+use super::world::{World, error, out, shows};
+use crate::term::pty::Pty;
+
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+
+/// A new conversation in the folder of the world, with this pace.
+fn begun(world: &World, delay_ms: u32) -> Pty {
+    let settings =
+        format!("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = {delay_ms}\n");
+    std::fs::write(world.config(), settings).expect("written");
+    let path = |path: &Path| path.display().to_string();
+    let command = format!("cd '{}' && exec '{}'", path(world.folder()), env!("CARGO_BIN_EXE_retake"));
+    let (home, data, config) = (path(world.home()), path(world.data()), path(&world.config()));
+    let variables = [
+        ("HOME", home.as_str()),
+        ("RETAKE_DATA_DIR", data.as_str()),
+        ("RETAKE_CONFIG", config.as_str()),
+        ("PAGER", ""),
+    ];
+    let pty = Pty::run(Path::new("/bin/sh"), &["-c", &command], &variables);
+    at_prompt(&pty);
+    pty
+}
+
+fn at_prompt(pty: &Pty) {
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
+}
+
+/// Waits for the question; what was answered before it is gone by then.
+fn asked(pty: &Pty, what: &str) {
+    pty.until(what, |screen| screen.contains(what) && screen.trim_end().ends_with("\nallow?"));
+    pty.reads_keys();
+}
+
+fn leaves(mut pty: Pty) {
+    pty.send(CTRL_D);
+    assert!(pty.ended());
+    assert!(pty.is_restored());
+}
+
+#[test]
+fn enter_alone_allows_nothing_and_y_does() {
+    let world = World::working(&[]);
+    let pty = begun(&world, 0);
+    let file = world.folder().join("a.txt");
+    pty.send("write a.txt: hello\r");
+    asked(&pty, "● write a.txt");
+    pty.send("\r");
+    pty.until("the question again", |screen| screen.matches("allow?").count() == 2);
+    assert!(!file.exists());
+    pty.reads_keys();
+    pty.send("y\r");
+    pty.shows("1 file has changed");
+    at_prompt(&pty);
+    assert_eq!(std::fs::read_to_string(&file).expect("written").trim_end(), "hello");
+    leaves(pty);
+}
+
+#[test]
+fn keys_that_were_pressed_before_it_was_asked_allow_nothing() {
+    let world = World::working(&[]);
+    let pty = begun(&world, 1500);
+    pty.send("write a.txt: hello\r");
+    // The model speaks before it asks for the tool: an impatient yes is words to it, in a line of their own.
+    pty.shows("\nI");
+    pty.send("y");
+    pty.shows("meanwhile> y");
+    pty.reads_keys();
+    pty.send(CTRL_C);
+    pty.shows("cleared");
+    pty.send("\r");
+    asked(&pty, "● write a.txt");
+    assert!(!world.folder().join("a.txt").exists());
+    pty.send("n\r");
+    pty.shows("✗ not run: the person said no");
+    at_prompt(&pty);
+    assert!(!world.folder().join("a.txt").exists());
+    leaves(pty);
+}
+
+#[test]
+fn words_are_a_no_and_ctrl_c_stops() {
+    let world = World::working(&[]);
+    let pty = begun(&world, 0);
+    pty.send("run `touch a`\r");
+    asked(&pty, "● $ touch a");
+    pty.send("call it b\r");
+    pty.shows("✗ not run: the person said no: call it b");
+    at_prompt(&pty);
+    pty.send("run `touch c`\r");
+    asked(&pty, "● $ touch c");
+    pty.send(CTRL_C);
+    pty.shows("interrupted");
+    at_prompt(&pty);
+    assert!(!world.folder().join("a").exists() && !world.folder().join("c").exists());
+    leaves(pty);
+}
+
+#[test]
+fn a_rule_that_is_chosen_holds_for_the_conversation() {
+    let world = World::working(&[]);
+    let pty = begun(&world, 0);
+    pty.send("run `touch a`\r");
+    asked(&pty, "● $ touch a");
+    pty.send("c\r");
+    pty.shows("In this conversation, allow");
+    pty.reads_keys();
+    pty.send("\r");
+    pty.until("the end", |screen| !screen.contains("Esc cancel") && screen.contains("file has changed"));
+    at_prompt(&pty);
+    pty.send("run `touch a b`\r");
+    pty.until("the second", |screen| screen.matches("file has changed").count() == 2);
+    at_prompt(&pty);
+    pty.send("/permissions\r");
+    pty.shows("shell(touch a)");
+    assert!(world.folder().join("b").exists());
+    at_prompt(&pty);
+    leaves(pty);
+}
+
+#[test]
+fn words_typed_meanwhile_are_answered_next() {
+    let world = World::working(&[]);
+    let pty = begun(&world, 60);
+    pty.send("hello\r");
+    pty.shows("I am the demo");
+    pty.send("and more");
+    pty.shows("meanwhile> and more");
+    pty.reads_keys();
+    pty.send("\r");
+    pty.shows("the model gets this as soon as it comes to it");
+    pty.until("the second answer", |screen| {
+        screen.contains("\n> and more\n") && screen.contains("This is turn 2")
+    });
+    pty.send(CTRL_C);
+    pty.shows("interrupted, kept");
+    at_prompt(&pty);
+    leaves(pty);
+}
+
+#[test]
+fn without_a_person_nothing_is_allowed_that_would_be_asked() {
+    let world = World::working(&[]);
+    let file = world.folder().join("a.txt");
+    let ask = |flags: &[&str]| {
+        let mut all = vec!["ask", "--new", "write a.txt: hello"];
+        all.extend(flags);
+        world.run(&all)
+    };
+    let denied = ask(&[]);
+    assert!(!file.exists(), "{denied:?}");
+    assert!(denied.status.success(), "the model was told, and answered: {denied:?}");
+    assert!(
+        error(&denied).contains("not allowed: write a.txt (it writes a file); --allow 'write(**)' or"),
+        "{denied:?}"
+    );
+    let planned = ask(&["--mode", "plan", "--allow", "write"]);
+    assert!(!file.exists() && error(&planned).contains("plan mode only reads"), "{planned:?}");
+    let allowed = ask(&["--allow", "write(**)"]);
+    assert!(file.exists(), "{allowed:?}");
+    std::fs::remove_file(&file).expect("removed");
+    let events = ask(&["--mode", "allow-edits", "--json"]);
+    let events: Vec<serde_json::Value> =
+        out(&events).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().expect("a name")).collect();
+    assert!(file.exists() && names.contains(&"calling") && names.contains(&"called"), "{names:?}");
+    assert_eq!(names.last(), Some(&"ended"));
+    let bad = ask(&["--allow", "rm -rf"]);
+    shows!(world.seen(&["ask", "--allow", "rm -rf"], &bad));
+}

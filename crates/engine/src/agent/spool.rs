@@ -1,0 +1,148 @@
+//! What calls have printed, where it is kept whole on disk: erased with what holds it, let go of when it is old. Must never touch
+//! another file.
+
+use std::fs;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+use retake_core::{ConversationId, EntryId};
+use retake_store::Action;
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+use crate::files::blocking;
+
+/// So much is overwritten, or looked through, at once.
+const PIECE: usize = 1 << 20;
+
+impl Engine {
+    /// The calls whose results an erasure names: asked before it is done, as nobody knows afterwards.
+    pub(crate) async fn calls_erased(&self, of: ConversationId, action: &Action) -> Result<Vec<EntryId>> {
+        let Action::Erase { entries, .. } = action else { return Ok(Vec::new()) };
+        let mut calls = Vec::new();
+        for entry in entries {
+            calls.push(*entry);
+            if let Some(call) = self.store().meta(of, *entry).await?.answers {
+                calls.push(self.store().entry_id(of, call).await?);
+            }
+        }
+        Ok(calls)
+    }
+
+    /// Erases what these calls have printed, and whatever else holds the text. Done again, it does the same.
+    pub(crate) async fn erase_output(&self, calls: Vec<EntryId>, text: Option<String>) -> Result<()> {
+        let Some(folder) = self.spool() else { return Ok(()) };
+        let erase = move || {
+            for file in logs(&folder)? {
+                let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                let named = calls.iter().any(|call| name.starts_with(&call.to_string()));
+                let holds = || text.as_deref().map_or(Ok(false), |text| holds(&file, text.as_bytes()));
+                if named || holds()? {
+                    overwrite(&file)?;
+                    fs::remove_file(&file)?;
+                }
+            }
+            Ok(())
+        };
+        blocking(erase).await?.map_err(|error: io::Error| {
+            let what = "what commands have printed could not be erased from the data directory";
+            let hint = "check its space and permissions, then erase again";
+            EngineError { cause: Some(Box::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
+                .hint(hint)
+        })
+    }
+
+    /// Lets go of what was printed before captures without a name are.
+    pub(crate) async fn forget_output(&self) -> Result<()> {
+        let Some(folder) = self.spool() else { return Ok(()) };
+        let kept = self.files.kept_for();
+        let since = self.now().0 / 1000 - i64::try_from(kept.as_secs()).unwrap_or(i64::MAX);
+        let forget = move || {
+            for file in logs(&folder)? {
+                if fs::symlink_metadata(&file)?.mtime() < since {
+                    fs::remove_file(&file)?;
+                }
+            }
+            Ok::<_, io::Error>(())
+        };
+        // What could not be let go of now is let go of the next time.
+        drop(blocking(forget).await?);
+        Ok(())
+    }
+
+    fn spool(&self) -> Option<PathBuf> {
+        self.parts().agent.as_ref().map(|agent| agent.spool.clone())
+    }
+}
+
+/// The files in the folder; none, where nothing was ever printed.
+fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let files = entries.filter_map(|entry| match entry {
+        Ok(entry) => entry.file_type().map(|kind| kind.is_file().then(|| entry.path())).transpose(),
+        Err(error) => Some(Err(error)),
+    });
+    files.collect()
+}
+
+/// Whether a file holds a text, also across two pieces of it.
+fn holds(file: &Path, text: &[u8]) -> io::Result<bool> {
+    if text.is_empty() {
+        return Ok(false);
+    }
+    let (mut file, finder) = (fs::File::open(file)?, memmem::Finder::new(text));
+    let (mut piece, mut kept) = (vec![0; PIECE + text.len()], 0);
+    loop {
+        let read = file.read(&mut piece[kept..])?;
+        let seen = kept + read;
+        if finder.find(&piece[..seen]).is_some() {
+            return Ok(true);
+        }
+        if read == 0 {
+            return Ok(false);
+        }
+        let from = seen.saturating_sub(text.len() - 1);
+        piece.copy_within(from..seen, 0);
+        kept = seen - from;
+    }
+}
+
+/// Writes zeros over all of a file.
+fn overwrite(file: &Path) -> io::Result<()> {
+    let mut file = fs::File::options().write(true).open(file)?;
+    let mut left = file.metadata()?.len();
+    file.rewind()?;
+    let zeros = vec![0; PIECE];
+    while left > 0 {
+        let piece = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+        file.write_all(&zeros[..piece])?;
+        left -= piece as u64;
+    }
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_across_pieces_and_overwritten() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a.log");
+        for at in [0, PIECE - 3, PIECE, PIECE + 4, 2 * PIECE + 5] {
+            let mut bytes = vec![b'x'; 3 * PIECE];
+            bytes[at..at + 7].copy_from_slice(b"hunter2");
+            fs::write(&path, &bytes).expect("written");
+            assert!(holds(&path, b"hunter2").expect("read"), "{at}");
+            assert!(!holds(&path, b"hunter3").expect("read"), "{at}");
+        }
+        overwrite(&path).expect("overwritten");
+        assert!(fs::read(&path).expect("read").iter().all(|byte| *byte == 0));
+        assert!(!holds(&path, b"").expect("nothing is not sought"));
+    }
+}

@@ -1,0 +1,244 @@
+//! The agent at work, through a client: what it asks is answered, what it may do is settled, words said meanwhile wait.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_wire::reply::TodoState;
+use retake_wire::request::{Decide, JobOutput, Of, OfJob, Respond, SetPermissions};
+use retake_wire::{
+    Asks, Decision, Mode, Outcome, Part, Permit, Request, Rule, Ruling, Run, RunEvent, RunStart, Steer,
+};
+
+use super::world::{Desk, get, variant};
+
+type Events = BoxStream<'static, RunEvent>;
+
+/// A desk with a fast demo, and a conversation in a folder.
+struct Agent {
+    desk: Desk,
+    id: String,
+    answered: BTreeMap<String, String>,
+}
+
+impl Agent {
+    async fn new() -> Self {
+        let desk = Desk::fast().await;
+        let folder = desk.file("work");
+        std::fs::create_dir(&folder).expect("made");
+        let id = desk.create(None, folder.to_str()).await;
+        Self { desk, id, answered: BTreeMap::new() }
+    }
+
+    fn of(&self) -> Of {
+        Of { conversation: self.id.clone() }
+    }
+
+    async fn says(&self, text: &str, steer: Option<Steer>, permit: Permit) -> Events {
+        let start = RunStart::Say { parts: vec![Part::text(text)], seen: None, steer };
+        let conversation = self.id.clone();
+        let run = Run {
+            conversation,
+            folder: None,
+            start,
+            model: None,
+            head: None,
+            permit,
+            files: Default::default(),
+            request_id: None,
+        };
+        self.desk.client.run(run).await.expect("started")
+    }
+
+    /// Asks, and remembers how it was answered.
+    async fn does(&mut self, request: Request) -> retake_wire::Reply {
+        let reply = self.desk.does(request.clone()).await;
+        self.answered.insert(variant(&request), variant(&reply));
+        reply
+    }
+
+    async fn decides(&mut self, asks: &Asks, decision: Decision) {
+        self.does(Request::Decide(Decide { conversation: self.id.clone(), id: asks.id.clone(), decision }))
+            .await;
+    }
+}
+
+/// The next event that fits.
+async fn until<T>(events: &mut Events, fits: impl Fn(RunEvent) -> Option<T>) -> T {
+    loop {
+        let event = events.next().await.expect("another event");
+        assert!(
+            !matches!(event, RunEvent::Ended(_)) || fits(event.clone()).is_some(),
+            "it has ended: {event:?}"
+        );
+        if let Some(found) = fits(event) {
+            return found;
+        }
+    }
+}
+
+fn asks(event: RunEvent) -> Option<Asks> {
+    match event {
+        RunEvent::Asks(asks) => Some(*asks),
+        _ => None,
+    }
+}
+
+fn outcome(event: RunEvent) -> Option<Outcome> {
+    match event {
+        RunEvent::Ended(ended) => Some(ended.outcome),
+        _ => None,
+    }
+}
+
+fn called(event: RunEvent) -> Option<(bool, String)> {
+    match event {
+        RunEvent::Called(ended) => Some((ended.failed, ended.shown)),
+        _ => None,
+    }
+}
+
+/// Every request of the agent, each once: how it was answered.
+pub(super) async fn answered() -> BTreeMap<String, String> {
+    let mut agent = Agent::new().await;
+    let work =
+        "todo: one; two then run `echo hi; sleep 600` in the background then ask me Which? red or blue";
+    let mut events = agent.says(work, None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    assert_eq!((asked.call.tool.as_str(), asked.why.as_str()), ("shell", "it runs a command"));
+    agent.decides(&asked, Decision::Once).await;
+    let question = until(&mut events, |event| match event {
+        RunEvent::Question(question) => Some(question),
+        _ => None,
+    });
+    let question = question.await;
+    assert_eq!(question.choices, ["red", "blue"]);
+    let (conversation, id) = (agent.id.clone(), question.id);
+    let answer = "blue".to_owned();
+    agent.does(Request::Respond(Respond { conversation, id, answer })).await;
+    assert_eq!(until(&mut events, called).await, (false, "blue".to_owned()));
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    look(&mut agent).await;
+    wait(&mut agent).await;
+    agent.answered
+}
+
+/// What can be looked at afterwards.
+async fn look(agent: &mut Agent) {
+    let of = agent.of();
+    agent.does(Request::Todo(of.clone())).await;
+    let todo = get!(agent.desk, Todo, Request::Todo(of.clone())).items;
+    assert_eq!(todo.iter().map(|item| item.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    assert!(todo.iter().all(|item| item.state != TodoState::Done));
+    agent.does(Request::Jobs(of.clone())).await;
+    let job = get!(agent.desk, Jobs, Request::Jobs(of.clone())).jobs.pop().expect("a job");
+    assert!(job.running && job.command.contains("sleep 600"), "{job:?}");
+    let end = job.job[job.job.len() - 8..].to_owned();
+    let (conversation, job) = (agent.id.clone(), end);
+    let output = JobOutput { conversation: conversation.clone(), job: job.clone(), from: None };
+    agent.does(Request::JobOutput(output.clone())).await;
+    assert_eq!(get!(agent.desk, JobOutput, Request::JobOutput(output)).text, "hi\n");
+    agent.does(Request::JobStop(OfJob { conversation: conversation.clone(), job })).await;
+    assert!(!get!(agent.desk, Jobs, Request::Jobs(of.clone())).jobs[0].running);
+    let unknown = OfJob { conversation: conversation.clone(), job: "nope".into() };
+    assert_eq!(agent.desk.refused(Request::JobStop(unknown)).await.code, "no_job");
+    agent.does(Request::Tools(of.clone())).await;
+    agent.does(Request::Cost(of.clone())).await;
+    let cost = get!(agent.desk, Cost, Request::Cost(of.clone())).models;
+    assert_eq!((cost.len(), cost[0].model.as_str()), (1, "demo"));
+    agent.does(Request::Permissions(of)).await;
+    let set = SetPermissions { conversation, mode: Some(Mode::AllowEdits), ..SetPermissions::default() };
+    agent.does(Request::SetPermissions(set)).await;
+}
+
+/// Words that are said while a run goes on.
+async fn wait(agent: &mut Agent) {
+    let mut events = agent.says("run `sleep 600`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    let mut more = agent.says("and then?", Some(Steer::Usual), Permit::default()).await;
+    assert!(matches!(more.next().await, Some(RunEvent::Queued)));
+    agent.does(Request::Waiting(agent.of())).await;
+    let words = get!(agent.desk, Waiting, Request::Unqueue(agent.of())).words;
+    assert_eq!(words[0].parts, [Part::text("and then?")]);
+    assert_eq!(until(&mut more, outcome).await, Outcome::RolledBack);
+    let mut more = agent.says("and then?", Some(Steer::Queue), Permit::default()).await;
+    assert!(matches!(more.next().await, Some(RunEvent::Queued)));
+    agent.does(Request::Unqueue(agent.of())).await;
+    agent.decides(&asked, Decision::Deny { words: Some("not now".into()) }).await;
+    let (failed, shown) = until(&mut events, called).await;
+    assert!(failed && shown.contains("not now"), "{shown}");
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn what_was_decided_for_a_conversation_is_not_asked_again() {
+    let mut agent = Agent::new().await;
+    let mut events = agent.says("run `touch a`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    let rule = asked.offers[0].clone();
+    assert_eq!(rule.short(), "shell(touch a)");
+    agent.decides(&asked, Decision::InConversation { rule: rule.clone() }).await;
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let gone = Decide { conversation: agent.id.clone(), id: asked.id, decision: Decision::Once };
+    assert_eq!(agent.desk.refused(Request::Decide(gone)).await.code, "not_asked");
+    let mut events = agent.says("run `touch a b`", None, Permit::default()).await;
+    assert!(!until(&mut events, called).await.0, "it runs unasked");
+    let known = get!(agent.desk, Permissions, Request::Permissions(agent.of())).rules;
+    assert_eq!(known.iter().map(|it| (&it.rule, it.for_good)).collect::<Vec<_>>(), [(&rule, false)]);
+}
+
+#[tokio::test]
+async fn what_was_decided_for_good_stands_in_the_settings_until_it_is_forgotten() {
+    let mut agent = Agent::new().await;
+    let mut events = agent.says("write a.txt: hello", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    let rule = asked.offers.last().expect("an offer").clone();
+    agent.decides(&asked, Decision::Always { rule: rule.clone() }).await;
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let settings = || std::fs::read_to_string(agent.desk.file("config.toml")).expect("settings");
+    assert!(settings().contains("[permissions]\nallow = [\"write\"]"), "{}", settings());
+    let remove = SetPermissions {
+        conversation: agent.id.clone(),
+        remove: vec![rule.clone()],
+        ..SetPermissions::default()
+    };
+    assert!(get!(agent.desk, Permissions, Request::SetPermissions(remove.clone())).rules.is_empty());
+    assert!(!settings().contains("write"), "{}", settings());
+    assert_eq!(agent.desk.refused(Request::SetPermissions(remove)).await.code, "no_rule");
+}
+
+#[tokio::test]
+async fn what_one_run_may_do_is_not_kept() {
+    let agent = Agent::new().await;
+    let permit = Permit { mode: None, allow: vec!["shell(touch)".into()] };
+    let mut events = agent.says("run `touch a`", None, permit).await;
+    assert!(!until(&mut events, called).await.0);
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let plan = Permit { mode: Some(Mode::Plan), allow: Vec::new() };
+    let mut events = agent.says("run `touch b`", None, plan).await;
+    let (failed, shown) = until(&mut events, called).await;
+    assert!(failed && shown.contains("plan mode only reads"), "{shown}");
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let known = get!(agent.desk, Permissions, Request::Permissions(agent.of()));
+    assert!(known.rules.is_empty() && known.mode == Mode::Ask);
+    let mut events = agent.says("run `touch c`", None, Permit::default()).await;
+    until(&mut events, asks).await;
+    agent.desk.does(Request::Cancel(agent.of())).await;
+}
+
+#[tokio::test]
+async fn a_text_that_is_no_rule_is_refused_with_what_a_rule_is() {
+    let agent = Agent::new().await;
+    let add = vec!["allow rm -rf".to_owned()];
+    let set = SetPermissions { conversation: agent.id.clone(), add, ..SetPermissions::default() };
+    let problem = agent.desk.refused(Request::SetPermissions(set)).await;
+    assert!(problem.message.contains("\"allow rm -rf\" is no rule"), "{problem:?}");
+    assert!(problem.hint.is_some());
+    let rule = Rule { ruling: Ruling::Deny, tool: "shell".into(), what: Some("rm".into()) };
+    let set = SetPermissions {
+        conversation: agent.id.clone(),
+        add: vec![rule.to_string()],
+        ..SetPermissions::default()
+    };
+    assert_eq!(get!(agent.desk, Permissions, Request::SetPermissions(set)).rules[0].rule, rule);
+}
