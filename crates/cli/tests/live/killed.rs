@@ -7,8 +7,7 @@ use std::process::Child;
 use serde_json::{Value, json};
 
 use super::model::{Model, call, half, shell, words};
-use super::whole::until;
-use super::world::World;
+use super::world::{World, runs, until};
 use super::{CTRL_D, prompt};
 
 /// What the model is told of a call that nobody knows the result of.
@@ -22,12 +21,6 @@ fn ask(world: &World, text: &str) -> Child {
 fn kill(mut child: Child) {
     child.kill().expect("killed");
     child.wait().expect("ended");
-}
-
-/// Whether a process runs; one that is dead and only not yet buried does not.
-fn runs(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    !stat.is_empty() && !stat.contains(") Z ")
 }
 
 fn holds(folder: &Path, needle: &[u8]) -> bool {

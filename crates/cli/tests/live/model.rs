@@ -178,10 +178,9 @@ impl Shared {
     fn hold(&self, mut stream: TcpStream) {
         stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a timeout");
         while !self.over.load(Ordering::SeqCst) {
-            match stream.read(&mut [0; 64]) {
-                Ok(0) => return,
-                // Nothing yet, or a client that is gone: the flag ends it.
-                Ok(_) | Err(_) => {}
+            // Anything else is nothing yet, or a client that is gone: the flag ends that.
+            if let Ok(0) = stream.read(&mut [0; 64]) {
+                return;
             }
         }
     }

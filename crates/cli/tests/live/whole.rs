@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::model::{Answer, Model, call, calls, shell, words};
-use super::world::{World, error};
+use super::world::{World, error, until};
 use super::{CTRL_D, prompt};
 
 /// An MCP server with one tool. It writes into its folder, and sends something that nothing brings back.
@@ -64,6 +64,11 @@ fn background(command: &str) -> Answer {
     call("shell", json!({"command": command, "background": true}))
 }
 
+/// What goes out of the world.
+fn post() -> Answer {
+    call("mcp__board__post", json!({"text": "hello"}))
+}
+
 fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
     ("edit", json!({"path": path, "edits": [{"old": old, "new": new}]}))
 }
@@ -105,8 +110,7 @@ fn begin(model: &Model, world: &World) {
 fn go_on(model: &Model, world: &World) {
     let patch = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,3 +1,3 @@\n 1\n-two\n+2!\n 3\n";
     model.turn(world, "patch", vec![call("patch", json!({"patch": patch})), words("patched")]);
-    let told =
-        model.turn(world, "post", vec![call("mcp__board__post", json!({"text": "hello"})), words("posted")]);
+    let told = model.turn(world, "post", vec![post(), words("posted")]);
     assert!(told.iter().any(|it| it["class"] == "external"), "{told:?}");
     let move_all =
         "rm dir/made; rmdir dir; mv b.txt c.txt; chmod +x c.txt; ln -s c.txt link; printf '\\0\\377' > bin";
@@ -117,15 +121,6 @@ fn go_on(model: &Model, world: &World) {
     model.turn(world, "watch", vec![background(&world.waits_for("nothing")), words("it runs")]);
     let write = call("write", json!({"path": "last.txt", "content": "last\n"}));
     model.turn(world, "last", vec![write, words("done")]);
-}
-
-/// Waits for something that a process does.
-pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let began = crate::term::pty::now();
-    while !is_so() {
-        assert!(crate::term::pty::now() - began < std::time::Duration::from_secs(30), "never: {what}");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
 }
 
 #[test]
@@ -157,8 +152,6 @@ fn ten_turns_are_taken_back_to_the_third_with_everything_that_belongs_to_them() 
     assert!(list.contains("[>] all of it") && !jobs.contains("running"), "{list} {jobs}");
     world.does(&["redo"]);
     assert_eq!((manifest(world.folder()), lists(&world)), (then, lists_then));
-    let sent = fs::read_to_string(world.home().join("sent")).expect("it was sent");
-    assert_eq!(sent, "hello\n", "nothing is sent twice, and nothing brings it back");
 
     let told = model.turn(&world, "patch", vec![shell("pwd"), words("here")]);
     let asked = model.asked();
@@ -166,4 +159,10 @@ fn ten_turns_are_taken_back_to_the_third_with_everything_that_belongs_to_them() 
     let folder = fs::canonicalize(world.folder()).expect("it is there").display().to_string();
     let called = told.iter().find(|it| it["event"] == "called").expect("it was called");
     assert!(called["shown"].as_str().is_some_and(|it| it.lines().next() == Some(&folder)), "{called}");
+
+    let told = model.turn(&world, "post", vec![post(), words("not again")]);
+    let asks = told.iter().find(|it| it["event"] == "asks").expect("a person would be asked");
+    assert!(asks["again_ms"].is_number(), "the same was done before: {asks}");
+    let sent = fs::read_to_string(world.home().join("sent")).expect("it was sent");
+    assert_eq!(sent, "hello\n", "nothing brings it back, and nothing is sent twice unasked");
 }

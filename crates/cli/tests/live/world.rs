@@ -4,11 +4,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::term::pty::Pty;
+use crate::term::pty::{Pty, now};
 
 /// No waiting for words, nor for servers that are not there.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n";
@@ -190,6 +191,21 @@ impl World {
         let home = self.home().display().to_string();
         text.replace(&self.data.display().to_string(), "DATA").replace(&home, "HOME")
     }
+}
+
+/// Waits for something that a process does.
+pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = now();
+    while !is_so() {
+        assert!(now() - began < Duration::from_secs(30), "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process runs; one that is dead and only not yet buried does not.
+pub(super) fn runs(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
 }
 
 pub(super) fn out(output: &Output) -> String {
