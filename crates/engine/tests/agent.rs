@@ -1,6 +1,7 @@
 //! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
 
 mod again;
+mod hostile;
 mod leave;
 mod opening;
 mod queue;
@@ -21,11 +22,12 @@ use retake_core::{
 };
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
+use retake_engine::mcp::McpFiles;
 use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 use retake_engine::store::{Action, Apply, Keeper, PageRequest, Reading, Sqlite, Store};
-use retake_engine::tools::{Toolbox, file_tools};
+use retake_engine::tools::{ShellConfig, Toolbox, file_tools, shell_tools};
 use retake_engine::worktree::Rules;
 use retake_engine::{
     AgentConfig, Decision, Ended, Engine, FilesConfig, FilesWish, Keep, Parts, Permit, RunEvent, RunRequest,
@@ -241,7 +243,9 @@ async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>
     let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let mut tools = Toolbox::default();
-    for tool in file_tools() {
+    // A fork bomb is to end early.
+    let shell = ShellConfig { processes: 64, ..ShellConfig::default() };
+    for tool in file_tools().into_iter().chain(shell_tools(shell)) {
         assert!(tools.add(tool), "a name comes once");
     }
     let agent = AgentConfig {
@@ -262,7 +266,7 @@ async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>
         user: "ann".into(),
         files: Some(FilesConfig { data_dir: data, rules, keep: Keep::default() }),
         agent: Some(agent),
-        mcp: None,
+        mcp: Some(McpFiles::below(dir.path())),
     };
     (Engine::start(parts).await.expect("started"), store)
 }

@@ -23,6 +23,9 @@ use crate::sandbox::Sandbox;
 /// How long processes have to end after they were asked to.
 const TO_END: Duration = Duration::from_secs(3);
 
+/// Why a fork bomb is ended.
+const TOO_MANY: &str = "it had started too many processes";
+
 /// How often a command is looked at.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -155,12 +158,16 @@ impl Line<'_> {
                 () = call.host.sleep(TICK) => {
                     ticks.fetch_add(1, Ordering::Relaxed);
                     if tasks() > before + self.processes / 2 && alive(&call.id).await > self.processes {
-                        break "it had started too many processes";
+                        break TOO_MANY;
                     }
                 }
             }
         };
-        end(call, group).await;
+        match why {
+            // Asked first, they would go on to make others.
+            TOO_MANY => by_force(&call.id, group).await,
+            _ => end(call, group).await,
+        };
         let patience = call.host.sleep(TO_END);
         // Reaped, if it can be ended at all.
         tokio::select! {
@@ -189,6 +196,10 @@ pub(super) async fn end_processes(host: &dyn Host, call: &str, group: Option<u32
             () = &mut patience => break,
         }
     }
+    by_force(call, group).await
+}
+
+async fn by_force(call: &str, group: Option<u32>) -> bool {
     let id = call.to_owned();
     blocking(move || processes::end(group, &id)).await
 }
