@@ -55,7 +55,7 @@ pub(super) fn before(db: &Connection, log: LogNo, key: &str, seq: u64) -> Result
 }
 
 pub(super) fn key(db: &Connection, log: LogNo, from: &str) -> Result<Option<String>> {
-    first(db, KEY, params![log.0, from], name(log), |cells| Ok(cells.next()?))
+    first(db, KEY, params![log.0, from], name(log), |cells| cells.next())
 }
 
 /// Takes the facts of an entry out.
