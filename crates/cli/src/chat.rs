@@ -272,6 +272,8 @@ impl<'a> Chat<'a> {
         }
         if let Some(composer) = &given.composer {
             self.take_up(composer);
+        } else if !given.waited.is_empty() {
+            self.take_back(given.waited.iter().flat_map(|words| words.parts.clone()).collect());
         }
         self.refresh().await?;
         Ok(given)
@@ -282,6 +284,12 @@ impl<'a> Chat<'a> {
         self.editing = None;
         self.prefill = Some(composer.text.clone());
         self.attached = content::kept(&composer.parts);
+    }
+
+    /// Puts words that waited back into the line.
+    fn take_back(&mut self, parts: Vec<Part>) {
+        self.prefill = Some(render::effects::text(&parts));
+        self.attached = content::kept(&parts);
     }
 
     /// Looks at where the conversation ends now.

@@ -8,6 +8,7 @@ use crate::ui::Look;
 pub(crate) mod agent;
 pub(crate) mod calls;
 pub(crate) mod content;
+pub(crate) mod effects;
 pub(crate) mod entries;
 pub(crate) mod files;
 pub(crate) mod flow;

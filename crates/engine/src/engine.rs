@@ -44,6 +44,10 @@ pub struct Parts {
 pub struct Engine {
     parts: Parts,
     running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
+    /// Some conversation is no longer claimed.
+    idle: Notify,
+    /// Where what runs is being ended, and nothing that waits is taken up.
+    halted: Mutex<Vec<ConversationId>>,
     pub(crate) importing: crate::port::Staging,
     pub(crate) files: Files,
     pub(crate) started: Started,
@@ -61,6 +65,8 @@ impl Engine {
         let engine = Arc::new(Self {
             parts,
             running,
+            idle: Notify::new(),
+            halted: Mutex::default(),
             importing,
             files,
             started: Started::default(),
@@ -195,6 +201,34 @@ impl Engine {
         Ok(Claim { engine: Arc::clone(self), conversation, stop })
     }
 
+    /// Nothing that waits is taken up while this lives.
+    pub(crate) fn halting(self: &Arc<Self>, conversation: ConversationId) -> Halting {
+        self.halted().push(conversation);
+        Halting { engine: Arc::clone(self), conversation }
+    }
+
+    /// Whether nothing that waits is to be taken up now.
+    pub(crate) fn is_halted(&self, conversation: ConversationId) -> bool {
+        self.halted().contains(&conversation)
+    }
+
+    /// Waits until a conversation is not claimed.
+    pub(crate) async fn until_idle(&self, conversation: ConversationId) {
+        loop {
+            let mut idle = std::pin::pin!(self.idle.notified());
+            // From here on no claim that ends is missed.
+            idle.as_mut().enable();
+            if !self.is_running(conversation) {
+                return;
+            }
+            idle.await;
+        }
+    }
+
+    fn halted(&self) -> MutexGuard<'_, Vec<ConversationId>> {
+        self.halted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn runs(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<Notify>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -210,7 +244,7 @@ pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
 }
 
 /// Whether an action moves the tip.
-fn moves(action: &Action) -> bool {
+pub(crate) fn moves(action: &Action) -> bool {
     !matches!(
         action,
         Action::Mark { .. }
@@ -258,5 +292,22 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         self.engine.runs().remove(&self.conversation);
+        self.engine.idle.notify_waiters();
+    }
+}
+
+/// While this lives, what waits in a conversation goes on waiting.
+#[must_use = "what waits goes on waiting only while this lives"]
+pub(crate) struct Halting {
+    engine: Arc<Engine>,
+    conversation: ConversationId,
+}
+
+impl Drop for Halting {
+    fn drop(&mut self) {
+        let mut halted = self.engine.halted();
+        if let Some(at) = halted.iter().position(|of| *of == self.conversation) {
+            halted.swap_remove(at);
+        }
     }
 }

@@ -68,7 +68,7 @@ impl EngineError {
     /// What was refused while a model is answering.
     pub(crate) fn running() -> Self {
         Self::new(Kind::Refused, "run_active", "a model is answering in this conversation")
-            .hint("stop it first (Ctrl-C), then go back")
+            .hint(Hint::new("stop it first with Ctrl-C, or go back with {}", [Remedy::EndJobs]))
     }
 
     /// A model that can't even be called. Nothing is stored yet, so this is not [`Kind::Model`].

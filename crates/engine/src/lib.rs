@@ -23,9 +23,9 @@ pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRule
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    Below, ByCalls, Called, Doing, ErasePlan, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesStatus,
-    FilesWish, FolderShown, Job, Keep, LetGo, Moment, ObjectsErased, PathShown, Prune, Pruned, Restore,
-    Running, Scope,
+    Below, ByCalls, Called, Doing, EffectShown, Effects, ErasePlan, Exec, FilesApplied, FilesConfig,
+    FilesPlanned, FilesStatus, FilesWish, FolderShown, Job, Keep, LetGo, Moment, ObjectsErased, PathShown,
+    Prune, Pruned, Restore, Running, Scope,
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};

@@ -3,6 +3,7 @@
 mod again;
 mod hostile;
 mod leave;
+mod ledger;
 mod opening;
 mod queue;
 mod work;
@@ -235,12 +236,18 @@ impl Desk {
 }
 
 async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>, Arc<dyn Store>) {
+    let data = dir.path().join("data");
+    let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
+    let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
+    (engine_on(&store, dir, script, mode).await, store)
+}
+
+/// An engine on this store.
+async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
     // No two engines give the same ids: the processes of a call are known by its id.
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let seed = (u64::from(std::process::id()) << 20) + NEXT.fetch_add(1, Ordering::Relaxed);
     let data = dir.path().join("data");
-    let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
-    let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let mut tools = Toolbox::default();
     // A fork bomb is to end early.
@@ -248,6 +255,7 @@ async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>
     for tool in file_tools().into_iter().chain(shell_tools(shell)) {
         assert!(tools.add(tool), "a name comes once");
     }
+    assert!(tools.add(Arc::new(ledger::Mail)), "a name comes once");
     let agent = AgentConfig {
         tools,
         spool: data.join("output"),
@@ -258,7 +266,7 @@ async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>
         settings: None,
     };
     let parts = Parts {
-        store: Arc::clone(&store),
+        store: Arc::clone(store),
         clock: Arc::new(SystemClock),
         random: Arc::new(SeededRandom::new(seed)),
         models: Arc::new(Only(Arc::clone(script))),
@@ -268,5 +276,5 @@ async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>
         agent: Some(agent),
         mcp: Some(McpFiles::below(dir.path())),
     };
-    (Engine::start(parts).await.expect("started"), store)
+    Engine::start(parts).await.expect("started")
 }

@@ -1,7 +1,10 @@
 //! The agent at work, between the engine's words and those of `wire`.
 
-use retake_core::{EffectClass, Mode, Rule, Ruling, ToolOutcome};
+use retake_core::{EffectClass, EffectState, Mode, Rule, Ruling, ToolOutcome, Words};
 use retake_engine::Decision;
+use retake_wire::reply;
+
+use crate::convert;
 
 pub(crate) fn call(call: retake_engine::CallShown) -> retake_wire::CallShown {
     let retake_engine::CallShown { call, tool, line, class, detail } = call;
@@ -15,6 +18,27 @@ pub(crate) fn class(class: EffectClass) -> retake_wire::EffectClass {
         EffectClass::Compensable => retake_wire::EffectClass::Compensable,
         EffectClass::External => retake_wire::EffectClass::External,
     }
+}
+
+/// Calls that can't be taken back.
+pub(crate) fn effects(effects: retake_engine::Effects) -> reply::Effects {
+    let line = |effect: retake_engine::EffectShown| reply::EffectLine {
+        line: effect.line,
+        tool: effect.tool,
+        class: class(effect.class),
+        began_ms: effect.began.0,
+        state: match effect.state {
+            EffectState::Begun => reply::EffectState::Begun,
+            EffectState::Done => reply::EffectState::Done,
+            EffectState::Failed => reply::EffectState::Failed,
+        },
+    };
+    reply::Effects { count: effects.count as u64, calls: effects.calls.into_iter().map(line).collect() }
+}
+
+/// Words that wait, or have waited.
+pub(crate) fn words(words: Words) -> reply::Words {
+    reply::Words { parts: convert::parts(words.parts), author: words.author, time_ms: words.time.0 }
 }
 
 pub(crate) fn ruling(ruling: Ruling) -> retake_wire::Ruling {

@@ -179,6 +179,8 @@ pub(crate) fn receipt(receipt: &Receipt, composer: Option<reply::Composer>) -> r
         lifted: receipt.lifted.iter().map(|fold| fold_name(*fold)).collect(),
         composer,
         files: None,
+        effects: reply::Effects::default(),
+        waited: Vec::new(),
     }
 }
 
@@ -205,6 +207,9 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         in_force: planned.plan.in_force.iter().map(|fold| fold_name(*fold)).collect(),
         composer: planned.composer.map(|(id, content)| composer(id.to_string(), content)),
         running: Vec::new(),
+        at_work: false,
+        waiting: 0,
+        effects: reply::Effects::default(),
         stays,
         files: None,
     }

@@ -82,7 +82,7 @@ pub struct FilesWish {
     /// The digest of the file plan that was seen: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
-    /// Processes that calls taken back have left running are ended first; else they are a refusal.
+    /// A run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop: bool,
 }

@@ -19,7 +19,7 @@ pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
 };
-pub use plan::{Plan, Running};
+pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
 /// A reply.

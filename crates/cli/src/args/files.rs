@@ -17,7 +17,7 @@ pub(crate) struct FileArgs {
     scope: Along,
     #[command(flatten)]
     choosing: Choosing,
-    /// First end the processes that commands taken back have left running
+    /// First end what is at work: a run of this conversation, and processes that commands taken back have left running
     #[arg(long)]
     stop: bool,
 }

@@ -8,7 +8,7 @@ use retake_wire::{McpOf, Mode, Permit, Reply, Request};
 use super::Chat;
 use crate::args;
 use crate::error::{Result, unexpected, usage};
-use crate::render::{self, content};
+use crate::render;
 use crate::term::pick::Row;
 
 /// What the agent wants to do, as it said.
@@ -64,13 +64,7 @@ pub(super) async fn unqueue(chat: &mut Chat<'_>) -> Result {
     if waiting.words.is_empty() {
         return chat.dim("nothing waits");
     }
-    let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
-    let texts = parts.iter().filter_map(|part| match part {
-        retake_wire::Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    chat.prefill = Some(texts.collect::<Vec<_>>().join("\n"));
-    chat.attached = content::kept(&parts);
+    chat.take_back(waiting.words.into_iter().flat_map(|words| words.parts).collect());
     chat.dim("your words are back in the line")
 }
 

@@ -53,7 +53,7 @@ async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, 
             return Ok(None);
         }
         // What was shown to be ended is ended.
-        let stop = !plan.running.is_empty();
+        let (at_work, stop) = (plan.at_work, plan.at_work || !plan.running.is_empty());
         match ask(chat, &plan)? {
             Answer::No => {
                 chat.dim("nothing has changed")?;
@@ -63,7 +63,7 @@ async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, 
             Answer::Yes(Scope::Conversation) => {
                 return Ok(Some((
                     plan.head,
-                    FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
+                    FilesWish { scope: Scope::Conversation, stop: at_work, ..FilesWish::default() },
                 )));
             }
             Answer::Yes(scope) => {
@@ -123,6 +123,7 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
     match block_on(client.call(Request::Plan(plan))) {
         Ok(Reply::Plan(plan)) => {
             let mut lines = vec![render::plan::brief(&plan)];
+            lines.extend(render::effects::brief(&plan.effects));
             lines.extend(plan.stays.iter().map(|stays| format!("! {stays}")));
             if let Some(composer) = &plan.composer {
                 lines.push(safe::block(&composer.text).into_owned());

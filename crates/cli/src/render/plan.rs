@@ -3,7 +3,7 @@
 use retake_wire::reply::{Composer, Counts, Line, Plan};
 
 use super::id::Ids;
-use super::{content, files, words};
+use super::{content, effects, files, words};
 use crate::term::style::Style;
 use crate::term::{safe, width};
 use crate::ui::Look;
@@ -57,6 +57,17 @@ pub(crate) fn body(look: &Look, plan: &Plan) -> String {
     if let Some(plan) = &plan.files {
         text.push_str(&files::plan(look, plan));
     }
+    text.push_str(&effects::effects(look, &plan.effects));
+    if plan.at_work {
+        let comes_back = match plan.waiting {
+            0 => String::new(),
+            some => {
+                format!("; {} that {} come back to you", words::count(some as u64, "message"), waits(some))
+            }
+        };
+        let sentence = format!("! a run is at work: it is stopped first, or nothing is done{comes_back}");
+        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
+    }
     for running in &plan.running {
         let entry = safe::line(&running.entry);
         let sentence = match running.processes {
@@ -97,6 +108,10 @@ pub(crate) fn brief(plan: &Plan) -> String {
         pieces.push(files::brief(plan));
     }
     pieces.join("; ")
+}
+
+fn waits(amount: usize) -> &'static str {
+    if amount == 1 { "waits would" } else { "wait would" }
 }
 
 fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> String {

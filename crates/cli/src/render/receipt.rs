@@ -3,7 +3,7 @@
 use retake_wire::reply::{Counts, Receipt};
 use retake_wire::{Action, MarkVerb};
 
-use super::{content, files, plan, words};
+use super::{content, effects, files, plan, words};
 use crate::term::style::Style;
 use crate::ui::Look;
 
@@ -70,6 +70,8 @@ pub(crate) fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String
         let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
         text.push_str(&format!("there is nothing more to {verb}\n"));
     }
+    text.push_str(&effects::effects(look, &receipt.effects));
+    text.push_str(&effects::waited(look, &receipt.waited));
     if let Some(composer) = &receipt.composer {
         text.push_str(&plan::returns(look, composer));
     }

@@ -78,6 +78,8 @@ pub(crate) async fn agree(
     }
     changing.place.conversation = Some(conversation);
     changing.head.get_or_insert(plan.head);
+    // What was shown to be ended is ended.
+    files.stop |= plan.at_work || !plan.running.is_empty();
     files.seen = plan.files.map(|files| files.digest);
     Ok(())
 }

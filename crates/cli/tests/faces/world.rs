@@ -2,9 +2,9 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Entries,
-    Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
-    Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
+    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Effects,
+    Entries, Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt,
+    PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
@@ -173,6 +173,9 @@ pub(super) fn plan() -> Plan {
         in_force: Vec::new(),
         composer: Some(composer()),
         running: Vec::new(),
+        at_work: false,
+        waiting: 0,
+        effects: Effects::default(),
         stays: vec!["The 1,234 tokens are spent".to_owned()],
         files: None,
     }

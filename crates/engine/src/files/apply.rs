@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FileChange, FilePlan, Hint, PathMove, Reason, Remedy, Seen, Verdict};
+use retake_core::{
+    ConversationId, FileChange, FilePlan, Hint, PathMove, Reason, Remedy, Seen, Verdict, Words,
+};
 use retake_store::{Action, Apply, FilesHalf, Receipt, WorkspaceNo};
 use retake_worktree::{
     Failed, Left, Note, Noting, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled, Staging,
@@ -12,6 +14,7 @@ use retake_worktree::{
 };
 
 use super::blocking;
+use super::leave::Effects;
 use super::plan::{FilesWish, Scope, digest_of};
 use super::work::Doing;
 use super::workspace::{Held, accept, lock};
@@ -29,6 +32,10 @@ pub struct FilesApplied {
     pub left: Vec<Left>,
     /// What is different though the plan did not say it.
     pub notes: Vec<Note>,
+    /// What can't be taken back. Said once: not to who repeats the request.
+    pub effects: Effects,
+    /// Words that waited for a run, and come back to whoever asked. Said once, too.
+    pub waited: Vec<Words>,
 }
 
 /// An apply that holds its workspace.
@@ -51,6 +58,16 @@ impl Engine {
         if let Some(receipt) = self.recorded(conversation, &apply).await? {
             return Ok(FilesApplied::without_files(receipt));
         }
+        self.apply_first(conversation, apply, wish).await
+    }
+
+    /// The same, where nothing is at work.
+    pub(super) async fn apply_idle(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        apply: Apply,
+        wish: FilesWish,
+    ) -> Result<FilesApplied> {
         let touched = self.takes_files(conversation, &apply.action, &wish).await?;
         if wish.scope == Scope::Conversation || !touched {
             if wish.scope == Scope::Files {
@@ -124,8 +141,12 @@ impl Engine {
 }
 
 impl FilesApplied {
-    fn without_files(receipt: Receipt) -> Self {
-        Self { receipt, plan: FilePlan::default(), left: Vec::new(), notes: Vec::new() }
+    pub(super) fn without_files(receipt: Receipt) -> Self {
+        Self::new(receipt, FilePlan::default(), Vec::new(), Vec::new())
+    }
+
+    fn new(receipt: Receipt, plan: FilePlan, left: Vec<Left>, notes: Vec<Note>) -> Self {
+        Self { receipt, plan, left, notes, effects: Effects::default(), waited: Vec::new() }
     }
 }
 
@@ -215,7 +236,7 @@ impl Applying<'_> {
         let apply = Apply { seen, ..apply };
         if !staged {
             let receipt = self.engine.store().apply_files(conversation, apply, half).await?;
-            return Ok(FilesApplied { receipt, plan, left: Vec::new(), notes: Vec::new() });
+            return Ok(FilesApplied::new(receipt, plan, Vec::new(), Vec::new()));
         }
         let _busy = self.engine.files.work.begin(Doing::Writing { files: changes.len() as u64 });
         let staging = self.prepare(changes.clone()).await?;
@@ -231,7 +252,7 @@ impl Applying<'_> {
         match blocking(move || staging.carry_out()).await?? {
             Outcome::Applied(settled) => {
                 let report = self.finish(settled, changes).await?;
-                Ok(FilesApplied { receipt, plan, left: report.left, notes })
+                Ok(FilesApplied::new(receipt, plan, report.left, notes))
             }
             Outcome::Interrupted(interrupted) => {
                 let what = told(&interrupted.cause);

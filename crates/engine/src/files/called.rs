@@ -46,20 +46,45 @@ impl Engine {
 
 /// The command that a call ran, or the tool with its arguments.
 fn in_words(tool: &str, arguments: &str) -> String {
-    let json: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
-    let words = match json.as_ref().and_then(|json| json.get("command")) {
-        Some(serde_json::Value::String(command)) => command.clone(),
-        Some(serde_json::Value::Array(words)) => {
+    shorten(&command(arguments).unwrap_or_else(|| as_it_is(tool, arguments)), LINE)
+}
+
+/// The same, with the sign of a shell before a command.
+pub(super) fn ran(tool: &str, arguments: &str) -> String {
+    let command = command(arguments).map(|command| format!("$ {command}"));
+    shorten(&command.unwrap_or_else(|| as_it_is(tool, arguments)), LINE)
+}
+
+/// The command that is among the arguments of a call, on one line.
+fn command(arguments: &str) -> Option<String> {
+    let json: serde_json::Value = serde_json::from_str(arguments).ok()?;
+    let words = match json.get("command")? {
+        serde_json::Value::String(command) => command.clone(),
+        serde_json::Value::Array(words) => {
             words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(" ")
         }
-        _ => format!("{tool} {arguments}"),
+        _ => return None,
     };
-    shorten(&words.split_whitespace().collect::<Vec<_>>().join(" "), LINE)
+    Some(on_a_line(&words))
+}
+
+fn as_it_is(tool: &str, arguments: &str) -> String {
+    on_a_line(&format!("{tool} {arguments}"))
+}
+
+fn on_a_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::{in_words, ran};
+
+    #[test]
+    fn a_command_has_its_sign() {
+        assert_eq!(ran("shell", r#"{"command":"git push"}"#), "$ git push");
+        assert_eq!(ran("mcp__mail__send", r#"{"to":"ann"}"#), r#"mcp__mail__send {"to":"ann"}"#);
+    }
 
     #[test]
     fn a_call_is_what_it_ran() {

@@ -13,10 +13,11 @@ use retake_worktree::Objects;
 
 use super::blocking;
 use super::git::GitHalf;
+use super::leave::Effects;
 use super::look::Looking;
 use super::restore::Restore;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Result};
 
 /// How many of the last captures are looked through for what somebody else wrote last.
@@ -45,7 +46,7 @@ pub struct FilesWish {
     pub seen: Option<[u8; 16]>,
     /// Named files are put back, and nothing else is done.
     pub restore: Option<Restore>,
-    /// Whether processes that calls taken back have left running are ended first; else they are a refusal.
+    /// Whether a run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
     pub stop: bool,
 }
 
@@ -62,6 +63,12 @@ pub struct FilesPlanned {
     pub git: Vec<String>,
     /// Calls that are taken back and of which processes still run: they have to be ended first.
     pub running: Vec<Running>,
+    /// What can't be taken back.
+    pub effects: Effects,
+    /// A run is at work: it has to be ended first.
+    pub at_work: bool,
+    /// So many messages wait for it to end: they come back to whoever ends it.
+    pub waiting: usize,
 }
 
 /// A call of which processes still run.
@@ -85,6 +92,7 @@ impl Engine {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
+        let effects = self.effects_of(conversation, &action, &wish).await?;
         let takes_files =
             wish.scope != Scope::Conversation && self.takes_files(conversation, &action, &wish).await?;
         let (files, git, running) = match takes_files {
@@ -103,7 +111,9 @@ impl Engine {
             }
         };
         let digest = digest_of(files.as_ref());
-        Ok(FilesPlanned { conversation: planned, files, digest, git, running })
+        let at_work = self.is_running(conversation) && (takes_files || moves(&action));
+        let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
+        Ok(FilesPlanned { conversation: planned, files, digest, git, running, effects, at_work, waiting })
     }
 
     /// Whether files may come or go with an action.

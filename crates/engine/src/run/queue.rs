@@ -78,7 +78,7 @@ impl Engine {
     }
 
     /// The next run, where one waits and none runs.
-    pub(super) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
+    pub(crate) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
         if let Ok(claim) = self.claim(conversation) {
             self.next_claimed(claim).await;
         }
@@ -87,6 +87,9 @@ impl Engine {
     /// The same, of who has claimed the conversation.
     pub(super) async fn next_claimed(self: &Arc<Self>, claim: Claim) {
         let conversation = claim.conversation();
+        if self.is_halted(conversation) {
+            return;
+        }
         let step = self.store().step_runs(conversation, vec![RunInput::Claim(self.now())]).await;
         let Ok(stepped) = step else { return };
         let mut listeners = self.listeners().remove(&conversation).unwrap_or_default();
@@ -159,6 +162,12 @@ impl Engine {
     /// Takes back the words that wait: they come back, to be edited.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
+        self.tell_unqueued(conversation).await;
+        Ok(stepped.over.into_iter().flat_map(|run| run.words).collect())
+    }
+
+    /// Who waited with words hears that they will not be said.
+    pub(crate) async fn tell_unqueued(&self, conversation: ConversationId) {
         let listeners = self.listeners().remove(&conversation).unwrap_or_default();
         for listener in listeners {
             let error = EngineError::new(
@@ -170,7 +179,6 @@ impl Engine {
                 Ended { outcome: Outcome::RolledBack, receipt: None, entry: None, error: Some(error) };
             Events::new(listener).send(RunEvent::Ended(ended)).await;
         }
-        Ok(stepped.over.into_iter().flat_map(|run| run.words).collect())
     }
 }
 

@@ -5,8 +5,8 @@ use retake_engine::PermissionChange;
 use retake_wire::{Problem, Reply, reply, request};
 
 use crate::InProcess;
-use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling};
-use crate::convert::{self, problem, usage};
+use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
+use crate::convert::{problem, usage};
 
 impl InProcess {
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
@@ -144,11 +144,6 @@ fn job(job: retake_engine::JobShown) -> reply::JobLine {
     reply::JobLine { job: job.call, command: job.command, running: job.running, ended, printed: job.printed }
 }
 
-fn waiting(words: Vec<Words>) -> Reply {
-    let words = words.into_iter().map(|words| reply::Words {
-        parts: convert::parts(words.parts),
-        author: words.author,
-        time_ms: words.time.0,
-    });
-    Reply::Waiting(reply::Waiting { words: words.collect() })
+fn waiting(all: Vec<Words>) -> Reply {
+    Reply::Waiting(reply::Waiting { words: all.into_iter().map(words).collect() })
 }

@@ -41,12 +41,17 @@ impl InProcess {
             if matches!(action, Action::Erase { .. }) {
                 return self.plan_erase(conversation, action).await;
             }
+            // What is hidden has been done all the same.
+            let effects = self.engine.leaves_behind(conversation, &action).await.map_err(problem)?;
+            let effects = crate::agent::effects(effects);
             let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
-            return Ok(Reply::Plan(convert::plan(conversation.to_string(), planned, Vec::new())));
+            let plan = convert::plan(conversation.to_string(), planned, Vec::new());
+            return Ok(Reply::Plan(reply::Plan { effects, ..plan }));
         }
         let (scope, restores) = (wish.scope, wish.restore.is_some());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let FilesPlanned { conversation: half, files, digest, git, running } = planned;
+        let FilesPlanned { conversation: half, files, digest, git, running, effects, at_work, waiting } =
+            planned;
         let said = (!restores).then(|| stays(scope, files.as_ref()).to_owned());
         let stays = said.into_iter().chain(git).collect();
         let changes_files = files
@@ -72,7 +77,16 @@ impl InProcess {
         let running = running
             .into_iter()
             .map(|running| reply::Running { entry: running.entry.to_string(), processes: running.processes });
-        Ok(Reply::Plan(reply::Plan { unchanged, steps, files, running: running.collect(), ..shown }))
+        Ok(Reply::Plan(reply::Plan {
+            unchanged,
+            steps,
+            files,
+            running: running.collect(),
+            at_work,
+            waiting,
+            effects: crate::agent::effects(effects),
+            ..shown
+        }))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {

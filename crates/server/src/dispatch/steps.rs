@@ -10,6 +10,9 @@ use super::store_problem;
 use crate::InProcess;
 use crate::convert::usage;
 
+/// So many calls that can't be taken back are told one by one.
+const EFFECTS: usize = 10;
+
 /// What was done, in one step or in several.
 #[derive(Default)]
 pub(super) struct Done {
@@ -17,6 +20,8 @@ pub(super) struct Done {
     pub(super) left: Vec<String>,
     pub(super) notes: Vec<String>,
     pub(super) refused: Option<String>,
+    pub(super) effects: reply::Effects,
+    pub(super) waited: Vec<reply::Words>,
 }
 
 impl InProcess {
@@ -66,7 +71,7 @@ impl InProcess {
         done: Done,
         asked: Option<usize>,
     ) -> Result<reply::Receipt, Problem> {
-        let Done { receipts, left, notes, refused } = done;
+        let Done { receipts, left, notes, refused, effects, waited } = done;
         let mut all = receipts.into_iter();
         let mut whole = all.next().expect("BUG: something was done");
         for next in all {
@@ -92,7 +97,7 @@ impl InProcess {
             notes,
         });
         let steps = asked.map(|asked| reply::Steps { done: whole.ops.len(), asked, refused });
-        Ok(reply::Receipt { steps, files, ..self.wire_receipt(&whole).await? })
+        Ok(reply::Receipt { steps, files, effects, waited, ..self.wire_receipt(&whole).await? })
     }
 }
 
@@ -102,6 +107,12 @@ impl Done {
         self.left.extend(applied.plan.paths.iter().filter_map(why));
         self.left.extend(applied.left.iter().map(left));
         self.notes.extend(applied.notes.iter().map(note));
+        // Each step goes further back: what the first ones leave is the newest.
+        let more = crate::agent::effects(applied.effects);
+        self.effects.count += more.count;
+        self.effects.calls.extend(more.calls);
+        self.effects.calls.truncate(EFFECTS);
+        self.waited.extend(applied.waited.into_iter().map(crate::agent::words));
         self.receipts.push(applied.receipt);
     }
 }

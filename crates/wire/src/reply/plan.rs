@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Composer, Counts, Line, Steps};
+use crate::agent::EffectClass;
 use crate::files::FilesPlan;
 
 /// What an action would do. Nothing has happened yet.
@@ -37,8 +38,64 @@ pub struct Plan {
     /// Calls that would be taken back and of which processes still run: they are ended first, or it is refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<Running>,
+    /// A run is at work: it is ended first, or it is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_work: bool,
+    /// So many messages wait for it to end: they come back to whoever ends it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub waiting: usize,
+    /// Calls that would go from the conversation, and that nothing takes back.
+    #[serde(default, skip_serializing_if = "Effects::is_empty")]
+    pub effects: Effects,
     /// What would not change or can't be taken back, a sentence each.
     pub stays: Vec<String>,
+}
+
+/// Calls that can't be taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effects {
+    /// How many there are.
+    pub count: u64,
+    /// The newest of them, at most 10, newest first.
+    pub calls: Vec<EffectLine>,
+}
+
+impl Effects {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// A call that can't be taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectLine {
+    /// What it was asked to do, in a line; the tool alone, where that is hidden or erased.
+    pub line: String,
+    /// The tool.
+    pub tool: String,
+    /// What it does to the world at most.
+    pub class: EffectClass,
+    /// When it began, Unix milliseconds.
+    pub began_ms: i64,
+    /// What came of it.
+    pub state: EffectState,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectState {
+    /// It was begun; how it ended is not known.
+    Begun,
+    /// It did what was asked.
+    Done,
+    /// It says that it failed; something may have happened all the same.
+    Failed,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A call of which processes still run.

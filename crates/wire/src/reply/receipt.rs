@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Effects, Words};
 use crate::content::Part;
 use crate::files::FilesDone;
 
@@ -40,6 +41,12 @@ pub struct Receipt {
     /// What became of files; absent where they stayed as they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesDone>,
+    /// Calls that went from the conversation, and that nothing takes back. Said once: not to who repeats the request.
+    #[serde(default, skip_serializing_if = "Effects::is_empty")]
+    pub effects: Effects,
+    /// Words that waited for a run, and come back; only for the one who asked, and said once, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waited: Vec<Words>,
 }
 
 /// How far an undo or a redo went: fewer steps than asked for where there are no more, or where one was refused.

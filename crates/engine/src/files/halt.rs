@@ -1,0 +1,167 @@
+//! A run that is at work is ended, where that is wished, before its ground is taken away; words that wait come back to the one
+//! who takes it away. Must never end one where the step would be refused anyway, nor lose a word.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, RunNo, RunState, Seen, Words};
+use retake_store::{Action, Apply, OpRange, Planned, Receipt, StoreError};
+
+use super::apply::FilesApplied;
+use super::plan::FilesWish;
+use crate::engine::{Engine, moves};
+use crate::error::{EngineError, Kind, Result};
+
+/// How long a run has to end after it was asked to.
+const TO_END: Duration = Duration::from_secs(10);
+
+impl Engine {
+    /// An action that comes for the first time: what is at work is ended first, where that is wished.
+    pub(super) async fn apply_first(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        apply: Apply,
+        wish: FilesWish,
+    ) -> Result<FilesApplied> {
+        let effects = self.effects_of(conversation, &apply.action, &wish).await?;
+        let (moves, queued) = (moves(&apply.action), self.queued(conversation).await?);
+        let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
+        let halted = halting.is_some();
+        let done = match halted {
+            true => self.halt_and_apply(conversation, apply, wish).await,
+            false => self.apply_idle(conversation, apply, wish).await,
+        };
+        drop(halting);
+        let mut waited = Vec::new();
+        if done.is_ok() && moves {
+            waited = self.words_back(conversation, queued, halted).await?;
+        } else if halted {
+            // What they answer is still there.
+            self.next_run(conversation).await;
+        }
+        Ok(FilesApplied { effects, waited, ..done? })
+    }
+
+    /// Ends the run that is at work, and then does what was asked: what the run has stored until its end goes along.
+    async fn halt_and_apply(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        apply: Apply,
+        wish: FilesWish,
+    ) -> Result<FilesApplied> {
+        let before = self.store().summary(conversation).await?.head;
+        fits(apply.seen, before)?;
+        if !moves(&apply.action) {
+            self.end_run(conversation).await?;
+            return self.apply_idle(conversation, apply, wish).await;
+        }
+        let planned = self.plan(conversation, apply.action.clone()).await?;
+        self.end_run(conversation).await?;
+        let head = self.store().summary(conversation).await?.head;
+        let back = self.taken_back_since(conversation, before, head).await?;
+        // A run that had said nothing takes its own turn back when it is stopped: that much is done already.
+        let action = match apply.action {
+            Action::Undo(count) if !back.is_empty() => match count - 1 {
+                0 => return self.done_already(conversation, back, planned).await,
+                rest => Action::Undo(rest),
+            },
+            Action::Rewind(entry) | Action::Edit(entry) if !back.is_empty() => {
+                let at = self.store().meta(conversation, entry).await?.pos;
+                let snapshot = self.store().snapshot(conversation).await?;
+                if !snapshot.conversation().is_on_path(at) {
+                    return self.done_already(conversation, back, planned).await;
+                }
+                apply.action
+            }
+            action => action,
+        };
+        let apply = Apply { action, seen: Seen::Exactly(head), ..apply };
+        self.apply_idle(conversation, apply, wish).await
+    }
+
+    /// Asks the run of a conversation to stop, and waits until it is over.
+    async fn end_run(&self, conversation: ConversationId) -> Result<()> {
+        if !self.cancel(conversation) {
+            return Ok(());
+        }
+        let patience = self.parts().clock.sleep(TO_END);
+        tokio::select! {
+            biased;
+            () = self.until_idle(conversation) => Ok(()),
+            () = patience => {
+                let what = format!("what runs here was stopped, and is not over after {} seconds", TO_END.as_secs());
+                Err(EngineError::new(Kind::Refused, "run_active", what).hint("try again when it is over"))
+            }
+        }
+    }
+
+    /// The operations since a head by which a stopped run has taken its own turn back.
+    async fn taken_back_since(&self, of: ConversationId, before: Head, now: Head) -> Result<Vec<OpNo>> {
+        let limit = usize::try_from(now.op.0 - before.op.0).unwrap_or(usize::MAX);
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let page = self.store().ops(of, OpRange { before: None, limit }).await?;
+        let back = page.ops.into_iter().filter(|line| matches!(line.op.reason, Reason::Compensate(_)));
+        let mut back: Vec<OpNo> = back.map(|line| line.op.no).collect();
+        back.sort_unstable();
+        Ok(back)
+    }
+
+    /// What was asked for was done by the end of the run.
+    async fn done_already(
+        &self,
+        conversation: ConversationId,
+        ops: Vec<OpNo>,
+        planned: Planned,
+    ) -> Result<FilesApplied> {
+        let now = self.store().summary(conversation).await?;
+        let receipt = Receipt {
+            conversation,
+            head: now.head,
+            revision: now.revision,
+            ops,
+            entries: Vec::new(),
+            unchanged: false,
+            taken_back: planned.plan.taken_back,
+            brought_back: planned.plan.brought_back,
+            lifted: planned.plan.lifted,
+            composer: planned.composer.map(|(entry, _)| entry),
+        };
+        Ok(FilesApplied::without_files(receipt))
+    }
+
+    /// The run that waits.
+    async fn queued(&self, conversation: ConversationId) -> Result<Option<RunNo>> {
+        let runs = self.store().runs(conversation, 2).await?;
+        Ok(runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no))
+    }
+
+    /// The words that waited, where what they stood on is gone, or the run that they waited for.
+    async fn words_back(
+        &self,
+        conversation: ConversationId,
+        queued: Option<RunNo>,
+        halted: bool,
+    ) -> Result<Vec<Words>> {
+        if halted && self.queued(conversation).await?.is_some() {
+            return self.unqueue(conversation).await;
+        }
+        let Some(no) = queued else { return Ok(Vec::new()) };
+        let runs = self.store().runs(conversation, 4).await?;
+        let gone = runs.into_iter().find(|run| run.no == no && run.state == RunState::Canceled);
+        let Some(run) = gone else { return Ok(Vec::new()) };
+        self.tell_unqueued(conversation).await;
+        Ok(run.words)
+    }
+}
+
+/// Refuses who has not seen what was done; what the run has said since goes along.
+fn fits(seen: Seen, now: Head) -> Result<()> {
+    match seen {
+        Seen::Exactly(seen) | Seen::Since(seen) if seen.op != now.op || seen.seq > now.seq => {
+            Err(StoreError::from(Refusal::Stale { seen, now }).into())
+        }
+        _ => Ok(()),
+    }
+}

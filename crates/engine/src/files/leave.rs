@@ -1,0 +1,84 @@
+//! What an action leaves behind in the world: calls that it takes out of the conversation and nothing takes back. Said before
+//! it is done. Must never show what a person has hidden or erased.
+
+use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
+use retake_store::Action;
+
+use super::called::ran;
+use super::plan::{FilesWish, Scope};
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// So many calls are told one by one.
+const SHOWN: usize = 10;
+
+/// Calls that can't be taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// How many there are.
+    pub count: usize,
+    /// The newest of them, newest first.
+    pub calls: Vec<EffectShown>,
+}
+
+/// A call that can't be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectShown {
+    /// What it was asked to do, in a line; the tool alone, where that is hidden or erased.
+    pub line: String,
+    /// The tool.
+    pub tool: String,
+    /// What it does to the world at most.
+    pub class: EffectClass,
+    /// When it began.
+    pub began: Time,
+    /// What came of it.
+    pub state: EffectState,
+}
+
+impl Engine {
+    /// The same, where only files may be meant: then all calls stay where they are.
+    pub(super) async fn effects_of(
+        &self,
+        of: ConversationId,
+        action: &Action,
+        wish: &FilesWish,
+    ) -> Result<Effects> {
+        match wish.scope {
+            Scope::Files => Ok(Effects::default()),
+            _ => self.leaves_behind(of, action).await,
+        }
+    }
+
+    /// The calls that an action takes out of the conversation, and nothing takes back.
+    pub async fn leaves_behind(&self, of: ConversationId, action: &Action) -> Result<Effects> {
+        if matches!(action, Action::Files(_)) {
+            return Ok(Effects::default());
+        }
+        let all = self.store().effects_taken_back(of, action.clone()).await?;
+        let mut effects = Effects { count: all.len(), calls: Vec::new() };
+        for effect in all.into_iter().take(SHOWN) {
+            effects.calls.push(self.effect_shown(of, effect).await);
+        }
+        Ok(effects)
+    }
+
+    async fn effect_shown(&self, of: ConversationId, effect: Effect) -> EffectShown {
+        // What can't be read any more, as it was hidden, erased or is damaged, has no words.
+        let asked = self.store().content(of, effect.entry).await.unwrap_or_default();
+        let number = effect.call.rsplit('-').next().and_then(|number| number.parse::<usize>().ok());
+        let arguments = number.and_then(|number| number.checked_sub(1)).and_then(|at| {
+            let mut calls = asked.iter().filter_map(|part| match part {
+                Part::ToolCall { name, arguments, .. } => Some((name, arguments)),
+                _ => None,
+            });
+            calls.nth(at).filter(|(name, _)| **name == effect.tool)
+        });
+        let line = match arguments {
+            Some((name, arguments)) => ran(name, arguments),
+            None => effect.tool.clone(),
+        };
+        let Effect { tool, class, began, state, .. } = effect;
+        EffectShown { line, tool, class, began, state }
+    }
+}

@@ -1,0 +1,259 @@
+//! What can't be taken back is said before; what is at work is ended first, where that is wished, and no word is lost.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use retake_core::{EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch};
+use retake_engine::store::{Action, Apply};
+use retake_engine::tools::{Call, Output, Tool};
+use retake_engine::{
+    Decision, Effects, Engine, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest, Start,
+};
+use serde_json::{Value, json};
+
+use super::{Desk, calls, engine_on, words};
+
+/// Sends mail, to nobody for ever.
+pub(super) struct Mail;
+
+#[async_trait]
+impl Tool for Mail {
+    fn name(&self) -> &str {
+        "mail"
+    }
+
+    fn about(&self) -> &str {
+        "sends mail"
+    }
+
+    fn schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
+    fn class(&self) -> EffectClass {
+        EffectClass::External
+    }
+
+    fn needs_folder(&self) -> bool {
+        false
+    }
+
+    fn intent(&self, arguments: &Value, _: &Path, _: &[PathBuf]) -> std::result::Result<Intent, String> {
+        let line = format!("mail {arguments}");
+        Ok(Intent { class: self.class(), touches: vec![Touch::Other], line, detail: None })
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        match call.arguments["to"].as_str() {
+            Some("nobody") => std::future::pending().await,
+            _ => Output::ok("sent"),
+        }
+    }
+}
+
+fn mail(to: &str) -> Vec<super::Said> {
+    calls(&[("mail", json!({"to": to}))])
+}
+
+/// The lines of calls that can't be taken back.
+fn lines(effects: &Effects) -> Vec<&str> {
+    effects.calls.iter().map(|call| call.line.as_str()).collect()
+}
+
+fn stop() -> FilesWish {
+    FilesWish { stop: true, ..FilesWish::default() }
+}
+
+impl Desk {
+    async fn turn_of(&self, name: &str) -> EntryId {
+        self.engine.entry(self.id, name).await.expect("a turn")
+    }
+
+    async fn leaves(&self, engine: &Engine, action: Action) -> Effects {
+        engine.plan_both(self.id, action, FilesWish::default()).await.expect("planned").effects
+    }
+
+    async fn does(&self, action: Action, seen: Seen, wish: FilesWish) -> Result<FilesApplied> {
+        let apply = Apply { action, seen, by: self.engine.by(None) };
+        self.engine.apply_both(self.id, apply, wish).await
+    }
+
+    /// Begins a turn that the model does not answer.
+    async fn begins(&self, text: &str) -> futures::stream::BoxStream<'static, RunEvent> {
+        let before = self.script.times();
+        let events = self.say(text).await;
+        while self.script.times() == before {
+            tokio::task::yield_now().await;
+        }
+        events
+    }
+
+    /// Says something that waits for the run at work.
+    async fn waits(&self, text: &str) -> futures::stream::BoxStream<'static, RunEvent> {
+        let start = Start::Say(vec![Part::text(text)], None);
+        let request = RunRequest { steer: Some(Steer::Queue), ..self.request(start) };
+        let mut events = self.engine.run(self.id, request).await.expect("taken");
+        assert!(matches!(events.next().await, Some(RunEvent::Queued)));
+        events
+    }
+}
+
+#[tokio::test]
+async fn an_external_call_is_in_the_plan_and_asked_about_again() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let both = calls(&[("mail", json!({"to": "ann"})), ("mail", json!({"to": "bob"}))]);
+    desk.turn("write to them", vec![both, words("sent")]).await;
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    let effects = desk.leaves(&desk.engine, back.clone()).await;
+    assert_eq!(lines(&effects), [r#"mail {"to":"bob"}"#, r#"mail {"to":"ann"}"#]);
+    assert!(effects.calls.iter().all(|call| call.state == EffectState::Done));
+    let applied = desk.does(back, Seen::Anything, FilesWish::default()).await.expect("rewound");
+    assert_eq!(applied.effects, effects, "what was said before is said after");
+    desk.script.then(mail("ann"));
+    desk.script.then(words("then not"));
+    let events = desk.say("write to ann").await;
+    let mut again = Vec::new();
+    let (_, told) = desk
+        .follow(events, &mut |asks| {
+            again.push(asks.again);
+            Some(Decision::Deny(None))
+        })
+        .await;
+    assert_eq!(again, [Some(effects.calls[1].began)], "{told:?}");
+}
+
+#[tokio::test]
+async fn many_calls_are_counted_and_the_last_ones_told() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let names: Vec<String> = (0..14).map(|number| format!("a{number}")).collect();
+    let all: Vec<_> = names.iter().map(|name| ("mail", json!({"to": name}))).collect();
+    desk.turn("write to all", vec![calls(&all), words("sent")]).await;
+    let effects = desk.leaves(&desk.engine, Action::Undo(1)).await;
+    assert_eq!((effects.count, effects.calls.len()), (14, 10));
+    assert_eq!(lines(&effects)[0], r#"mail {"to":"a13"}"#);
+}
+
+#[tokio::test]
+async fn a_call_that_never_ended_is_told_as_such_after_a_restart() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.script.then(mail("nobody"));
+    let _events = desk.say("write").await;
+    while desk.store.effects(desk.id, 9).await.expect("read").is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let next = engine_on(&desk.store, &desk.dir, &desk.script, Mode::AllowAll).await;
+    let effects = desk.leaves(&next, Action::Rewind(desk.turn_of("t1").await)).await;
+    assert_eq!(lines(&effects), [r#"mail {"to":"nobody"}"#]);
+    assert_eq!(effects.calls[0].state, EffectState::Begun);
+}
+
+#[tokio::test]
+async fn what_is_hidden_or_erased_is_not_told() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    for to in ["ann", "bob"] {
+        desk.turn("write", vec![mail(to), words(to)]).await;
+    }
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    let hidden = desk.entry_with("calls mail").await;
+    let hide = Action::Mark { verb: Reason::Hide, entries: vec![hidden], range: false, seen: None };
+    assert_eq!(lines(&desk.leaves(&desk.engine, hide.clone()).await), [r#"mail {"to":"ann"}"#]);
+    desk.apply(hide).await;
+    assert_eq!(lines(&desk.leaves(&desk.engine, back.clone()).await), [r#"mail {"to":"bob"}"#]);
+    let erased = desk.entry_with("calls mail").await;
+    desk.erase(vec![erased], None).await;
+    assert_eq!(lines(&desk.leaves(&desk.engine, back).await), ["mail"]);
+}
+
+#[tokio::test]
+async fn a_fork_knows_what_its_siblings_have_done() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.turn("hello", vec![words("hello")]).await;
+    let here = desk.entry_with("hello").await;
+    let fork = |entry| desk.engine.fork(desk.id, entry, None, desk.engine.by(None));
+    let sibling = fork(Some(here)).await.expect("forked").conversation;
+    desk.turn("write", vec![mail("ann"), words("sent")]).await;
+    let child = fork(None).await.expect("forked").conversation;
+    let plan = desk.engine.plan_both(child, Action::Rewind(desk.turn_of("t2").await), FilesWish::default());
+    assert_eq!(lines(&plan.await.expect("planned").effects), [r#"mail {"to":"ann"}"#]);
+    desk.script.then(mail("ann"));
+    let request = desk.request(Start::Say(vec![Part::text("write")], None));
+    let mut events = desk.engine.run(sibling, request).await.expect("started");
+    let asks = loop {
+        match events.next().await.expect("goes on") {
+            RunEvent::Asks(asks) => break asks,
+            RunEvent::Ended(ended) => panic!("nothing was asked: {ended:?}"),
+            _ => {}
+        }
+    };
+    assert!(asks.again.is_some(), "{}", asks.why);
+    desk.engine.cancel(sibling);
+}
+
+#[tokio::test]
+async fn what_is_at_work_is_ended_where_that_is_wished_and_words_that_wait_come_back() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.turn("one", vec![words("1")]).await;
+    let first = desk.begins("two").await;
+    let second = desk.waits("three").await;
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    let plan = desk.engine.plan_both(desk.id, back.clone(), FilesWish::default()).await.expect("planned");
+    assert_eq!((plan.at_work, plan.waiting), (true, 1));
+    let refused = desk.does(back.clone(), Seen::Anything, FilesWish::default()).await.expect_err("at work");
+    assert_eq!(refused.code, "run_active");
+    let head = plan.conversation.expect("both").plan.head;
+    let applied = desk.does(back, Seen::Exactly(head), stop()).await.expect("rewound");
+    let waited: Vec<_> = applied.waited.iter().flat_map(|words| words.parts.clone()).collect();
+    assert_eq!(waited, [Part::text("three")]);
+    assert!(desk.shows().await.is_empty() && !desk.engine.is_running(desk.id));
+    assert!(desk.engine.waiting(desk.id).await.expect("read").is_empty());
+    assert_eq!(desk.follow(first, &mut |_| None).await.0.outcome, Outcome::RolledBack);
+    assert_eq!(desk.follow(second, &mut |_| None).await.0.outcome, Outcome::RolledBack);
+}
+
+#[tokio::test]
+async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_twice() {
+    for undo in [true, false] {
+        let desk = Desk::new(Mode::Ask).await;
+        desk.turn("one", vec![words("1")]).await;
+        let _events = desk.begins("two").await;
+        let action = if undo { Action::Undo(1) } else { Action::Rewind(desk.turn_of("t2").await) };
+        let applied = desk.does(action, Seen::Anything, stop()).await.expect("done");
+        assert_eq!(desk.shows().await, ["one", "1"]);
+        assert_eq!((applied.receipt.ops.len(), applied.receipt.taken_back.messages), (1, 1));
+        assert!(applied.receipt.composer.is_some(), "its words return");
+    }
+}
+
+#[tokio::test]
+async fn what_a_run_has_said_until_its_end_goes_along() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.script.then(calls(&[("write", json!({"path": "a", "content": "x"}))]));
+    let mut events = desk.say("one").await;
+    while !matches!(events.next().await.expect("goes on"), RunEvent::Asks(_)) {}
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    let head = desk.engine.plan(desk.id, back.clone()).await.expect("planned").plan.head;
+    desk.does(back, Seen::Exactly(head), stop()).await.expect("rewound");
+    assert!(desk.shows().await.is_empty());
+    assert_eq!(desk.follow(events, &mut |_| None).await.0.outcome, Outcome::Interrupted);
+}
+
+#[tokio::test]
+async fn a_stale_step_ends_nothing_and_a_refused_one_lets_what_waits_go_on() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let old = desk.engine.store().summary(desk.id).await.expect("it").head;
+    let write = calls(&[("write", json!({"path": "a", "content": "x"}))]);
+    desk.turn("one", vec![write, words("1")]).await;
+    desk.apply(Action::Label(None, Some("here".into()))).await;
+    let _first = desk.begins("two").await;
+    let second = desk.waits("three").await;
+    let back = || Action::Undo(2);
+    let stale = desk.does(back(), Seen::Exactly(old), stop()).await.expect_err("stale");
+    assert!(stale.head.is_some() && desk.engine.is_running(desk.id), "{stale:?}");
+    desk.script.then(words("3"));
+    let other = FilesWish { seen: Some([9; 16]), ..stop() };
+    let refused = desk.does(back(), Seen::Anything, other).await.expect_err("another plan was seen");
+    assert_eq!(refused.code, "stale_plan");
+    assert_eq!(desk.follow(second, &mut |_| None).await.0.outcome, Outcome::Succeeded);
+    assert_eq!(desk.shows().await, ["one", "calls write", "ok", "1", "three", "3"]);
+}
