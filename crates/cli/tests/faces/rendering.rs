@@ -1,8 +1,10 @@
 //! What people read: every rendering, with text in it that tries to act on the terminal.
 
 use insta::assert_snapshot;
-use retake_wire::reply::{Conversations, Entries, Models, Report};
-use retake_wire::{Hits, Problem, ProblemKind, Reply};
+use retake_wire::reply::{
+    Conversations, EffectLine, EffectState, Effects, Entries, Models, Plan, Receipt, Report, Words,
+};
+use retake_wire::{EffectClass, Hits, Problem, ProblemKind, Reply};
 
 use super::fake::Case;
 use super::files::files_plan;
@@ -106,6 +108,39 @@ fn a_plan_with_files_lists_them_under_their_calls() {
     let case = || Case::script("").reply("plan", Ok(Reply::Plan(plan())));
     assert_snapshot!(case().see(&["plan", "rewind", "t1"]));
     assert_snapshot!(case().coloured().see(&["plan", "rewind", "t1", "--color", "always"]));
+}
+
+/// Two calls that can't be taken back, and some more.
+fn effects() -> Effects {
+    let call = |line: &str, state, minutes| EffectLine {
+        line: line.to_owned(),
+        tool: "shell".to_owned(),
+        class: EffectClass::External,
+        began_ms: world::ago(minutes),
+        state,
+    };
+    let push = call("$ git push \x1b[2J", EffectState::Done, 1);
+    let mail = call("mcp__mail__send {\"to\":\"ann\"}", EffectState::Begun, 3);
+    Effects { count: 6, calls: vec![push, mail] }
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_said_before_and_after() {
+    let plan = Plan { effects: effects(), at_work: true, waiting: 2, ..world::plan() };
+    let seen = Case::script("").reply("plan", Ok(Reply::Plan(plan))).see(&["plan", "rewind", "t1"]);
+    let stays = "! can't be taken back: 6 calls: `$ git push ␛[2J` (1 minute ago),\n\
+                 `mcp__mail__send {\"to\":\"ann\"}` (3 minutes ago; begun, how it ended is not\n\
+                 known), … and 4 more\n";
+    assert!(seen.contains(stays), "{seen}");
+    let stops = "! a run is at work: it is stopped first, or nothing is done; 2 messages that\n\
+                 wait would come back to you\n";
+    assert!(seen.contains(stops), "{seen}");
+    let part = retake_wire::Part::Text { text: "and then".to_owned() };
+    let waited = vec![Words { parts: vec![part], author: String::new(), time_ms: 0 }];
+    let done = Receipt { effects: effects(), waited, ..world::receipt() };
+    let case = Case::script("").reply("apply", Ok(Reply::Receipt(done)));
+    let seen = case.see(&["rewind", "t1"]);
+    assert!(seen.contains(stays) && seen.contains("words that waited come back: “and then”\n"), "{seen}");
 }
 
 #[test]
