@@ -6,6 +6,7 @@ mod samples;
 mod store;
 mod text;
 mod tree;
+mod turn;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ enum Bench {
     Store(StoreArguments),
     /// Captures and restores of a folder's copy, beside git doing the same.
     Files(FilesArguments),
+    /// A turn with a model and tools that cost nothing: what is left is what Retake adds.
+    Turn(TurnArguments),
     /// Makes a folder that looks like sources, the same each time, to be measured.
     Tree(TreeArguments),
 }
@@ -68,6 +71,26 @@ struct FilesArguments {
     runs: u64,
 }
 
+/// What `turn` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct TurnArguments {
+    /// Files of the folder that the agent works in.
+    #[arg(long, default_value_t = 50_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    files: u64,
+    /// Entries of the long conversation whose memory is measured.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    entries: u64,
+    /// How many turns of each kind; medians are shown.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(3..=100_000))]
+    runs: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder that everything is made in.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// What `tree` takes.
 #[derive(Clone, Debug, clap::Args)]
 struct TreeArguments {
@@ -83,6 +106,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().bench {
         Bench::Store(arguments) => run(&arguments),
         Bench::Files(arguments) => run_files(&arguments),
+        Bench::Turn(arguments) => run_turn(&arguments),
         Bench::Tree(arguments) => tree::make(&arguments.to, arguments.files),
     };
     match done {
@@ -106,6 +130,13 @@ fn run(arguments: &StoreArguments) -> anyhow::Result<()> {
         (true, reports) => report::compared(reports).to_string(),
         (false, reports) => report::table(reports),
     };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+fn run_turn(arguments: &TurnArguments) -> anyhow::Result<()> {
+    let report = turn::run(&arguments.dir, arguments.files, arguments.entries, arguments.runs)?;
+    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())
 }

@@ -173,7 +173,7 @@ fn sync_us(folder: &Path) -> anyhow::Result<f64> {
 }
 
 /// Memory of this process, in megabytes, where the system tells it in files.
-fn memory(name: &str) -> io::Result<f64> {
+pub(crate) fn memory(name: &str) -> io::Result<f64> {
     let status = match fs::read_to_string("/proc/self/status") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0.0),
         status => status?,

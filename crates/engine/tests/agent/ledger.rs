@@ -8,7 +8,7 @@ use retake_core::{EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason,
 use retake_engine::store::{Action, Apply};
 use retake_engine::tools::{Call, Output, Tool};
 use retake_engine::{
-    Decision, Effects, Engine, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest, Start,
+    Decision, Effects, Engine, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest, Scope, Start,
 };
 use serde_json::{Value, json};
 
@@ -143,7 +143,10 @@ async fn a_call_that_never_ended_is_told_as_such_after_a_restart() {
         tokio::task::yield_now().await;
     }
     let next = engine_on(&desk.store, &desk.dir, &desk.script, Mode::AllowAll).await;
-    let effects = desk.leaves(&next, Action::Rewind(desk.turn_of("t1").await)).await;
+    // Of the conversation alone: the first owner has the files, as it never ended.
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    let wish = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let effects = next.plan_both(desk.id, back, wish).await.expect("planned").effects;
     assert_eq!(lines(&effects), [r#"mail {"to":"nobody"}"#]);
     assert_eq!(effects.calls[0].state, EffectState::Begun);
 }

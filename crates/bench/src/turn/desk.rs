@@ -1,0 +1,230 @@
+//! A real engine with a model and tools that cost nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use retake_core::{
+    ConversationId, EffectClass, Flags, Intent, Mode, Part, Permission, Role, Seen, Steer, Time,
+};
+use retake_engine::clock::SystemClock;
+use retake_engine::ids::SystemRandom;
+use retake_engine::model::{
+    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
+};
+use retake_engine::store::{Import, ImportEntry, Keeper, Said, Sqlite};
+use retake_engine::tools::{Call, Output, Schema, Tool, Toolbox};
+use retake_engine::worktree::Rules;
+use retake_engine::{
+    AgentConfig, Engine, FilesConfig, FilesWish, Keep, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
+};
+use serde_json::{Value, json};
+
+use crate::text::Texts;
+
+/// A tool that does nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Idle {
+    /// As one that only reads.
+    Looks,
+    /// As one that may write: captures stand around it.
+    Writes,
+}
+
+#[async_trait]
+impl Tool for Idle {
+    fn name(&self) -> &str {
+        match self {
+            Self::Looks => "looks",
+            Self::Writes => "writes",
+        }
+    }
+
+    fn about(&self) -> &str {
+        "Does nothing."
+    }
+
+    fn schema(&self) -> Schema {
+        json!({"type": "object"})
+    }
+
+    fn class(&self) -> EffectClass {
+        match self {
+            Self::Looks => EffectClass::None,
+            Self::Writes => EffectClass::Workspace,
+        }
+    }
+
+    fn needs_folder(&self) -> bool {
+        *self == Self::Writes
+    }
+
+    fn intent(&self, _: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
+        let line = self.name().to_owned();
+        Ok(Intent { class: self.class(), touches: Vec::new(), line, detail: None })
+    }
+
+    async fn call(&self, _: Call) -> Output {
+        Output::ok("done")
+    }
+}
+
+/// A model that answers at once: a prompt with these calls, results with a word.
+#[derive(Default)]
+struct AtOnce {
+    asks: Mutex<Option<(Idle, u64)>>,
+    made: AtomicU64,
+}
+
+impl Model for AtOnce {
+    fn name(&self) -> &str {
+        "bench/at-once"
+    }
+
+    fn info(&self) -> ModelInfo {
+        ModelInfo::default()
+    }
+
+    fn stream(&self, _: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let asks = self.asks.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let chunks = match asks {
+            None => vec![Chunk::Text("done".to_owned()), Chunk::End(EndReason::Stop)],
+            Some((tool, calls)) => {
+                let call = |_| {
+                    Chunk::Part(Part::ToolCall {
+                        id: format!("call_{}", self.made.fetch_add(1, Ordering::Relaxed)),
+                        name: tool.name().to_owned(),
+                        arguments: "{}".to_owned(),
+                    })
+                };
+                (0..calls).map(call).chain([Chunk::End(EndReason::ToolUse)]).collect()
+            }
+        };
+        futures::stream::iter(chunks.into_iter().map(Ok)).boxed()
+    }
+}
+
+struct Only(Arc<AtOnce>);
+
+#[async_trait]
+impl Catalogue for Only {
+    async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
+        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
+    }
+
+    async fn list(&self) -> Vec<Offer> {
+        Vec::new()
+    }
+}
+
+/// An engine on a data directory of its own.
+pub(super) struct Desk {
+    engine: Arc<Engine>,
+    model: Arc<AtOnce>,
+}
+
+impl Desk {
+    pub(super) fn open(data: &Path) -> anyhow::Result<Self> {
+        let opened = Sqlite::open(data, Time(0), Duration::from_secs(5)).context("cannot open the store")?;
+        let mut tools = Toolbox::default();
+        for tool in [Idle::Looks, Idle::Writes] {
+            tools.add(Arc::new(tool));
+        }
+        let agent = AgentConfig {
+            tools,
+            spool: data.join("output"),
+            permission: Permission { mode: Mode::AllowAll, rules: Vec::new() },
+            steer: Steer::Queue,
+            roots: Vec::new(),
+            limit: 4,
+            settings: None,
+        };
+        let rules = Rules { own: Some(data.to_owned()), ..Rules::default() };
+        let model = Arc::new(AtOnce::default());
+        let parts = Parts {
+            store: Arc::new(Keeper::start(opened.readers, opened.writer)?),
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom::default()),
+            models: Arc::new(Only(Arc::clone(&model))),
+            system_prompt: None,
+            user: "bench".into(),
+            files: Some(FilesConfig { data_dir: data.to_owned(), rules, keep: Keep::default() }),
+            agent: Some(agent),
+            mcp: None,
+        };
+        let engine = tokio::runtime::Handle::current().block_on(Engine::start(parts))?;
+        Ok(Self { engine, model })
+    }
+
+    /// A new conversation.
+    pub(super) async fn begin(&self, folder: Option<&Path>) -> anyhow::Result<ConversationId> {
+        let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
+        Ok(self.engine.create(None, folder, self.engine.by(None)).await?.conversation)
+    }
+
+    /// A conversation of so many entries.
+    pub(super) async fn import(&self, entries: u64) -> anyhow::Result<ConversationId> {
+        let mut text = Texts::new(1);
+        let mut said = |number: u64| Said {
+            id: self.engine.new_entry_id(),
+            role: if number.is_multiple_of(2) { Role::User } else { Role::Assistant },
+            author: String::new(),
+            parts: vec![Part::text(text.entry(number))],
+            flags: Flags::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+        };
+        let mut entry =
+            |number| ImportEntry { said: vec![said(number)], chosen: 0, excluded: false, label: None };
+        let import = Import {
+            id: ConversationId::new(self.engine.new_entry_id().uuid()),
+            title: None,
+            folder: None,
+            created: None,
+            entries: (0..entries).map(&mut entry).collect(),
+            by: self.engine.by(None),
+        };
+        Ok(self.engine.store().import(import).await?.conversation)
+    }
+
+    /// A turn, in which the model asks for so many calls of a tool.
+    pub(super) async fn turn(
+        &self,
+        of: ConversationId,
+        tool: Option<Idle>,
+        calls: u64,
+    ) -> anyhow::Result<()> {
+        *self.model.asks.lock().unwrap_or_else(PoisonError::into_inner) = tool.map(|tool| (tool, calls));
+        let request = RunRequest {
+            start: Start::Say(vec![Part::text("go on")], None),
+            model: None,
+            steer: None,
+            permit: Permit::default(),
+            files: FilesWish::default(),
+            seen: Seen::Anything,
+            by: self.engine.by(None),
+        };
+        let mut events = self.engine.run(of, request).await?;
+        let mut done = 0;
+        while let Some(event) = events.next().await {
+            match event {
+                RunEvent::Called(_) => done += 1,
+                RunEvent::Ended(ended) => {
+                    let expected = tool.map_or(0, |_| calls);
+                    if ended.outcome != Outcome::Succeeded || done != expected {
+                        bail!("a turn did not do what it should: {ended:?} after {done} calls");
+                    }
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        bail!("a run ended without saying so")
+    }
+}
