@@ -103,6 +103,7 @@ fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<
         return Ok(());
     }
     writeln!(out, "tools: installing {name} {version} into {}: {why}", home.display())?;
+    ensure_venv(out)?;
     let pip = home.join("bin/pip");
     let steps: [(&Path, Vec<String>); 2] = [
         (Path::new("python3"), vec!["-m".into(), "venv".into(), home.display().to_string()]),
@@ -116,6 +117,20 @@ fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<
                 "{name} {version} could not be installed: {why}; with Python 3 and its venv, run again: {command}"
             );
         }
+    }
+    Ok(())
+}
+
+/// Python 3 with its venv, installed where that can be done; else the next step says what is missing.
+fn ensure_venv(out: &mut dyn Write) -> anyhow::Result<()> {
+    let probe = Command::new("python3").args(["-c", "import venv, ensurepip"]).stderr(Stdio::null()).status();
+    if probe.is_ok_and(|status| status.success()) || !is_root() || !in_path("apt-get") {
+        return Ok(());
+    }
+    writeln!(out, "tools: installing the package python3-venv")?;
+    let install = ["install", "-y", "--no-install-recommends", "python3-venv"];
+    if !apt(&install) && apt(&["update"]) {
+        apt(&install);
     }
     Ok(())
 }
