@@ -23,11 +23,15 @@ impl Engine {
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let (events, receiver) = mpsc::channel(64);
-        if !self.waits_already(conversation, &request).await? {
-            let seen = match seen {
-                Some(seen) => Some(self.store().meta(conversation, seen).await?.pos),
-                None => None,
-            };
+        let already = self.waits_already(conversation, &request).await?;
+        let seen = match seen {
+            Some(seen) => Some(self.store().meta(conversation, seen).await?.pos),
+            None => None,
+        };
+        // Known before the words are: what runs may end at any moment, and whoever takes them up tells their listener.
+        Events::new(events.clone()).send(RunEvent::Queued).await;
+        self.listeners().entry(conversation).or_default().push(events.clone());
+        if !already {
             let by = request.by;
             let words = Words {
                 parts,
@@ -38,10 +42,15 @@ impl Engine {
             };
             let new = NewRun { words: Some(words), steer, seen, model: request.model };
             let enqueue = RunInput::Enqueue(new, self.now());
-            self.store().step_runs(conversation, vec![enqueue]).await?;
+            if let Err(error) = self.store().step_runs(conversation, vec![enqueue]).await {
+                self.listeners()
+                    .entry(conversation)
+                    .or_default()
+                    .retain(|other| !other.same_channel(&events));
+                return Err(error.into());
+            }
         }
-        Events::new(events.clone()).send(RunEvent::Queued).await;
-        self.listeners().entry(conversation).or_default().push(events);
+        drop(events);
         if steer == Steer::Interrupt {
             self.cancel(conversation);
         }
