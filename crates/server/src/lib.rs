@@ -4,6 +4,7 @@
 mod agent;
 mod convert;
 mod dispatch;
+mod http;
 mod open;
 mod runs;
 
@@ -15,6 +16,7 @@ use retake_engine::Engine;
 use retake_engine::settings::Settings;
 use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
 
+pub use http::{Served, Serving, openapi, serve, socket_of};
 pub use open::{Options, open};
 
 /// The owner in this very process, as a face sees it. Cheap to clone.

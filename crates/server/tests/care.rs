@@ -6,7 +6,7 @@ use retake_wire::request::{Backup, Doctor};
 use retake_wire::{ProblemKind, Request, Role};
 
 use super::port::rich;
-use super::world::{Desk, get, open, shows, told};
+use super::world::{Desk, get, shows, told};
 
 fn backup(to: &Path) -> Request {
     Request::Backup(Backup { to: Some(to.display().to_string()) })
@@ -24,7 +24,7 @@ async fn a_backup_opens_and_has_what_was_there() {
     let length = std::fs::metadata(&to).expect("it is there").len();
     assert_eq!((written.path, written.bytes), (to.display().to_string(), length));
     desk.say(&id, Role::User, "said after it").await;
-    let copy = desk.other(open(&desk.file(""), &folder).await);
+    let copy = desk.other("copy").await;
     assert_eq!(copy.timeline(&id).await, seen);
     copy.say(&id, Role::User, "said in the copy").await;
     let dated = get!(desk, Written, Request::Backup(Backup::default()));

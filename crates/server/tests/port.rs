@@ -222,10 +222,11 @@ async fn only_an_import_is_imported_into() {
     let (id, _) = desk.talk(&["one"]).await;
     let good = [r#"{"role": "user", "content": "a"}"#.to_owned()];
     for name in [&*id, &id[..8], "nonsense", ""] {
-        let problem = desk.refused(lines(name, 0, &good)).await;
-        assert!(problem.code == "unknown_import" || problem.kind == ProblemKind::Usage, "{problem:?}");
-        let problem = desk.refused(end(name)).await;
-        assert!(problem.code == "unknown_import" || problem.kind == ProblemKind::Usage, "{problem:?}");
+        for request in [lines(name, 0, &good), end(name)] {
+            let problem = desk.refused(request).await;
+            let told = if name.is_empty() { "unknown_conversation" } else { "unknown_import" };
+            assert!(problem.code == told || problem.kind == ProblemKind::Usage, "{problem:?}");
+        }
     }
     assert_eq!(desk.texts(&id).await, ["one"]);
 }

@@ -3,24 +3,29 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use retake_server::{Served, Serving, serve, socket_of};
 use retake_wire::reply::{Conversation, Entry, Receipt};
 use retake_wire::request::{Create, Log, Of, Say};
 use retake_wire::{
-    Action, Client, FilesWish, Hint, HintPiece, MarkVerb, Part, Problem, Reply, Request, Role, request,
+    Action, Client, FilesWish, Hint, HintPiece, HttpClient, MarkVerb, Part, Problem, Reach, Reply, Request,
+    Role, request,
 };
 use tempfile::TempDir;
 
 /// No model but the demo, and one so slow that a run goes on until it is stopped.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 10000\n";
 
-/// The owner of a data directory, and a client of it.
+/// The owner of a data directory, and a client of it: over its socket, so that all that is asked here is asked as another
+/// process asks it.
 pub(super) struct Desk {
     home: Arc<TempDir>,
     pub(super) client: Arc<dyn Client>,
+    pub(super) served: Served,
 }
 
 /// What is inside the reply, which must be of that kind.
@@ -47,13 +52,21 @@ impl Desk {
     async fn with(settings: &str) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         std::fs::write(home.path().join("config.toml"), settings).expect("written");
-        let client = open(home.path(), &home.path().join("data")).await;
-        Self { home: Arc::new(home), client }
+        Self::over(Arc::new(home), "data").await
     }
 
     /// Another owner, in the same folder.
-    pub(super) fn other(&self, client: Arc<dyn Client>) -> Self {
-        Self { home: Arc::clone(&self.home), client }
+    pub(super) async fn other(&self, data: &str) -> Self {
+        Self::over(Arc::clone(&self.home), data).await
+    }
+
+    async fn over(home: Arc<TempDir>, data: &str) -> Self {
+        let data_dir = home.path().join(data);
+        let client = open(home.path(), &data_dir).await;
+        let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let served = serve(Serving { client, data_dir: data_dir.clone(), listen }).await.expect("served");
+        let client = HttpClient::new(Reach::Socket(socket_of(&data_dir))).expect("a client");
+        Self { home, client: Arc::new(client), served }
     }
 
     /// A file in this desk's folder.

@@ -1,11 +1,12 @@
 //! Everything that changes a conversation's state, as one type: planned and applied alike.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
 
 /// Something that changes the state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// Back to before an entry.
@@ -25,7 +26,8 @@ pub enum Action {
     },
     /// Back to what an earlier head left.
     Restore {
-        /// `OP.SEQ`.
+        /// `OP.SEQ`. (In JSON not `head`, which is what the author of the action saw.)
+        #[serde(rename = "to")]
         head: String,
     },
     /// To any entry of the tree; to the beginning, without.
@@ -105,7 +107,7 @@ pub enum Action {
 }
 
 /// The verbs of marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkVerb {
     /// As if deleted.

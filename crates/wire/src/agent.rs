@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a call does to the world at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
     /// Nothing that stays.
@@ -19,7 +20,7 @@ pub enum EffectClass {
 }
 
 /// A call, as people see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallShown {
     /// Its id.
     pub call: String,
@@ -35,7 +36,7 @@ pub struct CallShown {
 }
 
 /// What a rule says of what it fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
     /// It may run.
@@ -47,7 +48,7 @@ pub enum Ruling {
 }
 
 /// A rule of what may run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rule {
     /// What it says.
     pub ruling: Ruling,
@@ -80,7 +81,7 @@ impl fmt::Display for Rule {
 }
 
 /// How much an agent may do unasked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Reading in the workspace; everything else is asked about.
@@ -110,7 +111,7 @@ impl Mode {
 }
 
 /// What becomes of words that are said while a run goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Steer {
     /// They wait until it is over.
@@ -124,7 +125,7 @@ pub enum Steer {
 }
 
 /// What one run may do besides what its conversation's agent may. Nothing of it is kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Permit {
     /// In another mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,7 +143,7 @@ impl Permit {
 }
 
 /// What somebody says to a call that waits for leave.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
     /// Run it.
@@ -166,7 +167,7 @@ pub enum Decision {
 }
 
 /// A call that waits for leave.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Asks {
     /// What a decision names.
     pub id: String,
@@ -182,7 +183,7 @@ pub struct Asks {
 }
 
 /// A question of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     /// What an answer names.
     pub id: String,
@@ -193,7 +194,7 @@ pub struct Question {
 }
 
 /// A call that is over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallEnded {
     /// Its id.
     pub call: String,

@@ -1,13 +1,20 @@
 //! How a face reaches the owner, whatever lies between them.
 
+#[cfg(feature = "client")]
+mod http;
+
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::hint::Hint;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::run::{Run, RunEvent};
+
+#[cfg(feature = "client")]
+pub use http::{HttpClient, Reach};
 
 /// The owner as a face sees it. In one process or over a socket, the verbs are the same.
 #[async_trait]
@@ -21,7 +28,7 @@ pub trait Client: Send + Sync {
 }
 
 /// Why a request was not carried out. Nothing has changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
     /// A stable word for programs, such as `stale_head`.
@@ -42,7 +49,7 @@ pub struct Problem {
 }
 
 /// Kinds of problems; each has an exit code of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// The request makes no sense as it is.

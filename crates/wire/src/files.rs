@@ -2,10 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a step takes along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Messages and files.
@@ -18,7 +19,7 @@ pub enum Scope {
 }
 
 /// What can be chosen for a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// What is on the disk is kept, and counts as somebody else's from now on.
@@ -37,7 +38,7 @@ pub enum Choice {
 }
 
 /// A path below the folder of a workspace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FileName {
     /// It; where it is not UTF-8, with escapes for what is not.
     #[serde(default)]
@@ -58,7 +59,7 @@ impl FileName {
 }
 
 /// A choice for a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Choose {
     /// Which path.
     #[serde(flatten)]
@@ -68,7 +69,7 @@ pub struct Choose {
 }
 
 /// What is wished for files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesWish {
     /// What is taken along.
     #[serde(default)]
@@ -95,7 +96,7 @@ impl FilesWish {
 }
 
 /// What would be done to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It gets an earlier (or a later) version.
@@ -125,7 +126,7 @@ pub enum Verdict {
 }
 
 /// How sure it is that a change is the agent's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// One of our own edit tools did it.
@@ -137,7 +138,7 @@ pub enum Grade {
 }
 
 /// A path of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathPlan {
     /// Which path.
     #[serde(flatten)]
@@ -172,7 +173,7 @@ pub struct PathPlan {
 }
 
 /// A call whose changes a plan is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallLine {
     /// Its result, by entry.
     pub entry: String,
@@ -187,7 +188,7 @@ pub struct CallLine {
 }
 
 /// Files that others have changed since, and that stay as they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Others {
     /// How many.
     pub changed: u64,
@@ -196,7 +197,7 @@ pub struct Others {
 }
 
 /// How many paths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileCounts {
     /// They get another version.
     pub reverted: u64,
@@ -209,7 +210,7 @@ pub struct FileCounts {
 }
 
 /// What would become of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesPlan {
     /// Names this plan: send it along to have this one carried out, or a refusal.
     pub digest: String,
@@ -230,7 +231,7 @@ pub struct FilesPlan {
 }
 
 /// What became of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesDone {
     /// What was done.
     pub counts: FileCounts,

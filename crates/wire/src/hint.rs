@@ -1,14 +1,15 @@
 //! What to do next, for any face: text, and things to do, which each face calls by its own commands. Knows the commands of none.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What to do next. In JSON a text where it is one, else a list of its pieces.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Form", into = "Form")]
 pub struct Hint(pub Vec<HintPiece>);
 
 /// A piece of a hint.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HintPiece {
     /// Text as it is.
@@ -18,7 +19,7 @@ pub enum HintPiece {
 }
 
 /// Something to do, which a face has a command for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Remedy {
     /// List the alternatives of an answer.
@@ -88,7 +89,7 @@ impl<T: Into<String>> From<T> for Hint {
 }
 
 /// A hint in JSON.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Form {
     Text(String),

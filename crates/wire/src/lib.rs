@@ -8,6 +8,7 @@ mod client;
 mod content;
 mod files;
 mod hint;
+pub mod http;
 mod mcp;
 pub mod reply;
 pub mod request;
@@ -19,6 +20,8 @@ pub use agent::{
     Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
 };
 pub use client::{Client, Problem, ProblemKind};
+#[cfg(feature = "client")]
+pub use client::{HttpClient, Reach};
 pub use content::{Part, Role, Usage};
 pub use files::{
     CallLine, Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan, FilesWish, Grade, Others, PathPlan,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Names the servers of a folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpOf {
     /// The folder, absolute.
     pub folder: String,
@@ -15,7 +16,7 @@ pub struct McpOf {
 }
 
 /// A server that is to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpAdd {
     /// Its name.
     pub name: String,
@@ -25,7 +26,7 @@ pub struct McpAdd {
 }
 
 /// How a server is reached; `${VAR}` stands for a variable of the environment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum McpWay {
     /// By a program that is started.
@@ -50,14 +51,14 @@ pub enum McpWay {
 }
 
 /// A server that is to be taken out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpRemove {
     /// Its name.
     pub name: String,
 }
 
 /// A server that may be started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpAllow {
     /// The folder of the project that names it, absolute.
     pub folder: String,
@@ -66,7 +67,7 @@ pub struct McpAllow {
 }
 
 /// Servers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpServers {
     /// They, in the order of their names.
     pub servers: Vec<McpServer>,
@@ -76,7 +77,7 @@ pub struct McpServers {
 }
 
 /// A server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpServer {
     /// Its name.
     pub name: String,
@@ -97,7 +98,7 @@ pub struct McpServer {
 }
 
 /// How a server is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum McpState {
     /// It is being started.
@@ -113,14 +114,14 @@ pub enum McpState {
 }
 
 /// Tools of servers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpTools {
     /// They, in the order of their servers.
     pub tools: Vec<McpTool>,
 }
 
 /// A tool of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpTool {
     /// The name that the model says.
     pub name: String,

@@ -5,6 +5,7 @@ mod files;
 mod plan;
 mod receipt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Part, Role, Usage};
@@ -23,7 +24,7 @@ pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
 /// A reply.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
     /// A change was made, or had been made by the same request.
@@ -97,7 +98,7 @@ pub enum Reply {
 }
 
 /// What is being done to files right now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
     /// It; absent when nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +106,7 @@ pub struct Work {
 }
 
 /// Something that takes a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doing {
     /// A folder is looked through.
@@ -128,7 +129,7 @@ pub enum Doing {
 }
 
 /// An entry in one line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// Its id.
     pub id: String,
@@ -141,7 +142,7 @@ pub struct Line {
 }
 
 /// Conversations, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversations {
     /// A page of them.
     pub conversations: Vec<Conversation>,
@@ -150,7 +151,7 @@ pub struct Conversations {
 }
 
 /// A conversation in short.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
     /// Its id.
     pub id: String,
@@ -187,7 +188,7 @@ pub struct Conversation {
 }
 
 /// What a fork came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Parent {
     /// The conversation.
     pub conversation: String,
@@ -196,7 +197,7 @@ pub struct Parent {
 }
 
 /// A page of a reading.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entries {
     /// The conversation.
     pub conversation: String,
@@ -213,7 +214,7 @@ pub struct Entries {
 }
 
 /// An entry as a reading shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entry {
     /// Its id.
     pub id: String,
@@ -266,7 +267,7 @@ pub struct Entry {
 }
 
 /// A prompt, repaired, as a provider gets it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prompt {
     /// The head it was made from.
     pub head: String,
@@ -275,7 +276,7 @@ pub struct Prompt {
 }
 
 /// A message of a prompt.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptMessage {
     /// Who speaks.
     pub role: Role,
@@ -284,7 +285,7 @@ pub struct PromptMessage {
 }
 
 /// Turns to go back to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetPage {
     /// The head they were read at.
     pub head: String,
@@ -293,7 +294,7 @@ pub struct TargetPage {
 }
 
 /// A turn to go back to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// The entry that opened it.
     pub entry: String,
@@ -310,7 +311,7 @@ pub struct Target {
 }
 
 /// The alternatives of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Alternatives {
     /// The head they were read at.
     pub head: String,
@@ -319,7 +320,7 @@ pub struct Alternatives {
 }
 
 /// An alternative.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Alternative {
     /// Which, from 1.
     pub number: usize,
@@ -331,7 +332,7 @@ pub struct Alternative {
 }
 
 /// Operations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Operations {
     /// The head now.
     pub head: String,
@@ -342,7 +343,7 @@ pub struct Operations {
 }
 
 /// An operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Operation {
     /// Its number.
     pub number: u64,
@@ -367,7 +368,7 @@ pub struct Operation {
 }
 
 /// The branches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tree {
     /// The head.
     pub head: String,
@@ -378,7 +379,7 @@ pub struct Tree {
 }
 
 /// A branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Branch {
     /// Its leaf: check this out.
     pub leaf: String,
@@ -399,7 +400,7 @@ pub struct Branch {
 }
 
 /// A fork.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForkLine {
     /// The conversation.
     pub conversation: String,
@@ -410,7 +411,7 @@ pub struct ForkLine {
 }
 
 /// What changed since a revision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
     /// The revision now.
     pub revision: u64,
@@ -425,7 +426,7 @@ pub struct Changes {
 }
 
 /// A piece of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Chunk {
     /// To be written as it is.
     pub text: String,
@@ -436,7 +437,7 @@ pub struct Chunk {
 }
 
 /// Models.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Models {
     /// The one used when none is named.
     pub default: String,
@@ -447,7 +448,7 @@ pub struct Models {
 }
 
 /// A model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Model {
     /// `provider/model`.
     pub name: String,
@@ -462,7 +463,7 @@ pub struct Model {
 }
 
 /// A file was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Written {
     /// Where.
     pub path: String,
@@ -471,7 +472,7 @@ pub struct Written {
 }
 
 /// What a check found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Conversations checked.
     pub conversations: u64,
@@ -487,7 +488,7 @@ pub struct Report {
 }
 
 /// Earlier prompts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryPage {
     /// Newest first.
     pub prompts: Vec<String>,

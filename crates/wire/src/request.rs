@@ -6,6 +6,7 @@
 
 mod agent;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
@@ -18,7 +19,7 @@ use crate::run::Attached;
 use crate::search::Search;
 
 /// A request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
     /// A new conversation. → `Receipt`
@@ -126,14 +127,14 @@ pub enum Request {
 }
 
 /// Names a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Of {
     /// Its id or a unique prefix.
     pub conversation: String,
 }
 
 /// Names an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Entry {
     /// The conversation.
     pub conversation: String,
@@ -142,7 +143,7 @@ pub struct Entry {
 }
 
 /// Names a state: now, or an earlier head.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct At {
     /// The conversation.
     pub conversation: String,
@@ -152,7 +153,7 @@ pub struct At {
 }
 
 /// A new conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Create {
     /// Its title; without one, lists show the first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,7 +167,7 @@ pub struct Create {
 }
 
 /// A fork.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fork {
     /// The parent.
     pub conversation: String,
@@ -182,7 +183,7 @@ pub struct Fork {
 }
 
 /// A message to store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Say {
     /// The conversation.
     pub conversation: String,
@@ -214,7 +215,7 @@ pub struct Say {
 }
 
 /// Another wording of a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Edit {
     /// The conversation.
     pub conversation: String,
@@ -237,7 +238,7 @@ pub struct Edit {
 }
 
 /// Asks what an action would do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// The conversation.
     pub conversation: String,
@@ -253,7 +254,7 @@ pub struct Plan {
 }
 
 /// Does an action.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Apply {
     /// The conversation.
     pub conversation: String,
@@ -275,7 +276,7 @@ pub struct Apply {
 }
 
 /// Lists conversations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct List {
     /// Only those of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -289,7 +290,7 @@ pub struct List {
 }
 
 /// The readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Projection {
     /// What people see.
@@ -304,7 +305,7 @@ pub enum Projection {
 }
 
 /// A page of a reading: the newest, or next to an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Log {
     /// The conversation.
     pub conversation: String,
@@ -326,7 +327,7 @@ pub struct Log {
 }
 
 /// Turns to go back to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Targets {
     /// The conversation.
     pub conversation: String,
@@ -339,7 +340,7 @@ pub struct Targets {
 }
 
 /// A page of operations, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Page {
     /// The conversation.
     pub conversation: String,
@@ -352,7 +353,7 @@ pub struct Page {
 }
 
 /// Asks for what changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CatchUp {
     /// The conversation.
     pub conversation: String,
@@ -361,7 +362,7 @@ pub struct CatchUp {
 }
 
 /// The formats of an export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// JSON Lines: a header, then a line per entry.
@@ -376,7 +377,7 @@ pub enum Format {
 }
 
 /// A piece of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Export {
     /// The conversation.
     pub conversation: String,
@@ -389,7 +390,7 @@ pub struct Export {
 }
 
 /// Begins an import.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportStart {
     /// Title of the new conversation; that of the import, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -403,7 +404,7 @@ pub struct ImportStart {
 }
 
 /// The next lines of an import: our own export, a line each, or the messages of a chat list, a JSON object each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportLines {
     /// The conversation that the import makes.
     pub conversation: String,
@@ -414,7 +415,7 @@ pub struct ImportLines {
 }
 
 /// A backup.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Backup {
     /// The file to write, absolute; a dated one in the data directory, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -422,7 +423,7 @@ pub struct Backup {
 }
 
 /// A named capture.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checkpoint {
     /// The conversation.
     pub conversation: String,
@@ -431,7 +432,7 @@ pub struct Checkpoint {
 }
 
 /// Asks how files differ between two moments, each named as in [`Action::RestoreFiles`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesDiff {
     /// The conversation.
     pub conversation: String,
@@ -447,14 +448,14 @@ pub struct FilesDiff {
 }
 
 /// Names a folder that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfWorkspace {
     /// Its number, or its path.
     pub workspace: String,
 }
 
 /// How much is taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PruneHow {
     /// Nothing: what would be taken is only said.
@@ -467,7 +468,7 @@ pub enum PruneHow {
 }
 
 /// A collection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspacePrune {
     /// How much is taken.
     #[serde(default)]
@@ -475,7 +476,7 @@ pub struct WorkspacePrune {
 }
 
 /// A check.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doctor {
     /// Mend what can be mended without losing anything.
     #[serde(default)]
@@ -483,7 +484,7 @@ pub struct Doctor {
 }
 
 /// Prompts said earlier.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// Only in conversations of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]

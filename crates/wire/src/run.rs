@@ -1,5 +1,6 @@
 //! Model calls: how a run begins, what it says while it goes on, how it ends.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
@@ -9,7 +10,7 @@ use crate::files::FilesWish;
 use crate::reply::{Entry, Receipt};
 
 /// A model call, streamed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// The conversation. Empty, the run begins one with what is said, and makes it only if it is not refused; its id is
     /// in the receipt of [`RunEvent::Started`].
@@ -39,7 +40,7 @@ pub struct Run {
 }
 
 /// How a run begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "start", rename_all = "snake_case")]
 pub enum RunStart {
     /// A person says something.
@@ -82,7 +83,7 @@ pub enum RunStart {
 }
 
 /// What becomes of the images and files of a message when it is worded anew.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Attached {
     /// Only what the new wording holds itself goes on.
@@ -93,7 +94,7 @@ pub enum Attached {
 }
 
 /// What a run says while it goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
     /// Another run goes on; this one waits behind it.
@@ -150,7 +151,7 @@ pub enum RunEvent {
 }
 
 /// How a run ended, and what it left.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
     /// How.
     pub outcome: Outcome,
@@ -163,7 +164,7 @@ pub struct Ended {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The answer is stored whole.

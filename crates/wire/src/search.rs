@@ -1,12 +1,13 @@
 //! Full-text search: the request and its hits.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Role;
 use crate::reply::Line;
 
 /// The order of hits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sort {
     /// Best first.
@@ -19,7 +20,7 @@ pub enum Sort {
 }
 
 /// A search.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
     /// Words, "phrases", prefix*, AND OR NOT.
     pub query: String,
@@ -56,7 +57,7 @@ pub struct Search {
 }
 
 /// Hits of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hits {
     /// In the order asked for.
     pub hits: Vec<Hit>,
@@ -67,7 +68,7 @@ pub struct Hits {
 }
 
 /// A hit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
     /// The conversation.
     pub conversation: String,

@@ -36,6 +36,13 @@ impl Manifest {
             .collect()
     }
 
+    /// Whether a dependency is there only where a feature asks for it.
+    pub(crate) fn is_optional(&self, name: &str) -> bool {
+        let found = self.tables().into_iter().filter_map(|table| table.get("dependencies")?.get(name));
+        let mut found = found.map(|value| value.get("optional") == Some(&Value::Boolean(true))).peekable();
+        found.peek().is_some() && found.all(|optional| optional)
+    }
+
     /// What only its tests are built with.
     pub(crate) fn dev_dependencies(&self) -> Vec<String> {
         self.tables().into_iter().flat_map(|table| names(table, "dev-dependencies")).collect()

@@ -23,6 +23,10 @@ impl Engine {
         apply: Apply,
         wish: FilesWish,
     ) -> Result<FilesApplied> {
+        if moves(&apply.action) {
+            // Before what it names is looked up: who saw another state is told so, and gets the head of now.
+            fits(apply.seen, self.store().summary(conversation).await?.head)?;
+        }
         let effects = self.effects_of(conversation, &apply.action, &wish).await?;
         let (moves, queued) = (moves(&apply.action), self.queued(conversation).await?);
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));

@@ -1,19 +1,20 @@
 //! Replies about the agent at work: its list, its jobs, its tools, what it may do, what it costs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{EffectClass, Mode, Rule, Ruling};
 use crate::content::{Part, Usage};
 
 /// A to-do list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Todo {
     /// In its order.
     pub items: Vec<TodoItem>,
 }
 
 /// Something to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TodoItem {
     /// What.
     pub text: String,
@@ -22,7 +23,7 @@ pub struct TodoItem {
 }
 
 /// How far something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoState {
     /// Not begun.
@@ -34,14 +35,14 @@ pub enum TodoState {
 }
 
 /// Background jobs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Jobs {
     /// Oldest first.
     pub jobs: Vec<JobLine>,
 }
 
 /// A command that was begun in the background.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobLine {
     /// Its id.
     pub job: String,
@@ -58,7 +59,7 @@ pub struct JobLine {
 }
 
 /// What a job has printed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobPrinted {
     /// The job.
     pub job: JobLine,
@@ -71,14 +72,14 @@ pub struct JobPrinted {
 }
 
 /// Tools.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tools {
     /// By name.
     pub tools: Vec<Tool>,
 }
 
 /// Something that a model can do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// Its name.
     pub name: String,
@@ -92,7 +93,7 @@ pub struct Tool {
 }
 
 /// What an agent may do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Permissions {
     /// The mode.
     pub mode: Mode,
@@ -101,7 +102,7 @@ pub struct Permissions {
 }
 
 /// A rule that is settled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settled {
     /// The rule.
     pub rule: Rule,
@@ -110,14 +111,14 @@ pub struct Settled {
 }
 
 /// Words that wait.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
     /// Oldest first.
     pub words: Vec<Words>,
 }
 
 /// Something that was said while a run went on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Words {
     /// What.
     pub parts: Vec<Part>,
@@ -129,14 +130,14 @@ pub struct Words {
 }
 
 /// What the model calls on the path of a conversation used.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// By model, in the order of their first calls.
     pub models: Vec<ModelCost>,
 }
 
 /// What the calls of one model used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelCost {
     /// The model.
     pub model: String,

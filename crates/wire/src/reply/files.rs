@@ -1,12 +1,13 @@
 //! What was seen of folders. Must never hold what is in a file.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{FileName, Grade};
 use crate::request::PruneHow;
 
 /// A page of captures, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Captures {
     /// The captures.
     pub captures: Vec<Capture>,
@@ -15,7 +16,7 @@ pub struct Captures {
 }
 
 /// A capture: what changed in a folder since the one before it, by nobody's call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Capture {
     /// Its number in the folder: 1, 2, 3 …
     pub number: u64,
@@ -30,14 +31,14 @@ pub struct Capture {
 }
 
 /// Folders that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspaces {
     /// They, oldest first.
     pub workspaces: Vec<Workspace>,
 }
 
 /// A folder that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
     /// Its number.
     pub number: u64,
@@ -48,7 +49,7 @@ pub struct Workspace {
 }
 
 /// What differs in a folder now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesStatus {
     /// The folder.
     pub folder: String,
@@ -67,7 +68,7 @@ pub struct FilesStatus {
 }
 
 /// How a path differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// It is new.
@@ -79,7 +80,7 @@ pub enum State {
 }
 
 /// A path that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
     /// Which.
     #[serde(flatten)]
@@ -98,7 +99,7 @@ pub struct Changed {
 }
 
 /// What is not covered for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Uncovered {
     /// Why.
     pub why: String,
@@ -109,7 +110,7 @@ pub struct Uncovered {
 }
 
 /// A call of which processes still run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     /// The call, by entry.
     pub call: String,
@@ -120,14 +121,14 @@ pub struct Job {
 }
 
 /// How files differ between two moments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Differences {
     /// The paths, in their order.
     pub files: Vec<Difference>,
 }
 
 /// How a path differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// Which.
     #[serde(flatten)]
@@ -140,7 +141,7 @@ pub struct Difference {
 }
 
 /// What is kept of a folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspaceShown {
     /// Which.
     pub workspace: Workspace,
@@ -172,7 +173,7 @@ pub struct WorkspaceShown {
 }
 
 /// A path that is not covered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotCovered {
     /// It; what is not UTF-8 or acts on a terminal stands in it as an escape.
     pub path: String,
@@ -181,7 +182,7 @@ pub struct NotCovered {
 }
 
 /// What was taken out of what is kept of files; before it is done, what would be.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pruned {
     /// How much was asked for.
     pub how: PruneHow,
@@ -205,7 +206,7 @@ pub struct Pruned {
 }
 
 /// Calls of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LetGo {
     /// The conversation.
     pub conversation: String,

@@ -1,5 +1,6 @@
 //! What an action would do. Must never leave out what can't be taken back.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Composer, Counts, Line, Steps};
@@ -7,7 +8,7 @@ use crate::agent::EffectClass;
 use crate::files::FilesPlan;
 
 /// What an action would do. Nothing has happened yet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// The conversation.
     pub conversation: String,
@@ -52,7 +53,7 @@ pub struct Plan {
 }
 
 /// Calls that can't be taken back.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Effects {
     /// How many there are.
     pub count: u64,
@@ -68,7 +69,7 @@ impl Effects {
 }
 
 /// A call that can't be taken back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EffectLine {
     /// What it was asked to do, in a line; the tool alone, where that is hidden or erased.
     pub line: String,
@@ -83,7 +84,7 @@ pub struct EffectLine {
 }
 
 /// What came of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectState {
     /// It was begun; how it ended is not known.
@@ -99,7 +100,7 @@ fn is_none(count: &usize) -> bool {
 }
 
 /// A call of which processes still run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Running {
     /// The entry that made it.
     pub entry: String,

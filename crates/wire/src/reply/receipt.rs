@@ -1,6 +1,7 @@
 //! The answer to a change: what it made and what it did. Must never hold a content that is kept with it; the composer's words are read
 //! afresh.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Effects, Words};
@@ -8,7 +9,7 @@ use crate::content::Part;
 use crate::files::FilesDone;
 
 /// Proof of a change. The same request gets the same receipt again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Receipt {
     /// The conversation.
     pub conversation: String,
@@ -50,7 +51,7 @@ pub struct Receipt {
 }
 
 /// How far an undo or a redo went: fewer steps than asked for where there are no more, or where one was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Steps {
     /// Steps done.
     pub done: usize,
@@ -62,7 +63,7 @@ pub struct Steps {
 }
 
 /// How much.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Messages.
     pub messages: u64,
@@ -73,7 +74,7 @@ pub struct Counts {
 }
 
 /// Words that return to the composer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Composer {
     /// The entry they were said in.
     pub entry: String,

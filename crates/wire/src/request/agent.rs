@@ -1,11 +1,12 @@
 //! Requests about the agent at work: what is asked of a person, jobs, permissions.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Decision, Mode, Rule};
 
 /// Says whether a call may run. The first answer counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Decide {
     /// The conversation.
     pub conversation: String,
@@ -17,7 +18,7 @@ pub struct Decide {
 }
 
 /// Answers a question of a tool. The first answer counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Respond {
     /// The conversation.
     pub conversation: String,
@@ -28,7 +29,7 @@ pub struct Respond {
 }
 
 /// Names a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfJob {
     /// The conversation.
     pub conversation: String,
@@ -37,7 +38,7 @@ pub struct OfJob {
 }
 
 /// Asks for what a job has printed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobOutput {
     /// The conversation.
     pub conversation: String,
@@ -49,7 +50,7 @@ pub struct JobOutput {
 }
 
 /// Changes what the agent may do in a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SetPermissions {
     /// The conversation.
     pub conversation: String,

@@ -82,6 +82,9 @@ const TABLE: &[Permission] = &[
     Permission { krate: "xtask", workspace: &[], forbidden: &[] },
 ];
 
+/// What a crate may have only behind a feature, so that only those are built with it who say so: `wire`'s sockets.
+const BEHIND_A_FEATURE: &[(&str, &str)] = &[("wire", "reqwest")];
+
 /// Crates that nobody may be built with; tests may use `testkit`.
 const ROOTS: &[&str] = &["cli", "bench", "xtask"];
 
@@ -97,7 +100,7 @@ pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
     for name in manifest.dependencies() {
         let allowed = match name.strip_prefix("retake-") {
             Some(ours) => permission.workspace.contains(&ours),
-            None => !permission.forbidden.contains(&name.as_str()),
+            None => !permission.forbidden.contains(&name.as_str()) || is_behind(manifest, &name),
         };
         if !allowed {
             found.push(Finding::new(&path, 0, format!("{} may not depend on {name}", manifest.krate())));
@@ -111,6 +114,10 @@ pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
         }
     }
     found
+}
+
+fn is_behind(manifest: &Manifest, name: &str) -> bool {
+    BEHIND_A_FEATURE.contains(&(manifest.krate(), name)) && manifest.is_optional(name)
 }
 
 #[cfg(test)]
@@ -130,6 +137,8 @@ mod tests {
             ("store", "[dependencies]\nretake-engine={path='x'}", 1),
             ("store", "[dependencies]\nretake-testkit={path='x'}", 1),
             ("wire", "[dependencies]\nrusqlite='0'", 1),
+            ("wire", "[dependencies]\nreqwest='0'", 1),
+            ("wire", "[dependencies]\nreqwest={version='0',optional=true}", 0),
             ("engine", "[dependencies]\nretake-wire={path='x'}", 1),
             ("server", "[dependencies]\nretake-store={path='x'}", 1),
             ("tui", "[dependencies]\nretake-engine={path='x'}", 1),

@@ -1,0 +1,14 @@
+//! The owner over sockets: every request of `wire` at its place in the table, the same on each socket. Must never do anything that
+//! a `Client` in the same process can't.
+
+mod ask;
+mod openapi;
+mod problem;
+mod serve;
+mod socket;
+mod stream;
+mod token;
+
+pub use openapi::document as openapi;
+pub use serve::{Served, Serving, serve};
+pub use socket::socket_of;

@@ -1,0 +1,130 @@
+//! A request as it came in, as one of `wire`: path, query, header and body become its fields. What it doesn't know is refused, as a
+//! misspelt wish must not be dropped in silence.
+
+use std::collections::BTreeMap;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{RawPathParams, Request as HttpRequest};
+use axum::http::{HeaderMap, header};
+use retake_wire::http::{Endpoint, REQUEST_ID, decode};
+use retake_wire::{Request, Run};
+use serde_json::{Map, Value};
+
+use super::problem::{Told, bad};
+
+/// The largest body: pictures of a message, lines of an import.
+pub(super) const LARGEST: usize = 64 * 1024 * 1024;
+
+/// What the fields of a request are, as far as that matters here.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Fields(pub(super) BTreeMap<String, Field>);
+
+/// What a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// In a query it is written as in JSON: a number, or `true` or `false`.
+    Json,
+    /// Anything else.
+    Text,
+}
+
+/// The request of an endpoint.
+pub(super) async fn request(
+    endpoint: &Endpoint,
+    fields: &Fields,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Result<Request, Told> {
+    let (head, body) = http.into_parts();
+    let mut given = body_of(&head.headers, body).await?;
+    for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
+        let value = fields.value(&name, &text)?;
+        if given.insert(name.clone(), value).is_some() {
+            return Err(bad("bad_request", format!("`{name}` is said twice"), "say it once"));
+        }
+    }
+    for (name, text) in &params {
+        given.insert(name.to_owned(), text.into());
+    }
+    fields.check(&given)?;
+    identify(&head.headers, &mut given)?;
+    decode(endpoint, given).map_err(|error| unreadable(&error))
+}
+
+/// The run that a body asks for.
+pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told> {
+    let (head, body) = http.into_parts();
+    let mut given = body_of(&head.headers, body).await?;
+    fields.check(&given)?;
+    identify(&head.headers, &mut given)?;
+    serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
+}
+
+impl Fields {
+    fn value(&self, name: &str, text: &str) -> Result<Value, Told> {
+        match self.0.get(name) {
+            Some(Field::Json) => serde_json::from_str(text).map_err(|_| {
+                bad("bad_request", format!("`{name}` can't be “{text}”"), "say a number, or true or false")
+            }),
+            _ => Ok(text.into()),
+        }
+    }
+
+    fn check(&self, given: &Map<String, Value>) -> Result<(), Told> {
+        match given.keys().find(|name| !self.0.contains_key(*name)) {
+            Some(name) => Err(bad(
+                "bad_request",
+                format!("there is no `{name}` in this request"),
+                "/openapi.json says what there is",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The header says which request it is.
+fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), Told> {
+    let Some(id) = headers.get(REQUEST_ID) else { return Ok(()) };
+    let id = id
+        .to_str()
+        .map_err(|_| bad("bad_request", "the Idempotency-Key is no text", "use letters and digits"))?;
+    given.insert("request_id".to_owned(), id.into());
+    Ok(())
+}
+
+async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Told> {
+    let bytes = to_bytes(body, LARGEST)
+        .await
+        .map_err(|_| bad("too_large", "the body could not be read whole", "a request has at most 64 MiB"))?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(bad(
+            "not_json",
+            "the body is not said to be JSON",
+            "send it with Content-Type: application/json",
+        ));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &serde_json::Error) -> Told {
+    let hint = "/openapi.json says what a request looks like";
+    bad("bad_request", format!("the request can't be read: {error}"), hint)
+}
+
+/// The names and values of a query.
+fn pairs(query: &str) -> impl Iterator<Item = (String, String)> {
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (plain(name), plain(value))
+    })
+}
+
+fn plain(text: &str) -> String {
+    let spaced = text.replace('+', " ");
+    percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+}

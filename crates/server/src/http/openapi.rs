@@ -1,0 +1,332 @@
+//! The OpenAPI document, made from the table and the shapes of `wire`: what it says is what the server reads. Nothing of it is
+//! written by hand but a few sentences.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retake_wire::http::{ENDPOINTS, Endpoint, Method, PROBLEM, REQUEST_ID, RUNS};
+use retake_wire::{Problem, Reply, Request, Run, RunEvent};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use super::ask::{Field, Fields};
+
+/// Where shapes stand in the document.
+const SHAPES: &str = "/components/schemas";
+
+/// The largest number that every JSON reader reads exactly.
+const EXACT: u64 = (1 << 53) - 1;
+
+/// What can be wrong with any request.
+const PROBLEMS: &[(u16, &str)] = &[
+    (400, "The request makes no sense as it is."),
+    (401, "The token is missing, or another one."),
+    (404, "Something named in it is not there."),
+    (409, "It does not fit the state of things now, or the same key came with another request."),
+    (412, "Its author saw an older state; `head` is the one of now."),
+    (413, "The body is larger than 64 MiB."),
+    (415, "The body is not JSON."),
+    (500, "A defect of ours."),
+    (502, "The model or its provider failed."),
+    (503, "The store or the machine failed."),
+];
+
+/// The shapes of all requests, for reading them.
+pub(super) struct Shapes(BTreeMap<String, Fields>);
+
+impl Shapes {
+    pub(super) fn new() -> Self {
+        let defined = Defined::new();
+        let mut fields: BTreeMap<String, Fields> =
+            defined.requests().map(|(name, shape)| (name, defined.fields(&shape))).collect();
+        fields.insert("run".to_owned(), defined.fields(&json!({ "$ref": at("Run") })));
+        Self(fields)
+    }
+
+    pub(super) fn of(&self, name: &str) -> &Fields {
+        self.0.get(name).expect("BUG: every request has a shape")
+    }
+}
+
+/// The document.
+pub fn document() -> Value {
+    let defined = Defined::new();
+    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    let requests: BTreeMap<String, Value> = defined.requests().collect();
+    for endpoint in ENDPOINTS {
+        let shape = requests.get(endpoint.name).expect("BUG: every place in the table is a request's");
+        let method = endpoint.method.name().to_lowercase();
+        paths.entry(endpoint.path).or_default().insert(method, defined.operation(endpoint, shape));
+    }
+    paths.entry(RUNS).or_default().insert("post".to_owned(), defined.running());
+    let mut document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Retake",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The owner of conversations. Every change is answered with a receipt; the same \
+                `Idempotency-Key` again gets the same receipt and changes nothing.",
+            "license": { "name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT" },
+        },
+        "security": [{ "token": [] }, {}],
+        "paths": paths,
+        "components": { "responses": problems(), "securitySchemes": { "token": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "Over TCP; the Unix socket of the data directory needs none.",
+        } } },
+    });
+    let shapes = defined.needed_by(&document);
+    document["components"]["schemas"] = Value::Object(shapes);
+    document
+}
+
+fn problems() -> Value {
+    let problem = |(status, what): &(u16, &str)| {
+        let content = json!({ PROBLEM: { "schema": { "$ref": at("Problem") } } });
+        (status.to_string(), json!({ "description": what, "content": content }))
+    };
+    Value::Object(PROBLEMS.iter().map(problem).collect())
+}
+
+fn at(name: &str) -> String {
+    format!("#{SHAPES}/{name}")
+}
+
+/// Every shape of `wire` by its name.
+struct Defined(Map<String, Value>);
+
+impl Defined {
+    fn new() -> Self {
+        let settings =
+            SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = SHAPES.into());
+        let mut generator: SchemaGenerator = settings.into_generator();
+        // Replies first: where a request and a reply have one name, it is the reply's.
+        generator.subschema_for::<Reply>();
+        generator.subschema_for::<Problem>();
+        generator.subschema_for::<RunEvent>();
+        generator.subschema_for::<Request>();
+        generator.subschema_for::<Run>();
+        let mut shapes = generator.take_definitions(true);
+        for shape in shapes.values_mut() {
+            tidy(shape);
+        }
+        Self(shapes)
+    }
+
+    fn get(&self, name: &str) -> &Value {
+        self.0.get(name).expect("BUG: what is referred to is defined")
+    }
+
+    /// The shape that this is or refers to.
+    fn whole<'a>(&'a self, shape: &'a Value) -> &'a Value {
+        let name = shape["$ref"].as_str().and_then(|at| at.rsplit('/').next());
+        name.map_or(shape, |name| self.get(name))
+    }
+
+    /// The requests by what they say that they are, as variants of `Request`.
+    fn requests(&self) -> impl Iterator<Item = (String, Value)> {
+        let variants = self.get("Request")["oneOf"].as_array().cloned().unwrap_or_default();
+        variants.into_iter().map(|variant| {
+            let name = variant["properties"]["request"]["const"].as_str().unwrap_or_default().to_owned();
+            (name, variant)
+        })
+    }
+
+    /// The fields of a request, whatever it asks for.
+    fn fields(&self, shape: &Value) -> Fields {
+        let mut found = BTreeMap::new();
+        let whole = self.whole(shape);
+        let choices = ["oneOf", "anyOf"].iter().filter_map(|of| whole[*of].as_array()).flatten();
+        for part in std::iter::once(whole).chain(choices) {
+            for (name, field) in part["properties"].as_object().into_iter().flatten() {
+                found.insert(name.clone(), kind_of(self.whole(field)));
+            }
+        }
+        // What a request is, is said by its path.
+        found.remove("request");
+        Fields(found)
+    }
+
+    fn operation(&self, endpoint: &Endpoint, variant: &Value) -> Value {
+        let shape = if variant["$ref"].is_string() { self.whole(variant) } else { &Value::Null };
+        let in_path: Vec<&str> = endpoint.in_path().collect();
+        let mut shape = shape.clone();
+        let mut parameters: Vec<Value> =
+            in_path.iter().map(|name| parameter(name, "path", &taken(&mut shape, name), true)).collect();
+        if !taken(&mut shape, "request_id").is_null() {
+            parameters.push(identity());
+        }
+        let says = variant["description"].as_str().unwrap_or_default();
+        let mut operation = json!({
+            "operationId": endpoint.name,
+            "summary": says.split('→').next().unwrap_or_default().trim(),
+            "tags": [topic(endpoint.path)],
+            "responses": Self::responses(json!({ "application/json": { "schema": self.reply(endpoint.reply) } })),
+        });
+        let is_empty = shape["properties"].as_object().is_none_or(Map::is_empty) && choices(&shape).is_none();
+        match endpoint.method {
+            Method::Get | Method::Delete => {
+                let required = names(&shape["required"]);
+                for (name, field) in shape["properties"].as_object().into_iter().flatten() {
+                    parameters.push(parameter(name, "query", field, required.contains(name.as_str())));
+                }
+            }
+            _ if is_empty => {}
+            _ => operation["requestBody"] = body(shape),
+        }
+        operation["parameters"] = parameters.into();
+        operation
+    }
+
+    fn running(&self) -> Value {
+        let mut shape = self.get("Run").clone();
+        taken(&mut shape, "request_id");
+        let events = json!({ "text/event-stream": { "schema": { "$ref": at("RunEvent") } } });
+        json!({
+            "operationId": "run",
+            "summary": "Starts a model run. Its events come as they happen; the last is `ended`. Who goes away stops nothing.",
+            "tags": ["runs"],
+            "parameters": [identity()],
+            "requestBody": body(shape),
+            "responses": Self::responses(events),
+        })
+    }
+
+    fn reply(&self, name: &str) -> Value {
+        let variants = self.get("Reply")["oneOf"].as_array().into_iter().flatten();
+        let mut found = variants.filter(|variant| variant["properties"]["reply"]["const"] == name);
+        found.next().cloned().expect("BUG: the table names replies that there are")
+    }
+
+    fn responses(content: Value) -> Value {
+        let problems = PROBLEMS.iter().map(|(status, _)| {
+            (status.to_string(), json!({ "$ref": format!("#/components/responses/{status}") }))
+        });
+        let done = ("200".to_owned(), json!({ "description": "It is done.", "content": content }));
+        Value::Object(std::iter::once(done).chain(problems).collect())
+    }
+
+    /// The shapes that a document refers to, and those that these do.
+    fn needed_by(&self, document: &Value) -> Map<String, Value> {
+        let mut needed = BTreeSet::new();
+        let mut todo = vec![document];
+        while let Some(value) = todo.pop() {
+            match value {
+                Value::Object(members) => {
+                    if let Some(name) = shape_of(members)
+                        && needed.insert(name.to_owned())
+                    {
+                        todo.push(self.get(name));
+                    }
+                    todo.extend(members.values());
+                }
+                Value::Array(items) => todo.extend(items),
+                _ => {}
+            }
+        }
+        needed.into_iter().map(|name| (name.clone(), self.get(&name).clone())).collect()
+    }
+}
+
+/// The name of the shape that this refers to.
+fn shape_of(members: &Map<String, Value>) -> Option<&str> {
+    members.get("$ref")?.as_str()?.strip_prefix('#')?.strip_prefix(SHAPES)?.strip_prefix('/')
+}
+
+/// Takes a field out of a shape.
+fn taken(shape: &mut Value, name: &str) -> Value {
+    if let Some(required) = shape["required"].as_array_mut() {
+        required.retain(|other| other != name);
+    }
+    shape["properties"].as_object_mut().and_then(|fields| fields.remove(name)).unwrap_or_default()
+}
+
+fn choices(shape: &Value) -> Option<&Vec<Value>> {
+    ["oneOf", "anyOf"].iter().find_map(|of| shape[*of].as_array())
+}
+
+fn names(list: &Value) -> BTreeSet<&str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn kind_of(shape: &Value) -> Field {
+    let kinds = match &shape["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        Value::String(kind) => vec![&**kind],
+        _ => Vec::new(),
+    };
+    let json = |kind: &&str| ["integer", "number", "boolean"].contains(kind);
+    if kinds.iter().any(json) { Field::Json } else { Field::Text }
+}
+
+fn parameter(name: &str, place: &str, field: &Value, required: bool) -> Value {
+    let mut schema = field.clone();
+    let says = schema.as_object_mut().and_then(|schema| schema.remove("description")).unwrap_or_default();
+    // What is left away is not sent: there is no null in a path or a query.
+    if let Some(kinds) = schema["type"].as_array_mut() {
+        kinds.retain(|kind| kind != "null");
+        let only = kinds.first().cloned().filter(|_| kinds.len() == 1);
+        schema["type"] = only.unwrap_or_else(|| schema["type"].clone());
+    }
+    if let Some(only) =
+        schema["anyOf"].as_array().and_then(|any| any.iter().find(|one| one["type"] != "null"))
+    {
+        schema = only.clone();
+    }
+    if place == "path" {
+        schema["minLength"] = 1.into();
+    }
+    json!({ "name": name, "in": place, "required": required, "description": says, "schema": schema })
+}
+
+fn identity() -> Value {
+    json!({
+        "name": REQUEST_ID,
+        "in": "header",
+        "required": false,
+        "description": "Names the request: the same again gets the same receipt, and is done once.",
+        "schema": { "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$" },
+    })
+}
+
+fn body(mut shape: Value) -> Value {
+    let needs = |shape: &Value| shape["required"].as_array().is_some_and(|required| !required.is_empty());
+    let required = needs(&shape) || choices(&shape).is_some();
+    shape["unevaluatedProperties"] = false.into();
+    json!({ "required": required, "content": { "application/json": { "schema": shape } } })
+}
+
+/// What a path is about.
+fn topic(path: &str) -> &str {
+    path.split('/').filter(|part| !part.starts_with('{')).nth(2).unwrap_or("owner")
+}
+
+/// Rust's own words become those of JSON Schema, and links in texts plain names.
+fn tidy(shape: &mut Value) {
+    match shape {
+        Value::Object(members) => {
+            let format = members.get("format").and_then(Value::as_str).map(str::to_owned);
+            match format.as_deref() {
+                Some("uint" | "uint64") => {
+                    members.remove("format");
+                    members.insert("maximum".to_owned(), EXACT.into());
+                }
+                Some("uint32") => {
+                    members.remove("format");
+                    members.insert("maximum".to_owned(), u32::MAX.into());
+                }
+                Some("uint8" | "uint16") => {
+                    members.remove("format");
+                }
+                _ => {}
+            }
+            if let Some(Value::String(text)) = members.get_mut("description") {
+                *text =
+                    text.replace("[`crate::", "`").replace("[`", "`").replace("`]", "`").replace("::", ".");
+            }
+            members.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}

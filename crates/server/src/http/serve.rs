@@ -1,0 +1,228 @@
+//! Listens, and lets each request through to the owner.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request as HttpRequest, State};
+use axum::http::{StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, get, on, post};
+use axum::serve::ListenerExt as _;
+use retake_wire::http::{ENDPOINTS, Endpoint, Method, RUNS};
+use retake_wire::{Client, Problem, ProblemKind, Reply};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::ask;
+use super::openapi::{Shapes, document};
+use super::problem::{Told, bad, defect, nowhere};
+use super::token::Token;
+use super::{socket, stream};
+
+/// What is served, and where.
+pub struct Serving {
+    /// The owner.
+    pub client: Arc<dyn Client>,
+    /// Its data directory: the socket and the token are there.
+    pub data_dir: PathBuf,
+    /// Where it listens besides; a loopback address. Port 0 takes a free one.
+    pub listen: Option<SocketAddr>,
+}
+
+/// An owner that listens.
+#[must_use = "it listens until it is told to stop"]
+pub struct Served {
+    /// Where it listens besides its socket.
+    pub address: Option<SocketAddr>,
+    stop: watch::Sender<bool>,
+    listening: JoinSet<()>,
+}
+
+impl Served {
+    /// Takes nobody new, ends the streams, and waits for the answers that are on their way.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        while self.listening.join_next().await.is_some() {}
+    }
+}
+
+/// What each request is answered with.
+#[derive(Clone)]
+struct Desk {
+    client: Arc<dyn Client>,
+    shapes: Arc<Shapes>,
+    stop: watch::Receiver<bool>,
+}
+
+/// Listens on the socket of the data directory, and where else it is told to. Whoever calls this owns that directory.
+///
+/// # Errors
+///
+/// Where it can't listen.
+pub async fn serve(serving: Serving) -> Result<Served, Problem> {
+    let Serving { client, data_dir, listen } = serving;
+    let (stop, stopped) = watch::channel(false);
+    let desk = Desk { client, shapes: Arc::new(Shapes::new()), stop: stopped };
+    let mut listening = JoinSet::new();
+    let socket = socket::listen(&data_dir)
+        .map_err(|error| trouble(&format!("can't listen at {}", data_dir.display()), &error))?;
+    let mut address = None;
+    if let Some(listen) = listen {
+        let (listener, token) = over_tcp(listen, &data_dir).await?;
+        address = listener.local_addr().ok();
+        let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(token, known));
+        let over = until(desk.stop.clone());
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        listening.spawn(async move {
+            drop(axum::serve(listener, guarded).with_graceful_shutdown(over).await);
+        });
+    }
+    let (over, router) = (until(desk.stop.clone()), router(desk));
+    listening.spawn(async move {
+        drop(axum::serve(Own(socket), router).with_graceful_shutdown(over).await);
+    });
+    Ok(Served { address, stop, listening })
+}
+
+async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(TcpListener, Token), Problem> {
+    if !listen.ip().is_loopback() {
+        let Told(problem) = bad(
+            "not_loopback",
+            format!("can't listen at {listen}: it is no loopback address"),
+            "use 127.0.0.1",
+        );
+        return Err(problem);
+    }
+    let token = Token::of(data_dir).map_err(|error| trouble("can't make the token", &error))?;
+    let listener = TcpListener::bind(listen).await;
+    Ok((listener.map_err(|error| trouble(&format!("can't listen at {listen}"), &error))?, token))
+}
+
+async fn until(mut stop: watch::Receiver<bool>) {
+    // When nobody is left who could say it, it is over, too.
+    drop(stop.wait_for(|stop| *stop).await);
+}
+
+fn trouble(what: &str, error: &io::Error) -> Problem {
+    Problem {
+        code: "listen".to_owned(),
+        kind: ProblemKind::Storage,
+        message: what.to_owned(),
+        hint: None,
+        causes: vec![error.to_string()],
+        head: None,
+    }
+}
+
+/// The socket, for its user alone: its mode says so, and so does who comes.
+struct Own(UnixListener);
+
+impl axum::serve::Listener for Own {
+    type Io = tokio::net::UnixStream;
+    type Addr = tokio::net::unix::SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        let us = rustix::process::geteuid().as_raw();
+        loop {
+            let (stream, address) = axum::serve::Listener::accept(&mut self.0).await;
+            if stream.peer_cred().is_ok_and(|peer| peer.uid() == us || peer.uid() == 0) {
+                return (stream, address);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        self.0.local_addr()
+    }
+}
+
+fn router(desk: Desk) -> Router {
+    let mut router = Router::new();
+    for endpoint in ENDPOINTS {
+        let answer = move |State(desk): State<Desk>, params: RawPathParams, http: HttpRequest| async move {
+            answer(desk, endpoint, params, http).await
+        };
+        router = router.route(endpoint.path, on(filter(endpoint.method), answer));
+    }
+    router
+        .route(RUNS, post(run))
+        .route("/openapi.json", get(openapi))
+        .method_not_allowed_fallback(async || {
+            bad("method_not_allowed", "this can't be done here", "/openapi.json says what can")
+        })
+        .fallback(async |uri: Uri| nowhere(uri.path()))
+        .layer(CatchPanicLayer::custom(|_| defect().into_response()))
+        .with_state(desk)
+}
+
+fn filter(method: Method) -> MethodFilter {
+    match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Put => MethodFilter::PUT,
+        Method::Patch => MethodFilter::PATCH,
+        Method::Delete => MethodFilter::DELETE,
+    }
+}
+
+/// Who comes over TCP knows the token.
+async fn known(State(token): State<Token>, http: HttpRequest, next: Next) -> Response {
+    if token.is_known_to(http.headers()) {
+        return next.run(http).await;
+    }
+    bad(
+        "unauthorized",
+        "this owner answers only who knows its token",
+        "it is in the file `token` of the data directory",
+    )
+    .into_response()
+}
+
+async fn answer(
+    desk: Desk,
+    endpoint: &'static Endpoint,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Response {
+    let request = match ask::request(endpoint, desk.shapes.of(endpoint.name), params, http).await {
+        Ok(request) => request,
+        Err(told) => return told.into_response(),
+    };
+    match desk.client.call(request).await {
+        Ok(reply) => replied(&reply),
+        Err(problem) => Told(problem).into_response(),
+    }
+}
+
+fn replied(reply: &Reply) -> Response {
+    match serde_json::to_vec(reply) {
+        Ok(json) => json_of(json),
+        Err(_) => defect().into_response(),
+    }
+}
+
+fn json_of(json: Vec<u8>) -> Response {
+    (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], Body::from(json)).into_response()
+}
+
+async fn run(State(desk): State<Desk>, http: HttpRequest) -> Response {
+    let run = match ask::run(desk.shapes.of("run"), http).await {
+        Ok(run) => run,
+        Err(told) => return told.into_response(),
+    };
+    match desk.client.run(run).await {
+        Ok(events) => stream::run(events, until(desk.stop)),
+        Err(problem) => Told(problem).into_response(),
+    }
+}
+
+async fn openapi() -> Response {
+    json_of(document().to_string().into_bytes())
+}

@@ -1,0 +1,172 @@
+//! What only HTTP has: who is let in, how problems look, what is no request at all.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use futures::StreamExt;
+use reqwest::Method;
+use retake_wire::http::{PROBLEM, REQUEST_ID};
+use serde_json::{Value, json};
+
+use super::world::{Desk, shows};
+
+/// Asks the owner over TCP.
+struct Asking<'a> {
+    desk: &'a Desk,
+    http: reqwest::Client,
+    token: String,
+}
+
+impl<'a> Asking<'a> {
+    fn new(desk: &'a Desk) -> Self {
+        let token = std::fs::read_to_string(desk.file("data/token")).expect("a token");
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        Self { desk, http, token: token.trim().to_owned() }
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let address = self.desk.served.address.expect("it listens");
+        self.http.request(method, format!("http://{address}{path}")).bearer_auth(&self.token)
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let response = self.request(Method::GET, path).send().await.expect("an answer");
+        assert_eq!(response.status(), 200, "{path}");
+        response.json().await.expect("JSON")
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let response = self.request(Method::POST, path).json(body).send().await.expect("an answer");
+        (response.status().as_u16(), response.json().await.expect("JSON"))
+    }
+
+    /// What a request that is refused is told.
+    async fn refused(&self, request: reqwest::RequestBuilder) -> String {
+        let response = request.send().await.expect("an answer");
+        let (status, kind) = (response.status(), response.headers()["content-type"].clone());
+        let body: Value = response.json().await.expect("JSON");
+        assert_eq!(kind, PROBLEM, "{body}");
+        assert_eq!(body["status"], status.as_u16(), "{body}");
+        assert_eq!(body["type"], format!("urn:retake:problem:{}", body["code"].as_str().expect("a code")));
+        format!("{} {}: {}\n  hint: {}\n", status.as_u16(), body["code"], body["detail"], body["hint"])
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_knows_only_http_goes_back_and_undoes_it() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let (status, made) = asking.post("/v1/conversations", &json!({ "title": "by hand" })).await;
+    assert_eq!(status, 200, "{made}");
+    let at = format!("/v1/conversations/{}", made["conversation"].as_str().expect("an id"));
+    let say = |text: &str, role: &str| json!({ "role": role, "parts": [{ "type": "text", "text": text }] });
+    let mut entries = Vec::new();
+    for (text, role) in [("one", "user"), ("two", "assistant"), ("three", "user")] {
+        let (status, said) = asking.post(&format!("{at}/entries"), &say(text, role)).await;
+        assert_eq!(status, 200, "{said}");
+        entries.push(said["entries"][0].clone());
+    }
+    let back = json!({ "action": "rewind", "entry": entries[2] });
+    let (_, plan) = asking.post(&format!("{at}/plans"), &back).await;
+    assert_eq!((&plan["reply"], &plan["taken_back"]["messages"]), (&json!("plan"), &json!(1)));
+    let mut apply = back;
+    apply["head"] = plan["head"].clone();
+    let (status, receipt) = asking.post(&format!("{at}/operations"), &apply).await;
+    assert_eq!((status, &receipt["composer"]["text"]), (200, &json!("three")), "{receipt}");
+    let (status, stale) = asking.post(&format!("{at}/operations"), &apply).await;
+    assert_eq!((status, &stale["code"], &stale["head"]), (412, &json!("stale_head"), &receipt["head"]));
+    assert_eq!(
+        asking.get(&format!("{at}/entries?limit=9")).await["entries"].as_array().map(Vec::len),
+        Some(2)
+    );
+    asking.post(&format!("{at}/operations"), &json!({ "action": "undo", "count": 1 })).await;
+    assert_eq!(asking.get(&format!("{at}/entries")).await["entries"].as_array().map(Vec::len), Some(3));
+    let restore = json!({ "action": "restore", "to": receipt["head"] });
+    let (status, restored) = asking.post(&format!("{at}/plans"), &restore).await;
+    assert_eq!((status, &restored["taken_back"]["messages"]), (200, &json!(1)), "{restored}");
+}
+
+#[tokio::test]
+async fn the_same_key_is_done_once_and_another_request_with_it_is_refused() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let say = async |text: &str, at: &str| {
+        let body = json!({ "role": "user", "parts": [{ "type": "text", "text": text }] });
+        let request = asking.request(Method::POST, at).header(REQUEST_ID, "once").json(&body);
+        let response = request.send().await.expect("an answer");
+        (response.status().as_u16(), response.json::<Value>().await.expect("JSON"))
+    };
+    let at = format!("/v1/conversations/{}/entries", desk.create(None, None).await);
+    let first = say("hello", &at).await;
+    assert_eq!((first.0, say("hello", &at).await), (200, first.clone()));
+    let (status, other) = say("something else", &at).await;
+    assert_eq!((status, &other["code"]), (409, &json!("request_reused")), "{other}");
+    assert_eq!(asking.get(&at).await["entries"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_told_as_a_problem() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let (get, post) = (|path| asking.request(Method::GET, path), |path| asking.request(Method::POST, path));
+    let at = format!("/v1/conversations/{}", desk.create(None, None).await);
+    let rows = [
+        ("nowhere", get("/v1/nothing")),
+        ("another method", asking.request(Method::PATCH, "/v1/conversations")),
+        ("a misspelt field", post("/v1/conversations").json(&json!({ "titel": "x" }))),
+        ("a misspelt parameter", get("/v1/conversations?limits=3")),
+        ("no number", get("/v1/conversations?limit=three")),
+        ("said twice", get("/v1/conversations?limit=3&limit=4")),
+        ("no object", post("/v1/conversations").json(&json!([1]))),
+        ("no JSON", post("/v1/conversations").header("content-type", "application/json").body("{")),
+        ("not said to be JSON", post("/v1/conversations").body("{}")),
+        ("a wrong type", post("/v1/conversations").json(&json!({ "title": 3 }))),
+        ("an unknown action", post(&format!("{at}/operations")).json(&json!({ "action": "forget" }))),
+        ("a missing field", post(&format!("{at}/operations")).json(&json!({ "action": "rewind" }))),
+        ("no run", post("/v1/runs").json(&json!({ "conversation": "x" }))),
+        ("a run nowhere", post("/v1/runs").json(&json!({ "conversation": "nonsense", "start": "answer" }))),
+    ];
+    let mut told = String::new();
+    for (what, request) in rows {
+        told.push_str(&format!("{what}\n{}", asking.refused(request).await));
+    }
+    shows!(told);
+}
+
+#[tokio::test]
+async fn over_tcp_only_who_knows_the_token_is_answered() {
+    let desk = Desk::new().await;
+    let mut asking = Asking::new(&desk);
+    let mode = std::fs::metadata(desk.file("data/token")).expect("a token").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let mode = std::fs::metadata(desk.file("data/owner.sock")).expect("a socket").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    asking.get("/v1/conversations").await;
+    for wrong in ["", "wrong", &asking.token.clone()[1..]] {
+        asking.token = wrong.to_owned();
+        for path in ["/v1/conversations", "/openapi.json", "/v1/nothing"] {
+            let told = asking.refused(asking.request(Method::GET, path)).await;
+            assert!(told.starts_with("401 \"unauthorized\""), "{told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_a_stream_that_ends_with_its_end() {
+    let desk = Desk::fast().await;
+    let asking = Asking::new(&desk);
+    let say = json!({ "start": "say", "parts": [{ "type": "text", "text": "hello" }] });
+    let response = asking.request(Method::POST, "/v1/runs").json(&say).send().await.expect("an answer");
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let pieces: Vec<_> = response.bytes_stream().collect().await;
+    let text: Vec<u8> = pieces.into_iter().flat_map(|piece| piece.expect("a piece").to_vec()).collect();
+    let text = String::from_utf8(text).expect("text");
+    let events: Vec<Value> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .map(|json| serde_json::from_str(json).expect("JSON"))
+        .collect();
+    assert_eq!(events.first().map(|event| &event["event"]), Some(&json!("started")));
+    let last = events.last().expect("an end");
+    assert_eq!((&last["event"], &last["outcome"]), (&json!("ended"), &json!("succeeded")));
+    assert_eq!(events.iter().filter(|event| event["event"] == "ended").count(), 1);
+}

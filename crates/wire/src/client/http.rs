@@ -1,0 +1,191 @@
+//! A client that reaches an owner over its socket, or over TCP with its token. Must never retry what changes something without the
+//! request's id: the owner might do it twice.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use reqwest::{RequestBuilder, Response, StatusCode, header};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sse_stream::SseStream;
+
+use super::{Client, Problem, ProblemKind};
+use crate::hint::{Hint, HintPiece, Remedy};
+use crate::http::{self, Method, REQUEST_ID, RUNS};
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::run::{Ended, Outcome, Run, RunEvent};
+
+/// Where an owner is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Behind a Unix socket.
+    Socket(PathBuf),
+    /// At a base address such as `http://127.0.0.1:4117`, for who knows its token.
+    Address {
+        /// The address.
+        base: String,
+        /// The token.
+        token: String,
+    },
+}
+
+/// A client of an owner in another process. Cheap to clone; connections are kept and used again.
+#[derive(Clone, Debug)]
+pub struct HttpClient {
+    http: reqwest::Client,
+    base: String,
+    token: Option<String>,
+}
+
+impl HttpClient {
+    /// A client of the owner there. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// When this machine can't make one.
+    pub fn new(reach: Reach) -> Result<Self, Problem> {
+        // What a proxy is for lies further away than this machine.
+        let builder = reqwest::Client::builder().no_proxy();
+        let (builder, base, token) = match reach {
+            Reach::Socket(path) => (over(builder, &path), "http://owner".to_owned(), None),
+            Reach::Address { base, token } => (builder, base.trim_end_matches('/').to_owned(), Some(token)),
+        };
+        let http = builder.build().map_err(|error| away(&error))?;
+        Ok(Self { http, base, token })
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        target: &str,
+        request_id: Option<&str>,
+        body: Option<&Value>,
+    ) -> RequestBuilder {
+        let method = match method {
+            Method::Get => reqwest::Method::GET,
+            Method::Post => reqwest::Method::POST,
+            Method::Put => reqwest::Method::PUT,
+            Method::Patch => reqwest::Method::PATCH,
+            Method::Delete => reqwest::Method::DELETE,
+        };
+        let mut request = self.http.request(method, format!("{}{target}", self.base));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(id) = request_id {
+            request = request.header(REQUEST_ID, id);
+        }
+        match body {
+            Some(body) => request.header(header::CONTENT_TYPE, "application/json").body(body.to_string()),
+            None => request,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn over(builder: reqwest::ClientBuilder, path: &Path) -> reqwest::ClientBuilder {
+    builder.unix_socket(path)
+}
+
+#[async_trait]
+impl Client for HttpClient {
+    async fn call(&self, request: Request) -> Result<Reply, Problem> {
+        let sent = http::encode(&request).map_err(unnamed)?;
+        let request = self.request(sent.method, &sent.target, sent.request_id.as_deref(), sent.body.as_ref());
+        read(answered(request).await?).await
+    }
+
+    async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        let id = run.request_id.clone();
+        let run = serde_json::to_value(Run { request_id: None, ..run });
+        let run = run.expect("BUG: what the wire says has string keys and finite numbers");
+        let response = answered(self.request(Method::Post, RUNS, id.as_deref(), Some(&run))).await?;
+        Ok(events(response))
+    }
+}
+
+/// There is nothing of no name.
+fn unnamed(field: &'static str) -> Problem {
+    let hint = Hint(vec![HintPiece::Do(Remedy::List), HintPiece::Text(" shows them".to_owned())]);
+    Problem {
+        code: format!("unknown_{field}"),
+        kind: ProblemKind::NotFound,
+        message: format!("there is no {field} “”"),
+        hint: (field == "conversation").then_some(hint),
+        causes: Vec::new(),
+        head: None,
+    }
+}
+
+/// The answer, where it is no problem.
+async fn answered(request: RequestBuilder) -> Result<Response, Problem> {
+    let response = request.send().await.map_err(|error| away(&error))?;
+    if response.status() == StatusCode::OK {
+        return Ok(response);
+    }
+    Err(read::<Problem>(response).await?)
+}
+
+async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Problem> {
+    let status = response.status();
+    let body = response.bytes().await.map_err(|error| away(&error))?;
+    serde_json::from_slice(&body).map_err(|error| Problem {
+        code: "strange_answer".to_owned(),
+        kind: ProblemKind::Internal,
+        message: format!("the owner's answer ({status}) can't be understood"),
+        hint: Some("it may be of another version: stop it, and start it again".into()),
+        causes: vec![error.to_string()],
+        head: None,
+    })
+}
+
+/// The events of a run. Where the connection ends before the run has, that is told as its end: the run itself goes on.
+fn events(response: Response) -> BoxStream<'static, RunEvent> {
+    let pieces = SseStream::from_bytes_stream(response.bytes_stream().map_err(|error| away(&error)));
+    let events = pieces.filter_map(async |piece| {
+        let data = piece.ok()?.data?;
+        serde_json::from_str::<RunEvent>(&data).ok()
+    });
+    let mut is_over = false;
+    let events = events.map(Some).chain(futures::stream::once(async { None }));
+    let events = events.filter_map(move |event| {
+        let event = match event {
+            Some(event) => {
+                is_over |= matches!(event, RunEvent::Ended(_));
+                Some(event)
+            }
+            None if is_over => None,
+            None => Some(RunEvent::Ended(Box::new(lost()))),
+        };
+        async { event }
+    });
+    events.boxed()
+}
+
+fn lost() -> Ended {
+    let problem = Problem {
+        code: "owner_lost".to_owned(),
+        kind: ProblemKind::Storage,
+        message: "the connection to the owner ended before the answer did".to_owned(),
+        hint: Some("what was said is stored; look at the conversation again".into()),
+        causes: Vec::new(),
+        head: None,
+    };
+    Ended { outcome: Outcome::Failed, receipt: None, entry: None, problem: Some(problem) }
+}
+
+/// The owner can't be reached.
+fn away(error: &reqwest::Error) -> Problem {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());
+    Problem {
+        code: "owner_away".to_owned(),
+        kind: ProblemKind::Storage,
+        message: "the owner of the conversations can't be reached".to_owned(),
+        hint: Some("it may have been stopped; the same command starts it again".into()),
+        causes: causes.map(ToString::to_string).collect(),
+        head: None,
+    }
+}

@@ -1,0 +1,66 @@
+//! The table: every request, its method, its path, its reply. One line each.
+
+use super::Endpoint;
+use super::Method::{self, Delete, Get, Patch, Post, Put};
+
+/// Where a run is started: its events are the answer, as a stream.
+pub const RUNS: &str = "/v1/runs";
+
+/// Every request but runs.
+pub const ENDPOINTS: &[Endpoint] = &[
+    row("create", Post, "/v1/conversations", "receipt"),
+    row("list", Get, "/v1/conversations", "conversations"),
+    row("info", Get, "/v1/conversations/{conversation}", "conversation"),
+    row("fork", Post, "/v1/conversations/{conversation}/forks", "receipt"),
+    row("say", Post, "/v1/conversations/{conversation}/entries", "receipt"),
+    row("log", Get, "/v1/conversations/{conversation}/entries", "entries"),
+    row("edit", Put, "/v1/conversations/{conversation}/entries/{entry}", "receipt"),
+    row("alternatives", Get, "/v1/conversations/{conversation}/entries/{entry}/alternatives", "alternatives"),
+    row("plan", Post, "/v1/conversations/{conversation}/plans", "plan"),
+    row("apply", Post, "/v1/conversations/{conversation}/operations", "receipt"),
+    row("ops", Get, "/v1/conversations/{conversation}/operations", "operations"),
+    row("targets", Get, "/v1/conversations/{conversation}/targets", "targets"),
+    row("tree", Get, "/v1/conversations/{conversation}/tree", "tree"),
+    row("prompt", Get, "/v1/conversations/{conversation}/prompt", "prompt"),
+    row("catch_up", Get, "/v1/conversations/{conversation}/changes", "changes"),
+    row("cost", Get, "/v1/conversations/{conversation}/cost", "cost"),
+    row("cancel", Delete, "/v1/conversations/{conversation}/run", "done"),
+    row("waiting", Get, "/v1/conversations/{conversation}/waiting", "waiting"),
+    row("unqueue", Delete, "/v1/conversations/{conversation}/waiting", "waiting"),
+    row("decide", Post, "/v1/conversations/{conversation}/approvals/{id}", "done"),
+    row("respond", Post, "/v1/conversations/{conversation}/questions/{id}", "done"),
+    row("todo", Get, "/v1/conversations/{conversation}/todo", "todo"),
+    row("jobs", Get, "/v1/conversations/{conversation}/jobs", "jobs"),
+    row("job_output", Get, "/v1/conversations/{conversation}/jobs/{job}", "job_output"),
+    row("job_stop", Delete, "/v1/conversations/{conversation}/jobs/{job}", "jobs"),
+    row("tools", Get, "/v1/conversations/{conversation}/tools", "tools"),
+    row("permissions", Get, "/v1/conversations/{conversation}/permissions", "permissions"),
+    row("set_permissions", Patch, "/v1/conversations/{conversation}/permissions", "permissions"),
+    row("checkpoint", Post, "/v1/conversations/{conversation}/checkpoints", "captures"),
+    row("files_log", Get, "/v1/conversations/{conversation}/captures", "captures"),
+    row("files_status", Get, "/v1/conversations/{conversation}/files", "files_status"),
+    row("files_diff", Post, "/v1/conversations/{conversation}/differences", "differences"),
+    row("export", Get, "/v1/conversations/{conversation}/export", "chunk"),
+    row("import_start", Post, "/v1/imports", "receipt"),
+    row("import_lines", Post, "/v1/imports/{conversation}/lines", "done"),
+    row("import_end", Post, "/v1/imports/{conversation}/end", "receipt"),
+    row("search", Get, "/v1/search", "hits"),
+    row("history", Get, "/v1/history", "history"),
+    row("models", Get, "/v1/models", "models"),
+    row("mcp_list", Get, "/v1/mcp/servers", "mcp_servers"),
+    row("mcp_tools", Get, "/v1/mcp/tools", "mcp_tools"),
+    row("mcp_add", Post, "/v1/mcp/servers", "written"),
+    row("mcp_remove", Delete, "/v1/mcp/servers/{name}", "written"),
+    row("mcp_allow", Post, "/v1/mcp/servers/{name}/leave", "written"),
+    row("workspaces", Get, "/v1/workspaces", "workspaces"),
+    row("workspace_show", Get, "/v1/workspaces/{workspace}", "workspace"),
+    row("workspace_forget", Delete, "/v1/workspaces/{workspace}", "workspace"),
+    row("workspace_prune", Post, "/v1/workspaces/prune", "pruned"),
+    row("work", Get, "/v1/work", "work"),
+    row("backup", Post, "/v1/backups", "written"),
+    row("doctor", Post, "/v1/doctor", "report"),
+];
+
+const fn row(name: &'static str, method: Method, path: &'static str, reply: &'static str) -> Endpoint {
+    Endpoint { name, method, path, reply }
+}
