@@ -24,7 +24,7 @@ fn effect(stage: &Stage, entry: EntryId, call: &str, class: EffectClass) -> Effe
 
 /// Writes a call down that the entry of this text asks for.
 async fn begins(stage: &Stage, text: &str, call: &str, class: EffectClass) -> Result<()> {
-    stage.store.begin_effect(effect(stage, stage.named(text), call, class)).await
+    stage.store.begin_effect(effect(stage, stage.named(text), call, class), None).await
 }
 
 fn names(effects: &[Effect]) -> String {
@@ -49,11 +49,11 @@ pub async fn a_call_is_written_down_once_and_ends_with_its_result(store: Arc<dyn
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let entry = asks(&mut stage, "a1").await;
     let first = effect(&stage, entry, "call-1", EXTERNAL);
-    stage.store.begin_effect(first.clone()).await.expect("begun");
+    stage.store.begin_effect(first.clone(), None).await.expect("begun");
     let twice = begins(&stage, "a1", "call-1", EffectClass::None).await;
     assert!(matches!(&twice, Err(StoreError::CallBegun(call)) if call == "call-1"), "{twice:?}");
     let nowhere = effect(&stage, EntryId::new(new_id()), "call-2", EXTERNAL);
-    let nowhere = stage.store.begin_effect(nowhere).await;
+    let nowhere = stage.store.begin_effect(nowhere, None).await;
     assert!(matches!(nowhere, Err(StoreError::UnknownEntry { .. })), "{nowhere:?}");
     assert_eq!(stage.store.effects(stage.id, 9).await.expect("effects"), std::slice::from_ref(&first));
     let result = Part::ToolResult { call: "c-a1".into(), content: "sent".into(), outcome: ToolOutcome::Ok };

@@ -69,11 +69,13 @@ impl AgentRows for MemoryRows {
         Ok(())
     }
 
-    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool> {
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>> {
         let effects = &mut self.data.agent.effects;
         let named = effects.iter().find(|(_, effect)| effect.call == call).map(|(at, _)| *at);
-        let effect = named.and_then(|at| effects.get_mut(&at));
-        Ok(effect.map(|effect| effect.state = state).is_some())
+        if let Some(effect) = named.and_then(|at| effects.get_mut(&at)) {
+            effect.state = state;
+        }
+        Ok(named.map(|(log, ..)| log))
     }
 
     fn has_effect(&self, call: &str) -> Result<bool> {

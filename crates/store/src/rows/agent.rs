@@ -14,8 +14,8 @@ pub trait AgentRows {
 
     /// Adds an effect of a call that this entry asks for.
     fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()>;
-    /// Says what came of a call; whether there is one of that name.
-    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool>;
+    /// Says what came of a call; the log that it is in, if there is one of that name.
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>>;
     /// Whether there is a call of that name.
     fn has_effect(&self, call: &str) -> Result<bool>;
     /// The last effects that outlive a rewind in a range of a log, newest first, at most `limit`.

@@ -36,7 +36,7 @@ impl AgentRows for SqliteRows {
         effects::insert(&self.db, root, key, effect)
     }
 
-    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool> {
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>> {
         effects::set(&self.db, call, state)
     }
 

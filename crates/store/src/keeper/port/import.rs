@@ -141,6 +141,7 @@ impl<T: Transactions> Context<T> {
             now,
         };
         row.log = self.rows.insert_conversation(&row)?;
+        self.created(&row);
         row.root = homes.first().map_or(row.log, |root| root.root);
         Ok(row)
     }

@@ -78,9 +78,10 @@ pub(super) fn insert(db: &Connection, root: LogNo, key: Key, effect: &Effect) ->
     run(db, sql, values).map(drop)
 }
 
-pub(super) fn set(db: &Connection, call: &str, state: EffectState) -> Result<bool> {
-    let sql = ("say what came of a call", "UPDATE effect SET state = ?2 WHERE call = ?1");
-    Ok(run(db, sql, params![call, encode_effect_state(state)])? > 0)
+pub(super) fn set(db: &Connection, call: &str, state: EffectState) -> Result<Option<LogNo>> {
+    let sql = ("say what came of a call", "UPDATE effect SET state = ?2 WHERE call = ?1 RETURNING log");
+    let values = params![call, encode_effect_state(state)];
+    first(db, sql, values, || format!("call {call}"), |cells| cells.next().map(LogNo))
 }
 
 pub(super) fn is_there(db: &Connection, call: &str) -> Result<bool> {
