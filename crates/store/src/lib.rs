@@ -29,8 +29,8 @@ pub use files::{
 pub use keeper::{Follower, Keeper, digest};
 pub use memory::{Memory, MemoryRows};
 pub use port::{
-    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullImport,
-    FullPiece, Import, ImportEntry, Said, Upkeep,
+    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect,
+    FullImport, FullPiece, Import, ImportEntry, Said, Upkeep,
 };
 pub use reading::{
     Alternative, Answered, Branch, Changed, Changes, Followed, Hit, Hits, Kind, Line, OpLine, OpPage,

@@ -88,6 +88,11 @@ impl AgentRows for MemoryRows {
         Ok(lasting.take(limit).cloned().collect())
     }
 
+    fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
+        let effects = self.data.agent.effects.range((log, from, 0)..=(log, to, u64::MAX));
+        Ok(effects.map(|((_, seq, _), effect)| (*seq, effect.clone())).collect())
+    }
+
     fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
         let mut found = Vec::new();
         for ((log, seq, no), effect) in self.data.agent.effects.iter() {
@@ -125,6 +130,11 @@ impl AgentRows for MemoryRows {
 
     fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>> {
         Ok(self.data.agent.runs(log).rev().take(limit).cloned().collect())
+    }
+
+    fn runs_in(&self, log: LogNo, from: RunNo, to: RunNo) -> Result<Vec<Run>> {
+        let runs = self.data.agent.runs(log).skip_while(|run| run.no < from);
+        Ok(runs.take_while(|run| run.no <= to).cloned().collect())
     }
 
     fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {
