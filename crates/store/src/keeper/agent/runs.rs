@@ -194,6 +194,7 @@ fn id_at(loaded: &Loaded, now: Time) -> EntryId {
 fn time_of(input: &RunInput) -> Time {
     match input {
         RunInput::Enqueue(_, now)
+        | RunInput::Ready(_, _, now)
         | RunInput::Claim(now)
         | RunInput::Join(_, now)
         | RunInput::Beat(_, now)
