@@ -205,12 +205,16 @@ impl Engine {
         self: &Arc<Self>,
         claim: Claim,
         choice: Choice,
-        ground: Ground,
+        mut ground: Ground,
         model: Option<String>,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let fence = match ground.fence {
             Some(fence) => fence,
-            None => self.begin_run(claim.conversation(), model).await?,
+            None => {
+                let (fence, notices) = self.begin_run(claim.conversation(), model).await?;
+                ground.notices.extend(notices);
+                fence
+            }
         };
         let (events, receiver) = mpsc::channel(64);
         self.drive(claim, choice, ground, fence, Events::new(events));

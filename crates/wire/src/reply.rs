@@ -1,6 +1,7 @@
 //! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
 
 mod agent;
+mod changes;
 mod files;
 mod plan;
 mod receipt;
@@ -16,6 +17,7 @@ pub use agent::{
     Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState, Tool, Tools,
     Waiting, Words,
 };
+pub use changes::Changes;
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
@@ -408,21 +410,6 @@ pub struct ForkLine {
     pub title: String,
     /// The entry it begins after.
     pub from: Option<String>,
-}
-
-/// What changed since a revision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Changes {
-    /// The revision now.
-    pub revision: u64,
-    /// The head now.
-    pub head: String,
-    /// Ids of entries that are no longer in the timeline.
-    pub gone: Vec<String>,
-    /// Entries that came into it, in path order.
-    pub came: Vec<Entry>,
-    /// Entries that were there and look different now (mark, fold, erased).
-    pub changed: Vec<Entry>,
 }
 
 /// A piece of an export.

@@ -251,7 +251,7 @@ impl Backstage {
         let Some(tool) = ready.tool.clone() else { return Ok(()) };
         let changes = ready.intent.class != EffectClass::None;
         if changes {
-            self.engine.store().begin_effect(self.effect(&ready)).await?;
+            self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
         }
         let begun = if changes { Begun::InLedger } else { Begun::Never };
         let around = match changes && tool.may_write() && !self.roots.is_empty() {

@@ -1,6 +1,6 @@
 //! Requests about the agent at work. It only translates.
 
-use retake_core::{BadRule, Rule, Ruling, Words};
+use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::PermissionChange;
 use retake_wire::{Problem, Reply, reply, request};
 
@@ -68,11 +68,16 @@ impl InProcess {
 
     pub(super) async fn permissions(&self, name: &str) -> Result<Reply, Problem> {
         let id = self.conversation(name).await?;
+        self.settled(id).await.map(Reply::Permissions)
+    }
+
+    /// What the agent may do in a conversation.
+    pub(super) async fn settled(&self, id: ConversationId) -> Result<reply::Permissions, Problem> {
         let settled = self.engine.settled_rules(id).await.map_err(problem)?;
         let shown = |for_good| move |of| reply::Settled { rule: rule(of), for_good };
         let rules = settled.for_good.into_iter().map(shown(true));
         let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
-        Ok(Reply::Permissions(reply::Permissions { mode: mode(settled.mode), rules }))
+        Ok(reply::Permissions { mode: mode(settled.mode), rules })
     }
 
     pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {

@@ -19,6 +19,7 @@ use super::load::Loaded;
 use super::write::receipt_of;
 use crate::error::{Result, StoreError};
 use crate::files::FilesErased;
+use crate::reading::Kind;
 use crate::request::Receipt;
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo, Transactions};
 
@@ -123,6 +124,7 @@ impl<T: Transactions> Context<T> {
             if permission.rules.len() < all {
                 dropped += 1;
                 self.rows.set_permission(&member.row, &permission)?;
+                self.touched(member.row.id, Kind::Permission);
             }
         }
         Ok(dropped)
