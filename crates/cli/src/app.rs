@@ -6,6 +6,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -114,7 +115,7 @@ async fn open(places: &Places) -> Result<Opened, Problem> {
         wait_for_owner: wait_for_owner(),
     })
     .await?;
-    Ok(Opened { client, notices })
+    Ok(Opened { client: Arc::new(client), notices })
 }
 
 fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {

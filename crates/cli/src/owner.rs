@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
+use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use tokio::sync::OnceCell;
 
 use crate::hint::Face;
@@ -93,5 +93,9 @@ impl Client for Opening<'_> {
         let face = self.face;
         let events = self.client().await?.run(run).await.map_err(|problem| face.word(problem))?;
         Ok(events.map(move |event| face.word_event(event)).boxed())
+    }
+
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+        self.client().await?.follow(follow).await.map_err(|problem| self.face.word(problem))
     }
 }

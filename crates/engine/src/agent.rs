@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
-use crate::run::{Decision, Inbox};
+use crate::run::{Decision, Inbox, RunEvent};
 
 pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
 pub use settle::{PermissionChange, SettledRules};
@@ -90,9 +90,10 @@ impl Engine {
         let mut leave = locked(&self.waits.leave);
         let waits = leave.get(id).is_some_and(|(of, _)| *of == conversation);
         let asked = if waits { leave.remove(id) } else { None };
+        drop(leave);
         let told =
             asked.is_some_and(|(_, inbox)| inbox.send(Inbox::Decided(id.to_owned(), decision)).is_ok());
-        if told { Ok(()) } else { Err(no_longer_asked()) }
+        if told { Ok(self.settled(conversation, id)) } else { Err(no_longer_asked()) }
     }
 
     /// Answers a question that a tool asks. The first answer counts.
@@ -100,8 +101,14 @@ impl Engine {
         let mut questions = locked(&self.waits.questions);
         let waits = questions.get(id).is_some_and(|(of, _)| *of == conversation);
         let asked = if waits { questions.remove(id) } else { None };
+        drop(questions);
         let told = asked.is_some_and(|(_, sender)| sender.send(answer).is_ok());
-        if told { Ok(()) } else { Err(no_longer_asked()) }
+        if told { Ok(self.settled(conversation, id)) } else { Err(no_longer_asked()) }
+    }
+
+    /// Who follows hears that somebody has answered.
+    fn settled(&self, conversation: ConversationId, id: &str) {
+        self.feed(conversation).tell(&RunEvent::Settled(id.to_owned()));
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
 use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 use crate::agent::{AgentConfig, Waits};
 use crate::clock::Clock;
@@ -16,7 +16,7 @@ use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
-use crate::run::RunEvent;
+use crate::run::{Events, Feeds};
 
 /// What an engine is made of. Clock and randomness come from outside, once.
 pub struct Parts {
@@ -53,8 +53,10 @@ pub struct Engine {
     pub(crate) started: Started,
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
     pub(crate) waits: Waits,
+    /// What runs say, for all who follow.
+    pub(crate) feeds: Feeds,
     /// Who waits for a run to begin, with words of theirs.
-    listeners: Mutex<HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>>,
+    listeners: Mutex<HashMap<ConversationId, Vec<Events>>>,
 }
 
 impl Engine {
@@ -73,6 +75,7 @@ impl Engine {
             alone,
             waits: Waits::default(),
             listeners: Mutex::default(),
+            feeds: Feeds::default(),
         });
         engine.recover().await?;
         Ok(engine)
@@ -186,7 +189,7 @@ impl Engine {
         Arc::clone(gates.entry(conversation).or_default())
     }
 
-    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>> {
+    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<Events>>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

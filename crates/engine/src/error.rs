@@ -1,6 +1,7 @@
 //! Why the engine did not do what it was asked to: a kind, a message, a hint, three fields.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use retake_core::{Head, Hint, Refusal, Remedy, RunRefusal, Unfit};
 use retake_store::StoreError;
@@ -29,7 +30,7 @@ pub enum Kind {
 }
 
 /// A failure. Nothing has changed, unless the message says so.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct EngineError {
     /// Its kind.
@@ -44,7 +45,7 @@ pub struct EngineError {
     pub head: Option<Head>,
     /// The cause.
     #[source]
-    pub cause: Option<Box<dyn Error + Send + Sync>>,
+    pub cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl EngineError {
@@ -82,7 +83,7 @@ impl EngineError {
 
     /// A failed call of a model.
     pub fn model(error: &ModelError) -> Self {
-        let cause = error.source().map(|cause| cause.to_string().into());
+        let cause = error.source().map(|cause| said(cause.to_string()));
         Self { hint: Some(error.hint()), cause, ..Self::new(Kind::Model, "model", error.to_string()) }
     }
 }
@@ -169,7 +170,7 @@ impl From<StoreError> for EngineError {
             }
             StoreError::Closed => (Kind::Storage, "closed", "start Retake again".into()),
         };
-        let cause = error.source().map(|cause| chain(cause).into());
+        let cause = error.source().map(|cause| said(chain(cause)));
         Self { hint: Some(hint), cause, ..Self::new(kind, code, message) }
     }
 }
@@ -200,7 +201,7 @@ impl From<WorktreeError> for EngineError {
                 "check the folder and the data directory: space, permissions, the disk",
             ),
         };
-        let cause = error.source().map(|cause| chain(cause).into());
+        let cause = error.source().map(|cause| said(chain(cause)));
         Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, error.to_string()) }
     }
 }
@@ -224,6 +225,11 @@ fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
         }
         _ => (Kind::Refused, "unchanged", "it is so already".into()),
     }
+}
+
+/// A cause that is known by its words.
+pub(crate) fn said(text: String) -> Arc<dyn Error + Send + Sync> {
+    Arc::from(Box::<dyn Error + Send + Sync>::from(text))
 }
 
 /// A cause and its causes as one text; the types stay below.

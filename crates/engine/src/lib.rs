@@ -30,7 +30,8 @@ pub use files::{
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
 pub use run::{
-    Asks, CallEnded, CallShown, Decision, Ended, Outcome, Permit, Question, RunEvent, RunRequest, Start,
+    Asks, CallEnded, CallShown, Decision, Ended, Following, Outcome, Permit, Question, RunEvent, RunNow,
+    RunRequest, Start,
 };
 
 /// What a model can do.

@@ -9,7 +9,7 @@ use retake_tools::mcp::{Allowed, Config, ConfigError, Deps, Variables, add, remo
 pub use retake_tools::mcp::{McpServers, Origin, ServerShown, State, ToolShown, Way};
 
 use crate::engine::Engine;
-use crate::error::{EngineError, Kind, Result};
+use crate::error::{EngineError, Kind, Result, said};
 
 /// The user's files about MCP servers.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl From<ConfigError> for EngineError {
             | ConfigError::BadName(_)
             | ConfigError::BadEntry { .. } => Kind::Usage,
         };
-        let cause = std::error::Error::source(&error).map(|cause| cause.to_string().into());
+        let cause = std::error::Error::source(&error).map(|cause| said(cause.to_string()));
         Self { cause, ..Self::new(kind, "mcp", error.to_string()).hint(error.hint()) }
     }
 }

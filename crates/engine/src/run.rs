@@ -9,6 +9,7 @@ mod call;
 mod close;
 mod drive;
 mod event;
+mod feed;
 mod host;
 mod opening;
 mod queue;
@@ -24,7 +25,6 @@ use retake_core::{
     RunInput, Seen, Steer, Step,
 };
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
-use tokio::sync::mpsc;
 
 use self::drive::Driver;
 use crate::engine::{Claim, Engine, not_blank};
@@ -34,6 +34,8 @@ use crate::model::Choice;
 
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
+pub(crate) use feed::{Events, Feeds};
+pub use feed::{Following, RunNow};
 pub(crate) use opening::Changed;
 
 /// How a run begins.
@@ -96,7 +98,7 @@ impl RunRequest {
 }
 
 /// How a run ended.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ended {
     /// How.
     pub outcome: Outcome,
@@ -216,9 +218,9 @@ impl Engine {
                 fence
             }
         };
-        let (events, receiver) = mpsc::channel(64);
-        self.drive(claim, choice, ground, fence, Events::new(events));
-        Ok(streamed(receiver))
+        let (events, stream) = Events::stream();
+        self.drive(claim, choice, ground, fence, events);
+        Ok(stream)
     }
 
     /// Carries a run out, beside everything else.
@@ -231,8 +233,9 @@ impl Engine {
         events: Events,
     ) {
         let engine = Arc::clone(self);
+        let conversation = claim.conversation();
+        let events = events.on(self.feed(conversation));
         tokio::spawn(async move {
-            let conversation = claim.conversation();
             match engine.scene(conversation).await {
                 Ok(mut scene) => {
                     std::mem::take(&mut ground.permit).lay_over(&mut scene.permission);
@@ -244,7 +247,7 @@ impl Engine {
                     drop(engine.store().step_runs(conversation, vec![end]).await);
                     let ended = engine.fail(&claim, &ground, error).await;
                     drop(claim);
-                    events.send(RunEvent::Ended(ended)).await;
+                    events.send(RunEvent::Ended(ended));
                 }
             }
         });
@@ -340,40 +343,6 @@ impl Engine {
             by,
         }
     }
-}
-
-/// Where a run's events go. Nobody may be listening any more.
-#[derive(Clone)]
-struct Events(Option<mpsc::Sender<RunEvent>>);
-
-impl Events {
-    fn new(sender: mpsc::Sender<RunEvent>) -> Self {
-        Self(Some(sender))
-    }
-
-    /// Nobody listens.
-    fn none() -> Self {
-        Self(None)
-    }
-
-    /// Whether nobody listens, who could answer something.
-    fn is_alone(&self) -> bool {
-        self.0.as_ref().is_none_or(mpsc::Sender::is_closed)
-    }
-
-    async fn send(&self, event: RunEvent) {
-        if let Some(sender) = &self.0 {
-            // The run goes on without a listener: what it stores is what counts.
-            drop(sender.send(event).await);
-        }
-    }
-}
-
-/// What comes through a channel, as a stream.
-fn streamed(receiver: mpsc::Receiver<RunEvent>) -> BoxStream<'static, RunEvent> {
-    Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
-        receiver.recv().await.map(|event| (event, receiver))
-    }))
 }
 
 /// The model of a run, for its events and its answer's author.

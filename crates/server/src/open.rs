@@ -8,7 +8,7 @@ use retake_engine::mcp::McpFiles;
 use retake_engine::secret::Environment;
 use retake_engine::settings::Settings;
 use retake_engine::{Engine, OpenRequest};
-use retake_wire::{Client, Problem, ProblemKind};
+use retake_wire::{Problem, ProblemKind};
 
 use crate::InProcess;
 use crate::convert::problem;
@@ -29,7 +29,7 @@ pub struct Options {
 }
 
 /// Opens the data directory and becomes its owner. What its owner should know comes along, a sentence each.
-pub async fn open(options: Options) -> Result<(Arc<dyn Client>, Vec<String>), Problem> {
+pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem> {
     let settings = Settings::load(&options.config_file).map_err(|error| Problem {
         code: "settings".into(),
         kind: ProblemKind::Usage,
@@ -50,5 +50,5 @@ pub async fn open(options: Options) -> Result<(Arc<dyn Client>, Vec<String>), Pr
         home: options.home,
     };
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
-    Ok((Arc::new(InProcess { engine, settings: Arc::new(settings) }), notices))
+    Ok((InProcess { engine, settings: Arc::new(settings), hub: Arc::default() }, notices))
 }

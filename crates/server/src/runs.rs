@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::ConversationId;
-use retake_wire::{Ended, Outcome, Problem, Run, RunEvent};
+use retake_wire::{CallNow, Ended, Outcome, Problem, Run, RunEvent, RunNow};
 
 use crate::InProcess;
 use crate::agent;
@@ -22,7 +22,11 @@ impl InProcess {
             .boxed())
     }
 
-    async fn event(&self, conversation: ConversationId, event: retake_engine::RunEvent) -> RunEvent {
+    pub(crate) async fn event(
+        &self,
+        conversation: ConversationId,
+        event: retake_engine::RunEvent,
+    ) -> RunEvent {
         match event {
             retake_engine::RunEvent::Queued => RunEvent::Queued,
             retake_engine::RunEvent::Started(receipt, model) => {
@@ -38,6 +42,7 @@ impl InProcess {
             retake_engine::RunEvent::Answered(entry) => RunEvent::Answered { entry: entry.to_string() },
             retake_engine::RunEvent::Asks(asks) => RunEvent::Asks(Box::new(agent::asks(asks))),
             retake_engine::RunEvent::Question(question) => RunEvent::Question(agent::question(question)),
+            retake_engine::RunEvent::Settled(id) => RunEvent::Settled { id },
             retake_engine::RunEvent::Calling(call) => RunEvent::Calling(agent::call(call)),
             retake_engine::RunEvent::Printed(call, text) => RunEvent::Printed { call, text },
             retake_engine::RunEvent::Called(ended) => RunEvent::Called(agent::ended(ended)),
@@ -76,5 +81,36 @@ impl InProcess {
             retake_engine::Outcome::Joined => Outcome::Joined,
         };
         Ended { outcome, receipt, entry, problem: trouble }
+    }
+}
+
+/// What everybody may hear of a run: words for a composer are for the one who asked.
+pub(crate) fn without_composer(mut event: RunEvent) -> RunEvent {
+    match &mut event {
+        RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
+            receipt.composer = None;
+            receipt.waited.clear();
+        }
+        RunEvent::Ended(ended) => {
+            if let Some(receipt) = &mut ended.receipt {
+                receipt.composer = None;
+                receipt.waited.clear();
+            }
+        }
+        _ => {}
+    }
+    event
+}
+
+/// What the run at work has said so far.
+pub(crate) fn now(now: retake_engine::RunNow) -> RunNow {
+    let call = |(call, printed)| CallNow { call: agent::call(call), printed };
+    RunNow {
+        model: now.model,
+        text: now.text,
+        reasoning: now.reasoning,
+        calls: now.calls.into_iter().map(call).collect(),
+        asks: now.asks.into_iter().map(agent::asks).collect(),
+        questions: now.questions.into_iter().map(agent::question).collect(),
     }
 }

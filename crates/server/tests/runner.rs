@@ -3,6 +3,7 @@
 mod agent;
 mod care;
 mod catch_up;
+mod events;
 mod heads;
 mod http;
 mod mcp;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_server::{Served, Serving, serve, socket_of};
+use retake_server::{InProcess, Served, Serving, serve, socket_of};
 use retake_wire::reply::{Conversation, Entry, Receipt};
 use retake_wire::request::{Create, Log, Of, Say};
 use retake_wire::{
@@ -124,7 +124,7 @@ impl Desk {
 }
 
 /// Becomes the owner of a data directory.
-pub(super) async fn open(home: &Path, data_dir: &Path) -> Arc<dyn Client> {
+pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
     let options = retake_server::Options {
         data_dir: data_dir.to_owned(),
         config_file: home.join("config.toml"),

@@ -8,6 +8,7 @@ use futures::stream::BoxStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::event::{Follow, Told};
 use crate::hint::Hint;
 use crate::reply::Reply;
 use crate::request::Request;
@@ -25,6 +26,10 @@ pub trait Client: Send + Sync {
     /// Starts a model run. Its events come in order, the last is `Ended`; dropping the stream stops nothing
     /// ([`Request::Cancel`] does).
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem>;
+
+    /// Follows a conversation, or the list of them: first how it is, or what changed since a named event, then everything
+    /// that happens. A stream that ends is to be taken up again with the id of its last event.
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem>;
 }
 
 /// Why a request was not carried out. Nothing has changed.

@@ -9,14 +9,15 @@ mod table;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
+use crate::event::Follow;
 use crate::request::Request;
 
-pub use table::{ENDPOINTS, RUNS};
+pub use table::{ENDPOINTS, EVENTS, LIST_EVENTS, RUNS};
 
 /// The header that names a request: the same again gets the same receipt.
 pub const REQUEST_ID: &str = "idempotency-key";
 
-/// The header of a stream that names the last revision that was seen.
+/// The header of a stream that names the last event that was seen.
 pub const LAST_EVENT: &str = "last-event-id";
 
 /// The type of a problem's body (RFC 9457).
@@ -111,6 +112,19 @@ pub fn encode(request: &Request) -> Result<Sent, &'static str> {
         _ => Some(Value::Object(fields)),
     };
     Ok(Sent { method: endpoint.method, target, request_id, body })
+}
+
+/// The path and query of a stream.
+pub fn follow(follow: &Follow) -> String {
+    let mut target = match &follow.conversation {
+        Some(name) => EVENTS.replace("{conversation}", &utf8_percent_encode(name, SEGMENT).to_string()),
+        None => LIST_EVENTS.to_owned(),
+    };
+    if let Some(since) = &follow.since {
+        target.push_str("?since=");
+        target.extend(utf8_percent_encode(since, SEGMENT));
+    }
+    target
 }
 
 /// The request that these fields make at an endpoint.

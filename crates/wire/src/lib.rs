@@ -6,6 +6,7 @@ mod action;
 mod agent;
 mod client;
 mod content;
+mod event;
 mod files;
 mod hint;
 pub mod http;
@@ -23,6 +24,7 @@ pub use client::{Client, Problem, ProblemKind};
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};
 pub use content::{Part, Role, Usage};
+pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
 pub use files::{
     CallLine, Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan, FilesWish, Grade, Others, PathPlan,
     Scope, Verdict,

@@ -130,6 +130,11 @@ pub enum RunEvent {
     Asks(Box<Asks>),
     /// A tool asks a person something.
     Question(Question),
+    /// What was asked under this id is asked no more: somebody has answered.
+    Settled {
+        /// The id.
+        id: String,
+    },
     /// A call begins.
     Calling(CallShown),
     /// A piece of what a call prints.

@@ -14,7 +14,7 @@ use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
 use retake_cli::ui::{Color, Look, Pressed, Read, Ui};
 use retake_cli::{Opened, Owner, Places, Setting, Surroundings, run};
-use retake_wire::{Client, Problem, Reply, Request, Run, RunEvent};
+use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use super::world::{self, NOW};
 
@@ -56,6 +56,10 @@ impl Client for Fake {
             None => world::answer(),
         };
         Ok(stream::iter(events).boxed())
+    }
+
+    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+        Ok(futures::stream::empty().boxed())
     }
 }
 

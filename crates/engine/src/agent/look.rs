@@ -3,6 +3,7 @@
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{ConversationId, Projection, Role, Usage};
@@ -241,7 +242,7 @@ fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
 fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
     let command = job.command.clone();
     let fail = |error: std::io::Error| EngineError {
-        cause: Some(Box::new(error)),
+        cause: Some(Arc::new(error)),
         ..EngineError::new(
             Kind::Storage,
             "no_output",

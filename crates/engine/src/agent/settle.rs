@@ -1,6 +1,8 @@
 //! What a conversation's agent may do: what the settings say for all, then what is settled for it. Must never widen anything
 //! that nobody asked to be widened.
 
+use std::sync::Arc;
+
 use retake_core::{ConversationId, Mode, Permission, Rule};
 
 use super::locked;
@@ -104,7 +106,7 @@ impl Engine {
 fn not_kept(error: SettingsError) -> EngineError {
     let hint = error.hint();
     let error = EngineError {
-        cause: Some(Box::new(error)),
+        cause: Some(Arc::new(error)),
         ..EngineError::new(Kind::Storage, "settings", "can't change the rules that hold for good")
     };
     error.hint(hint)

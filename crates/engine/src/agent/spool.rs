@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memchr::memmem;
 use retake_core::{ConversationId, EntryId};
@@ -49,7 +50,7 @@ impl Engine {
         blocking(erase).await?.map_err(|error: io::Error| {
             let what = "what commands have printed could not be erased from the data directory";
             let hint = "check its space and permissions, then erase again";
-            EngineError { cause: Some(Box::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
+            EngineError { cause: Some(Arc::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
                 .hint(hint)
         })
     }

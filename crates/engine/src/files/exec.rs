@@ -19,7 +19,7 @@ use super::around::{Around, Before};
 use super::jobs::TO_END;
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
-use crate::run::{Ended, Outcome, RunEvent};
+use crate::run::{Ended, Events, Outcome, RunEvent};
 
 /// So much of what a command prints is kept, its end.
 const OUTPUT_KEPT: usize = 64 << 10;
@@ -62,12 +62,10 @@ impl Engine {
         let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
         let before = self.before_call(conversation, sweep).await?;
         let call = self.start_call(conversation, &exec, before, claim).await?;
-        let (events, receiver) = mpsc::channel(64);
-        let engine = Arc::clone(self);
-        tokio::spawn(async move { engine.follow(call, events).await });
-        Ok(Box::pin(futures::stream::unfold(receiver, |mut receiver| async move {
-            receiver.recv().await.map(|event| (event, receiver))
-        })))
+        let (events, stream) = Events::stream();
+        let (engine, events) = (Arc::clone(self), events.on(self.feed(conversation)));
+        tokio::spawn(async move { engine.attend_call(call, events).await });
+        Ok(stream)
     }
 
     /// The call is written down before it runs.
@@ -107,12 +105,8 @@ impl Engine {
     }
 
     /// Follows a command to its end.
-    async fn follow(self: Arc<Self>, mut call: Call, events: mpsc::Sender<RunEvent>) {
-        let name = "exec".to_owned();
-        // The run goes on without a listener, here and below: what it stores is what counts.
-        drop(
-            events.send(RunEvent::Started(Some(Box::new(call.receipt.clone()).as_ref().clone()), name)).await,
-        );
+    async fn attend_call(self: Arc<Self>, mut call: Call, events: Events) {
+        events.send(RunEvent::Started(Some(call.receipt.clone()), "exec".to_owned()));
         let (ending, output) = self.attend(&mut call, &events).await;
         let ended = self.end_call(&call.around, &ending, &output, &events).await;
         drop(call);
@@ -122,11 +116,11 @@ impl Engine {
             entry: None,
             error: Some(error),
         });
-        drop(events.send(RunEvent::Ended(ended)).await);
+        events.send(RunEvent::Ended(ended));
     }
 
     /// Hands on what the command prints, until it has ended or was stopped.
-    async fn attend(&self, call: &mut Call, events: &mpsc::Sender<RunEvent>) -> (Ending, Vec<u8>) {
+    async fn attend(&self, call: &mut Call, events: &Events) -> (Ending, Vec<u8>) {
         let (out, err) = (call.child.stdout.take(), call.child.stderr.take());
         let (pieces, mut printed) = mpsc::channel::<Vec<u8>>(64);
         let (over, is_over) = watch::channel(false);
@@ -154,9 +148,9 @@ impl Engine {
                         }
                     });
                 }
-                Some(piece) = printed.recv() => {
+                Some(piece) = async { events.taken().await; printed.recv().await } => {
                     let text = String::from_utf8_lossy(&piece).into_owned();
-                    drop(events.send(RunEvent::Text(text)).await);
+                    events.send(RunEvent::Text(text));
                     keep_end(&mut output, &piece);
                 }
                 status = call.child.wait() => break status,
@@ -165,23 +159,17 @@ impl Engine {
         // What was printed before the end may still be in the pipes; a job that holds them open is not waited for.
         over.send_replace(true);
         while let Some(piece) = printed.recv().await {
-            drop(events.send(RunEvent::Text(String::from_utf8_lossy(&piece).into_owned())).await);
+            events.send(RunEvent::Text(String::from_utf8_lossy(&piece).into_owned()));
             keep_end(&mut output, &piece);
         }
         (Ending { status, stopped }, output)
     }
 
     /// Captures what the command did, and stores it with what it printed.
-    async fn end_call(
-        &self,
-        of: &Around,
-        ending: &Ending,
-        output: &[u8],
-        events: &mpsc::Sender<RunEvent>,
-    ) -> Result<Ended> {
+    async fn end_call(&self, of: &Around, ending: &Ending, output: &[u8], events: &Events) -> Result<Ended> {
         let ended = self.call_ends(of, &[], self.result(&of.id, ending, output)).await?;
         if let Some(notice) = lives_on(ended.living) {
-            drop(events.send(RunEvent::Notice(notice)).await);
+            events.send(RunEvent::Notice(notice));
         }
         let interrupted = ending.stopped || ended.unseen.is_some();
         let outcome = if interrupted { Outcome::Interrupted } else { Outcome::Succeeded };

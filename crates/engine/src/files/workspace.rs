@@ -244,6 +244,6 @@ fn private_folder(path: &Path) -> Result<()> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| {
         let what = format!("can't make the folder {}", path.display());
-        EngineError { cause: Some(Box::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
+        EngineError { cause: Some(Arc::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
     })
 }

@@ -63,7 +63,7 @@ impl Driver {
         let join = RunInput::Join(self.fence, self.engine.now());
         let (stepped, notices) = self.engine.take_words(conversation, join).await?;
         for notice in notices {
-            self.events.send(RunEvent::Notice(notice)).await;
+            self.events.send(RunEvent::Notice(notice));
         }
         for receipt in stepped.said {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
@@ -71,7 +71,7 @@ impl Driver {
             self.ground.answering = retake_core::Answering { turn: Some(prompt), tip: Some(prompt) };
             self.engine.joined(conversation, &receipt).await;
             self.stored = Some(receipt.clone());
-            self.events.send(RunEvent::Joined(receipt)).await;
+            self.events.send(RunEvent::Joined(receipt));
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl Driver {
         }
         let asked = self.prepare(entry, &parts);
         if !asked.is_empty() {
-            self.events.send(RunEvent::Answered(entry)).await;
+            self.events.send(RunEvent::Answered(entry));
         }
         Ok(TurnInput::Answered(asked))
     }
@@ -175,7 +175,7 @@ impl Driver {
                         && let Err(error) = self.save(id, answer.parts()).await
                     {
                         let text = format!("{error}; the answer so far is not saved");
-                        self.events.send(RunEvent::Notice(text)).await;
+                        self.events.send(RunEvent::Notice(text));
                     }
                 }
                 chunk = chunks.next() => match chunk {
@@ -185,7 +185,7 @@ impl Driver {
                         answer.push(chunk.clone());
                         let end = matches!(chunk, Chunk::End(_));
                         if let Some(event) = event(chunk) {
-                            self.events.send(event).await;
+                            self.events.send(event);
                         }
                         if end {
                             return Close::Done;

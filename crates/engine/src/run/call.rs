@@ -162,7 +162,7 @@ impl Driver {
             offers: self.scene.permission.offers(&ready.name, &ready.intent, &self.scene.roots),
         };
         self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
-        self.events.send(RunEvent::Asks(asks)).await;
+        self.events.send(RunEvent::Asks(asks));
         None
     }
 
@@ -186,7 +186,7 @@ impl Driver {
             Ok(rule) => self.scene.permission.rules.push(rule),
             Err(error) => {
                 let text = format!("it runs this once; the rule is not kept: {error}");
-                self.events.send(RunEvent::Notice(text)).await;
+                self.events.send(RunEvent::Notice(text));
             }
         }
         TurnInput::Allowed(key)
@@ -219,7 +219,7 @@ impl Driver {
     /// Begins a call; its end comes through the inbox.
     pub(super) async fn start(&mut self, key: &str) {
         let Some(ready) = self.calls.get(key).cloned() else { return };
-        self.events.send(RunEvent::Calling(ready.shown())).await;
+        self.events.send(RunEvent::Calling(ready.shown()));
         let stage = self.stage(&ready);
         let (inbox, key) = (self.inbox.clone(), key.to_owned());
         tokio::spawn(async move {
@@ -328,11 +328,11 @@ impl Backstage {
             }
         };
         if let Some(notice) = notice {
-            self.events.send(RunEvent::Notice(notice)).await;
+            self.events.send(RunEvent::Notice(notice));
         }
         let entry = receipt.entries.first().copied().unwrap_or(ready.entry);
         let called = Called { call: ready.key.clone(), outcome, shown, changed, entry };
-        self.events.send(RunEvent::Called(called)).await;
+        self.events.send(RunEvent::Called(called));
         Ok(())
     }
 }

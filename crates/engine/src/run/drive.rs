@@ -93,20 +93,24 @@ impl Driver {
 
     /// Runs to the end. Every way out is an `Ended`.
     pub(super) async fn run(mut self) {
-        self.events.send(RunEvent::Started(self.ground.receipt.clone(), self.model.clone())).await;
+        self.events.send(RunEvent::Started(self.ground.receipt.clone(), self.model.clone()));
         for notice in std::mem::take(&mut self.ground.notices) {
-            self.events.send(RunEvent::Notice(notice)).await;
+            self.events.send(RunEvent::Notice(notice));
         }
         let end = self.work().await;
         let ended = self.close(end).await;
         let Self { engine, claim, events, waits_behind, .. } = self;
         // Handed on or freed before the last event, so that whoever waits for it can go on at once.
+        let ended = RunEvent::Ended(ended);
         if waits_behind {
+            // Who follows hears of this one's end before the next one's beginning.
+            events.tell(&ended);
             engine.next_claimed(claim).await;
         } else {
             drop(claim);
+            events.tell(&ended);
         }
-        events.send(RunEvent::Ended(ended)).await;
+        events.answer(ended);
     }
 
     async fn work(&mut self) -> TurnEnd {

@@ -6,7 +6,7 @@ use retake_store::Receipt;
 use super::Ended;
 
 /// What a run says while it goes on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum RunEvent {
     /// Another run goes on; this one waits behind it.
     Queued,
@@ -24,6 +24,8 @@ pub enum RunEvent {
     Asks(Asks),
     /// A tool asks a person something; `Engine::respond` answers.
     Question(Question),
+    /// What was asked under this id is asked no more: somebody has answered.
+    Settled(String),
     /// A call begins.
     Calling(CallShown),
     /// What a call prints, of the call with this id.

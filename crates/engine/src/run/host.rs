@@ -47,7 +47,7 @@ impl Host for Backstage {
         let id = format!("{}-q", self.key);
         let (_waiting, answer) = self.engine.waits.question(id.clone(), self.conversation);
         let Asked { question, choices } = question;
-        self.events.send(RunEvent::Question(Question { id, question, choices })).await;
+        self.events.send(RunEvent::Question(Question { id, question, choices }));
         tokio::select! {
             answer = answer => answer.ok(),
             () = self.stopped() => None,
@@ -55,7 +55,7 @@ impl Host for Backstage {
     }
 
     async fn tell(&self, piece: Piece) {
-        self.events.send(RunEvent::Printed(self.key.clone(), piece.text)).await;
+        self.events.send(RunEvent::Printed(self.key.clone(), piece.text));
     }
 
     async fn stopped(&self) {

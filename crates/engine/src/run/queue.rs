@@ -6,9 +6,8 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, Fence, NewRun, Part, Run, RunEffect, RunInput, RunState, Steer, Words};
 use retake_store::{Receipt, RunsStepped};
-use tokio::sync::mpsc;
 
-use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest, streamed};
+use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 
@@ -22,14 +21,14 @@ impl Engine {
         steer: Steer,
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
-        let (events, receiver) = mpsc::channel(64);
+        let (events, stream) = Events::stream();
         let already = self.waits_already(conversation, &request).await?;
         let seen = match seen {
             Some(seen) => Some(self.store().meta(conversation, seen).await?.pos),
             None => None,
         };
         // Known before the words are: what runs may end at any moment, and whoever takes them up tells their listener.
-        Events::new(events.clone()).send(RunEvent::Queued).await;
+        events.send(RunEvent::Queued);
         self.listeners().entry(conversation).or_default().push(events.clone());
         if !already {
             let by = request.by;
@@ -43,10 +42,7 @@ impl Engine {
             let new = NewRun { words: Some(words), steer, seen, model: request.model };
             let enqueue = RunInput::Enqueue(new, self.now());
             if let Err(error) = self.store().step_runs(conversation, vec![enqueue]).await {
-                self.listeners()
-                    .entry(conversation)
-                    .or_default()
-                    .retain(|other| !other.same_channel(&events));
+                self.listeners().entry(conversation).or_default().retain(|other| !other.is_of(&events));
                 return Err(error.into());
             }
         }
@@ -56,7 +52,7 @@ impl Engine {
         }
         // What ran may be over by now: then nobody else takes them up.
         self.next_run(conversation).await;
-        Ok(streamed(receiver))
+        Ok(stream)
     }
 
     /// Whether the same request's words wait already.
@@ -139,17 +135,17 @@ impl Engine {
         };
         let mut listeners = self.listeners().remove(&conversation).unwrap_or_default();
         let events = match listeners.pop() {
-            Some(last) => Events::new(last),
+            Some(last) => last,
             None => Events::none(),
         };
         let Some(fence) = started(&stepped) else {
             drop(claim);
             let error = Some(skipped(&stepped.over));
             let ended = Ended { outcome: Outcome::Failed, receipt: None, entry: None, error };
-            return events.send(RunEvent::Ended(ended)).await;
+            return events.send(RunEvent::Ended(ended));
         };
         for (earlier, receipt) in listeners.into_iter().zip(&stepped.said) {
-            Events::new(earlier).send(RunEvent::Ended(joined(receipt))).await;
+            earlier.send(RunEvent::Ended(joined(receipt)));
         }
         if let Err((error, claim)) = self.take_up(claim, stepped, fence, notices, events.clone()).await {
             let failed = retake_core::RunEnding::Failed(error.code.to_owned());
@@ -158,7 +154,7 @@ impl Engine {
             drop(self.store().step_runs(conversation, vec![end]).await);
             drop(claim);
             let ended = Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) };
-            events.send(RunEvent::Ended(ended)).await;
+            events.send(RunEvent::Ended(ended));
         }
     }
 
@@ -194,7 +190,7 @@ impl Engine {
             any.then(|| all.remove(0))
         });
         if let Some(first) = first {
-            Events::new(first).send(RunEvent::Ended(joined(receipt))).await;
+            first.send(RunEvent::Ended(joined(receipt)));
         }
     }
 
@@ -223,7 +219,7 @@ impl Engine {
             );
             let ended =
                 Ended { outcome: Outcome::RolledBack, receipt: None, entry: None, error: Some(error) };
-            Events::new(listener).send(RunEvent::Ended(ended)).await;
+            listener.send(RunEvent::Ended(ended));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests that read.
 
-use retake_core::{Include, OpNo, Projection, Revision, RunState, Time};
+use retake_core::{ConversationId, Include, OpNo, Projection, Revision, RunState, Time};
 use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Sort};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
@@ -9,7 +9,7 @@ use crate::InProcess;
 use crate::convert::{self, problem};
 
 impl InProcess {
-    pub(super) async fn list(&self, list: request::List) -> Result<Reply, Problem> {
+    pub(crate) async fn list(&self, list: request::List) -> Result<Reply, Problem> {
         let limit = list.limit.unwrap_or(PAGE);
         let before = match &list.before {
             Some(name) => Some(self.conversation(name).await?),
@@ -28,11 +28,18 @@ impl InProcess {
 
     pub(super) async fn info(&self, name: &str) -> Result<Reply, Problem> {
         let id = self.conversation(name).await?;
-        let summary = self.engine.store().summary(id).await.map_err(store_problem)?;
-        Ok(Reply::Conversation(convert::summary(summary, self.engine.is_running(id))))
+        self.conversation_in_short(id).await.map(Reply::Conversation)
     }
 
-    pub(super) async fn log(&self, log: request::Log) -> Result<Reply, Problem> {
+    pub(crate) async fn conversation_in_short(
+        &self,
+        id: ConversationId,
+    ) -> Result<reply::Conversation, Problem> {
+        let summary = self.engine.store().summary(id).await.map_err(store_problem)?;
+        Ok(convert::summary(summary, self.engine.is_running(id)))
+    }
+
+    pub(crate) async fn log(&self, log: request::Log) -> Result<Reply, Problem> {
         let id = self.conversation(&log.conversation).await?;
         let at = log.at.as_deref().map(head).transpose()?;
         let projection = match log.projection {
@@ -176,13 +183,17 @@ impl InProcess {
 
     pub(super) async fn catch_up(&self, catch_up: request::CatchUp) -> Result<Reply, Problem> {
         let id = self.conversation(&catch_up.conversation).await?;
-        let changes =
-            self.engine.store().changes(id, Revision(catch_up.since)).await.map_err(store_problem)?;
+        self.changes(id, catch_up.since).await.map(Reply::Changes)
+    }
+
+    /// What changed since a revision.
+    pub(crate) async fn changes(&self, id: ConversationId, since: u64) -> Result<reply::Changes, Problem> {
+        let changes = self.engine.store().changes(id, Revision(since)).await.map_err(store_problem)?;
         // What is beside the log is read after it: it is at least as new as the revision says.
         let runs = self.engine.store().runs(id, 2).await.map_err(store_problem)?;
         let waiting =
             runs.iter().filter(|run| run.state == RunState::Queued).flat_map(|run| run.words.clone());
-        Ok(Reply::Changes(reply::Changes {
+        Ok(reply::Changes {
             running: runs.iter().any(|run| run.state == RunState::Running),
             waiting: waiting.map(crate::agent::words).collect(),
             permissions: self.settled(id).await?,
@@ -191,7 +202,7 @@ impl InProcess {
             gone: changes.gone.iter().map(ToString::to_string).collect(),
             came: changes.came.into_iter().map(|shown| self.wire_entry(shown)).collect(),
             changed: changes.changed.into_iter().map(|shown| self.wire_entry(shown)).collect(),
-        }))
+        })
     }
 
     pub(super) async fn models(&self) -> Result<Reply, Problem> {

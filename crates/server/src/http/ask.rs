@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use axum::body::{Body, to_bytes};
 use axum::extract::{RawPathParams, Request as HttpRequest};
 use axum::http::{HeaderMap, header};
-use retake_wire::http::{Endpoint, REQUEST_ID, decode};
-use retake_wire::{Request, Run};
+use retake_wire::http::{Endpoint, LAST_EVENT, REQUEST_ID, decode};
+use retake_wire::{Follow, Request, Run};
 use serde_json::{Map, Value};
 
 use super::problem::{Told, bad};
@@ -57,6 +57,23 @@ pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told>
     let mut given = body_of(&head.headers, body).await?;
     fields.check(&given)?;
     identify(&head.headers, &mut given)?;
+    serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
+}
+
+/// What a stream is to follow. Who comes back names the last event in a header.
+pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest) -> Result<Follow, Told> {
+    let mut given = Map::new();
+    for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
+        given.insert(name.clone(), fields.value(&name, &text)?);
+    }
+    fields.check(&given)?;
+    if let Some(since) = http.headers().get(LAST_EVENT).and_then(|since| since.to_str().ok()) {
+        given.insert("since".to_owned(), since.into());
+    }
+    given.remove("conversation");
+    for (name, text) in params {
+        given.insert(name.to_owned(), text.into());
+    }
     serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
 }
 

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retake_wire::http::{ENDPOINTS, Endpoint, Method, PROBLEM, REQUEST_ID, RUNS};
-use retake_wire::{Problem, Reply, Request, Run, RunEvent};
+use retake_wire::http::{
+    ENDPOINTS, EVENTS, Endpoint, LAST_EVENT, LIST_EVENTS, Method, PROBLEM, REQUEST_ID, RUNS,
+};
+use retake_wire::{Event, Follow, Problem, Reply, Request, Run, RunEvent};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +40,9 @@ impl Shapes {
         let defined = Defined::new();
         let mut fields: BTreeMap<String, Fields> =
             defined.requests().map(|(name, shape)| (name, defined.fields(&shape))).collect();
-        fields.insert("run".to_owned(), defined.fields(&json!({ "$ref": at("Run") })));
+        for (name, shape) in [("run", "Run"), ("follow", "Follow")] {
+            fields.insert(name.to_owned(), defined.fields(&json!({ "$ref": at(shape) })));
+        }
         Self(fields)
     }
 
@@ -58,6 +62,9 @@ pub fn document() -> Value {
         paths.entry(endpoint.path).or_default().insert(method, defined.operation(endpoint, shape));
     }
     paths.entry(RUNS).or_default().insert("post".to_owned(), defined.running());
+    for path in [EVENTS, LIST_EVENTS] {
+        paths.entry(path).or_default().insert("get".to_owned(), defined.following(path));
+    }
     let mut document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -106,6 +113,8 @@ impl Defined {
         generator.subschema_for::<RunEvent>();
         generator.subschema_for::<Request>();
         generator.subschema_for::<Run>();
+        generator.subschema_for::<Event>();
+        generator.subschema_for::<Follow>();
         let mut shapes = generator.take_definitions(true);
         for shape in shapes.values_mut() {
             tidy(shape);
@@ -189,6 +198,32 @@ impl Defined {
             "parameters": [identity()],
             "requestBody": body(shape),
             "responses": Self::responses(events),
+        })
+    }
+
+    fn following(&self, path: &str) -> Value {
+        let mut shape = self.get("Follow").clone();
+        let named = taken(&mut shape, "conversation");
+        let one = path == EVENTS;
+        let since = taken(&mut shape, "since");
+        let mut parameters =
+            vec![parameter("since", "query", &since, false), parameter(LAST_EVENT, "header", &since, false)];
+        if one {
+            parameters.push(parameter("conversation", "path", &named, true));
+        }
+        let summary = match one {
+            true => {
+                "Follows a conversation: first how it is, or what changed since an event, then all that happens."
+            }
+            false => "Follows the list of conversations.",
+        };
+        json!({
+            "operationId": if one { "follow" } else { "follow_list" },
+            "summary": summary,
+            "description": "An event's id names it to who comes back. Events that are not stored, such as pieces of an answer, have none.",
+            "tags": ["events"],
+            "parameters": parameters,
+            "responses": Self::responses(json!({ "text/event-stream": { "schema": { "$ref": at("Event") } } })),
         })
     }
 

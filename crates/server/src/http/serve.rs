@@ -13,7 +13,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
 use axum::serve::ListenerExt as _;
-use retake_wire::http::{ENDPOINTS, Endpoint, Method, RUNS};
+use retake_wire::http::{ENDPOINTS, EVENTS, Endpoint, LIST_EVENTS, Method, RUNS};
 use retake_wire::{Client, Problem, ProblemKind, Reply};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
@@ -25,11 +25,12 @@ use super::openapi::{Shapes, document};
 use super::problem::{Told, bad, defect, nowhere};
 use super::token::Token;
 use super::{socket, stream};
+use crate::InProcess;
 
 /// What is served, and where.
 pub struct Serving {
     /// The owner.
-    pub client: Arc<dyn Client>,
+    pub client: InProcess,
     /// Its data directory: the socket and the token are there.
     pub data_dir: PathBuf,
     /// Where it listens besides; a loopback address. Port 0 takes a free one.
@@ -56,7 +57,7 @@ impl Served {
 /// What each request is answered with.
 #[derive(Clone)]
 struct Desk {
-    client: Arc<dyn Client>,
+    client: InProcess,
     shapes: Arc<Shapes>,
     stop: watch::Receiver<bool>,
 }
@@ -153,6 +154,8 @@ fn router(desk: Desk) -> Router {
     }
     router
         .route(RUNS, post(run))
+        .route(EVENTS, get(events))
+        .route(LIST_EVENTS, get(events))
         .route("/openapi.json", get(openapi))
         .method_not_allowed_fallback(async || {
             bad("method_not_allowed", "this can't be done here", "/openapi.json says what can")
@@ -219,6 +222,17 @@ async fn run(State(desk): State<Desk>, http: HttpRequest) -> Response {
     };
     match desk.client.run(run).await {
         Ok(events) => stream::run(events, until(desk.stop)),
+        Err(problem) => Told(problem).into_response(),
+    }
+}
+
+async fn events(State(desk): State<Desk>, params: RawPathParams, http: HttpRequest) -> Response {
+    let follow = match ask::follow(desk.shapes.of("follow"), &params, &http) {
+        Ok(follow) => follow,
+        Err(told) => return told.into_response(),
+    };
+    match desk.client.frames(follow).await {
+        Ok(frames) => stream::follow(frames, until(desk.stop)),
         Err(problem) => Told(problem).into_response(),
     }
 }

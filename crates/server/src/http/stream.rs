@@ -1,17 +1,41 @@
 //! Streams of events, as server-sent events.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, Bytes};
+use axum::http::header;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
 use retake_wire::RunEvent;
 use serde::Serialize;
+use tokio::time::Instant;
+
+use crate::hub::Frame;
 
 /// How often a silent stream says that it lives.
 const ALIVE: Duration = Duration::from_secs(15);
+
+/// What happens in a conversation, or in the list.
+pub(super) fn follow(
+    frames: BoxStream<'static, Arc<Frame>>,
+    over: impl Future<Output = ()> + Send + 'static,
+) -> Response {
+    let alive = tokio::time::interval_at(Instant::now() + ALIVE, ALIVE);
+    let alive = stream::unfold(alive, |mut alive| async move {
+        alive.tick().await;
+        Some((Some(Bytes::from_static(b":\n\n")), alive))
+    });
+    let frames = frames.map(|frame| frame.bytes()).map(Some).chain(stream::once(async { None }));
+    // The stream is over when its events are, not when nobody has to be kept awake any more.
+    let all = stream::select(frames, alive).take_while(|piece| std::future::ready(piece.is_some()));
+    let body = all.filter_map(std::future::ready).take_until(Box::pin(over)).map(Ok::<_, Infallible>);
+    let kind = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+    (kind, Body::from_stream(body)).into_response()
+}
 
 /// The events of a run. They have no ids: what was missed is in the conversation's own stream.
 pub(super) fn run(

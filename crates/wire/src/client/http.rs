@@ -12,6 +12,7 @@ use serde_json::Value;
 use sse_stream::SseStream;
 
 use super::{Client, Problem, ProblemKind};
+use crate::event::{Event, Follow, Told};
 use crate::hint::{Hint, HintPiece, Remedy};
 use crate::http::{self, Method, REQUEST_ID, RUNS};
 use crate::reply::Reply;
@@ -105,6 +106,16 @@ impl Client for HttpClient {
         let response = answered(self.request(Method::Post, RUNS, id.as_deref(), Some(&run))).await?;
         Ok(events(response))
     }
+
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+        let response = answered(self.request(Method::Get, &http::follow(&follow), None, None)).await?;
+        let told = pieces(response).map(|(id, data)| {
+            let event = serde_json::from_str::<Event>(&data).ok()?;
+            Some(Told { id, event })
+        });
+        // What can't be understood ends the stream: who takes it up again gets how things are.
+        Ok(told.take_while(|told| std::future::ready(told.is_some())).filter_map(std::future::ready).boxed())
+    }
 }
 
 /// There is nothing of no name.
@@ -142,13 +153,21 @@ async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Problem> {
     })
 }
 
+/// The ids and data of a stream of events, until it ends or is cut.
+fn pieces(response: Response) -> BoxStream<'static, (Option<String>, String)> {
+    let pieces = SseStream::from_bytes_stream(response.bytes_stream().map_err(|error| away(&error)));
+    let pieces = pieces.take_while(|piece| std::future::ready(piece.is_ok()));
+    let pieces = pieces.filter_map(|piece| {
+        let piece = piece.ok().and_then(|piece| Some((piece.id, piece.data?)));
+        std::future::ready(piece)
+    });
+    pieces.boxed()
+}
+
 /// The events of a run. Where the connection ends before the run has, that is told as its end: the run itself goes on.
 fn events(response: Response) -> BoxStream<'static, RunEvent> {
-    let pieces = SseStream::from_bytes_stream(response.bytes_stream().map_err(|error| away(&error)));
-    let events = pieces.filter_map(async |piece| {
-        let data = piece.ok()?.data?;
-        serde_json::from_str::<RunEvent>(&data).ok()
-    });
+    let events = pieces(response)
+        .filter_map(|(_, data)| std::future::ready(serde_json::from_str::<RunEvent>(&data).ok()));
     let mut is_over = false;
     let events = events.map(Some).chain(futures::stream::once(async { None }));
     let events = events.filter_map(move |event| {

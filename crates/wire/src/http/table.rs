@@ -6,6 +6,12 @@ use super::Method::{self, Delete, Get, Patch, Post, Put};
 /// Where a run is started: its events are the answer, as a stream.
 pub const RUNS: &str = "/v1/runs";
 
+/// Where a conversation is followed: its events are the answer, as a stream.
+pub const EVENTS: &str = "/v1/conversations/{conversation}/events";
+
+/// Where the list of conversations is followed.
+pub const LIST_EVENTS: &str = "/v1/events";
+
 /// Every request but runs.
 pub const ENDPOINTS: &[Endpoint] = &[
     row("create", Post, "/v1/conversations", "receipt"),

@@ -1,0 +1,233 @@
+//! What runs say, for whoever started one and for everybody who follows the conversation. Must never make a run wait for somebody
+//! who listens: who is too slow misses pieces of what calls print, or is dropped and reads afresh.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::stream::BoxStream;
+use retake_core::ConversationId;
+use tokio::sync::{broadcast, mpsc, watch};
+
+use super::event::{Asks, CallShown, Question, RunEvent};
+use crate::engine::Engine;
+
+/// Who follows may be so many events behind.
+const BEHIND: usize = 1024;
+
+/// So many events may wait for who started a run before pieces of output are left out.
+const PENDING: usize = 1024;
+
+/// So much of what a call has printed is told to who comes later.
+const PRINTED: usize = 16 * 1024;
+
+/// So much of an answer is: more than any model says, less than a command may print.
+const SAID: usize = 1024 * 1024;
+
+/// What the run at work has said so far: for who begins to follow in the middle of it.
+#[derive(Clone, Debug, Default)]
+pub struct RunNow {
+    /// The model that answers; nothing, while nothing runs.
+    pub model: Option<String>,
+    /// The answer up to now, as far as it is not stored.
+    pub text: String,
+    /// The model's reasoning, of the same.
+    pub reasoning: String,
+    /// The calls that run, with the end of what each has printed.
+    pub calls: Vec<(CallShown, String)>,
+    /// The calls that wait for leave.
+    pub asks: Vec<Asks>,
+    /// What tools ask.
+    pub questions: Vec<Question>,
+}
+
+impl RunNow {
+    /// Takes an event in.
+    pub fn heard(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(_, model) => *self = Self { model: Some(model.clone()), ..Self::default() },
+            RunEvent::Text(text) => append(&mut self.text, text, SAID),
+            RunEvent::Reasoning(text) => append(&mut self.reasoning, text, SAID),
+            RunEvent::Answered(_) => {
+                self.text.clear();
+                self.reasoning.clear();
+            }
+            RunEvent::Asks(asks) => self.asks.push(asks.clone()),
+            RunEvent::Question(question) => self.questions.push(question.clone()),
+            RunEvent::Settled(id) => {
+                self.asks.retain(|asks| asks.id != *id);
+                self.questions.retain(|question| question.id != *id);
+            }
+            RunEvent::Calling(call) => self.calls.push((call.clone(), String::new())),
+            RunEvent::Printed(call, text) => {
+                if let Some((_, printed)) = self.calls.iter_mut().find(|(shown, _)| shown.call == *call) {
+                    append(printed, text, PRINTED);
+                }
+            }
+            RunEvent::Called(called) => {
+                self.calls.retain(|(shown, _)| shown.call != called.call);
+                self.asks.retain(|asks| asks.call.call != called.call);
+            }
+            RunEvent::Ended(_) => *self = Self::default(),
+            RunEvent::Queued | RunEvent::Notice(_) | RunEvent::Joined(_) => {}
+        }
+    }
+}
+
+/// Appends to a text of which only the end is kept.
+fn append(text: &mut String, more: &str, kept: usize) {
+    text.push_str(more);
+    if text.len() > 2 * kept {
+        let from = text.ceil_char_boundary(text.len() - kept);
+        text.drain(..from);
+    }
+}
+
+/// What a conversation's runs say.
+pub(crate) struct Feed {
+    now: Mutex<RunNow>,
+    told: broadcast::Sender<RunEvent>,
+}
+
+impl Feed {
+    fn new() -> Self {
+        Self { now: Mutex::default(), told: broadcast::channel(BEHIND).0 }
+    }
+
+    /// Tells everybody who follows.
+    pub(crate) fn tell(&self, event: &RunEvent) {
+        // Both at once, so that who begins to follow hears each event once: in what was said so far, or after it.
+        let mut now = locked(&self.now);
+        now.heard(event);
+        // Nobody may be following.
+        drop(self.told.send(event.clone()));
+    }
+
+    fn is_idle(&self) -> bool {
+        self.told.receiver_count() == 0 && locked(&self.now).model.is_none()
+    }
+}
+
+/// The feeds of all conversations that somebody follows or something runs in.
+#[derive(Default)]
+pub(crate) struct Feeds(Mutex<HashMap<ConversationId, Arc<Feed>>>);
+
+impl Engine {
+    /// The feed of a conversation.
+    pub(crate) fn feed(&self, conversation: ConversationId) -> Arc<Feed> {
+        let mut feeds = locked(&self.feeds.0);
+        feeds.retain(|of, feed| *of == conversation || Arc::strong_count(feed) > 1 || !feed.is_idle());
+        Arc::clone(feeds.entry(conversation).or_insert_with(|| Arc::new(Feed::new())))
+    }
+
+    /// Follows what runs of a conversation say: what the one at work has said so far, and what comes then.
+    pub fn follow_runs(&self, conversation: ConversationId) -> (RunNow, Following) {
+        let feed = self.feed(conversation);
+        let now = locked(&feed.now);
+        (now.clone(), Following(feed.told.subscribe()))
+    }
+}
+
+/// Hears what runs of a conversation say.
+pub struct Following(broadcast::Receiver<RunEvent>);
+
+impl Following {
+    /// The next event, waiting for it; nothing for who has fallen too far behind.
+    pub async fn next(&mut self) -> Option<RunEvent> {
+        self.0.recv().await.ok()
+    }
+}
+
+/// The end of a stream at which who started a run takes its events.
+struct Taking {
+    receiver: mpsc::UnboundedReceiver<RunEvent>,
+    pending: Arc<watch::Sender<usize>>,
+}
+
+impl Drop for Taking {
+    fn drop(&mut self) {
+        // Nobody has to wait for who has gone.
+        self.pending.send_replace(0);
+    }
+}
+
+/// Where a run's events go: to who started it, and to all who follow. Nobody may be listening any more.
+#[derive(Clone)]
+pub(crate) struct Events {
+    own: Option<mpsc::UnboundedSender<RunEvent>>,
+    pending: Arc<watch::Sender<usize>>,
+    feed: Option<Arc<Feed>>,
+}
+
+impl Events {
+    /// For who starts a run, as a stream.
+    pub(crate) fn stream() -> (Self, BoxStream<'static, RunEvent>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let pending = Arc::new(watch::Sender::new(0));
+        let events = Self { own: Some(sender), pending: Arc::clone(&pending), feed: None };
+        let taking = Taking { receiver, pending };
+        let next = |mut taking: Taking| async move {
+            let event = taking.receiver.recv().await?;
+            taking.pending.send_modify(|pending| *pending -= 1);
+            Some((event, taking))
+        };
+        (events, Box::pin(futures::stream::unfold(taking, next)))
+    }
+
+    /// For nobody in particular.
+    pub(super) fn none() -> Self {
+        Self { own: None, pending: Arc::new(watch::Sender::new(0)), feed: None }
+    }
+
+    /// Also for all who follow.
+    pub(crate) fn on(self, feed: Arc<Feed>) -> Self {
+        Self { feed: Some(feed), ..self }
+    }
+
+    /// Whether nobody listens, who could answer something.
+    pub(super) fn is_alone(&self) -> bool {
+        let gone = self.own.as_ref().is_none_or(mpsc::UnboundedSender::is_closed);
+        gone && self.feed.as_ref().is_none_or(|feed| feed.told.receiver_count() == 0)
+    }
+
+    /// Whether it is the same stream.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.pending, &other.pending)
+    }
+
+    /// Tells it to everybody.
+    pub(crate) fn send(&self, event: RunEvent) {
+        self.tell(&event);
+        self.answer(event);
+    }
+
+    /// Waits until who started the run has taken most of what it was told: for a command that is theirs alone.
+    pub(crate) async fn taken(&self) {
+        let mut pending = self.pending.subscribe();
+        // The sender is this one's own: it does not go away.
+        drop(pending.wait_for(|pending| *pending < PENDING).await);
+    }
+
+    /// Tells it to all who follow.
+    pub(super) fn tell(&self, event: &RunEvent) {
+        if let Some(feed) = &self.feed {
+            feed.tell(event);
+        }
+    }
+
+    /// Tells it to who started the run.
+    pub(super) fn answer(&self, event: RunEvent) {
+        let Some(own) = &self.own else { return };
+        let is_late = *self.pending.borrow() >= PENDING;
+        if is_late && matches!(event, RunEvent::Printed(..)) {
+            // All of it is on the disk; a reader that is slower than a call would hold it up, or hold all of it in memory.
+            return;
+        }
+        self.pending.send_modify(|pending| *pending += 1);
+        // The run goes on without a listener: what it stores is what counts.
+        drop(own.send(event));
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,31 @@
+//! Who follows is told what happens: one task for each conversation that is followed turns its commits and what its runs say into
+//! events, once for all. Must never wait for anybody who follows: who is too slow is dropped, and catches up when it comes back.
+
+mod follow;
+mod frame;
+mod lobby;
+mod room;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use retake_core::ConversationId;
+
+use lobby::Lobby;
+use room::Room;
+
+pub(crate) use frame::Frame;
+
+/// Everything that is followed.
+#[derive(Default)]
+pub(crate) struct Hub {
+    rooms: Mutex<HashMap<ConversationId, Arc<Room>>>,
+    lobby: Mutex<Option<Arc<Lobby>>>,
+}
+
+/// Who follows may be so many events behind before it is dropped.
+const BEHIND: usize = 1024;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

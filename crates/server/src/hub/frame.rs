@@ -1,0 +1,52 @@
+//! An event as it goes to all who follow: written as JSON once, however many there are.
+
+use std::sync::OnceLock;
+
+use axum::body::Bytes;
+use retake_wire::{Event, Told};
+
+/// An event.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// The revisions that it leads from and to, where it is about what is stored.
+    pub(super) step: Option<(u64, u64)>,
+    pub(super) told: Told,
+    bytes: OnceLock<Bytes>,
+}
+
+impl Frame {
+    /// About what is stored.
+    pub(super) fn step(from: u64, to: u64, event: Event) -> Self {
+        Self {
+            step: Some((from, to)),
+            told: Told { id: Some(to.to_string()), event },
+            bytes: OnceLock::new(),
+        }
+    }
+
+    /// With an id that means something to who made it.
+    pub(super) fn named(id: String, event: Event) -> Self {
+        Self { step: None, told: Told { id: Some(id), event }, bytes: OnceLock::new() }
+    }
+
+    /// About what is not stored.
+    pub(super) fn passing(event: Event) -> Self {
+        Self { step: None, told: Told { id: None, event }, bytes: OnceLock::new() }
+    }
+
+    /// The event.
+    pub(crate) fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// The event as server-sent events have it. JSON has no line breaks, so that it is one line.
+    pub(crate) fn bytes(&self) -> Bytes {
+        let write = || {
+            let json = serde_json::to_string(&self.told.event);
+            let json = json.expect("BUG: what the wire says has string keys and finite numbers");
+            let id = self.told.id.as_ref().map(|id| format!("id: {id}\n")).unwrap_or_default();
+            Bytes::from(format!("{id}data: {json}\n\n"))
+        };
+        self.bytes.get_or_init(write).clone()
+    }
+}

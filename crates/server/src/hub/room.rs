@@ -1,0 +1,158 @@
+//! One conversation that is followed.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use retake_core::ConversationId;
+use retake_engine::store::{Followed, Follower};
+use retake_engine::{Following, RunEvent, RunNow};
+use retake_wire::{Changed, Event, Problem, reply};
+use tokio::sync::broadcast;
+
+use super::{BEHIND, Frame, locked};
+use crate::InProcess;
+
+/// How long a room stays that nobody is in.
+const EMPTY: Duration = Duration::from_secs(10);
+
+/// One conversation that is followed.
+pub(crate) struct Room {
+    /// What the run at work has said, of what was told.
+    now: Mutex<RunNow>,
+    told: broadcast::Sender<Arc<Frame>>,
+}
+
+impl Room {
+    /// Comes in: what was said so far, and what is told from here on.
+    pub(super) fn enter(&self) -> (RunNow, broadcast::Receiver<Arc<Frame>>) {
+        let now = locked(&self.now);
+        (now.clone(), self.told.subscribe())
+    }
+
+    fn tell(&self, frame: Frame) {
+        // Nobody may be there.
+        drop(self.told.send(Arc::new(frame)));
+    }
+}
+
+impl InProcess {
+    /// The room of a conversation; opened, if it is not. Once it is, nothing is missed.
+    pub(super) fn room(&self, of: ConversationId) -> Arc<Room> {
+        let mut rooms = locked(&self.hub.rooms);
+        if let Some(room) = rooms.get(&of) {
+            return Arc::clone(room);
+        }
+        let commits = self.engine.store().follow(Some(of));
+        let (now, runs) = self.engine.follow_runs(of);
+        let room = Arc::new(Room { now: Mutex::new(now), told: broadcast::channel(BEHIND).0 });
+        rooms.insert(of, Arc::clone(&room));
+        let keeper = Keeper { server: self.clone(), of, room: Arc::clone(&room), revision: 0 };
+        tokio::spawn(keeper.keep(commits, runs));
+        room
+    }
+
+    /// What changed in a conversation since a revision, with how it is now.
+    pub(super) async fn changed(&self, of: ConversationId, since: u64) -> Result<Changed, Problem> {
+        let changes = self.changes(of, since).await?;
+        let conversation = self.conversation_in_short(of).await?;
+        // What it says beside may be newer already: then another event is on its way.
+        let (running, revision, head) = (changes.running, changes.revision, changes.head.clone());
+        Ok(Changed { conversation: reply::Conversation { running, revision, head, ..conversation }, changes })
+    }
+}
+
+/// Who tells a room what happens.
+struct Keeper {
+    server: InProcess,
+    of: ConversationId,
+    room: Arc<Room>,
+    /// The last one that was told.
+    revision: u64,
+}
+
+impl Keeper {
+    async fn keep(mut self, mut commits: Follower, mut runs: Following) {
+        let Ok(summary) = self.server.engine.store().summary(self.of).await else {
+            return self.close();
+        };
+        self.revision = summary.revision.0;
+        loop {
+            tokio::select! {
+                biased;
+                followed = commits.next() => match followed {
+                    Some(Followed::Changed(changed)) if changed.revision.0 <= self.revision => {}
+                    Some(_) => self.step().await,
+                    None => return self.close(),
+                },
+                event = runs.next() => match event {
+                    Some(event) => self.run(event).await,
+                    // This task was held up for long: what is said now is told instead of what it has missed.
+                    None => runs = self.anew(),
+                },
+                () = tokio::time::sleep(EMPTY), if self.room.told.receiver_count() == 0 => {
+                    if self.leave() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells what changed since it was last told.
+    async fn step(&mut self) {
+        match self.server.changed(self.of, self.revision).await {
+            Ok(changed) if changed.changes.revision > self.revision => {
+                let (from, to) = (self.revision, changed.changes.revision);
+                self.revision = to;
+                self.room.tell(Frame::step(from, to, Event::Changed(Box::new(changed))));
+            }
+            // Told already; or it can't be read, and who reads it is told why.
+            _ => {}
+        }
+    }
+
+    async fn run(&mut self, event: RunEvent) {
+        if is_stored(&event) {
+            // What it is about comes before it.
+            self.step().await;
+        }
+        let said = crate::runs::without_composer(self.server.event(self.of, event.clone()).await);
+        let mut now = locked(&self.room.now);
+        now.heard(&event);
+        self.room.tell(Frame::passing(Event::Run { said }));
+    }
+
+    fn anew(&self) -> Following {
+        let (now, runs) = self.server.engine.follow_runs(self.of);
+        let mut told = locked(&self.room.now);
+        told.clone_from(&now);
+        self.room.tell(Frame::passing(Event::Now(Box::new(crate::runs::now(now)))));
+        runs
+    }
+
+    /// Closes the room, unless somebody has come in.
+    fn leave(&self) -> bool {
+        let mut rooms = locked(&self.server.hub.rooms);
+        let empty = self.room.told.receiver_count() == 0;
+        if empty {
+            rooms.remove(&self.of);
+        }
+        empty
+    }
+
+    fn close(&self) {
+        locked(&self.server.hub.rooms).remove(&self.of);
+    }
+}
+
+/// Whether an event says that something was stored.
+fn is_stored(event: &RunEvent) -> bool {
+    matches!(
+        event,
+        RunEvent::Started(..)
+            | RunEvent::Answered(_)
+            | RunEvent::Called(_)
+            | RunEvent::Joined(_)
+            | RunEvent::Ended(_)
+    )
+}

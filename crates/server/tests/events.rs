@@ -1,0 +1,350 @@
+//! Who follows a conversation has what is there, whatever happens meanwhile and however often it goes away.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_wire::reply::{Conversation, Entry};
+use retake_wire::request::{Decide, Of, SetPermissions};
+use retake_wire::{
+    Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, Request, Role, Run,
+    RunEvent, RunNow, RunStart, Told,
+};
+
+use super::world::{Desk, apply, label, mark, rewind, text};
+
+/// Nothing here takes longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A client that follows a conversation, and what it has of it.
+struct Copy {
+    client: Arc<dyn Client>,
+    follow: Follow,
+    stream: BoxStream<'static, Told>,
+    entries: Vec<Entry>,
+    conversation: Option<Conversation>,
+    running: bool,
+    mode: Mode,
+    now: RunNow,
+    /// What runs have said since it began to follow.
+    said: Vec<RunEvent>,
+}
+
+impl Copy {
+    async fn new(desk: &Desk, of: &str) -> Self {
+        let follow = Follow { conversation: Some(of.to_owned()), since: None };
+        let stream = desk.client.follow(follow.clone()).await.expect("followed");
+        Self {
+            client: Arc::clone(&desk.client),
+            follow,
+            stream,
+            entries: Vec::new(),
+            conversation: None,
+            running: false,
+            mode: Mode::Ask,
+            now: RunNow::default(),
+            said: Vec::new(),
+        }
+    }
+
+    /// Goes away, and comes back.
+    async fn again(&mut self) {
+        self.stream = self.client.follow(self.follow.clone()).await.expect("followed");
+    }
+
+    async fn hears(&mut self) {
+        let told = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("it is told something");
+        let Told { id, event } = told.expect("the stream goes on");
+        assert!(!format!("{event:?}").contains("composer: Some"), "{event:?}");
+        match event {
+            Event::Snapshot(all) => {
+                self.entries = all.entries;
+                (self.running, self.mode) = (all.running, all.permissions.mode);
+                self.conversation = Some(all.conversation);
+            }
+            Event::Changed(changed) => {
+                let changes = changed.changes;
+                assert_eq!(id, Some(changes.revision.to_string()));
+                let known = |entries: &[Entry], id: &str| entries.iter().position(|entry| entry.id == id);
+                for gone in &changes.gone {
+                    let at = known(&self.entries, gone).unwrap_or_else(|| panic!("{gone} is gone twice"));
+                    self.entries.remove(at);
+                }
+                for entry in changes.changed {
+                    let at = known(&self.entries, &entry.id).expect("what looks different was there");
+                    self.entries[at] = entry;
+                }
+                for entry in changes.came {
+                    assert_eq!(known(&self.entries, &entry.id), None, "{} came twice", entry.id);
+                    self.entries.push(entry);
+                }
+                self.entries.sort_by_key(|entry| (entry.depth, entry.seq));
+                (self.running, self.mode) = (changes.running, changes.permissions.mode);
+                self.conversation = Some(changed.conversation);
+            }
+            Event::Now(now) => self.now = *now,
+            Event::Run { said } => self.said.push(said),
+            Event::List(_) | Event::Listed(_) => panic!("this is no list"),
+        }
+        self.follow.since = id.or(self.follow.since.take());
+    }
+
+    fn revision(&self) -> u64 {
+        self.conversation.as_ref().map_or(0, |conversation| conversation.revision)
+    }
+
+    /// Hears until it has what is there.
+    async fn catches_up(&mut self, desk: &Desk, of: &str) {
+        let (revision, entries) = desk.timeline(of).await;
+        while self.revision() < revision {
+            self.hears().await;
+        }
+        if self.revision() == revision {
+            assert!(self.entries == entries, "{:?}\n{:?}", shown(&self.entries), shown(&entries));
+        }
+    }
+
+    /// Hears until a run has said something like that.
+    async fn until<T>(&mut self, mut like: impl FnMut(&RunEvent) -> Option<T>) -> T {
+        let mut at = 0;
+        loop {
+            if let Some(found) = self.said[at..].iter().find_map(&mut like) {
+                return found;
+            }
+            at = self.said.len();
+            self.hears().await;
+        }
+    }
+}
+
+fn shown(entries: &[Entry]) -> Vec<String> {
+    entries.iter().map(|entry| format!("{} {} {:?}", entry.seq, entry.mark, entry.label)).collect()
+}
+
+fn saying(of: &str, text: &str) -> Run {
+    Run {
+        conversation: of.to_owned(),
+        folder: None,
+        start: RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None },
+        model: None,
+        permit: Permit::default(),
+        files: Default::default(),
+        head: None,
+        request_id: None,
+    }
+}
+
+fn asks(event: &RunEvent) -> Option<Asks> {
+    match event {
+        RunEvent::Asks(asks) => Some((**asks).clone()),
+        _ => None,
+    }
+}
+
+fn outcome(event: &RunEvent) -> Option<Outcome> {
+    match event {
+        RunEvent::Ended(ended) => Some(ended.outcome),
+        _ => None,
+    }
+}
+
+/// What one client rewinds, the others see; the words are for its own composer alone.
+#[tokio::test]
+async fn who_follows_sees_a_rewind_and_its_words_are_not_for_it() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.catches_up(&desk, &id).await;
+    let receipt = desk.apply(&id, rewind(&entries[2])).await;
+    assert_eq!(receipt.composer.map(|composer| composer.text), Some("three".to_owned()));
+    copy.catches_up(&desk, &id).await;
+    assert_eq!(copy.entries.iter().map(text).collect::<Vec<_>>(), ["one", "two"]);
+    assert!(copy.conversation.as_ref().is_some_and(|conversation| conversation.undo.is_some()));
+    desk.apply(&id, retake_wire::Action::Undo { count: 1 }).await;
+    copy.catches_up(&desk, &id).await;
+    assert_eq!(copy.entries.len(), 4);
+}
+
+/// Random changes by several clients, while followers go away and come back: each has what a fresh reader has.
+#[tokio::test]
+async fn whoever_goes_and_comes_back_has_what_a_fresh_reader_has() {
+    let mut random = Rng::with_seed(7);
+    let desk = Desk::new().await;
+    let (id, mut entries) = desk.talk(&["one", "two"]).await;
+    let mut copies = Vec::new();
+    for _ in 0..4 {
+        copies.push(Copy::new(&desk, &id).await);
+    }
+    for step in 0..300 {
+        let some = random.choice(&entries).expect("there are").clone();
+        match random.u8(..12) {
+            0 => drop(desk.client.call(apply(&id, rewind(&some))).await),
+            1 => drop(desk.client.call(apply(&id, retake_wire::Action::Undo { count: 1 })).await),
+            2 => drop(desk.client.call(apply(&id, retake_wire::Action::Redo { count: 1 })).await),
+            3 => drop(desk.client.call(apply(&id, mark(MarkVerb::Hide, &some))).await),
+            4 => drop(desk.client.call(apply(&id, mark(MarkVerb::Exclude, &some))).await),
+            5 => drop(desk.client.call(apply(&id, label(&some, &format!("l{step}")))).await),
+            _ => entries.push(desk.say(&id, Role::User, &format!("said {step}")).await),
+        }
+        let copy = &mut copies[random.usize(..4)];
+        match random.u8(..4) {
+            0 => copy.again().await,
+            1 => copy.catches_up(&desk, &id).await,
+            _ => {}
+        }
+    }
+    for copy in &mut copies {
+        copy.catches_up(&desk, &id).await;
+        let fresh = desk.timeline(&id).await.1;
+        assert!(copy.entries == fresh, "{:?}\n{:?}", shown(&copy.entries), shown(&fresh));
+    }
+}
+
+/// Who comes back after a thousand events gets the difference, or how things are, but never a part.
+#[tokio::test]
+async fn who_was_away_for_long_misses_nothing() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.catches_up(&desk, &id).await;
+    copy.stream = futures::stream::empty().boxed();
+    for number in 0..1_000 {
+        desk.say(&id, Role::User, &format!("said {number}")).await;
+    }
+    copy.again().await;
+    copy.hears().await;
+    assert_eq!(copy.revision(), desk.info(&id).await.revision);
+    let (_, entries) = desk.timeline(&id).await;
+    assert!(entries.ends_with(&copy.entries) && copy.entries.len() >= 100, "{}", copy.entries.len());
+}
+
+/// A revision that was never reached is answered with how things are.
+#[tokio::test]
+async fn an_id_that_means_nothing_gets_a_snapshot() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one"]).await;
+    for since in ["99", "nonsense", ""] {
+        let follow = Follow { conversation: Some(id.clone()), since: Some(since.to_owned()) };
+        let mut stream = desk.client.follow(follow).await.expect("followed");
+        let first = stream.next().await.expect("a first event");
+        assert!(matches!(first.event, Event::Snapshot(_)), "{first:?}");
+    }
+    let follow = Follow { conversation: Some("nonsense".to_owned()), since: None };
+    let problem = desk.client.follow(follow).await.err().expect("it is refused");
+    assert_eq!(problem.code, "unknown_conversation");
+}
+
+/// Who comes in the middle of an answer gets the text so far, and then the rest, each once.
+#[tokio::test]
+async fn who_comes_in_the_middle_of_an_answer_has_all_of_it() {
+    let desk = Desk::fast().await;
+    let id = desk.create(None, None).await;
+    let mut first = Copy::new(&desk, &id).await;
+    let mut run = desk.client.run(saying(&id, "hello there, how are you?")).await.expect("started");
+    first.until(|event| matches!(event, RunEvent::Text { .. }).then_some(())).await;
+    let mut late = Copy::new(&desk, &id).await;
+    let ended = first.until(outcome).await;
+    assert_eq!(ended, Outcome::Succeeded);
+    let own: Vec<RunEvent> = run.by_ref().collect().await;
+    let is_text = |event: &RunEvent| match event {
+        RunEvent::Text { text } => Some(text.clone()),
+        _ => None,
+    };
+    let whole: String = own.iter().filter_map(is_text).collect();
+    assert_eq!(first.said.iter().filter_map(is_text).collect::<String>(), whole);
+    late.catches_up(&desk, &id).await;
+    if late.now.model.is_some() {
+        late.until(outcome).await;
+        let rest: String = late.said.iter().filter_map(is_text).collect();
+        assert_eq!(format!("{}{rest}", late.now.text), whole);
+    }
+    assert_eq!(late.entries.last().map(text), Some(whole));
+    first.catches_up(&desk, &id).await;
+    while first.running {
+        first.hears().await;
+    }
+}
+
+/// The first answer counts, the other client sees that it was given, and what it says then is refused.
+#[tokio::test]
+async fn of_two_who_are_asked_the_first_answer_counts() {
+    let desk = Desk::fast().await;
+    let folder = desk.file("work");
+    std::fs::create_dir(&folder).expect("made");
+    let id = desk.create(None, folder.to_str()).await;
+    let mut other = Copy::new(&desk, &id).await;
+    // Who started it goes away: the other one can still answer.
+    drop(desk.client.run(saying(&id, "run `touch made`")).await.expect("started"));
+    let asked = other.until(asks).await;
+    let mut late = Copy::new(&desk, &id).await;
+    while late.now.asks.is_empty() {
+        late.hears().await;
+    }
+    assert_eq!(late.now.asks, [asked.clone()]);
+    let decide =
+        |decision| Request::Decide(Decide { conversation: id.clone(), id: asked.id.clone(), decision });
+    desk.does(decide(Decision::Once)).await;
+    assert_eq!(desk.refused(decide(Decision::Deny { words: None })).await.code, "not_asked");
+    for copy in [&mut other, &mut late] {
+        let settled =
+            |event: &RunEvent| matches!(event, RunEvent::Settled { id } if *id == asked.id).then_some(());
+        copy.until(settled).await;
+        assert_eq!(copy.until(outcome).await, Outcome::Succeeded);
+    }
+    assert!(folder.join("made").exists());
+}
+
+/// What is beside the log is told, too.
+#[tokio::test]
+async fn permissions_and_words_that_wait_are_told() {
+    let desk = Desk::new().await;
+    let id = desk.create(None, None).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.hears().await;
+    let set =
+        SetPermissions { conversation: id.clone(), mode: Some(Mode::Plan), ..SetPermissions::default() };
+    desk.does(Request::SetPermissions(set)).await;
+    while copy.mode != Mode::Plan {
+        copy.hears().await;
+    }
+    let run = desk.client.run(saying(&id, "go on")).await.expect("started");
+    while !copy.running {
+        copy.hears().await;
+    }
+    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    drop(run);
+    while copy.running {
+        copy.hears().await;
+    }
+    copy.catches_up(&desk, &id).await;
+}
+
+#[tokio::test]
+async fn the_list_is_followed_and_who_comes_back_gets_what_changed() {
+    let desk = Desk::new().await;
+    let (old, _) = desk.talk(&["one"]).await;
+    let mut stream = desk.client.follow(Follow::default()).await.expect("followed");
+    let first = stream.next().await.expect("a first event");
+    let Event::List(list) = &first.event else { panic!("{first:?}") };
+    assert_eq!(list.conversations.iter().map(|of| &*of.id).collect::<Vec<_>>(), [&*old]);
+    let new = desk.create(Some("new"), None).await;
+    let listed = async |stream: &mut BoxStream<'static, Told>, id: &str| loop {
+        let told = tokio::time::timeout(PATIENCE, stream.next()).await.expect("in time").expect("it goes on");
+        match &told.event {
+            Event::Listed(of) if of.id == id => return told,
+            Event::Listed(_) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    let told = listed(&mut stream, &new).await;
+    desk.say(&old, Role::User, "more").await;
+    listed(&mut stream, &old).await;
+    let since = told.id.clone();
+    let mut again = desk.client.follow(Follow { conversation: None, since }).await.expect("followed");
+    listed(&mut again, &old).await;
+    let gone = Follow { conversation: None, since: Some("another.7".to_owned()) };
+    let first = desk.client.follow(gone).await.expect("followed").next().await.expect("a first event");
+    assert!(matches!(first.event, Event::List(list) if list.conversations.len() == 2));
+}

@@ -1,0 +1,104 @@
+//! What a client is told that follows a conversation, or the list of them: first how things are, then every change. Must never hold
+//! a text for a composer: that is for the one who asked.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{Asks, CallShown, Question};
+use crate::reply::{Changes, Conversation, Conversations, Entry, Permissions, Words};
+use crate::run::RunEvent;
+
+/// What to follow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Follow {
+    /// The conversation; the list of all, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The id of the last event that was seen: what changed since comes first. Without it, or where that is too long ago, a
+    /// snapshot does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+}
+
+/// An event with its id.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Name this to go on from here. Events that are not stored, such as pieces of an answer, have none.
+    pub id: Option<String>,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// How a conversation is: it takes the place of all that a client has of it.
+    Snapshot(Box<Snapshot>),
+    /// What changed in a conversation since the last event that had an id.
+    Changed(Box<Changed>),
+    /// What the run at work has said so far, for who comes in the middle of it.
+    Now(Box<RunNow>),
+    /// What a run says.
+    Run {
+        /// It.
+        said: RunEvent,
+    },
+    /// How the list of conversations is, newest first: it takes the place of all that a client has of it.
+    List(Conversations),
+    /// A conversation is new in the list, or looks different there.
+    Listed(Box<Conversation>),
+}
+
+/// How a conversation is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Snapshot {
+    /// The conversation in short.
+    pub conversation: Conversation,
+    /// The newest entries of its timeline, in path order.
+    pub entries: Vec<Entry>,
+    /// Whether there are earlier ones.
+    pub earlier: bool,
+    /// Whether a run is at work.
+    pub running: bool,
+    /// Words that wait, oldest first.
+    pub waiting: Vec<Words>,
+    /// What the agent may do.
+    pub permissions: Permissions,
+}
+
+/// What changed in a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Changed {
+    /// The conversation in short, as it is now.
+    pub conversation: Conversation,
+    /// What came and went.
+    pub changes: Changes,
+}
+
+/// What the run at work has said so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunNow {
+    /// The model that answers; nothing runs, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The answer up to now, as far as it is not stored.
+    pub text: String,
+    /// The model's reasoning, of the same.
+    pub reasoning: String,
+    /// Calls that run.
+    pub calls: Vec<CallNow>,
+    /// Calls that wait for leave.
+    pub asks: Vec<Asks>,
+    /// What tools ask.
+    pub questions: Vec<Question>,
+}
+
+/// A call that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallNow {
+    /// The call.
+    pub call: CallShown,
+    /// The end of what it has printed.
+    pub printed: String,
+}
