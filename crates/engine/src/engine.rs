@@ -160,6 +160,31 @@ impl Engine {
         self.runs().contains_key(&conversation)
     }
 
+    /// The conversations in which something runs.
+    pub fn running(&self) -> Vec<ConversationId> {
+        self.runs().keys().copied().collect()
+    }
+
+    /// Waits until nothing runs, for so long; what runs then is stopped, and waited for as long again.
+    pub async fn finish(&self, patience: std::time::Duration) {
+        for last in [false, true] {
+            let late = self.parts.clock.sleep(patience);
+            let idle = async {
+                while let Some(of) = self.running().first() {
+                    if last {
+                        self.cancel(*of);
+                    }
+                    self.until_idle(*of).await;
+                }
+            };
+            tokio::select! {
+                biased;
+                () = idle => return,
+                () = late => {}
+            }
+        }
+    }
+
     /// Asks the run of a conversation to stop. Whether there was one.
     pub fn cancel(&self, conversation: ConversationId) -> bool {
         match self.runs().get(&conversation) {

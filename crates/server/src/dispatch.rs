@@ -6,6 +6,7 @@ mod erase;
 mod files;
 mod folders;
 mod mcp;
+mod owner;
 mod port;
 mod reads;
 mod steps;
@@ -72,6 +73,8 @@ impl InProcess {
             Request::SetPermissions(set) => self.set_permissions(set).await,
             Request::Waiting(of) => self.waiting(&of.conversation).await,
             Request::Unqueue(of) => self.unqueue(&of.conversation).await,
+            Request::Status => Ok(Reply::Status(self.status())),
+            Request::Stop => self.stop(),
             Request::Cost(of) => self.cost(&of.conversation).await,
         }
     }

@@ -23,6 +23,15 @@ pub(crate) struct Hub {
     lobby: Mutex<Option<Arc<Lobby>>>,
 }
 
+impl Hub {
+    /// How many follow something.
+    pub(crate) fn following(&self) -> u64 {
+        let rooms: usize = locked(&self.rooms).values().map(|room| room.following()).sum();
+        let lobby = locked(&self.lobby).as_ref().map_or(0, |lobby| lobby.following());
+        (rooms + lobby) as u64
+    }
+}
+
 /// Who follows may be so many events behind before it is dropped.
 const BEHIND: usize = 1024;
 

@@ -5,10 +5,12 @@ mod convert;
 mod dispatch;
 mod http;
 mod hub;
+mod office;
 mod open;
 mod runs;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt;
@@ -18,6 +20,7 @@ use retake_engine::settings::Settings;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use hub::Hub;
+use office::Office;
 
 pub use http::{Served, Serving, openapi, serve, socket_of};
 pub use open::{Options, open};
@@ -28,6 +31,20 @@ pub struct InProcess {
     pub(crate) engine: Arc<Engine>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) office: Arc<Office>,
+}
+
+impl InProcess {
+    /// Waits until a client tells the owner to stop. While somebody waits here, clients can.
+    pub async fn told_to_stop(&self) {
+        self.office.told_to_stop().await;
+    }
+
+    /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new
+    /// begins meanwhile where everybody has been sent away before.
+    pub async fn finish(&self, patience: Duration) {
+        self.engine.finish(patience).await;
+    }
 }
 
 #[async_trait]

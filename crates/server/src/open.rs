@@ -12,6 +12,7 @@ use retake_wire::{Problem, ProblemKind};
 
 use crate::InProcess;
 use crate::convert::problem;
+use crate::office::Office;
 
 /// Where everything is, and who types.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
         user: options.user,
         home: options.home,
     };
+    let data_dir = request.data_dir.clone();
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
-    Ok((InProcess { engine, settings: Arc::new(settings), hub: Arc::default() }, notices))
+    let office = Arc::new(Office::new(data_dir, engine.by(None).time.0));
+    Ok((InProcess { engine, settings: Arc::new(settings), hub: Arc::default(), office }, notices))
 }

@@ -123,7 +123,7 @@ fn shown(entries: &[Entry]) -> Vec<String> {
     entries.iter().map(|entry| format!("{} {} {:?}", entry.seq, entry.mark, entry.label)).collect()
 }
 
-fn saying(of: &str, text: &str) -> Run {
+pub(super) fn saying(of: &str, text: &str) -> Run {
     Run {
         conversation: of.to_owned(),
         folder: None,

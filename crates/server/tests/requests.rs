@@ -78,6 +78,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
+        Request::Status,
     ];
     let mut answered = BTreeMap::new();
     for (at, request) in rows.into_iter().enumerate() {
@@ -88,6 +89,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         }
     }
     answered.extend(super::agent::answered().await);
+    answered.extend(super::owner::answered().await);
     let promised = variants(REQUESTS, "Request").into_iter().map(|(name, promise)| {
         let (_, kind) = promise.split_once("→ `").expect("each request says how it is answered");
         (name, kind.trim_end_matches('`').to_owned())

@@ -9,6 +9,7 @@ mod http;
 mod mcp;
 mod names;
 mod openapi;
+mod owner;
 mod pages;
 mod plans;
 mod port;

@@ -26,6 +26,8 @@ pub(super) struct Desk {
     home: Arc<TempDir>,
     pub(super) client: Arc<dyn Client>,
     pub(super) served: Served,
+    /// The same owner, without anything between.
+    pub(super) owner: InProcess,
 }
 
 /// What is inside the reply, which must be of that kind.
@@ -62,11 +64,13 @@ impl Desk {
 
     async fn over(home: Arc<TempDir>, data: &str) -> Self {
         let data_dir = home.path().join(data);
-        let client = open(home.path(), &data_dir).await;
+        let owner = open(home.path(), &data_dir).await;
         let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-        let served = serve(Serving { client, data_dir: data_dir.clone(), listen }).await.expect("served");
+        let served = serve(Serving { client: owner.clone(), data_dir: data_dir.clone(), listen })
+            .await
+            .expect("served");
         let client = HttpClient::new(Reach::Socket(socket_of(&data_dir))).expect("a client");
-        Self { home, client: Arc::new(client), served }
+        Self { home, client: Arc::new(client), served, owner }
     }
 
     /// A file in this desk's folder.

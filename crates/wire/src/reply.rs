@@ -3,6 +3,7 @@
 mod agent;
 mod changes;
 mod files;
+mod owner;
 mod plan;
 mod receipt;
 
@@ -22,6 +23,7 @@ pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
 };
+pub use owner::Status;
 pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 
@@ -97,6 +99,8 @@ pub enum Reply {
     Waiting(Waiting),
     /// What model calls used.
     Cost(Cost),
+    /// How the owner is.
+    Status(Status),
 }
 
 /// What is being done to files right now.

@@ -124,6 +124,10 @@ pub enum Request {
     Unqueue(Of),
     /// What the model calls of a conversation used. → `Cost`
     Cost(Of),
+    /// How the owner is. → `Status`
+    Status,
+    /// Tells the owner to stop: what runs may end first. → `Done`
+    Stop,
 }
 
 /// Names a conversation.

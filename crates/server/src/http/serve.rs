@@ -78,6 +78,10 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     if let Some(listen) = listen {
         let (listener, token) = over_tcp(listen, &data_dir).await?;
         address = listener.local_addr().ok();
+        if let Some(address) = address {
+            // One owner listens once.
+            drop(desk.client.office.address.set(address));
+        }
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(token, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));

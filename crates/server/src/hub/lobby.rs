@@ -59,6 +59,11 @@ impl Lobby {
         empty
     }
 
+    /// How many are there.
+    pub(super) fn following(&self) -> usize {
+        self.told.receiver_count()
+    }
+
     fn tell(&self, event: Event) {
         let mut last = locked(&self.last);
         last.count += 1;

@@ -29,6 +29,11 @@ impl Room {
         (now.clone(), self.told.subscribe())
     }
 
+    /// How many are there.
+    pub(super) fn following(&self) -> usize {
+        self.told.receiver_count()
+    }
+
     fn tell(&self, frame: Frame) {
         // Nobody may be there.
         drop(self.told.send(Arc::new(frame)));

@@ -62,6 +62,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("workspace_show", Get, "/v1/workspaces/{workspace}", "workspace"),
     row("workspace_forget", Delete, "/v1/workspaces/{workspace}", "workspace"),
     row("workspace_prune", Post, "/v1/workspaces/prune", "pruned"),
+    row("status", Get, "/v1/status", "status"),
+    row("stop", Post, "/v1/stop", "done"),
     row("work", Get, "/v1/work", "work"),
     row("backup", Post, "/v1/backups", "written"),
     row("doctor", Post, "/v1/doctor", "report"),

@@ -1,0 +1,30 @@
+//! Requests about the owner itself.
+
+use retake_engine::{EngineError, Kind};
+use retake_wire::{Problem, Reply, reply};
+
+use crate::InProcess;
+use crate::convert::problem;
+
+impl InProcess {
+    pub(super) fn status(&self) -> reply::Status {
+        reply::Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            data_dir: self.office.data_dir.display().to_string(),
+            address: self.office.address.get().map(ToString::to_string),
+            since_ms: self.office.since_ms,
+            serves: self.office.serves(),
+            running: self.engine.running().iter().map(ToString::to_string).collect(),
+            following: self.hub.following(),
+        }
+    }
+
+    pub(super) fn stop(&self) -> Result<Reply, Problem> {
+        if self.office.tell_to_stop() {
+            return Ok(Reply::Done);
+        }
+        let what = format!("this owner belongs to a terminal (process {})", std::process::id());
+        Err(problem(EngineError::new(Kind::Refused, "not_serving", what).hint("end it there")))
+    }
+}

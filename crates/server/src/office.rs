@@ -1,0 +1,38 @@
+//! What an owner is to others: since when, where it listens, whether it can be told to stop.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use tokio::sync::watch;
+
+/// What an owner is to others.
+pub(crate) struct Office {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) since_ms: i64,
+    pub(crate) address: OnceLock<SocketAddr>,
+    stop: watch::Sender<bool>,
+}
+
+impl Office {
+    pub(crate) fn new(data_dir: PathBuf, since_ms: i64) -> Self {
+        Self { data_dir, since_ms, address: OnceLock::new(), stop: watch::Sender::new(false) }
+    }
+
+    /// Whether somebody waits to be told to stop.
+    pub(crate) fn serves(&self) -> bool {
+        self.stop.receiver_count() > 0
+    }
+
+    /// Tells the owner to stop. Whether it can be told.
+    pub(crate) fn tell_to_stop(&self) -> bool {
+        self.stop.send(true).is_ok()
+    }
+
+    /// Waits until the owner is told to stop.
+    pub(crate) async fn told_to_stop(&self) {
+        let mut stop = self.stop.subscribe();
+        // The sender is this one's own: it does not go away.
+        drop(stop.wait_for(|stop| *stop).await);
+    }
+}

@@ -1,0 +1,58 @@
+//! The owner itself: how it is, and that it stops when it is told to.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::StreamExt;
+use retake_wire::request::Of;
+use retake_wire::{Client, Follow, Outcome, Request, RunEvent};
+
+use super::events::saying;
+use super::world::{Desk, get, variant};
+
+/// What the requests that only an owner answers that serves are answered with.
+pub(super) async fn answered() -> BTreeMap<String, String> {
+    let desk = Desk::new().await;
+    let owner = desk.owner.clone();
+    let told = tokio::spawn(async move { owner.told_to_stop().await });
+    while !get!(desk, Status, Request::Status).serves {
+        tokio::task::yield_now().await;
+    }
+    let reply = desk.does(Request::Stop).await;
+    tokio::time::timeout(Duration::from_secs(30), told).await.expect("it is told").expect("no panic");
+    BTreeMap::from([(variant(&Request::Stop), variant(&reply))])
+}
+
+#[tokio::test]
+async fn an_owner_says_how_it_is() {
+    let desk = Desk::new().await;
+    let id = desk.create(None, None).await;
+    let idle = get!(desk, Status, Request::Status);
+    assert_eq!((idle.pid, &*idle.version), (std::process::id(), env!("CARGO_PKG_VERSION")));
+    assert_eq!((idle.running.len(), idle.following, idle.serves), (0, 0, false));
+    let refused = desk.refused(Request::Stop).await;
+    assert_eq!(refused.code, "not_serving", "what belongs to a terminal is not stopped by others");
+    let follow = Follow { conversation: Some(id.clone()), since: None };
+    let mut stream = desk.client.follow(follow).await.expect("followed");
+    stream.next().await.expect("a first event");
+    let run = desk.client.run(saying(&id, "go on")).await.expect("started");
+    let busy = get!(desk, Status, Request::Status);
+    assert_eq!((busy.running, busy.following), (vec![id.clone()], 1));
+    desk.does(Request::Cancel(Of { conversation: id })).await;
+    drop(run);
+}
+
+/// What runs is given time; what does not end by then is stopped, and what it said so far is stored.
+#[tokio::test]
+async fn who_finishes_stops_what_does_not_end_and_loses_nothing() {
+    let desk = Desk::new().await;
+    let id = desk.create(None, None).await;
+    let mut run = desk.client.run(saying(&id, "hello there")).await.expect("started");
+    while !matches!(run.next().await, Some(RunEvent::Text { .. })) {}
+    desk.owner.finish(Duration::from_millis(50)).await;
+    let last = run.collect::<Vec<_>>().await.pop();
+    let Some(RunEvent::Ended(ended)) = last else { panic!("{last:?}") };
+    assert_eq!(ended.outcome, Outcome::Interrupted);
+    let (_, entries) = desk.timeline(&id).await;
+    assert!(entries.len() == 2 && entries[1].interrupted, "{entries:?}");
+}
