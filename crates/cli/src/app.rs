@@ -4,18 +4,24 @@
 use std::env;
 use std::error::Error;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings::{self, SettingsError};
-use retake_wire::{Problem, ProblemKind};
+use retake_server::Options;
+use retake_wire::{Client, Problem, ProblemKind};
 
-use crate::owner::{Opened, Owner, Places, Setting};
+use crate::attach::{self, attach, stand};
+use crate::owner::{Opened, Owner, Places, Setting, Standing};
 use crate::run::{Surroundings, run};
+use crate::term::interrupt::Interrupts;
 use crate::term::{interrupt, restore, restore_on_panic};
 use crate::terminal::Terminal;
 
@@ -27,10 +33,11 @@ pub fn main() -> ExitCode {
         Err(_) => return ExitCode::from(ProblemKind::Storage.exit_code()),
     };
     let code = runtime.block_on(async {
-        tokio::spawn(leave_when_told());
+        let graceful = Arc::new(AtomicBool::new(false));
+        tokio::spawn(leave_when_told(Arc::clone(&graceful)));
         let mut terminal = Terminal::new(now_ms);
         let arguments = env::args_os().collect();
-        run(arguments, &surroundings(), &Local, &mut terminal).await
+        run(arguments, &surroundings(), &Local { graceful }, &mut terminal).await
     });
     restore();
     ExitCode::from(code)
@@ -47,8 +54,8 @@ fn now_ms() -> i64 {
     clippy::exit,
     reason = "the main thread may be in a read of the terminal that nothing wakes"
 )]
-async fn leave_when_told() {
-    if interrupt::terminated().await.is_ok() {
+async fn leave_when_told(graceful: Arc<AtomicBool>) {
+    if interrupt::terminated().await.is_ok() && !graceful.load(Ordering::Relaxed) {
         restore();
         std::process::exit(143);
     }
@@ -78,13 +85,30 @@ fn places(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Places 
     }
 }
 
-/// The owner inside this process.
-struct Local;
+/// The owner of the data directory, inside this process or in another one.
+struct Local {
+    /// What is told to end by a signal ends by itself.
+    graceful: Arc<AtomicBool>,
+}
 
 #[async_trait]
 impl Owner for Local {
     async fn open(&self, places: &Places) -> Result<Opened, Problem> {
-        open(places).await
+        let (attached, notices) = attach(options(places)).await?;
+        let ended = attached.clone();
+        let ending = Box::new(move || ended.end().boxed());
+        Ok(Opened { client: Arc::new(attached), notices, ending })
+    }
+
+    async fn find(&self, places: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+        let found = attach::find(&options(places)).await?;
+        Ok(found.map(|client| Arc::new(client) as Arc<dyn Client>))
+    }
+
+    async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem> {
+        let signals = Interrupts::new().map_err(|error| no_signals(&error))?;
+        self.graceful.store(true, Ordering::Relaxed);
+        stand(options(places), listen, signals).await
     }
 
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>> {
@@ -103,19 +127,28 @@ fn wait_for_owner() -> Duration {
     given.map_or(WAIT_FOR_OWNER, Duration::from_millis)
 }
 
-/// Opens the data of this user.
-async fn open(places: &Places) -> Result<Opened, Problem> {
+/// Where this user's data are.
+fn options(places: &Places) -> Options {
     let user =
         ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
-    let (client, notices) = retake_server::open(retake_server::Options {
+    Options {
         data_dir: places.data_dir.clone(),
         config_file: places.config_file.clone(),
         user: user.unwrap_or_else(|| "you".to_owned()),
         home: env::var_os("HOME").map(PathBuf::from),
         wait_for_owner: wait_for_owner(),
-    })
-    .await?;
-    Ok(Opened { client: Arc::new(client), notices })
+    }
+}
+
+fn no_signals(error: &std::io::Error) -> Problem {
+    Problem {
+        code: "signals".to_owned(),
+        kind: ProblemKind::Storage,
+        message: "can't listen for Ctrl-C".to_owned(),
+        hint: None,
+        causes: vec![error.to_string()],
+        head: None,
+    }
 }
 
 fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::verbs::{
     ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec, export,
     files as folders, fold, fork, import, label, list, log, man, mark, mcp, models, new, ops, plan, redo,
-    restore, retry, rewind, say, search, targets, title, tree, undo, unfold, workspace,
+    restore, retry, rewind, say, search, serve, status, stop, targets, title, tree, undo, unfold, workspace,
 };
 
 pub(crate) mod date;
@@ -212,6 +212,9 @@ pub(crate) enum Verb {
     Config(config::Config),
     Backup(backup::Backup),
     Doctor(doctor::Doctor),
+    Serve(serve::Serve),
+    Status(status::StatusVerb),
+    Stop(stop::Stop),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -258,7 +261,12 @@ impl Verb {
             Self::Mcp(it) => it.run(cx).await,
             Self::Backup(it) => it.run(cx).await,
             Self::Doctor(it) => it.run(cx).await,
-            Self::Config(_) | Self::Completions(_) | Self::Man(_) => {
+            Self::Config(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Serve(_)
+            | Self::Status(_)
+            | Self::Stop(_) => {
                 unreachable!("BUG: `run` does what needs no client")
             }
         }

@@ -7,6 +7,7 @@
 pub mod app;
 mod args;
 mod asked;
+mod attach;
 mod chat;
 mod context;
 mod error;
@@ -19,5 +20,5 @@ mod terminal;
 pub mod ui;
 mod verbs;
 
-pub use owner::{Opened, Owner, Places, Setting};
+pub use owner::{Ending, Opened, Owner, Places, Setting, Standing};
 pub use run::{Surroundings, run};

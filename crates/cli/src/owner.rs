@@ -1,11 +1,14 @@
 //! The seam to whoever owns the data: how the program reaches it, without knowing what it is made of.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
+use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use tokio::sync::OnceCell;
 
@@ -39,6 +42,21 @@ pub struct Opened {
     pub client: Arc<dyn Client>,
     /// What the person should know, a sentence each.
     pub notices: Vec<String>,
+    /// Ends it, once nothing more is asked: where this process is the owner, what others run here may end first.
+    pub ending: Ending,
+}
+
+/// Ends an owner, or a client of one.
+pub type Ending = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// An owner that is there for others.
+pub struct Standing {
+    /// How it is.
+    pub status: Status,
+    /// What the person should know, a sentence each.
+    pub notices: Vec<String>,
+    /// Waits until it is told to stop, by a client or by a signal; then lets what runs end, and ends.
+    pub over: BoxFuture<'static, ()>,
 }
 
 /// Opens the data.
@@ -46,6 +64,12 @@ pub struct Opened {
 pub trait Owner: Send + Sync {
     /// Opens the data directory. Only called by what needs it.
     async fn open(&self, places: &Places) -> Result<Opened, Problem>;
+
+    /// The owner, where another process is it.
+    async fn find(&self, places: &Places) -> Result<Option<Arc<dyn Client>>, Problem>;
+
+    /// Becomes the owner, for others.
+    async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem>;
 
     /// Reads or changes the settings file.
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>>;
@@ -75,6 +99,13 @@ impl<'a> Opening<'a> {
     /// What the person should know of the data.
     pub(crate) fn notices(&self) -> &[String] {
         self.opened.get().map_or(&[], |opened| &opened.notices)
+    }
+
+    /// Ends it, where it was opened.
+    pub(crate) async fn end(self) {
+        if let Some(opened) = self.opened.into_inner() {
+            (opened.ending)().await;
+        }
     }
 
     /// Opens them now.

@@ -17,6 +17,7 @@ pub(crate) mod hits;
 pub(crate) mod id;
 pub(crate) mod lists;
 pub(crate) mod mcp;
+pub(crate) mod owner;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod table;
@@ -62,6 +63,7 @@ pub(crate) fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Permissions(it) => agent::permissions(look, it),
         Reply::Waiting(it) => agent::waiting(look, it),
         Reply::Cost(it) => agent::cost(look, it),
+        Reply::Status(it) => owner::status(look, it),
         Reply::History(it) => {
             it.prompts.iter().map(|prompt| crate::term::safe::line(prompt).into_owned() + "\n").collect()
         }

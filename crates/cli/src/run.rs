@@ -106,6 +106,9 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
         Some(Verb::Config(config)) => return config.run(owner, &places, ui, json),
         Some(Verb::Completions(completions)) => return completions.run(ui),
         Some(Verb::Man(man)) => return man.run(ui),
+        Some(Verb::Serve(serve)) => return serve.run(owner, &places, ui, json).await,
+        Some(Verb::Status(status)) => return status.run(owner, &places, ui, json).await,
+        Some(Verb::Stop(stop)) => return stop.run(owner, &places, ui, json).await,
         verb => verb,
     };
     let folder = surroundings.folder.display().to_string();
@@ -124,10 +127,16 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
         None => chat::begin(cx, cli.start).await,
     };
     for notice in client.notices() {
-        let text = ui.error_palette().paint(Style::Warn, safe::line(notice)).to_string();
-        ui.note(&format!("{text}\n"))?;
+        notice_to(ui, notice)?;
     }
+    client.end().await;
     done
+}
+
+/// Says what the person should know.
+pub(crate) fn notice_to(ui: &mut dyn Ui, notice: &str) -> Result {
+    let text = ui.error_palette().paint(Style::Warn, safe::line(notice)).to_string();
+    Ok(ui.note(&format!("{text}\n"))?)
 }
 
 fn places(global: &Global, surroundings: &Surroundings) -> Places {

@@ -11,4 +11,4 @@ mod token;
 
 pub use openapi::document as openapi;
 pub use serve::{Served, Serving, serve};
-pub use socket::socket_of;
+pub use socket::{reachable, socket_of};

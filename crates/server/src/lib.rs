@@ -22,7 +22,7 @@ use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use hub::Hub;
 use office::Office;
 
-pub use http::{Served, Serving, openapi, serve, socket_of};
+pub use http::{Served, Serving, openapi, reachable, serve, socket_of};
 pub use open::{Options, open};
 
 /// The owner in this very process, as a face sees it. Cheap to clone.

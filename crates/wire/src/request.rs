@@ -5,6 +5,7 @@
 //! last entry of the path).
 
 mod agent;
+mod identity;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

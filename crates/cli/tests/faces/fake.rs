@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +14,8 @@ use retake_cli::term::pick::Row;
 use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
 use retake_cli::ui::{Color, Look, Pressed, Read, Ui};
-use retake_cli::{Opened, Owner, Places, Setting, Surroundings, run};
+use retake_cli::{Opened, Owner, Places, Setting, Standing, Surroundings, run};
+use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use super::world::{self, NOW};
@@ -71,7 +73,21 @@ struct FakeOwner {
 #[async_trait]
 impl Owner for FakeOwner {
     async fn open(&self, _: &Places) -> Result<Opened, Problem> {
-        Ok(Opened { client: Arc::clone(&self.client) as Arc<dyn Client>, notices: Vec::new() })
+        Ok(Opened {
+            client: Arc::clone(&self.client) as Arc<dyn Client>,
+            notices: Vec::new(),
+            ending: Box::new(|| Box::pin(async {})),
+        })
+    }
+
+    async fn find(&self, _: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+        Ok(Some(Arc::clone(&self.client) as Arc<dyn Client>))
+    }
+
+    async fn serve(&self, _: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem> {
+        let address = listen.map(|address| address.to_string());
+        let status = Status { address, ..world::status() };
+        Ok(Standing { status, notices: Vec::new(), over: Box::pin(async {}) })
     }
 
     fn settings(&self, _: &Places, what: &Setting) -> Result<String, Box<Problem>> {

@@ -80,7 +80,7 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         address = listener.local_addr().ok();
         if let Some(address) = address {
             // One owner listens once.
-            drop(desk.client.office.address.set(address));
+            desk.client.office.address.get_or_init(|| address);
         }
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(token, known));
         let over = until(desk.stop.clone());

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::IntoRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -19,34 +20,24 @@ pub(super) fn listen(data_dir: &Path) -> io::Result<UnixListener> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let short = reachable(&path)?;
-    let listener = UnixListener::bind(short.path())?;
+    let listener = UnixListener::bind(reachable(&path)?)?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
     Ok(listener)
-}
-
-/// A path to a socket that fits into an address, whatever it lies below.
-pub(super) struct Reachable {
-    path: PathBuf,
-    _folder: Option<fs::File>,
-}
-
-impl Reachable {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 /// An address holds so many bytes of a path.
 const LONGEST: usize = 100;
 
-fn reachable(path: &Path) -> io::Result<Reachable> {
-    use std::os::fd::AsRawFd as _;
+/// A path to a socket that fits into an address, whatever it lies below. Its folder stays open as long as the process lives.
+///
+/// # Errors
+///
+/// Where the folder can't be opened.
+pub fn reachable(path: &Path) -> io::Result<PathBuf> {
     if path.as_os_str().len() <= LONGEST {
-        return Ok(Reachable { path: path.to_owned(), _folder: None });
+        return Ok(path.to_owned());
     }
     let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
-    let folder = fs::File::open(folder)?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
-    Ok(Reachable { path, _folder: Some(folder) })
+    let folder = fs::File::open(folder)?.into_raw_fd();
+    Ok(PathBuf::from(format!("/proc/self/fd/{folder}")).join(name))
 }

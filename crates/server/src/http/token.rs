@@ -6,8 +6,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use axum::http::{HeaderMap, header};
+use retake_engine::ids::{Random as _, SystemRandom};
 
-/// A secret of 32 random bytes.
+/// A secret of 148 random bits.
 #[derive(Clone)]
 pub(super) struct Token(blake3::Hash);
 
@@ -15,9 +16,9 @@ impl Token {
     /// The token of a data directory; made, if there is none.
     pub(super) fn of(data_dir: &Path) -> io::Result<Self> {
         let path = data_dir.join("token");
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        let made = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let random = SystemRandom::default();
+        // Each holds 74 random bits.
+        let made = [(); 2].map(|()| random.uuid_v7(0).simple().to_string()).concat();
         match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
             Ok(mut file) => {
                 file.write_all(format!("{made}\n").as_bytes())?;

@@ -184,6 +184,19 @@ fn events(response: Response) -> BoxStream<'static, RunEvent> {
     events.boxed()
 }
 
+/// The owner went away before it answered.
+fn gone(error: &reqwest::Error) -> Problem {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());
+    Problem {
+        code: "owner_lost".to_owned(),
+        kind: ProblemKind::Storage,
+        message: "the owner of the conversations went away before it answered".to_owned(),
+        hint: Some("look whether it was done before you do it again".into()),
+        causes: causes.map(ToString::to_string).collect(),
+        head: None,
+    }
+}
+
 fn lost() -> Ended {
     let problem = Problem {
         code: "owner_lost".to_owned(),
@@ -198,6 +211,10 @@ fn lost() -> Ended {
 
 /// The owner can't be reached.
 fn away(error: &reqwest::Error) -> Problem {
+    if !error.is_connect() && !error.is_builder() {
+        // It may have heard the request: nobody knows what became of it.
+        return gone(error);
+    }
     let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());
     Problem {
         code: "owner_away".to_owned(),

@@ -1,0 +1,296 @@
+//! Reaches the owner of the data directory, or becomes it: whoever comes first owns it, all others are its clients, and where it
+//! goes away, the next one who asks takes its place. Must never send again what may have been done, unless it is done once.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt as _, StreamExt};
+use retake_engine::clock::{Clock as _, SystemClock};
+use retake_engine::ids::{Random as _, SystemRandom};
+use retake_server::{InProcess, Options, Served, Serving, serve, socket_of};
+use retake_wire::reply::Status;
+use retake_wire::{
+    Client, Ended, Follow, HttpClient, Problem, ProblemKind, Reach, Reply, Request, Run, RunEvent, Told,
+};
+use tokio::sync::Mutex;
+
+use crate::owner::Standing;
+use crate::term::interrupt::{self, Interrupts};
+
+/// How often it is tried again to reach an owner that is just starting or ending.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// How long what others run here may take to end, before it is stopped and kept as it is.
+const FINISH: Duration = Duration::from_secs(10);
+
+/// What nobody was there to answer.
+const AWAY: &str = "owner_away";
+
+/// What was being answered when the owner went away.
+const LOST: &str = "owner_lost";
+
+/// A client of the owner, wherever it is. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Attached(Arc<Inner>);
+
+struct Inner {
+    options: Options,
+    ids: SystemRandom,
+    held: Mutex<Held>,
+}
+
+/// What there is of the owner now.
+enum Held {
+    /// Another process is it.
+    Client(Arc<HttpClient>),
+    /// This one is.
+    Owner(Box<(InProcess, Served)>),
+}
+
+impl Held {
+    fn client(&self) -> Arc<dyn Client> {
+        match self {
+            Self::Client(client) => Arc::clone(client) as Arc<dyn Client>,
+            Self::Owner(owner) => Arc::new(owner.0.clone()),
+        }
+    }
+}
+
+/// Attaches to the owner, or becomes it. What its owner should know comes along.
+pub(crate) async fn attach(options: Options) -> Result<(Attached, Vec<String>), Problem> {
+    let (held, notices) = find_or_become(&options).await?;
+    let inner = Inner { options, ids: SystemRandom::default(), held: Mutex::new(held) };
+    Ok((Attached(Arc::new(inner)), notices))
+}
+
+/// The owner, where another process is it.
+pub(crate) async fn find(options: &Options) -> Result<Option<HttpClient>, Problem> {
+    let path = socket_of(&options.data_dir);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
+    let client = HttpClient::new(Reach::Socket(reach))?;
+    match client.call(Request::Status).await {
+        Ok(Reply::Status(status)) => same_version(status).map(|()| Some(client)),
+        Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
+        Err(problem) => Err(problem),
+        Ok(_) => Ok(None),
+    }
+}
+
+fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
+    Problem {
+        code: AWAY.to_owned(),
+        kind: ProblemKind::Storage,
+        message: format!("can't reach {}", path.display()),
+        hint: None,
+        causes: vec![error.to_string()],
+        head: None,
+    }
+}
+
+fn same_version(status: Status) -> Result<(), Problem> {
+    let own = env!("CARGO_PKG_VERSION");
+    if status.version == own {
+        return Ok(());
+    }
+    let Status { version, pid, data_dir, .. } = status;
+    Err(Problem {
+        code: "owner_version".to_owned(),
+        kind: ProblemKind::Refused,
+        message: format!("{data_dir} belongs to retake {version} (process {pid}), and this is retake {own}"),
+        hint: Some("`retake stop` of that version ends it; then this one takes over".into()),
+        causes: Vec::new(),
+        head: None,
+    })
+}
+
+/// Becomes the owner, for others, until it is told to stop by one of them or by a signal.
+pub(crate) async fn stand(
+    options: Options,
+    listen: Option<SocketAddr>,
+    mut signals: Interrupts,
+) -> Result<Standing, Problem> {
+    if let Some(client) = find(&options).await? {
+        let Ok(Reply::Status(status)) = client.call(Request::Status).await else { return Err(owned(None)) };
+        return Err(owned(Some(status)));
+    }
+    let data_dir = options.data_dir.clone();
+    let (owner, notices) = retake_server::open(options).await?;
+    let served = serve(Serving { client: owner.clone(), data_dir, listen }).await?;
+    let told = {
+        let owner = owner.clone();
+        // From here on clients can.
+        tokio::spawn(async move { owner.told_to_stop().await })
+    };
+    tokio::task::yield_now().await;
+    let Reply::Status(mut status) = owner.call(Request::Status).await? else {
+        unreachable!("BUG: how the owner is, is answered with its status");
+    };
+    status.serves = true;
+    let over = async move {
+        tokio::select! {
+            _ = told => {}
+            () = signals.next() => {}
+            _ = interrupt::terminated() => {}
+        }
+        tokio::select! {
+            () = owner.finish(FINISH) => {}
+            // Who asks twice means now: what has been said so far is kept as after a crash.
+            () = signals.next() => {}
+        }
+        served.stop().await;
+    };
+    Ok(Standing { status, notices, over: over.boxed() })
+}
+
+fn owned(by: Option<Status>) -> Problem {
+    let who = by.map(|status| format!(" (process {})", status.pid)).unwrap_or_default();
+    Problem {
+        code: "held".to_owned(),
+        kind: ProblemKind::Refused,
+        message: format!("another process owns these conversations already{who}"),
+        hint: Some("`retake status` shows it; other commands reach it by themselves".into()),
+        causes: Vec::new(),
+        head: None,
+    }
+}
+
+/// Another process may be starting or ending at the same time: both are waited for, for as long as for an owner to end.
+async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Problem> {
+    let late = Instant::now() + options.wait_for_owner;
+    loop {
+        if let Some(client) = find(options).await? {
+            return Ok((Held::Client(Arc::new(client)), Vec::new()));
+        }
+        let at_once = Options { wait_for_owner: Duration::ZERO, ..options.clone() };
+        match retake_server::open(at_once).await {
+            Ok((owner, notices)) => {
+                let serving =
+                    Serving { client: owner.clone(), data_dir: options.data_dir.clone(), listen: None };
+                let served = serve(serving).await?;
+                return Ok((Held::Owner(Box::new((owner, served))), notices));
+            }
+            Err(problem) if problem.code == "held" && Instant::now() < late => {
+                tokio::time::sleep(AGAIN).await;
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
+}
+
+impl Attached {
+    async fn client(&self) -> Arc<dyn Client> {
+        self.0.held.lock().await.client()
+    }
+
+    /// The owner, found anew where it has gone away.
+    async fn again(&self) -> Result<Arc<dyn Client>, Problem> {
+        let mut held = self.0.held.lock().await;
+        if matches!(*held, Held::Client(_)) {
+            *held = find_or_become(&self.0.options).await?.0;
+        }
+        Ok(held.client())
+    }
+
+    fn new_id(&self) -> String {
+        self.0.ids.uuid_v7(SystemClock.now_ms()).to_string()
+    }
+
+    /// Ends it: where this process is the owner, what others run here may end first.
+    pub(crate) async fn end(self) {
+        let held = std::mem::replace(&mut *self.0.held.lock().await, Held::Client(Arc::new(nobody())));
+        if let Held::Owner(owner) = held {
+            let (owner, served) = *owner;
+            owner.finish(FINISH).await;
+            served.stop().await;
+        }
+    }
+}
+
+/// A client of nobody: what is asked after the end is answered by nobody.
+fn nobody() -> HttpClient {
+    let reach = Reach::Socket(std::path::PathBuf::from("/nobody"));
+    HttpClient::new(reach).expect("BUG: a client could be made before")
+}
+
+#[async_trait]
+impl Client for Attached {
+    async fn call(&self, mut request: Request) -> Result<Reply, Problem> {
+        if let Some(id) = request.request_id() {
+            id.get_or_insert_with(|| self.new_id());
+        }
+        match self.client().await.call(request.clone()).await {
+            Err(problem) if problem.code == AWAY || (problem.code == LOST && request.is_repeatable()) => {
+                self.again().await?.call(request).await
+            }
+            answered => answered,
+        }
+    }
+
+    async fn run(&self, mut run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        run.request_id.get_or_insert_with(|| self.new_id());
+        let events = match self.client().await.run(run.clone()).await {
+            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+                self.again().await?.run(run.clone()).await?
+            }
+            started => started?,
+        };
+        Ok(going_on(self.clone(), run, events))
+    }
+
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+        match self.client().await.follow(follow.clone()).await {
+            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+                self.again().await?.follow(follow).await
+            }
+            followed => followed,
+        }
+    }
+}
+
+/// The events of a run, also where its owner goes away in the middle: what came of it is asked of the next one, by the same id.
+fn going_on(
+    attached: Attached,
+    run: Run,
+    events: BoxStream<'static, RunEvent>,
+) -> BoxStream<'static, RunEvent> {
+    let state = (attached, run, events, false);
+    let next = |(attached, run, mut events, mut lost): (
+        Attached,
+        Run,
+        BoxStream<'static, RunEvent>,
+        bool,
+    )| async move {
+        loop {
+            match events.next().await? {
+                RunEvent::Ended(ended)
+                    if !lost && ended.problem.as_ref().is_some_and(|it| it.code == LOST) =>
+                {
+                    lost = true;
+                    let again = async { attached.again().await?.run(run.clone()).await };
+                    match again.await {
+                        Ok(again) => events = again,
+                        Err(problem) => {
+                            let ended = Ended { problem: Some(problem), ..*ended };
+                            let event = RunEvent::Ended(Box::new(ended));
+                            return Some((event, (attached, run, stream::empty().boxed(), lost)));
+                        }
+                    }
+                    let text = "the owner went away in the middle; another one goes on from what is stored"
+                        .to_owned();
+                    return Some((RunEvent::Notice { text }, (attached, run, events, lost)));
+                }
+                // It was told already, as far as it came.
+                RunEvent::Started { .. } | RunEvent::Text { .. } | RunEvent::Reasoning { .. } if lost => {}
+                event => return Some((event, (attached, run, events, lost))),
+            }
+        }
+    };
+    stream::unfold(state, next).boxed()
+}

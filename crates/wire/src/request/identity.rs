@@ -1,0 +1,77 @@
+//! Which requests can be sent again when no answer came.
+
+use super::Request;
+
+impl Request {
+    /// The id of the request, of one that can have one.
+    pub fn request_id(&mut self) -> Option<&mut Option<String>> {
+        match self {
+            Self::Create(it) => Some(&mut it.request_id),
+            Self::Fork(it) => Some(&mut it.request_id),
+            Self::Say(it) => Some(&mut it.request_id),
+            Self::Edit(it) => Some(&mut it.request_id),
+            Self::Apply(it) => Some(&mut it.request_id),
+            Self::ImportStart(it) => Some(&mut it.request_id),
+            _ => None,
+        }
+    }
+
+    /// Whether it may be sent again where nobody knows if it was done: it is done once, or changes nothing that counts.
+    pub fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Create(it) => it.request_id.is_some(),
+            Self::Fork(it) => it.request_id.is_some(),
+            Self::Say(it) => it.request_id.is_some(),
+            Self::Edit(it) => it.request_id.is_some(),
+            Self::Apply(it) => it.request_id.is_some(),
+            Self::ImportStart(it) => it.request_id.is_some(),
+            Self::Checkpoint(_)
+            | Self::WorkspaceForget(_)
+            | Self::WorkspacePrune(_)
+            | Self::Cancel(_)
+            | Self::ImportLines(_)
+            | Self::ImportEnd(_)
+            | Self::McpAdd(_)
+            | Self::McpRemove(_)
+            | Self::McpAllow(_)
+            | Self::Backup(_)
+            | Self::Doctor(_)
+            | Self::Decide(_)
+            | Self::Respond(_)
+            | Self::JobStop(_)
+            | Self::SetPermissions(_)
+            | Self::Unqueue(_)
+            | Self::Stop => false,
+            Self::Plan(_)
+            | Self::FilesLog(_)
+            | Self::FilesStatus(_)
+            | Self::FilesDiff(_)
+            | Self::Workspaces
+            | Self::WorkspaceShow(_)
+            | Self::Work
+            | Self::List(_)
+            | Self::Info(_)
+            | Self::Log(_)
+            | Self::Prompt(_)
+            | Self::Targets(_)
+            | Self::Alternatives(_)
+            | Self::Ops(_)
+            | Self::Tree(_)
+            | Self::Search(_)
+            | Self::CatchUp(_)
+            | Self::Export(_)
+            | Self::Models
+            | Self::McpList(_)
+            | Self::McpTools(_)
+            | Self::History(_)
+            | Self::Todo(_)
+            | Self::Jobs(_)
+            | Self::JobOutput(_)
+            | Self::Tools(_)
+            | Self::Permissions(_)
+            | Self::Waiting(_)
+            | Self::Cost(_)
+            | Self::Status => true,
+        }
+    }
+}
