@@ -42,6 +42,7 @@ pub struct Serving {
 pub struct Served {
     /// Where it listens besides its socket.
     pub address: Option<SocketAddr>,
+    data_dir: PathBuf,
     stop: watch::Sender<bool>,
     listening: JoinSet<()>,
 }
@@ -51,6 +52,8 @@ impl Served {
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         while self.listening.join_next().await.is_some() {}
+        // It is still this owner's directory. A socket that stays is replaced by the next one.
+        drop(std::fs::remove_file(socket::socket_of(&self.data_dir)));
     }
 }
 
@@ -93,7 +96,7 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     listening.spawn(async move {
         drop(axum::serve(Own(socket), router).with_graceful_shutdown(over).await);
     });
-    Ok(Served { address, stop, listening })
+    Ok(Served { address, data_dir, stop, listening })
 }
 
 async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(TcpListener, Token), Problem> {
