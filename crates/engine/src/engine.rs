@@ -40,6 +40,9 @@ pub struct Parts {
     pub agent: Option<AgentConfig>,
 }
 
+/// Who waits for a run to begin, with words of theirs: the request of the words, and where to tell what becomes of them.
+pub(crate) type Listener = (RequestId, mpsc::Sender<RunEvent>);
+
 /// The owner of truth.
 pub struct Engine {
     parts: Parts,
@@ -53,8 +56,7 @@ pub struct Engine {
     pub(crate) started: Started,
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
     pub(crate) waits: Waits,
-    /// Who waits for a run to begin, with words of theirs.
-    listeners: Mutex<HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>>,
+    listeners: Mutex<HashMap<ConversationId, Vec<Listener>>>,
 }
 
 impl Engine {
@@ -100,6 +102,12 @@ impl Engine {
     /// A new entry's id.
     pub fn new_entry_id(&self) -> EntryId {
         EntryId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
+    }
+
+    /// A name for a request of somebody who gave it none.
+    pub(crate) fn new_request_id(&self) -> RequestId {
+        let id = self.new_entry_id().to_string();
+        id.parse().expect("BUG: an id is printable and short")
     }
 
     pub(crate) fn new_conversation_id(&self) -> ConversationId {
@@ -186,7 +194,7 @@ impl Engine {
         Arc::clone(gates.entry(conversation).or_default())
     }
 
-    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>> {
+    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<Listener>>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

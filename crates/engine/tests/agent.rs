@@ -6,6 +6,7 @@ mod leave;
 mod ledger;
 mod opening;
 mod queue;
+mod random;
 mod work;
 
 use std::collections::VecDeque;
@@ -244,6 +245,16 @@ async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>
 
 /// An engine on this store.
 async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
+    engine_with(store, dir, Arc::new(Only(Arc::clone(script))), mode).await
+}
+
+/// The same, with these models.
+async fn engine_with(
+    store: &Arc<dyn Store>,
+    dir: &TempDir,
+    models: Arc<dyn Catalogue>,
+    mode: Mode,
+) -> Arc<Engine> {
     // No two engines give the same ids: the processes of a call are known by its id.
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let seed = (u64::from(std::process::id()) << 20) + NEXT.fetch_add(1, Ordering::Relaxed);
@@ -269,7 +280,7 @@ async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, 
         store: Arc::clone(store),
         clock: Arc::new(SystemClock),
         random: Arc::new(SeededRandom::new(seed)),
-        models: Arc::new(Only(Arc::clone(script))),
+        models,
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
         files: Some(FilesConfig { data_dir: data, rules, keep: Keep::default() }),

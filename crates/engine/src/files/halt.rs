@@ -151,7 +151,7 @@ impl Engine {
         let runs = self.store().runs(conversation, 4).await?;
         let gone = runs.into_iter().find(|run| run.no == no && run.state == RunState::Canceled);
         let Some(run) = gone else { return Ok(Vec::new()) };
-        self.tell_unqueued(conversation).await;
+        self.tell_gone(conversation).await;
         Ok(run.words)
     }
 }

@@ -62,11 +62,11 @@ impl Driver {
         let conversation = self.claim.conversation();
         let join = RunInput::Join(self.fence, self.engine.now());
         let stepped = self.engine.store().step_runs(conversation, vec![join]).await?;
+        self.engine.tell_joined(conversation, &stepped).await;
         for receipt in stepped.said {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
             let prompt = Pos::new(depth, receipt.head.seq.0);
             self.ground.answering = retake_core::Answering { turn: Some(prompt), tip: Some(prompt) };
-            self.engine.joined(conversation, &receipt).await;
             self.stored = Some(receipt.clone());
             self.events.send(RunEvent::Joined(receipt)).await;
         }

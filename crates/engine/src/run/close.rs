@@ -29,6 +29,8 @@ impl Engine {
             }
         }
         self.forget_stream(conversation).await;
+        // Words that were said to what is gone now, a moment ago.
+        self.tell_gone(conversation).await;
         Ended { outcome: Outcome::RolledBack, receipt, entry: None, error: None }
     }
 

@@ -4,13 +4,18 @@
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, Fence, NewRun, Part, Run, RunEffect, RunInput, RunState, Steer, Words};
+use retake_core::{
+    ConversationId, Fence, NewRun, Part, RequestId, Run, RunEffect, RunInput, RunState, Steer, Words,
+};
 use retake_store::{Receipt, RunsStepped};
 use tokio::sync::mpsc;
 
 use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest, streamed};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
+
+/// Among so many runs are those that were over a moment ago.
+const RECENT: usize = 8;
 
 impl Engine {
     /// Words wait behind what runs. Their stream goes on with the run that takes them up.
@@ -23,32 +28,39 @@ impl Engine {
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let (events, receiver) = mpsc::channel(64);
-        let already = self.waits_already(conversation, &request).await?;
         let seen = match seen {
             Some(seen) => Some(self.store().meta(conversation, seen).await?.pos),
             None => None,
         };
+        let by = request.by;
+        let name = by.request.clone().unwrap_or_else(|| self.new_request_id());
+        let words = Words {
+            parts,
+            author: by.author.clone(),
+            request: Some(name.clone()),
+            wording: by.wording,
+            time: self.now(),
+        };
         // Known before the words are: what runs may end at any moment, and whoever takes them up tells their listener.
         Events::new(events.clone()).send(RunEvent::Queued).await;
-        self.listeners().entry(conversation).or_default().push(events.clone());
-        if !already {
-            let by = request.by;
-            let words = Words {
-                parts,
-                author: by.author,
-                request: by.request,
-                wording: by.wording,
-                time: self.now(),
-            };
-            let new = NewRun { words: Some(words), steer, seen, model: request.model };
-            let enqueue = RunInput::Enqueue(new, self.now());
-            if let Err(error) = self.store().step_runs(conversation, vec![enqueue]).await {
-                self.listeners()
-                    .entry(conversation)
-                    .or_default()
-                    .retain(|other| !other.same_channel(&events));
-                return Err(error.into());
-            }
+        self.listeners().entry(conversation).or_default().push((name.clone(), events.clone()));
+        let new = NewRun { words: Some(words), steer, seen, model: request.model.clone() };
+        let enqueue = RunInput::Enqueue(new, self.now());
+        let stepped = self.store().step_runs(conversation, vec![enqueue]).await;
+        let waits = |stepped: &RunsStepped| {
+            let mut words = stepped.runs.queued.iter().flat_map(|run| &run.words);
+            words.any(|words| words.request.as_ref() == Some(&name))
+        };
+        if !stepped.as_ref().is_ok_and(waits) {
+            self.listeners()
+                .entry(conversation)
+                .or_default()
+                .retain(|(_, other)| !other.same_channel(&events));
+            stepped?;
+            // The same request has said them meanwhile.
+            let receipt = self.store().receipt(conversation, by).await?;
+            let receipt = receipt.ok_or_else(EngineError::running)?;
+            return self.run_again(conversation, receipt, request.model.as_deref()).await;
         }
         drop(events);
         if steer == Steer::Interrupt {
@@ -57,14 +69,6 @@ impl Engine {
         // What ran may be over by now: then nobody else takes them up.
         self.next_run(conversation).await;
         Ok(streamed(receiver))
-    }
-
-    /// Whether the same request's words wait already.
-    async fn waits_already(&self, conversation: ConversationId, request: &RunRequest) -> Result<bool> {
-        let Some(id) = &request.by.request else { return Ok(false) };
-        let runs = self.store().runs(conversation, 2).await?;
-        let queued = runs.iter().filter(|run| run.state == RunState::Queued);
-        Ok(queued.flat_map(|run| &run.words).any(|words| words.request.as_ref() == Some(id)))
     }
 
     /// Asks for a run on what is there, and claims it.
@@ -100,21 +104,15 @@ impl Engine {
             return;
         }
         let step = self.store().step_runs(conversation, vec![RunInput::Claim(self.now())]).await;
-        let Ok(stepped) = step else { return };
-        let mut listeners = self.listeners().remove(&conversation).unwrap_or_default();
-        let events = match listeners.pop() {
+        let started = step.ok().and_then(|stepped| started(&stepped).map(|fence| (stepped, fence)));
+        let Some((stepped, fence)) = started else {
+            drop(claim);
+            return self.tell_gone(conversation).await;
+        };
+        let events = match self.tell_said(conversation, &stepped).await {
             Some(last) => Events::new(last),
             None => Events::none(),
         };
-        let Some(fence) = started(&stepped) else {
-            drop(claim);
-            let error = Some(skipped(&stepped.over));
-            let ended = Ended { outcome: Outcome::Failed, receipt: None, entry: None, error };
-            return events.send(RunEvent::Ended(ended)).await;
-        };
-        for (earlier, receipt) in listeners.into_iter().zip(&stepped.said) {
-            Events::new(earlier).send(RunEvent::Ended(joined(receipt))).await;
-        }
         if let Err((error, claim)) = self.take_up(claim, stepped, fence, events.clone()).await {
             let failed = retake_core::RunEnding::Failed(error.code.to_owned());
             let end = RunInput::End(fence, failed, self.now());
@@ -150,15 +148,51 @@ impl Engine {
         }
     }
 
-    /// Who waited with words that are part of what runs now is told so.
-    pub(super) async fn joined(&self, conversation: ConversationId, receipt: &Receipt) {
-        let first = self.listeners().get_mut(&conversation).and_then(|all| {
-            let any = !all.is_empty();
-            any.then(|| all.remove(0))
+    /// Who waited with words that are said now is told so, but for the last of them, who comes back.
+    async fn tell_said(
+        &self,
+        conversation: ConversationId,
+        stepped: &RunsStepped,
+    ) -> Option<mpsc::Sender<RunEvent>> {
+        let said = stepped.effects.iter().filter_map(|effect| match effect {
+            RunEffect::Say(words) => Some(words.request.as_ref()),
+            _ => None,
         });
-        if let Some(first) = first {
-            Events::new(first).send(RunEvent::Ended(joined(receipt))).await;
+        let mut last: Option<(mpsc::Sender<RunEvent>, &Receipt)> = None;
+        for (request, receipt) in said.zip(&stepped.said) {
+            for listener in self.waiting_with(conversation, request) {
+                if let Some((earlier, receipt)) = last.replace((listener, receipt)) {
+                    Events::new(earlier).send(RunEvent::Ended(joined(receipt))).await;
+                }
+            }
         }
+        last.map(|(last, _)| last)
+    }
+
+    /// Who waited with words that are part of what runs now is told so.
+    pub(super) async fn tell_joined(&self, conversation: ConversationId, stepped: &RunsStepped) {
+        if let (Some(last), Some(receipt)) =
+            (self.tell_said(conversation, stepped).await, stepped.said.last())
+        {
+            Events::new(last).send(RunEvent::Ended(joined(receipt))).await;
+        }
+        self.tell_gone(conversation).await;
+    }
+
+    /// Takes who waits with the words of a request off the list.
+    fn waiting_with(
+        &self,
+        conversation: ConversationId,
+        request: Option<&RequestId>,
+    ) -> Vec<mpsc::Sender<RunEvent>> {
+        let mut all = self.listeners();
+        let Some(listeners) = all.get_mut(&conversation) else { return Vec::new() };
+        let found = listeners.extract_if(.., |(name, _)| Some(&*name) == request);
+        let found = found.map(|(_, listener)| listener).collect();
+        if listeners.is_empty() {
+            all.remove(&conversation);
+        }
+        found
     }
 
     /// The words that wait in a conversation, oldest first.
@@ -171,24 +205,41 @@ impl Engine {
     /// Takes back the words that wait: they come back, to be edited.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
-        self.tell_unqueued(conversation).await;
+        self.tell_gone(conversation).await;
         Ok(stepped.over.into_iter().flat_map(|run| run.words).collect())
     }
 
-    /// Who waited with words hears that they will not be said.
-    pub(crate) async fn tell_unqueued(&self, conversation: ConversationId) {
-        let listeners = self.listeners().remove(&conversation).unwrap_or_default();
-        for listener in listeners {
-            let error = EngineError::new(
-                Kind::Refused,
-                "unqueued",
-                "the words were taken back before their turn came",
-            );
-            let ended =
-                Ended { outcome: Outcome::RolledBack, receipt: None, entry: None, error: Some(error) };
-            Events::new(listener).send(RunEvent::Ended(ended)).await;
+    /// Who waited with words that will not be said hears it.
+    pub(crate) async fn tell_gone(&self, conversation: ConversationId) {
+        if !self.listeners().contains_key(&conversation) {
+            return;
+        }
+        // Where this can't be read, it is looked at again with the next run.
+        let runs = self.store().runs(conversation, RECENT).await.unwrap_or_default();
+        let waits = |words: &Words| {
+            let live = runs.iter().filter(|run| !run.state.is_over()).flat_map(|run| &run.words);
+            live.into_iter().any(|other| other.request == words.request)
+        };
+        for run in runs.iter().filter(|run| run.state.is_over()) {
+            for words in run.words.iter().filter(|words| !waits(words)) {
+                for listener in self.waiting_with(conversation, words.request.as_ref()) {
+                    Events::new(listener).send(RunEvent::Ended(unsaid(run))).await;
+                }
+            }
         }
     }
+}
+
+/// How it ends for who waited with words that were never said.
+fn unsaid(run: &Run) -> Ended {
+    let (outcome, error) = match run.state {
+        RunState::Skipped => (Outcome::Failed, skipped(std::slice::from_ref(run))),
+        _ => {
+            let what = "the words were taken back before their turn came";
+            (Outcome::RolledBack, EngineError::new(Kind::Refused, "unqueued", what))
+        }
+    };
+    Ended { outcome, receipt: None, entry: None, error: Some(error) }
 }
 
 fn joined(receipt: &Receipt) -> Ended {
