@@ -2,11 +2,12 @@
 //!
 //! It refuses what must wait for a run, makes ids and times, and leaves the rest to the store.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
 use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 
 use crate::agent::{AgentConfig, Waits};
@@ -57,6 +58,8 @@ pub struct Engine {
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
     pub(crate) waits: Waits,
     listeners: Mutex<HashMap<ConversationId, Vec<Listener>>>,
+    /// Where somebody has looked for what waits, and whoever has claimed the conversation has not since.
+    sought: Mutex<HashSet<ConversationId>>,
 }
 
 impl Engine {
@@ -75,6 +78,7 @@ impl Engine {
             alone,
             waits: Waits::default(),
             listeners: Mutex::default(),
+            sought: Mutex::default(),
         });
         engine.recover().await?;
         Ok(engine)
@@ -198,6 +202,10 @@ impl Engine {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn sought(&self) -> MutexGuard<'_, HashSet<ConversationId>> {
+        self.sought.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Claims a conversation for a run.
     pub(crate) fn claim(self: &Arc<Self>, conversation: ConversationId) -> Result<Claim> {
         let mut runs = self.runs();
@@ -301,6 +309,13 @@ impl Drop for Claim {
     fn drop(&mut self) {
         self.engine.runs().remove(&self.conversation);
         self.engine.idle.notify_waiters();
+        // Who looked for what waits meanwhile has found it claimed.
+        if self.engine.sought().remove(&self.conversation)
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let (engine, conversation) = (Arc::clone(&self.engine), self.conversation);
+            runtime.spawn(async move { engine.next_run(conversation).await });
+        }
     }
 }
 

@@ -132,13 +132,13 @@ impl Engine {
     }
 
     /// The run that waits.
-    async fn queued(&self, conversation: ConversationId) -> Result<Option<RunNo>> {
+    pub(crate) async fn queued(&self, conversation: ConversationId) -> Result<Option<RunNo>> {
         let runs = self.store().runs(conversation, 2).await?;
         Ok(runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no))
     }
 
     /// The words that waited, where what they stood on is gone, or the run that they waited for.
-    async fn words_back(
+    pub(crate) async fn words_back(
         &self,
         conversation: ConversationId,
         queued: Option<RunNo>,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{
     ConversationId, Fence, NewRun, Part, RequestId, Run, RunEffect, RunInput, RunState, Steer, Words,
+    joined_text,
 };
 use retake_store::{Receipt, RunsStepped};
 use tokio::sync::mpsc;
@@ -71,27 +72,39 @@ impl Engine {
         Ok(streamed(receiver))
     }
 
-    /// Asks for a run on what is there, and claims it.
+    /// Asks for a run on what is there, and claims it. Words that an earlier owner has left waiting are said, and answered with
+    /// the rest; those that answer what is gone come back.
     pub(super) async fn begin_run(
         &self,
         conversation: ConversationId,
         model: Option<String>,
-    ) -> Result<Fence> {
+    ) -> Result<(Fence, Vec<Words>)> {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
-        let (ask, claim) = (RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now()));
-        let stepped = self.store().step_runs(conversation, vec![ask, claim.clone()]).await;
-        let stepped = match stepped.map_err(EngineError::from) {
-            // Words that an earlier owner has left waiting: they are said, and answered with the rest.
-            Err(error) if error.code == "run_waiting" => {
-                self.store().step_runs(conversation, vec![claim]).await?
-            }
-            stepped => stepped?,
-        };
-        started(&stepped).ok_or_else(|| skipped(&stepped.over))
+        let asks = vec![RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now())];
+        let steps = |inputs| self.store().step_runs(conversation, inputs);
+        let (mut stepped, mut unsaid) = (steps(asks.clone()).await.map_err(EngineError::from), Vec::new());
+        if stepped.as_ref().is_err_and(|error| error.code == "run_waiting") {
+            let left = steps(vec![RunInput::Claim(self.now())]).await?;
+            stepped = match started(&left) {
+                Some(_) => {
+                    self.tell_joined(conversation, &left).await;
+                    Ok(left)
+                }
+                None => {
+                    unsaid.extend(left.over.into_iter().flat_map(|run| run.words));
+                    steps(asks).await.map_err(EngineError::from)
+                }
+            };
+        }
+        let stepped = stepped?;
+        let fence = started(&stepped).ok_or_else(|| skipped(&stepped.over))?;
+        Ok((fence, unsaid))
     }
 
     /// The next run, where one waits and none runs.
     pub(crate) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
+        // Before it is claimed: who has claimed it looks again at the end.
+        self.sought().insert(conversation);
         if let Ok(claim) = self.claim(conversation) {
             self.next_claimed(claim).await;
         }
@@ -100,6 +113,7 @@ impl Engine {
     /// The same, of who has claimed the conversation.
     pub(super) async fn next_claimed(self: &Arc<Self>, claim: Claim) {
         let conversation = claim.conversation();
+        self.sought().remove(&conversation);
         if self.is_halted(conversation) {
             return;
         }
@@ -230,6 +244,14 @@ impl Engine {
     }
 }
 
+/// What whoever asks is told of words that nobody waits with any more, and that were not said.
+pub(super) fn told_unsaid(words: &[Words]) -> Option<String> {
+    let texts: Vec<String> = words.iter().map(|words| format!("“{}”", joined_text(&words.parts))).collect();
+    (!texts.is_empty()).then(|| {
+        format!("words that waited were not said, as what they answer is gone: {}", texts.join(", "))
+    })
+}
+
 /// How it ends for who waited with words that were never said.
 fn unsaid(run: &Run) -> Ended {
     let (outcome, error) = match run.state {
@@ -240,6 +262,16 @@ fn unsaid(run: &Run) -> Ended {
         }
     };
     Ended { outcome, receipt: None, entry: None, error: Some(error) }
+}
+
+/// The receipt of the words of this request.
+pub(super) fn said_of(stepped: &RunsStepped, request: &RequestId) -> Option<Receipt> {
+    let said = stepped.effects.iter().filter_map(|effect| match effect {
+        RunEffect::Say(words) => Some(words.request.as_ref()),
+        _ => None,
+    });
+    let mut said = said.zip(&stepped.said);
+    said.find(|(of, _)| *of == Some(request)).map(|(_, receipt)| receipt.clone())
 }
 
 fn joined(receipt: &Receipt) -> Ended {
