@@ -48,8 +48,8 @@ impl AgentRows for SqliteRows {
         effects::within(&self.db, log, from, to, limit)
     }
 
-    fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
-        effects::like(&self.db, root, print)
+    fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>> {
+        effects::like(&self.db, root, print, before)
     }
 
     fn live_runs_of(&self, log: LogNo) -> Result<Runs> {
