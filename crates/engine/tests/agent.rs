@@ -1,6 +1,7 @@
 //! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
 
 mod again;
+mod commits;
 mod hostile;
 mod leave;
 mod ledger;
