@@ -50,8 +50,9 @@ pub struct Engine {
     running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
     /// Some conversation is no longer claimed.
     idle: Notify,
-    /// Where what runs is being ended, and nothing that waits is taken up.
-    halted: Mutex<Vec<ConversationId>>,
+    /// Where what runs is being ended, and nothing that waits is taken up; by which request, where the end of the run may be all
+    /// that it asks for.
+    halted: Mutex<Vec<(ConversationId, Option<By>)>>,
     pub(crate) importing: crate::port::Staging,
     pub(crate) files: Files,
     pub(crate) started: Started,
@@ -219,13 +220,26 @@ impl Engine {
 
     /// Nothing that waits is taken up while this lives.
     pub(crate) fn halting(self: &Arc<Self>, conversation: ConversationId) -> Halting {
-        self.halted().push(conversation);
+        self.halted().push((conversation, None));
         Halting { engine: Arc::clone(self), conversation }
     }
 
     /// Whether nothing that waits is to be taken up now.
     pub(crate) fn is_halted(&self, conversation: ConversationId) -> bool {
-        self.halted().contains(&conversation)
+        self.halted().iter().any(|(halted, _)| *halted == conversation)
+    }
+
+    /// What a run takes back when it is ended is what this request asks for.
+    pub(crate) fn halted_for(&self, conversation: ConversationId, by: By) {
+        let mut halted = self.halted();
+        let last = halted.iter_mut().rfind(|(halted, _)| *halted == conversation);
+        last.into_iter().for_each(|(_, asked)| *asked = Some(by.clone()));
+    }
+
+    /// The request whose work it is to take back what a run has begun with.
+    pub(crate) fn asked_to_halt(&self, conversation: ConversationId) -> Option<By> {
+        let mut halted = self.halted();
+        halted.iter_mut().filter(|(halted, _)| *halted == conversation).find_map(|(_, by)| by.take())
     }
 
     /// Waits until a conversation is not claimed.
@@ -241,7 +255,7 @@ impl Engine {
         }
     }
 
-    fn halted(&self) -> MutexGuard<'_, Vec<ConversationId>> {
+    fn halted(&self) -> MutexGuard<'_, Vec<(ConversationId, Option<By>)>> {
         self.halted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -329,7 +343,7 @@ pub(crate) struct Halting {
 impl Drop for Halting {
     fn drop(&mut self) {
         let mut halted = self.engine.halted();
-        if let Some(at) = halted.iter().position(|of| *of == self.conversation) {
+        if let Some(at) = halted.iter().position(|(of, _)| *of == self.conversation) {
             halted.swap_remove(at);
         }
     }

@@ -56,6 +56,18 @@ impl Engine {
             return self.apply_idle(conversation, apply, wish).await;
         }
         let planned = self.plan(conversation, apply.action.clone()).await?;
+        let all = match apply.action {
+            Action::Undo(count) => count == 1,
+            // Nothing has been said since: the run has begun with it, if it is what it goes back to.
+            Action::Rewind(entry) | Action::Edit(entry) => {
+                let last = self.store().answering(conversation).await?.tip;
+                Some(self.store().meta(conversation, entry).await?.pos) == last
+            }
+            _ => false,
+        };
+        if all {
+            self.halted_for(conversation, apply.by.clone());
+        }
         self.end_run(conversation).await?;
         let head = self.store().summary(conversation).await?.head;
         let back = self.taken_back_since(conversation, before, head).await?;
