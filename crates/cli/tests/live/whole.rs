@@ -129,7 +129,9 @@ fn ten_turns_are_taken_back_to_the_third_with_everything_that_belongs_to_them() 
     assert_eq!(manifest(world.folder()), then);
     assert_eq!((lists(&world), world.texts()), (lists_then.clone(), texts_then));
 
-    world.does(&["undo"]);
+    let back = world.does(&["undo"]);
+    let watch = format!("the job `{}` does not run again", world.waits_for("nothing"));
+    assert!(back.contains(&watch) && back.matches("the job").count() == 1, "{back}");
     assert_eq!((manifest(world.folder()), world.texts()), (now, texts_now));
     let (list, jobs) = lists(&world);
     assert!(list.contains("[>] all of it") && !jobs.contains("running"), "{list} {jobs}");

@@ -36,6 +36,8 @@ pub struct FilesApplied {
     pub effects: Effects,
     /// Words that waited for a run, and come back to whoever asked. Said once, too.
     pub waited: Vec<Words>,
+    /// Commands of background jobs that came back to the conversation, and do not run again. Said once, too.
+    pub ended: Vec<String>,
 }
 
 /// An apply that holds its workspace.
@@ -146,7 +148,15 @@ impl FilesApplied {
     }
 
     fn new(receipt: Receipt, plan: FilePlan, left: Vec<Left>, notes: Vec<Note>) -> Self {
-        Self { receipt, plan, left, notes, effects: Effects::default(), waited: Vec::new() }
+        Self {
+            receipt,
+            plan,
+            left,
+            notes,
+            effects: Effects::default(),
+            waited: Vec::new(),
+            ended: Vec::new(),
+        }
     }
 }
 

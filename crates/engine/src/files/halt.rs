@@ -25,6 +25,7 @@ impl Engine {
     ) -> Result<FilesApplied> {
         let effects = self.effects_of(conversation, &apply.action, &wish).await?;
         let (moves, queued) = (moves(&apply.action), self.queued(conversation).await?);
+        let jobs = if moves { self.jobs_noted(conversation).await? } else { Vec::new() };
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
@@ -39,7 +40,9 @@ impl Engine {
             // What they answer is still there.
             self.next_run(conversation).await;
         }
-        Ok(FilesApplied { effects, waited, ..done? })
+        let done = done?;
+        let ended = if moves { self.ended_since(conversation, &jobs).await? } else { Vec::new() };
+        Ok(FilesApplied { effects, waited, ended, ..done })
     }
 
     /// Ends the run that is at work, and then does what was asked: what the run has stored until its end goes along.

@@ -107,6 +107,7 @@ impl Done {
         self.left.extend(applied.plan.paths.iter().filter_map(why));
         self.left.extend(applied.left.iter().map(left));
         self.notes.extend(applied.notes.iter().map(note));
+        self.notes.extend(applied.ended.iter().map(|job| format!("the job `{job}` does not run again")));
         // Each step goes further back: what the first ones leave is the newest.
         let more = crate::agent::effects(applied.effects);
         self.effects.count += more.count;
