@@ -83,7 +83,7 @@ pub(crate) fn tools(look: &Look, all: &Tools) -> String {
             EffectClass::None => "reads",
             EffectClass::Workspace => "changes files",
             EffectClass::Compensable => "can be taken back",
-            EffectClass::External => "can't be taken back",
+            EffectClass::External => "may reach outside",
         };
         let (may, style) = match tool.ruling {
             Some(Ruling::Allow) => ("allowed", Style::Good),

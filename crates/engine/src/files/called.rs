@@ -51,7 +51,12 @@ fn in_words(tool: &str, arguments: &str) -> String {
 
 /// The same, with the sign of a shell before a command.
 pub(super) fn ran(tool: &str, arguments: &str) -> String {
-    let command = command(arguments).map(|command| format!("$ {command}"));
+    let asks = |json: &serde_json::Value| json.get("network").and_then(serde_json::Value::as_bool);
+    let with = match serde_json::from_str(arguments).ok().as_ref().and_then(asks) {
+        Some(true) => "with network: ",
+        _ => "",
+    };
+    let command = command(arguments).map(|command| format!("{with}$ {command}"));
     shorten(&command.unwrap_or_else(|| as_it_is(tool, arguments)), LINE)
 }
 
@@ -83,6 +88,8 @@ mod tests {
     #[test]
     fn a_command_has_its_sign() {
         assert_eq!(ran("shell", r#"{"command":"git push"}"#), "$ git push");
+        let asking = r#"{"command":"git push","network":true}"#;
+        assert_eq!(ran("shell", asking), "with network: $ git push");
         assert_eq!(ran("mcp__mail__send", r#"{"to":"ann"}"#), r#"mcp__mail__send {"to":"ann"}"#);
     }
 

@@ -207,9 +207,9 @@ pub(super) static KEYS: &[Key] = &[
     ),
     key(
         "permissions.network",
-        Takes::Flag,
-        Value::Flag(true),
-        "Whether commands in the sandbox reach the network.",
+        Takes::Word(&["ask", "on", "off"]),
+        Value::Text("ask"),
+        "Which commands in the sandbox reach the network: \"ask\" (those whose call asks for it, which then counts as reaching\noutside), \"on\" (all, which then all count so), or \"off\" (none). true and false are read as on and off.",
     ),
     key(
         "agent.steering",

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use retake_core::{EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch};
 use retake_engine::store::{Action, Apply};
-use retake_engine::tools::{Call, Output, Tool};
+use retake_engine::tools::{Call, Output, Sandbox, Sandboxed, ShellConfig, Tool};
 use retake_engine::{
     Decision, Effects, Engine, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest, Scope, Start,
 };
@@ -121,6 +121,36 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
         })
         .await;
     assert_eq!(again, [Some(effects.calls[1].began)], "{told:?}");
+}
+
+#[tokio::test]
+async fn a_command_whose_network_is_closed_is_not_told_and_not_asked_about_again() {
+    let sandbox = Sandbox { write: Vec::new(), hide: Vec::new() };
+    if sandbox.available(&[]) != Sandboxed::Full {
+        return;
+    }
+    let shell = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
+    let desk = Desk::with(Mode::AllowAll, shell).await;
+    let both = || {
+        let (plain, asking) = (json!({"command": "touch a"}), json!({"command": "touch b", "network": true}));
+        vec![calls(&[("shell", plain), ("shell", asking)]), words("done")]
+    };
+    let (_, told) = desk.turn("work", both()).await;
+    assert_eq!(told[0], "$ touch a (workspace)");
+    assert!(told.contains(&"with network: $ touch b (external)".to_owned()), "{told:?}");
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    assert_eq!(lines(&desk.leaves(&desk.engine, back).await), ["with network: $ touch b"]);
+    desk.rewind("t1").await;
+    assert_eq!((desk.read("a"), desk.read("b")), (None, None));
+    both().into_iter().for_each(|answer| desk.script.then(answer));
+    let events = desk.say("again").await;
+    let mut asked = Vec::new();
+    let decide = &mut |asks: &retake_engine::Asks| {
+        asked.push((asks.call.line.clone(), asks.again.is_some()));
+        Some(Decision::Once)
+    };
+    desk.follow(events, decide).await;
+    assert_eq!(asked, [("with network: $ touch b".to_owned(), true)]);
 }
 
 #[tokio::test]
