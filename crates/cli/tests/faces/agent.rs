@@ -32,7 +32,7 @@ fn edit() -> CallShown {
 }
 
 fn push() -> CallShown {
-    call("e-2", "shell", "$ git push origin \x1b[2Jmain", EffectClass::External)
+    call("e-2", "shell", "with network: $ git push origin \x1b[2Jmain", EffectClass::External)
 }
 
 fn asks(call: CallShown, why: &str, again_ms: Option<i64>, offers: Vec<Rule>) -> RunEvent {
@@ -94,6 +94,7 @@ fn work() -> Vec<RunEvent> {
         printed("s-1", &many),
         RunEvent::Notice { text: "a process lives on \x1b[2J".to_owned() },
         called("s-1", true, "a lot\nexit code 2", 3),
+        RunEvent::Calling(call("d-1", "shell", "$ rm -r target", EffectClass::Workspace)),
         called("d-1", true, "not run: the rule `deny shell(rm)` forbids it", 0),
     ]
 }

@@ -19,6 +19,9 @@ use crate::error::{EngineError, Result};
 /// More of a result is not stored, whatever a tool says.
 const RESULT_MAX: usize = 256 << 10;
 
+/// Why a call is not run that a person would have to allow.
+const UNATTENDED: &str = "it needs leave, and nobody is there to be asked";
+
 /// A call that an answer asks for, looked at.
 #[derive(Clone)]
 pub(super) struct Ready {
@@ -34,6 +37,8 @@ pub(super) struct Ready {
     tool: Option<Arc<dyn Tool>>,
     intent: Intent,
     settled: Settled,
+    /// A person has seen what it is.
+    told: bool,
     /// The same was done, and taken back from the conversation only.
     again: Option<Effect>,
 }
@@ -87,6 +92,7 @@ impl Driver {
                 tool,
                 intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
                 settled: unlooked,
+                told: false,
                 again: None,
             };
             self.calls.insert(key, ready);
@@ -151,9 +157,10 @@ impl Driver {
     pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
         let ready = self.calls.get_mut(&key)?;
         if self.events.is_alone() {
-            ready.settled.why = "nobody is there to say whether it may run".to_owned();
-            return Some(TurnInput::Denied(key));
+            let hint = "leave it, and say at the end what it is needed for";
+            return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
         }
+        ready.told = true;
         let asks = Asks {
             id: key.clone(),
             call: ready.shown(),
@@ -170,15 +177,9 @@ impl Driver {
     pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
         let remembered = match decision {
             Decision::Once => return TurnInput::Allowed(key),
-            Decision::Deny(words) => {
-                if let Some(ready) = self.calls.get_mut(&key) {
-                    ready.settled.why = match words {
-                        Some(words) => format!("the person said no: {words}"),
-                        None => "the person said no".to_owned(),
-                    };
-                }
-                return TurnInput::Denied(key);
-            }
+            Decision::Deny(None) => return self.denied(key, "the person said no".to_owned()),
+            Decision::Deny(Some(words)) => return self.denied(key, format!("the person said no: {words}")),
+            Decision::Unattended(allows) => return self.denied(key, format!("{UNATTENDED}; {allows}")),
             Decision::InConversation(rule) => self.remember(rule).await,
             Decision::Always(rule) => self.engine.remember_always(&rule).map(|()| rule),
         };
@@ -190,6 +191,13 @@ impl Driver {
             }
         }
         TurnInput::Allowed(key)
+    }
+
+    fn denied(&mut self, key: String, why: String) -> TurnInput {
+        if let Some(ready) = self.calls.get_mut(&key) {
+            ready.settled.why = why;
+        }
+        TurnInput::Denied(key)
     }
 
     /// Keeps a rule for this conversation.
@@ -209,6 +217,9 @@ impl Driver {
             _ => ready.settled.why.clone(),
         };
         let output = Output::failed(format!("not run: {why}"));
+        if !ready.told {
+            self.events.send(RunEvent::Calling(ready.shown())).await;
+        }
         let stage = self.stage(ready);
         match stage.store(ready, None, output, Begun::Never).await {
             Ok(()) => TurnInput::Ended(key),

@@ -79,6 +79,34 @@ async fn where_nobody_listens_nothing_is_allowed() {
     }
     assert_eq!(desk.read("a.txt"), None);
     assert_eq!(desk.shows().await.last().map(String::as_str), Some("then not"));
+    let told = format!("{:?}", desk.script.asked().messages.last());
+    assert!(told.contains("not run: it needs leave, and nobody is there to be asked; "), "{told}");
+}
+
+#[tokio::test]
+async fn where_a_face_can_not_ask_the_model_is_told_what_would_allow_it() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.script.then(write("x\n"));
+    desk.script.then(words("then not"));
+    let events = desk.say("write").await;
+    let (_, told) =
+        desk.follow(events, &mut |_| Some(Decision::Unattended("--allow write allows it".into()))).await;
+    let why = "it needs leave, and nobody is there to be asked; --allow write allows it";
+    assert_eq!(told[1], format!("→ failed: not run: {why} [0]"));
+}
+
+#[tokio::test]
+async fn what_a_rule_forbids_is_shown_before_its_refusal() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let rule: Rule = "deny write(*.txt)".parse().expect("a rule");
+    let change = retake_engine::PermissionChange { add: vec![rule], ..Default::default() };
+    desk.engine.set_permission(desk.id, change).await.expect("set");
+    let (_, told) = desk.turn("write", vec![write("x\n"), words("then not")]).await;
+    assert!(told[0].starts_with("write a.txt") && told[0].ends_with("(workspace)"), "{told:?}");
+    assert!(told[1].starts_with("→ failed: not run: the rule `deny write(*.txt)`"), "{told:?}");
+    let unknown = vec![calls(&[("fly", json!({"to": "mars"}))]), words("then not")];
+    let (_, told) = desk.turn("fly", unknown).await;
+    assert!(told[0].starts_with(r#"fly {"to":"mars"}"#), "{told:?}");
 }
 
 #[tokio::test]
