@@ -90,6 +90,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         steer: settings.steering,
         roots: settings.roots.clone(),
         limit: STEPS,
+        server_wait: settings.server_wait,
         settings: Some(request.config_file.clone()),
     }
 }

@@ -15,6 +15,7 @@ mod queue;
 mod recover;
 mod reword;
 mod scene;
+mod servers;
 
 use std::sync::Arc;
 
@@ -229,7 +230,20 @@ impl Engine {
         let engine = Arc::clone(self);
         tokio::spawn(async move {
             let conversation = claim.conversation();
-            match engine.scene(conversation).await {
+            events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice))).await;
+            for notice in std::mem::take(&mut ground.notices) {
+                events.send(RunEvent::Notice(notice)).await;
+            }
+            let stopped = async {
+                claim.stopped().await;
+                // Heard once only: what comes next is to hear of it, too.
+                engine.cancel(conversation);
+            };
+            let scene = async {
+                engine.await_servers(conversation, &events, stopped).await?;
+                engine.scene(conversation).await
+            };
+            match scene.await {
                 Ok(mut scene) => {
                     std::mem::take(&mut ground.permit).lay_over(&mut scene.permission);
                     Driver::new(engine, claim, choice, ground, fence, scene, events).run().await;

@@ -56,6 +56,8 @@ pub struct Settings {
     pub network: Network,
     /// Folders that the agent may work in besides the conversation's own, absolute.
     pub roots: Vec<PathBuf>,
+    /// How long a turn waits for MCP servers that are starting.
+    pub server_wait: Duration,
     /// What becomes of words that are said while a run goes on.
     pub steering: Steer,
 }

@@ -6,6 +6,7 @@ mod leave;
 mod ledger;
 mod opening;
 mod queue;
+mod servers;
 mod work;
 
 use std::collections::VecDeque;
@@ -276,6 +277,7 @@ async fn engine_with(
         steer: Steer::Queue,
         roots: Vec::new(),
         limit: 50,
+        server_wait: Duration::from_millis(1_500),
         settings: None,
     };
     let parts = Parts {

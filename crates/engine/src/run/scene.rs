@@ -6,6 +6,7 @@ use std::sync::Arc;
 use retake_core::{ConversationId, Permission, Rule, Ruling};
 use retake_tools::{Tool, Toolbox};
 
+use super::Events;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::prompt::{About, system_prompt};
@@ -58,7 +59,7 @@ impl Engine {
         Ok(Scene {
             system: system_prompt(own, about.as_ref()),
             roots: folder.iter().chain(roots).cloned().collect(),
-            tools: self.tools_of(conversation).await?,
+            tools: self.tools_now(conversation).await?,
             permission: with_spool(self.permission(conversation).await?, &config.spool),
             spool: config.spool.clone(),
             limit: config.limit,
@@ -67,6 +68,12 @@ impl Engine {
 
     /// The tools of a conversation, those of MCP servers among them: without a folder none that need one.
     pub async fn tools_of(&self, conversation: ConversationId) -> Result<Toolbox> {
+        self.await_servers(conversation, &Events::none(), std::future::pending()).await?;
+        self.tools_now(conversation).await
+    }
+
+    /// The same, without those of servers that are still starting.
+    async fn tools_now(&self, conversation: ConversationId) -> Result<Toolbox> {
         let Some(config) = &self.parts().agent else { return Ok(Toolbox::default()) };
         let Some(folder) = self.store().summary(conversation).await?.folder else {
             let mut tools = Toolbox::default();

@@ -224,6 +224,12 @@ pub(super) static KEYS: &[Key] = &[
         "Folders that the agent may work in besides the conversation's own: [\"/home/me/notes\"].",
     ),
     key(
+        "mcp.wait_s",
+        Takes::Whole(0, 600),
+        Value::Whole(10),
+        "Seconds that a turn waits for MCP servers that are starting. One that takes longer goes on, and a later turn has its\ntools.",
+    ),
+    key(
         "endpoint.*.base_url",
         Takes::Url,
         Value::None,

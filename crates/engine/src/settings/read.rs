@@ -260,6 +260,7 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
             _ => Network::Ask,
         },
         roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),
+        server_wait: seconds(&["mcp", "wait_s"]),
         steering: Steer::from_name(&values.text_or_default(&["agent", "steering"])).unwrap_or_default(),
     })
 }
