@@ -242,6 +242,10 @@ impl Driver {
 
     /// What a call works with.
     fn stage(&self, ready: &Ready) -> Backstage {
+        let reads = ready.intent.touches.iter().filter_map(|touch| match touch {
+            Touch::Read(path) => Some(path.clone()),
+            _ => None,
+        });
         Backstage {
             engine: Arc::clone(&self.engine),
             conversation: self.claim.conversation(),
@@ -251,6 +255,8 @@ impl Driver {
             fence: self.fence,
             answering: self.answering(),
             roots: self.scene.roots.clone(),
+            permission: Arc::new(self.scene.permission.clone()),
+            reads: reads.collect(),
             spool: self.scene.spool.clone(),
         }
     }

@@ -1,6 +1,6 @@
 //! Leave: who is asked before a call, and what an answer does.
 
-use retake_core::{Mode, Rule, Ruling};
+use retake_core::{Mode, Part, Rule, Ruling};
 use retake_engine::{Decision, Outcome, RunEvent};
 use serde_json::json;
 
@@ -95,12 +95,70 @@ async fn where_a_face_can_not_ask_the_model_is_told_what_would_allow_it() {
     assert_eq!(told[1], format!("→ failed: not run: {why} [0]"));
 }
 
+impl Desk {
+    /// What calls of a turn answer the model, asking for leave or not.
+    async fn answers(&self, of: &[(&str, serde_json::Value)]) -> Vec<String> {
+        self.script.then(calls(of));
+        self.script.then(words("so"));
+        let events = self.say("look").await;
+        self.follow(events, &mut |_| Some(Decision::Once)).await;
+        let told = self.script.asked().messages.pop().map(|message| message.parts).unwrap_or_default();
+        let text = |part| match part {
+            Part::ToolResult { content, .. } => Some(content),
+            _ => None,
+        };
+        told.into_iter().filter_map(text).collect()
+    }
+
+    async fn rules(&self, rules: &[&str]) {
+        let add = rules.iter().map(|rule| rule.parse().expect("a rule")).collect();
+        let change = retake_engine::PermissionChange { add, ..Default::default() };
+        self.engine.set_permission(self.id, change).await.expect("set");
+    }
+}
+
+#[tokio::test]
+async fn what_a_rule_keeps_from_reading_is_left_out_of_what_is_found() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    std::fs::create_dir_all(desk.path("own/deep")).expect("made");
+    for name in [".env", "a.txt", "own/deep/b.txt"] {
+        desk.write(name, "needle\n");
+    }
+    let all = [
+        ("grep", json!({"pattern": "needle"})),
+        ("glob", json!({"pattern": "*"})),
+        ("list", json!({"depth": 9})),
+    ];
+    let free = desk.answers(&all).await;
+    assert!(free.iter().all(|told| told.contains(".env") && told.contains("b.txt")), "{free:?}");
+    desk.rules(&["deny *(**/.env)", "ask *(own/**)"]).await;
+    let kept = desk.answers(&all).await;
+    let is_kept = |told: &String| {
+        !told.contains(".env")
+            && !told.contains("b.txt")
+            && told.contains("a.txt")
+            && told.contains("[2 files or folders left out by a rule of the person.]")
+    };
+    assert!(kept.iter().all(is_kept), "{kept:?}");
+    let asked = desk.answers(&[("grep", json!({"pattern": "needle", "path": "own"}))]).await;
+    assert!(asked[0].contains("b.txt"), "a person has agreed to the whole: {asked:?}");
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_not_searched_either() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.write("key", "needle\n");
+    desk.rules(&["deny read(key)"]).await;
+    let calls = [("grep", json!({"pattern": "n", "path": "key"})), ("list", json!({}))];
+    let told = desk.answers(&calls).await;
+    assert!(told[0].contains("1 file or folder left out") && !told[0].contains("needle"), "{told:?}");
+    assert!(told[1].contains("key"), "its name is another matter: {told:?}");
+}
+
 #[tokio::test]
 async fn what_a_rule_forbids_is_shown_before_its_refusal() {
     let desk = Desk::new(Mode::AllowAll).await;
-    let rule: Rule = "deny write(*.txt)".parse().expect("a rule");
-    let change = retake_engine::PermissionChange { add: vec![rule], ..Default::default() };
-    desk.engine.set_permission(desk.id, change).await.expect("set");
+    desk.rules(&["deny write(*.txt)"]).await;
     let (_, told) = desk.turn("write", vec![write("x\n"), words("then not")]).await;
     assert!(told[0].starts_with("write a.txt") && told[0].ends_with("(workspace)"), "{told:?}");
     assert!(told[1].starts_with("→ failed: not run: the rule `deny write(*.txt)`"), "{told:?}");
