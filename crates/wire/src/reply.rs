@@ -12,8 +12,8 @@ use crate::mcp::{McpServers, McpTools};
 use crate::search::Hits;
 
 pub use agent::{
-    Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState, Tool, Tools,
-    Waiting, Words,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Tool, Tools, Waiting, Words,
 };
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,

@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
-    Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState, Tool, Tools,
-    Waiting, Words,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Tool, Tools, Waiting, Words,
 };
 use retake_wire::{
     Asks, CallEnded, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question, Reply, Request, Rule,
@@ -329,6 +329,7 @@ pub(super) fn reply(request: &Request) -> Reply {
                 Settled { rule: rule(Ruling::Allow, "shell", Some("git push")), for_good: false },
                 Settled { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
             ],
+            commands: Commands::Asking,
         }),
         Request::Waiting(_) | Request::Unqueue(_) => {
             let words = |text: &str| Words {
