@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Permission, Pos, Role, Rule, RunEnding,
-    RunInput, Seen, Steer, Step,
+    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Pos, Role, Rule, RunEnding, RunInput, Seen,
+    Steer, Step,
 };
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
 use tokio::sync::mpsc;
@@ -56,14 +56,6 @@ pub struct Permit {
     pub mode: Option<Mode>,
     /// With these rules, too.
     pub rules: Vec<Rule>,
-}
-
-impl Permit {
-    /// Lays this over what is settled.
-    fn lay_over(self, settled: &mut Permission) {
-        settled.mode = self.mode.unwrap_or(settled.mode);
-        settled.rules.extend(self.rules);
-    }
 }
 
 /// A run to be started.
@@ -233,9 +225,8 @@ impl Engine {
         let engine = Arc::clone(self);
         tokio::spawn(async move {
             let conversation = claim.conversation();
-            match engine.scene(conversation).await {
-                Ok(mut scene) => {
-                    std::mem::take(&mut ground.permit).lay_over(&mut scene.permission);
+            match engine.scene(conversation, std::mem::take(&mut ground.permit)).await {
+                Ok(scene) => {
                     Driver::new(engine, claim, choice, ground, fence, scene, events).run().await;
                 }
                 Err(error) => {

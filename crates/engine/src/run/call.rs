@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Rule, Ruling, Settled, Source,
-    ToolOutcome, Touch, TurnInput, shorten,
+    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling,
+    Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
 use retake_store::{By, SayRequest};
 use retake_tools::{Call, Output, Tool};
@@ -134,12 +134,17 @@ impl Driver {
                 if matches!(intent.class, EffectClass::External | EffectClass::Compensable) {
                     ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
                 }
-                let settled = self.scene.permission.settle(&ready.name, &intent, &self.scene.roots);
+                let settled = self.permission().await?.settle(&ready.name, &intent, &self.scene.roots);
                 ready.settled = asked_again(settled, ready.again.as_ref());
                 ready.intent = intent;
             }
         }
         Ok(())
+    }
+
+    /// What the run may do now.
+    async fn permission(&self) -> Result<Permission> {
+        Ok(self.scene.permission(self.engine.permission(self.claim.conversation()).await?))
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -149,17 +154,19 @@ impl Driver {
 
     /// Asks a person whether a call may run.
     pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
-        let ready = self.calls.get_mut(&key)?;
         if self.events.is_alone() {
-            ready.settled.why = "nobody is there to say whether it may run".to_owned();
+            self.calls.get_mut(&key)?.settled.why = "nobody is there to say whether it may run".to_owned();
             return Some(TurnInput::Denied(key));
         }
+        // Without rules to offer it can be asked all the same.
+        let permission = self.permission().await.unwrap_or_default();
+        let ready = self.calls.get(&key)?;
         let asks = Asks {
             id: key.clone(),
             call: ready.shown(),
             why: ready.settled.why.clone(),
             again: ready.again.as_ref().map(|effect| effect.began),
-            offers: self.scene.permission.offers(&ready.name, &ready.intent, &self.scene.roots),
+            offers: permission.offers(&ready.name, &ready.intent, &self.scene.roots),
         };
         self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
         self.events.send(RunEvent::Asks(asks)).await;
@@ -180,25 +187,21 @@ impl Driver {
                 return TurnInput::Denied(key);
             }
             Decision::InConversation(rule) => self.remember(rule).await,
-            Decision::Always(rule) => self.engine.remember_always(&rule).map(|()| rule),
+            Decision::Always(rule) => self.engine.remember_always(&rule),
         };
-        match remembered {
-            Ok(rule) => self.scene.permission.rules.push(rule),
-            Err(error) => {
-                let text = format!("it runs this once; the rule is not kept: {error}");
-                self.events.send(RunEvent::Notice(text)).await;
-            }
+        if let Err(error) = remembered {
+            let text = format!("it runs this once; the rule is not kept: {error}");
+            self.events.send(RunEvent::Notice(text)).await;
         }
         TurnInput::Allowed(key)
     }
 
     /// Keeps a rule for this conversation.
-    async fn remember(&self, rule: Rule) -> Result<Rule> {
+    async fn remember(&self, rule: Rule) -> Result<()> {
         let conversation = self.claim.conversation();
         let mut own = self.engine.own_permission(conversation).await?;
-        own.rules.push(rule.clone());
-        self.engine.store().set_permission(conversation, own).await?;
-        Ok(rule)
+        own.rules.push(rule);
+        Ok(self.engine.store().set_permission(conversation, own).await?)
     }
 
     /// Stores that a call was not run, and why.
