@@ -99,6 +99,7 @@ macro_rules! conformance {
             every_commit_has_a_revision_and_is_told_in_order
             who_follows_all_hears_of_each_and_is_told_what_was_missed
             a_call_of_a_run_that_is_over_is_not_begun
+            the_ledger_of_what_is_erased_names_nothing
             a_full_export_brings_ledger_runs_and_permissions_along
         );
     };

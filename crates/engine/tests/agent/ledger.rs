@@ -124,6 +124,16 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
 }
 
 #[tokio::test]
+async fn an_erased_call_is_still_told_without_its_words() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.turn("write to ann", vec![mail("ann"), words("sent")]).await;
+    let asks = desk.entry_with("calls mail").await;
+    desk.erase(vec![asks], None).await;
+    let effects = desk.leaves(&desk.engine, Action::Rewind(desk.turn_of("t1").await)).await;
+    assert_eq!((lines(&effects), effects.calls[0].tool.as_str()), (vec!["a call that was erased"], ""));
+}
+
+#[tokio::test]
 async fn many_calls_are_counted_and_the_last_ones_told() {
     let desk = Desk::new(Mode::AllowAll).await;
     let names: Vec<String> = (0..14).map(|number| format!("a{number}")).collect();

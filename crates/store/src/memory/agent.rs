@@ -38,6 +38,7 @@ impl Agent {
         for at in effects {
             if let Some(effect) = self.effects.get_mut(&at) {
                 effect.print = [0; 16];
+                effect.tool.clear();
             }
         }
     }

@@ -113,11 +113,11 @@ pub(super) fn like(db: &Connection, root: LogNo, print: Fingerprint) -> Result<V
     all(db, LIKE, params![root.0, print], name, read)
 }
 
-/// Overwrites the digests of the calls that an entry asks for.
+/// Overwrites what the ledger has of the calls that an entry asks for: their tools, and the digests of their arguments.
 pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
     let sql = (
-        "erase an effect's digest",
-        "UPDATE effect SET print = ?3
+        "erase an effect",
+        "UPDATE effect SET print = ?3, tool = ''
          WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq = ?2",
     );
     run(db, sql, params![key.log.0, int(key.seq), ERASED]).map(drop)
