@@ -8,7 +8,8 @@ use retake_core::{EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason,
 use retake_engine::store::{Action, Apply};
 use retake_engine::tools::{Call, Output, Tool};
 use retake_engine::{
-    Decision, Effects, Engine, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest, Scope, Start,
+    Decision, Effects, Engine, ExportFormat, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest,
+    Scope, Start,
 };
 use serde_json::{Value, json};
 
@@ -121,6 +122,34 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
         })
         .await;
     assert_eq!(again, [Some(effects.calls[1].began)], "{told:?}");
+}
+
+#[tokio::test]
+async fn what_was_done_is_told_and_known_again_in_another_data_folder() {
+    let (desk, mut other) = (Desk::new(Mode::AllowAll).await, Desk::new(Mode::AllowAll).await);
+    desk.turn("write to ann", vec![mail("ann"), words("sent")]).await;
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    let effects = desk.leaves(&desk.engine, back.clone()).await;
+    let piece = desk.engine.export(desk.id, ExportFormat::Full, None).await.expect("exported");
+    let lines: Vec<String> = piece.text.lines().map(str::to_owned).collect();
+    assert_eq!(piece.cursor, None, "it is all of it");
+    let import = other.engine.import_start(None, None, None).conversation;
+    other.engine.import_lines(import, 0, &lines).expect("taken");
+    other.id = other.engine.import_end(import).await.expect("imported").conversation;
+    assert_eq!(other.leaves(&other.engine, back.clone()).await, effects);
+    assert_eq!(effects.count, 1);
+    other.does(back, Seen::Anything, FilesWish::default()).await.expect("rewound");
+    other.script.then(mail("ann"));
+    other.script.then(words("then not"));
+    let mut again = Vec::new();
+    let events = other.say("write to ann").await;
+    let (_, told) = other
+        .follow(events, &mut |asks| {
+            again.push(asks.again);
+            Some(Decision::Deny(None))
+        })
+        .await;
+    assert_eq!(again, [Some(effects.calls[0].began)], "{told:?}");
 }
 
 #[tokio::test]
