@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Rule, Ruling, Settled, Source,
-    ToolOutcome, Touch, TurnInput, shorten,
+    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling,
+    Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
 use retake_store::{By, SayRequest};
 use retake_tools::{Call, Output, Tool};
@@ -37,6 +37,8 @@ pub(super) struct Ready {
     tool: Option<Arc<dyn Tool>>,
     intent: Intent,
     settled: Settled,
+    /// What may be done, as it was when that was settled.
+    permission: Arc<Permission>,
     /// A person has seen what it is.
     told: bool,
     /// The same was done, and taken back from the conversation only.
@@ -92,6 +94,7 @@ impl Driver {
                 tool,
                 intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
                 settled: unlooked,
+                permission: Arc::default(),
                 told: false,
                 again: None,
             };
@@ -140,12 +143,19 @@ impl Driver {
                 if matches!(intent.class, EffectClass::External | EffectClass::Compensable) {
                     ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
                 }
-                let settled = self.scene.permission.settle(&ready.name, &intent, &self.scene.roots);
+                let permission = self.permission().await?;
+                let settled = permission.settle(&ready.name, &intent, &self.scene.roots);
+                ready.permission = Arc::new(permission);
                 ready.settled = asked_again(settled, ready.again.as_ref());
                 ready.intent = intent;
             }
         }
         Ok(())
+    }
+
+    /// What the run may do now.
+    async fn permission(&self) -> Result<Permission> {
+        Ok(self.scene.permission(self.engine.permission(self.claim.conversation()).await?))
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -155,18 +165,20 @@ impl Driver {
 
     /// Asks a person whether a call may run.
     pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
-        let ready = self.calls.get_mut(&key)?;
         if self.events.is_alone() {
             let hint = "leave it, and say at the end what it is needed for";
             return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
         }
+        // Without rules to offer it can be asked all the same.
+        let permission = self.permission().await.unwrap_or_default();
+        let ready = self.calls.get_mut(&key)?;
         ready.told = true;
         let asks = Asks {
             id: key.clone(),
             call: ready.shown(),
             why: ready.settled.why.clone(),
             again: ready.again.as_ref().map(|effect| effect.began),
-            offers: self.scene.permission.offers(&ready.name, &ready.intent, &self.scene.roots),
+            offers: permission.offers(&ready.name, &ready.intent, &self.scene.roots),
         };
         self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
         self.events.send(RunEvent::Asks(asks)).await;
@@ -181,14 +193,11 @@ impl Driver {
             Decision::Deny(Some(words)) => return self.denied(key, format!("the person said no: {words}")),
             Decision::Unattended(allows) => return self.denied(key, format!("{UNATTENDED}; {allows}")),
             Decision::InConversation(rule) => self.remember(rule).await,
-            Decision::Always(rule) => self.engine.remember_always(&rule).map(|()| rule),
+            Decision::Always(rule) => self.engine.remember_always(&rule),
         };
-        match remembered {
-            Ok(rule) => self.scene.permission.rules.push(rule),
-            Err(error) => {
-                let text = format!("it runs this once; the rule is not kept: {error}");
-                self.events.send(RunEvent::Notice(text)).await;
-            }
+        if let Err(error) = remembered {
+            let text = format!("it runs this once; the rule is not kept: {error}");
+            self.events.send(RunEvent::Notice(text)).await;
         }
         TurnInput::Allowed(key)
     }
@@ -201,12 +210,11 @@ impl Driver {
     }
 
     /// Keeps a rule for this conversation.
-    async fn remember(&self, rule: Rule) -> Result<Rule> {
+    async fn remember(&self, rule: Rule) -> Result<()> {
         let conversation = self.claim.conversation();
         let mut own = self.engine.own_permission(conversation).await?;
-        own.rules.push(rule.clone());
-        self.engine.store().set_permission(conversation, own).await?;
-        Ok(rule)
+        own.rules.push(rule);
+        Ok(self.engine.store().set_permission(conversation, own).await?)
     }
 
     /// Stores that a call was not run, and why.
@@ -255,7 +263,7 @@ impl Driver {
             fence: self.fence,
             answering: self.answering(),
             roots: self.scene.roots.clone(),
-            permission: Arc::new(self.scene.permission.clone()),
+            permission: Arc::clone(&ready.permission),
             reads: reads.collect(),
             spool: self.scene.spool.clone(),
         }
@@ -268,7 +276,7 @@ impl Backstage {
         let Some(tool) = ready.tool.clone() else { return Ok(()) };
         let changes = ready.intent.class != EffectClass::None;
         if changes {
-            self.engine.store().begin_effect(self.effect(&ready)).await?;
+            self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
         }
         let begun = if changes { Begun::InLedger } else { Begun::Never };
         let around = match changes && tool.may_write() && !self.roots.is_empty() {

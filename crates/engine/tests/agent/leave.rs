@@ -1,7 +1,7 @@
 //! Leave: who is asked before a call, and what an answer does.
 
 use retake_core::{Mode, Part, Rule, Ruling};
-use retake_engine::{Decision, Outcome, RunEvent};
+use retake_engine::{Decision, Outcome, PermissionChange, Permit, RunEvent, RunRequest, Start};
 use serde_json::json;
 
 use super::{Desk, calls, words};
@@ -184,4 +184,36 @@ async fn a_stop_while_it_is_asked_ends_the_turn_and_an_answer_comes_too_late() {
     assert_eq!(late.code, "not_asked");
     assert_eq!(desk.read("a.txt"), None);
     assert_eq!(desk.shows().await, ["write", "calls write", "failed"]);
+}
+
+/// Rules and a mode that are settled while a run is at work hold from its next call on, also over what it alone was permitted.
+#[tokio::test]
+async fn what_is_settled_meanwhile_holds_from_the_next_call_on() {
+    let rule = |ruling| Rule { ruling, tool: "write".into(), what: None };
+    let add = |ruling| PermissionChange { add: vec![rule(ruling)], ..PermissionChange::default() };
+    let plan = PermissionChange { mode: Some(Mode::Plan), ..PermissionChange::default() };
+    for (permitted, change, last) in [
+        (None, add(Ruling::Allow), "ok"),
+        (None, add(Ruling::Deny), "failed"),
+        (None, plan.clone(), "failed"),
+        (Some(Mode::Ask), plan, "failed"),
+    ] {
+        let desk = Desk::new(Mode::Ask).await;
+        for answer in [write("1\n"), write("2\n"), words("done")] {
+            desk.script.then(answer);
+        }
+        let permit = Permit { mode: permitted, rules: Vec::new() };
+        let request = RunRequest { permit, ..desk.request(Start::Say(vec![Part::text("write")], None)) };
+        let mut events = desk.engine.run(desk.id, request).await.expect("started");
+        let asks = loop {
+            if let RunEvent::Asks(asks) = events.next().await.expect("goes on") {
+                break asks;
+            }
+        };
+        desk.engine.set_permission(desk.id, change.clone()).await.expect("settled");
+        desk.engine.decide(desk.id, &asks.id, Decision::Once).expect("asked");
+        let (ended, told) = desk.follow(events, &mut |_| None).await;
+        assert_eq!(ended.outcome, Outcome::Succeeded, "{change:?}: {told:?}");
+        assert_eq!(desk.shows().await[2..], ["ok", "calls write", last, "done"], "{change:?}");
+    }
 }
