@@ -72,33 +72,71 @@ impl Engine {
         Ok(streamed(receiver))
     }
 
+    /// Takes a step by which words that wait may be said. Their turn is opened before, as any other is; what to tell their
+    /// author comes back.
+    pub(super) async fn take_words(
+        &self,
+        conversation: ConversationId,
+        step: RunInput,
+    ) -> Result<(RunsStepped, Vec<String>)> {
+        loop {
+            let runs = self.store().runs(conversation, 2).await?;
+            let joins = matches!(step, RunInput::Join(..));
+            let taken = |run: &&Run| run.state == RunState::Queued && (!joins || run.steer == Steer::Join);
+            let waiting = runs.iter().find(taken).map(|run| run.words.clone()).unwrap_or_default();
+            let (mut steps, mut notices) = (vec![step.clone()], Vec::new());
+            if !waiting.is_empty() {
+                // A folder that can't be looked at keeps nobody from being heard.
+                notices = self.open_turn(conversation).await.unwrap_or_else(|error| vec![error.to_string()]);
+                let mut ready = waiting.clone();
+                for words in &mut ready {
+                    match self.with_mentions(conversation, words.parts.clone()).await {
+                        Ok((parts, found)) => {
+                            words.parts = parts;
+                            notices.extend(found);
+                        }
+                        Err(error) => notices.push(error.to_string()),
+                    }
+                }
+                steps.insert(0, RunInput::Ready(waiting, ready, self.now()));
+            }
+            match self.store().step_runs(conversation, steps).await.map_err(EngineError::from) {
+                // More was said meanwhile, or some of it was taken back.
+                Err(error) if error.code == "other_words" => {}
+                stepped => return Ok((stepped?, notices)),
+            }
+        }
+    }
+
     /// Asks for a run on what is there, and claims it. Words that an earlier owner has left waiting are said, and answered with
-    /// the rest; those that answer what is gone come back.
+    /// the rest; those that answer what is gone come back. What to tell of both comes along.
     pub(super) async fn begin_run(
         &self,
         conversation: ConversationId,
         model: Option<String>,
-    ) -> Result<(Fence, Vec<Words>)> {
+    ) -> Result<(Fence, Vec<String>)> {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
         let asks = vec![RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now())];
         let steps = |inputs| self.store().step_runs(conversation, inputs);
-        let (mut stepped, mut unsaid) = (steps(asks.clone()).await.map_err(EngineError::from), Vec::new());
+        let (mut stepped, mut notices) = (steps(asks.clone()).await.map_err(EngineError::from), Vec::new());
         if stepped.as_ref().is_err_and(|error| error.code == "run_waiting") {
-            let left = steps(vec![RunInput::Claim(self.now())]).await?;
+            let (left, told) = self.take_words(conversation, RunInput::Claim(self.now())).await?;
+            notices = told;
             stepped = match started(&left) {
                 Some(_) => {
                     self.tell_joined(conversation, &left).await;
                     Ok(left)
                 }
                 None => {
-                    unsaid.extend(left.over.into_iter().flat_map(|run| run.words));
+                    let unsaid: Vec<Words> = left.over.into_iter().flat_map(|run| run.words).collect();
+                    notices.extend(told_unsaid(&unsaid));
                     steps(asks).await.map_err(EngineError::from)
                 }
             };
         }
         let stepped = stepped?;
         let fence = started(&stepped).ok_or_else(|| skipped(&stepped.over))?;
-        Ok((fence, unsaid))
+        Ok((fence, notices))
     }
 
     /// The next run, where one waits and none runs.
@@ -117,9 +155,9 @@ impl Engine {
         if self.is_halted(conversation) {
             return;
         }
-        let step = self.store().step_runs(conversation, vec![RunInput::Claim(self.now())]).await;
-        let started = step.ok().and_then(|stepped| started(&stepped).map(|fence| (stepped, fence)));
-        let Some((stepped, fence)) = started else {
+        let taken = self.take_words(conversation, RunInput::Claim(self.now())).await.ok();
+        let taken = taken.and_then(|(stepped, notices)| Some((started(&stepped)?, stepped, notices)));
+        let Some((fence, stepped, notices)) = taken else {
             drop(claim);
             return self.tell_gone(conversation).await;
         };
@@ -127,7 +165,7 @@ impl Engine {
             Some(last) => Events::new(last),
             None => Events::none(),
         };
-        if let Err((error, claim)) = self.take_up(claim, stepped, fence, events.clone()).await {
+        if let Err((error, claim)) = self.take_up(claim, stepped, fence, notices, events.clone()).await {
             let failed = retake_core::RunEnding::Failed(error.code.to_owned());
             let end = RunInput::End(fence, failed, self.now());
             // Its words are said: what is left is that nobody answers them.
@@ -144,6 +182,7 @@ impl Engine {
         claim: Claim,
         stepped: RunsStepped,
         fence: Fence,
+        notices: Vec<String>,
         events: Events,
     ) -> std::result::Result<(), (EngineError, Claim)> {
         let conversation = claim.conversation();
@@ -155,7 +194,7 @@ impl Engine {
         let begun: Result<_> = async { Ok((ground?, self.choice(model.as_deref()).await?)) }.await;
         match begun {
             Ok((ground, choice)) => {
-                self.drive(claim, choice, Ground { stopped: Vec::new(), ..ground }, fence, events);
+                self.drive(claim, choice, Ground { stopped: Vec::new(), notices, ..ground }, fence, events);
                 Ok(())
             }
             Err(error) => Err((error, claim)),

@@ -13,6 +13,7 @@ use futures::stream::BoxStream;
 use retake_core::{ConversationId, Mode, Part, Pos, RunState, Seen, Steer, joined_text};
 use retake_engine::model::{Catalogue, Choice, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt};
 use retake_engine::store::{Action, Apply, Keeper, Memory, Receipt, Store};
+use retake_engine::tools::ShellConfig;
 use retake_engine::{Ended, Engine, EngineError, FilesWish, Outcome, Permit, RunEvent, RunRequest, Start};
 use serde_json::json;
 use tempfile::TempDir;
@@ -142,7 +143,8 @@ impl Owner {
             two_ran: AtomicBool::new(false),
             tame: AtomicBool::new(false),
         });
-        let engine = engine_with(&store, dir, Arc::new(OnlyDice(Arc::clone(&dice))), Mode::AllowAll).await;
+        let models = Arc::new(OnlyDice(Arc::clone(&dice)));
+        let engine = engine_with(&store, dir, models, Mode::AllowAll, ShellConfig::default()).await;
         let (id, known) = match before {
             Some(before) => (before.id, Arc::clone(&before.known)),
             None => {
