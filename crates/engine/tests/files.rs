@@ -22,12 +22,13 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Choice, Chosen, ConversationId, FilePath, Part, Role, Seen, Time};
+use retake_core::{Choice, Chosen, ConversationId, FilePath, FilePlan, Part, Role, Seen, Time};
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
 use retake_engine::worktree::Rules;
 use retake_engine::{
-    Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Keep, Outcome, Result, RunEvent, Scope,
+    Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderPlan, Keep, Outcome, Result,
+    RunEvent, Scope, shown_in,
 };
 use retake_testkit::{Puppet, start_in};
 use tempfile::TempDir;
@@ -187,8 +188,12 @@ impl Yard {
     /// What a plan of going back would do to each path.
     async fn verdicts(&self, turn: &str) -> Vec<String> {
         let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
-        let paths = plan.files.map(|files| files.paths).unwrap_or_default();
-        paths.iter().map(|path| format!("{} {:?}", path.path, path.verdict)).collect()
+        let shown = |folder: FolderPlan| {
+            let name = |path: &FilePath| shown_in(folder.folder.as_deref(), path);
+            let paths = folder.plan.paths.iter();
+            paths.map(|path| format!("{} {:?}", name(&path.path), path.verdict)).collect::<Vec<_>>()
+        };
+        plan.files.into_iter().flat_map(shown).collect()
     }
 
     /// Turns on the path.
@@ -212,6 +217,11 @@ impl Yard {
         names.sort();
         names
     }
+}
+
+/// What would become of the conversation's own folder.
+fn own(plan: FilesPlanned) -> FilePlan {
+    plan.files.into_iter().next().expect("files").plan
 }
 
 /// A choice for one path.

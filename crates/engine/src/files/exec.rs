@@ -1,7 +1,7 @@
 //! A command as the agent's tool call: call and result are stored, captures stand around it, what it changed is its delta.
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 
@@ -60,7 +60,11 @@ impl Engine {
         let claim = self.claim(conversation)?;
         // What was changed before it starts is not the command's. A turn that begins ends the one before.
         let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
-        let before = self.before_call(conversation, sweep).await?;
+        let further = match self.store().summary(conversation).await?.folder {
+            Some(own) => self.further(Path::new(&own)).await?.kept,
+            None => Vec::new(),
+        };
+        let before = self.before_call(conversation, &further, sweep).await?;
         let call = self.start_call(conversation, &exec, before, claim).await?;
         let (events, receiver) = mpsc::channel(64);
         let engine = Arc::clone(self);
@@ -78,7 +82,7 @@ impl Engine {
         mut before: Before,
         claim: Claim,
     ) -> Result<Call> {
-        let folder: PathBuf = before.held.root.path().to_owned();
+        let folder: PathBuf = before.held.own().root.path().to_owned();
         let line = exec.command.join(" ");
         let first = self.store().summary(conversation).await?.tip.is_none();
         if let Some(words) = exec.say.clone().or_else(|| first.then(|| format!("run {line}"))) {

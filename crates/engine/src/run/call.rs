@@ -1,6 +1,7 @@
 //! A call of a tool: what it is about to do, whether it may, what came of it. It is written down before it runs, captures stand
 //! around whatever may write, and its result is one entry with what it changed.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{
@@ -124,10 +125,9 @@ impl Driver {
                 ready.settled = Settled { ruling: Ruling::Deny, why };
             }
             Ok(mut intent) => {
-                let root = self.scene.root();
-                // Only the conversation's own folder is captured: what is written elsewhere stays.
-                let elsewhere =
-                    |touch: &Touch| matches!(touch, Touch::Write(path) if !path.starts_with(&root));
+                // What is written where no capture looks stays.
+                let is_kept = |path: &Path| self.scene.kept().iter().any(|root| path.starts_with(root));
+                let elsewhere = |touch: &Touch| matches!(touch, Touch::Write(path) if !is_kept(path));
                 if intent.touches.iter().any(elsewhere) {
                     intent.class = EffectClass::External;
                 }
@@ -240,6 +240,7 @@ impl Driver {
             fence: self.fence,
             answering: self.answering(),
             roots: self.scene.roots.clone(),
+            kept: self.scene.kept,
             spool: self.scene.spool.clone(),
         }
     }
@@ -256,9 +257,9 @@ impl Backstage {
         let begun = if changes { Begun::InLedger } else { Begun::Never };
         let around = match changes && tool.may_write() && !self.roots.is_empty() {
             false => None,
-            true => match self.engine.call_begins(self.conversation, ready.entry, ready.key.clone()).await {
+            true => match self.begins(&ready).await {
                 Ok(around) => Some(around),
-                // Without a look at the folder before it, nothing that it does could be taken back.
+                // Without a look at the folders before it, nothing that it does could be taken back.
                 Err(error) => {
                     return self
                         .store(&ready, None, Output::failed(format!("not run: {error}")), begun)
@@ -266,9 +267,9 @@ impl Backstage {
                 }
             },
         };
-        // A command may write in the folder that is captured, and in no other root.
+        // A command may write in the folders that are captured, and in no other root.
         let runs = ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_)));
-        let roots = if runs { self.roots.iter().take(1) } else { self.roots.iter().take(self.roots.len()) };
+        let roots = self.roots.iter().take(if runs { self.kept } else { self.roots.len() });
         let call = Call {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
@@ -280,6 +281,12 @@ impl Backstage {
         let output =
             work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
         self.store(&ready, around, output, begun).await
+    }
+
+    /// Looks at the folders that captures cover.
+    async fn begins(&self, ready: &Ready) -> Result<crate::files::Around> {
+        let further = self.roots.get(1..self.kept).unwrap_or_default();
+        self.engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await
     }
 
     fn effect(&self, ready: &Ready) -> Effect {

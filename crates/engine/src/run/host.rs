@@ -26,6 +26,8 @@ pub(super) struct Backstage {
     pub(super) fence: Fence,
     pub(super) answering: Answering,
     pub(super) roots: Vec<PathBuf>,
+    /// How many of them captures cover, the conversation's own first.
+    pub(super) kept: usize,
     pub(super) spool: PathBuf,
 }
 

@@ -30,16 +30,16 @@ impl Engine {
             self.note(conversation, parts).await?;
         }
         let read = self.store().facts(conversation, READ.to_owned()).await?;
-        match self.changed_since(conversation, read).await {
-            Ok(changed) if changed.is_empty() => Ok(Vec::new()),
-            Ok(changed) => {
-                self.note(conversation, told(&changed)).await?;
-                Ok(Vec::new())
-            }
+        let further = self.further(&folder).await?;
+        let mut notices: Vec<String> = further.others.iter().map(not_kept).collect();
+        match self.changed_since(conversation, &further.kept, read).await {
+            Ok(changed) if changed.is_empty() => {}
+            Ok(changed) => self.note(conversation, told(&changed)).await?,
             Err(error) => {
-                Ok(vec![format!("{error}: nothing can be changed there, as it could not be taken back")])
+                notices.push(format!("{error}: nothing can be changed there, as it could not be taken back"));
             }
         }
+        Ok(notices)
     }
 
     /// Something that a program says.
@@ -62,6 +62,11 @@ impl Engine {
             None => Ok((parts, Vec::new())),
         }
     }
+}
+
+/// A further folder that captures do not cover.
+fn not_kept((folder, why): &(PathBuf, String)) -> String {
+    format!("the further folder {}: {why}; what is written there can't be taken back", folder.display())
 }
 
 /// A file that is not what the agent has seen.
