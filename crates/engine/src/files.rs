@@ -52,7 +52,7 @@ pub use moment::{Below, Moment, Named};
 pub use plan::{FilesPlanned, FilesWish, FolderPlan, Running, Scope};
 pub use restore::Restore;
 pub(crate) use several::Further;
-pub use several::{named_in, shown_in};
+pub use several::{headed_in, named_in, shown_in};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
 pub use work::Doing;
 pub(crate) use work::Work;

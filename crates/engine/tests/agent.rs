@@ -6,6 +6,7 @@ mod leave;
 mod ledger;
 mod opening;
 mod queue;
+mod several;
 mod work;
 
 use std::collections::VecDeque;
@@ -261,7 +262,7 @@ async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, 
         spool: data.join("output"),
         permission: Permission { mode, rules: Vec::new() },
         steer: Steer::Queue,
-        roots: Vec::new(),
+        roots: super::files::further(dir.path()),
         limit: 50,
         settings: None,
     };

@@ -11,6 +11,7 @@ mod model;
 mod others;
 mod restore;
 mod rewinds;
+mod several;
 mod steps;
 mod undo;
 
@@ -22,15 +23,18 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Choice, Chosen, ConversationId, FilePath, FilePlan, Part, Role, Seen, Time};
+use retake_core::{
+    Choice, Chosen, ConversationId, FilePath, FilePlan, Part, Permission, Role, Seen, Steer, Time,
+};
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
+use retake_engine::tools::Toolbox;
 use retake_engine::worktree::Rules;
 use retake_engine::{
-    Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderPlan, Keep, Outcome, Result,
-    RunEvent, Scope, shown_in,
+    AgentConfig, Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderPlan, Keep, Outcome,
+    Result, RunEvent, Scope, shown_in,
 };
-use retake_testkit::{Puppet, start_in};
+use retake_testkit::{Puppet, start_with};
 use tempfile::TempDir;
 
 /// A folder that a conversation works in.
@@ -67,7 +71,21 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
     let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let config = FilesConfig { data_dir: data, rules, keep };
-    start_in(&store, clock, &Arc::new(Puppet::default()), seed, Some(config)).await
+    let agent = AgentConfig {
+        tools: Toolbox::default(),
+        spool: dir.join("data/output"),
+        permission: Permission::default(),
+        steer: Steer::Queue,
+        roots: further(dir),
+        limit: 1,
+        settings: None,
+    };
+    start_with(&store, clock, &Arc::new(Puppet::default()), seed, Some(config), Some(agent)).await
+}
+
+/// The further folders that the settings of a test name, a line each.
+pub(super) fn further(dir: &Path) -> Vec<PathBuf> {
+    fs::read_to_string(dir.join("roots")).unwrap_or_default().lines().map(PathBuf::from).collect()
 }
 
 impl Yard {

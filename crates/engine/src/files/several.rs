@@ -227,15 +227,17 @@ pub fn named_in(folder: Option<&Path>, path: &FilePath) -> Vec<u8> {
 
 /// The same, to be read by people: what is not UTF-8 or acts on a terminal stands in it as an escape.
 pub fn shown_in(folder: Option<&Path>, path: &FilePath) -> String {
-    let Some(folder) = folder else {
-        return path.to_string();
-    };
-    let bytes = named_in(Some(folder), path);
-    match FilePath::new(bytes.strip_prefix(b"/").unwrap_or(&bytes)) {
-        Ok(below) => format!("/{below}"),
-        // No folder of a workspace is called so.
-        Err(_) => format!("{}/{path}", folder.display()),
+    match folder {
+        None => path.to_string(),
+        Some(_) => format!("/{}", headed_in(folder, path)),
     }
+}
+
+/// The same, as the head of a diff has it: from the top, and without the stroke that begins it.
+pub fn headed_in(folder: Option<&Path>, path: &FilePath) -> FilePath {
+    let bytes = named_in(folder, path);
+    // No folder of a workspace has a name that no path can have.
+    FilePath::new(bytes.strip_prefix(b"/").unwrap_or(&bytes)).unwrap_or_else(|_| path.clone())
 }
 
 #[cfg(test)]

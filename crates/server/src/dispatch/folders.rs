@@ -6,7 +6,7 @@ use std::path::Path;
 use retake_core::FileChange;
 use retake_engine::store::{CaptureRow, WorkspaceRow};
 use retake_engine::worktree::Shown;
-use retake_engine::{FilesStatus, FolderShown, FolderStatus, Prune, shown_in};
+use retake_engine::{FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::files::words::{bytes_in, grade, name};
@@ -63,7 +63,10 @@ impl InProcess {
         let folders = self.engine.differences(id, paths, from, to).await.map_err(problem)?;
         let (mut files, mut room) = (Vec::new(), MAX_DIFFS);
         let changes = folders.into_iter().flat_map(|(folder, changes)| {
-            changes.into_iter().map(move |change| (name(folder.as_deref(), &change.path), change))
+            changes.into_iter().map(move |change| {
+                let path = headed_in(folder.as_deref(), &change.path);
+                (name(folder.as_deref(), &change.path), FileChange { path, ..change })
+            })
         });
         for (name, change) in changes {
             let mut shown = reply::Difference { name, state: state(&change), diff: None };

@@ -2,10 +2,11 @@
 //! Must never do any of it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use retake_core::{ConversationId, DeltaNo, EntryId, FileChange, FilePath, PathPlan, Record, Verdict};
 use retake_engine::worktree::Shown;
-use retake_engine::{FolderPlan, shown_in};
+use retake_engine::{FolderPlan, headed_in, shown_in};
 use retake_wire::{CallLine, Others, Problem};
 
 use super::words::{hex, path_plan, tally};
@@ -60,7 +61,7 @@ impl InProcess {
             let folder = folder.as_deref();
             for path in plan.paths {
                 tally(&mut shown, &path.verdict);
-                let (text, hunks) = self.path_diff(&path, diff).await?;
+                let (text, hunks) = self.path_diff(folder, &path, diff).await?;
                 shown.paths.push(retake_wire::PathPlan {
                     diff: text,
                     hunks,
@@ -73,7 +74,12 @@ impl InProcess {
 
     /// How a path would differ, and how many hunks there are to choose from. Of a conflict hunks are always counted: it waits for a
     /// choice.
-    async fn path_diff(&self, path: &PathPlan, diff: bool) -> Result<(Option<String>, Option<u32>), Problem> {
+    async fn path_diff(
+        &self,
+        folder: Option<&Path>,
+        path: &PathPlan,
+        diff: bool,
+    ) -> Result<(Option<String>, Option<u32>), Problem> {
         let waits = matches!(path.verdict, Verdict::Conflict(_));
         let (after, what) = match &path.verdict {
             Verdict::Part => {
@@ -82,7 +88,11 @@ impl InProcess {
             Verdict::Conflict(_) | Verdict::Kept => (&path.whole, Shown::Numbered),
             _ => (&path.step.change.after, Shown::Numbered),
         };
-        let change = FileChange { after: after.clone(), ..path.step.change.clone() };
+        let change = FileChange {
+            path: headed_in(folder, &path.path),
+            before: path.step.change.before.clone(),
+            after: after.clone(),
+        };
         if change.before == change.after || !(diff || waits) {
             return Ok((None, None));
         }
