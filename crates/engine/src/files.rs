@@ -51,7 +51,7 @@ pub use leave::{EffectShown, Effects};
 pub use moment::{Below, Moment, Named};
 pub use plan::{FilesPlanned, FilesWish, FolderPlan, Running, Scope};
 pub use restore::Restore;
-pub(crate) use several::Further;
+pub(crate) use several::{Further, not_kept};
 pub use several::{headed_in, named_in, shown_in};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
 pub use work::Doing;

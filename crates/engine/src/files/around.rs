@@ -2,7 +2,6 @@
 //! result. Whatever the call does, it is written down before it begins.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use retake_core::{ConversationId, EntryId, Fact, FilePath, Grade};
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
@@ -26,6 +25,8 @@ pub(crate) struct Around {
     entry: EntryId,
     /// Where, and what the repository was like there.
     places: Vec<(WorkspaceNo, Option<GitState>)>,
+    /// Further folders that could not be looked at, and why: it must change nothing there.
+    pub(crate) lost: Vec<(PathBuf, EngineError)>,
 }
 
 /// What came of a call.
@@ -44,6 +45,7 @@ pub(crate) struct AroundEnded {
 pub(super) struct Before {
     pub(super) held: HeldAll,
     places: Vec<(WorkspaceNo, Option<GitState>)>,
+    lost: Vec<(PathBuf, EngineError)>,
 }
 
 /// A folder just after a call, looked at and not yet accepted.
@@ -56,22 +58,46 @@ struct After {
 }
 
 impl Engine {
-    /// Looks at the conversation's folder and these further ones before a call: what is found is somebody else's.
+    /// Looks at the conversation's folder and these further ones before a call: what is found is somebody else's. A further one
+    /// that can't be looked at is left out, and told.
     pub(super) async fn before_call(
         &self,
         conversation: ConversationId,
         further: &[PathBuf],
         sweep: Sweep,
     ) -> Result<Before> {
-        let HeldAll { own, all } = self.workspaces(conversation, further).await?;
-        let (mut looked, mut places) = (Vec::new(), Vec::new());
-        for held in all {
-            let (held, _) = self.capture_where(held, sweep.clone(), None).await?;
+        let own = self.own_workspace(conversation).await?;
+        let (no, mut lost) = (own.0.no, Vec::new());
+        let mut rows = vec![(None, own)];
+        for folder in further {
+            match self.workspace_row_at(folder.clone()).await {
+                Ok(row) => rows.push((Some(folder.clone()), row)),
+                Err(error) => lost.push((folder.clone(), error)),
+            }
+        }
+        rows.sort_by_key(|(_, (row, _))| row.no);
+        rows.dedup_by_key(|(_, (row, _))| row.no);
+        let (folders, rows): (Vec<_>, Vec<_>) =
+            rows.into_iter().map(|(folder, row)| (folder, Ok(row))).unzip();
+        let (mut all, mut places) = (Vec::new(), Vec::new());
+        for (folder, held) in folders.into_iter().zip(self.hold_each(rows).await) {
+            let looked = match held {
+                Ok(held) => self.capture_where(held, sweep.clone(), None).await,
+                Err(error) => Err(error),
+            };
+            let held = match (looked, folder) {
+                (Ok((held, _)), _) => held,
+                (Err(error), None) => return Err(error),
+                (Err(error), Some(folder)) => {
+                    lost.push((folder, error));
+                    continue;
+                }
+            };
             let (held, git) = git::look(held).await?;
             places.push((held.no, git));
-            looked.push(held);
+            all.push(held);
         }
-        Ok(Before { held: HeldAll { own, all: looked }, places })
+        Ok(Before { held: HeldAll { own: no, all }, places, lost })
     }
 
     /// Writes down that a call may be changing the folders from now on.
@@ -88,17 +114,23 @@ impl Engine {
             let open = open(held);
             held.calls.begin(open);
         }
-        Ok(Around { id, conversation, entry, places: std::mem::take(&mut before.places) })
+        Ok(Around {
+            id,
+            conversation,
+            entry,
+            places: std::mem::take(&mut before.places),
+            lost: std::mem::take(&mut before.lost),
+        })
     }
 
     /// Looks at the whole of the folders at the beginning of a turn. Of the versions of files that these facts tell, those come
-    /// back that are not there any more. What is not covered is not known.
+    /// back that are not there any more; and which further folders can't be looked at. What is not covered is not known.
     pub(crate) async fn changed_since(
         &self,
         conversation: ConversationId,
         further: &[PathBuf],
         read: Vec<Fact>,
-    ) -> Result<Vec<Changed>> {
+    ) -> Result<(Vec<Changed>, Vec<(PathBuf, EngineError)>)> {
         let before = self.before_call(conversation, further, Sweep::Whole).await?;
         let changed = |fact: Fact| {
             let named = [PathBuf::from(fact.key.strip_prefix("read/")?)];
@@ -112,7 +144,8 @@ impl Engine {
             };
             is_there.map(|is_there| Changed { key: fact.key, is_there })
         };
-        Ok(read.into_iter().filter_map(changed).collect())
+        let changed = read.into_iter().filter_map(changed).collect();
+        Ok((changed, before.lost))
     }
 
     /// A call is about to begin, that may change the conversation's folder and these further ones.
@@ -128,7 +161,7 @@ impl Engine {
     }
 
     /// A call never began: it has changed nothing.
-    pub(super) async fn call_never_began(&self, of: &Around) -> Result<()> {
+    pub(crate) async fn call_never_began(&self, of: &Around) -> Result<()> {
         let all: Vec<WorkspaceNo> = of.places.iter().map(|(no, _)| *no).collect();
         self.over_unseen(of, &all, false).await
     }
@@ -188,23 +221,18 @@ impl Engine {
 
     /// The folders of a call once more, or why one can't be looked at.
     async fn held_again(&self, of: &Around) -> Result<Vec<(WorkspaceNo, Result<Held>)>> {
-        let rows = self.store().workspaces().await?;
-        let at_work = self.files.at_work().await;
-        let mut held = Vec::new();
+        let known = self.store().workspaces().await?;
+        let mut rows = Vec::new();
         for (no, _) in &of.places {
-            let row = rows.iter().find(|row| row.no == *no).cloned();
-            let one = match row {
-                Some(row) => match self.root_of(&row).await {
-                    Ok(root) => self.hold(row, root, Arc::clone(&at_work)).await,
-                    Err(error) => Err(error),
-                },
+            rows.push(match known.iter().find(|row| row.no == *no) {
+                Some(row) => self.root_of(row).await.map(|root| (row.clone(), root)),
                 None => {
                     Err(EngineError::new(Kind::NotFound, "unknown_workspace", "its workspace is forgotten"))
                 }
-            };
-            held.push((*no, one));
+            });
         }
-        Ok(held)
+        let held = self.hold_each(rows).await;
+        Ok(of.places.iter().map(|(no, _)| *no).zip(held).collect())
     }
 
     /// Looks at one folder after a call, of which so many processes live on.

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::around::{Around, Before};
 use super::jobs::TO_END;
+use super::several::not_kept;
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
@@ -117,6 +118,9 @@ impl Engine {
         drop(
             events.send(RunEvent::Started(Some(Box::new(call.receipt.clone()).as_ref().clone()), name)).await,
         );
+        for (folder, why) in &call.around.lost {
+            drop(events.send(RunEvent::Notice(not_kept(folder, why))).await);
+        }
         let (ending, output) = self.attend(&mut call, &events).await;
         let ended = self.end_call(&call.around, &ending, &output, &events).await;
         drop(call);

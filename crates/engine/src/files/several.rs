@@ -181,12 +181,22 @@ impl Engine {
         let mut rows: Vec<_> = others.into_iter().chain([own]).collect();
         rows.sort_by_key(|(row, _)| row.no);
         rows.dedup_by_key(|(row, _)| row.no);
+        let all =
+            self.hold_each(rows.into_iter().map(Ok).collect()).await.into_iter().collect::<Result<_>>()?;
+        Ok(HeldAll { own: no, all })
+    }
+
+    /// Holds each that can be held, in this order, which is that of their numbers.
+    pub(super) async fn hold_each(&self, rows: Vec<Result<(WorkspaceRow, Root)>>) -> Vec<Result<Held>> {
         let at_work = self.files.at_work().await;
         let mut all = Vec::new();
-        for (row, root) in rows {
-            all.push(self.hold(row, root, Arc::clone(&at_work)).await?);
+        for row in rows {
+            all.push(match row {
+                Ok((row, root)) => self.hold(row, root, Arc::clone(&at_work)).await,
+                Err(error) => Err(error),
+            });
         }
-        Ok(HeldAll { own: no, all })
+        all
     }
 
     /// Captures all of them, whole.
@@ -215,6 +225,11 @@ pub(super) async fn lock_each(held: HeldAll) -> Result<(HeldAll, Vec<RootLock>)>
         locks.push(locked);
     }
     Ok((HeldAll { all, ..held }, locks))
+}
+
+/// A further folder that no capture covers.
+pub(crate) fn not_kept(folder: &Path, why: &impl std::fmt::Display) -> String {
+    format!("the further folder {}: {why}; what is written there can't be taken back", folder.display())
 }
 
 /// The bytes of a path's name: below the conversation's own folder it is relative, in another one absolute.

@@ -1,7 +1,7 @@
 //! A call of a tool: what it is about to do, whether it may, what came of it. It is written down before it runs, captures stand
 //! around whatever may write, and its result is one entry with what it changed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
@@ -267,13 +267,19 @@ impl Backstage {
                 }
             },
         };
-        // A command may write in the folders that are captured, and in no other root.
-        let runs = ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_)));
-        let roots = self.roots.iter().take(if runs { self.kept } else { self.roots.len() });
+        // A command may write in the folders that were looked at, and in no other root.
+        let lost = |root: &PathBuf| {
+            let mut lost = around.iter().flat_map(|around| &around.lost);
+            lost.any(|(lost, _)| lost == root)
+        };
+        let roots = match ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
+            true => self.roots.iter().take(self.kept).filter(|root| !lost(root)).cloned().collect(),
+            false => self.roots.clone(),
+        };
         let call = Call {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
-            roots: roots.cloned().collect(),
+            roots,
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
         };
@@ -283,10 +289,23 @@ impl Backstage {
         self.store(&ready, around, output, begun).await
     }
 
-    /// Looks at the folders that captures cover.
+    /// Looks at the folders that captures cover. One that can't be looked at is none that it may write in.
     async fn begins(&self, ready: &Ready) -> Result<crate::files::Around> {
         let further = self.roots.get(1..self.kept).unwrap_or_default();
-        self.engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await
+        let engine = &self.engine;
+        let mut around =
+            engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await?;
+        let writes = |root: &Path| {
+            let mut touches = ready.intent.touches.iter();
+            touches.any(|touch| matches!(touch, Touch::Write(path) if path.starts_with(root)))
+        };
+        match around.lost.iter().position(|(root, _)| writes(root)) {
+            None => Ok(around),
+            Some(at) => {
+                engine.call_never_began(&around).await?;
+                Err(around.lost.swap_remove(at).1)
+            }
+        }
     }
 
     fn effect(&self, ready: &Ready) -> Effect {

@@ -9,6 +9,7 @@ use retake_store::SayRequest;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::files::not_kept;
 use crate::prompt;
 
 /// The fact that names the version of a file which the agent has seen, before its path.
@@ -31,10 +32,15 @@ impl Engine {
         }
         let read = self.store().facts(conversation, READ.to_owned()).await?;
         let further = self.further(&folder).await?;
-        let mut notices: Vec<String> = further.others.iter().map(not_kept).collect();
+        let mut notices: Vec<String> =
+            further.others.iter().map(|(folder, why)| not_kept(folder, why)).collect();
         match self.changed_since(conversation, &further.kept, read).await {
-            Ok(changed) if changed.is_empty() => {}
-            Ok(changed) => self.note(conversation, told(&changed)).await?,
+            Ok((changed, lost)) => {
+                notices.extend(lost.iter().map(|(folder, why)| not_kept(folder, why)));
+                if !changed.is_empty() {
+                    self.note(conversation, told(&changed)).await?;
+                }
+            }
             Err(error) => {
                 notices.push(format!("{error}: nothing can be changed there, as it could not be taken back"));
             }
@@ -62,11 +68,6 @@ impl Engine {
             None => Ok((parts, Vec::new())),
         }
     }
-}
-
-/// A further folder that captures do not cover.
-fn not_kept((folder, why): &(PathBuf, String)) -> String {
-    format!("the further folder {}: {why}; what is written there can't be taken back", folder.display())
 }
 
 /// A file that is not what the agent has seen.

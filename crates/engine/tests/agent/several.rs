@@ -55,3 +55,24 @@ async fn a_further_folder_that_no_capture_covers_is_said_and_external() {
     desk.rewind("t1").await;
     assert!(path.exists());
 }
+
+#[tokio::test]
+async fn a_further_folder_that_goes_away_meanwhile_stops_only_what_would_write_there() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let other = fs::canonicalize(desk.dir.path()).expect("a folder").join("other");
+    fs::create_dir(&other).expect("made");
+    let desk = desk.further(&["other"]).await;
+    let answers = vec![
+        calls(&[("shell", json!({"command": format!("echo 1 > a; rmdir {}", other.display())}))]),
+        calls(&[("shell", json!({"command": "echo 2 > a"}))]),
+        calls(&[("write", json!({"path": other.join("made"), "content": "new\n"}))]),
+        words("done"),
+    ];
+    let (ended, told) = desk.turn("go", answers).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    assert!(told.iter().any(|line| line.contains("failed: not run: ")), "{told:?}");
+    assert_eq!(desk.read("a").as_deref(), Some("2\n"), "{told:?}");
+    assert!(!other.exists());
+    desk.rewind("t1").await;
+    assert_eq!(desk.read("a"), None);
+}

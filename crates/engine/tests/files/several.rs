@@ -1,13 +1,15 @@
 //! A conversation in several folders: what a command does in any of them goes back and forth as one step, or nothing of it.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use retake_core::{Choice, Reason};
-use retake_engine::store::Action;
+use proptest::prelude::*;
+use retake_core::{Choice, Reason, Seen};
+use retake_engine::store::{Action, Apply};
 use retake_engine::worktree::failpoint;
 use retake_engine::{EngineError, FilesWish, Restore, Scope};
 
@@ -376,4 +378,101 @@ async fn two_conversations_in_two_folders_do_not_wait_for_each_other_for_ever() 
         tokio::time::timeout(std::time::Duration::from_secs(60), both).await.expect("both end");
     }
     assert_eq!(one.read("c").as_deref(), Some("2\n"));
+}
+
+#[tokio::test]
+async fn what_is_erased_is_erased_in_all_folders() {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    fs::create_dir(yard.beside("other")).expect("made");
+    let yard = yard.further(&["other"]).await;
+    yard.run("echo hunter2 > a; echo hunter2 too > ../other/b").await;
+    yard.run("echo 2 > a; echo 2 > ../other/b").await;
+    let text = Some("hunter2".to_owned());
+    let action = Action::Erase { entries: Vec::new(), matching: text, objects: Vec::new() };
+    let plan = yard.engine.plan_erase(yard.id, action.clone()).await.expect("planned");
+    assert_eq!((plan.files.calls, plan.objects.gone), (2, 3), "both calls name both, and what was before");
+    let apply = Apply { action, seen: Seen::Anything, by: yard.engine.by(None) };
+    let (_, erased) = yard.engine.erase(yard.id, apply).await.expect("erased");
+    assert_eq!((erased.gone, erased.shared, erased.current), (3, 0, 1));
+    assert!(yard.engine.store().claims().await.expect("claims").is_empty());
+    let checked = yard.engine.doctor(retake_engine::store::Care::Look).await.expect("checked");
+    assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+}
+
+/// A step of a conversation that nobody else meddles with.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A turn that writes these numbers into these files, of the one folder or the other.
+    Turn(Vec<(u8, u8)>),
+    /// Back to before one of the turns there are.
+    Rewind(prop::sample::Index),
+    Undo,
+    Redo,
+    /// The program begins again.
+    Restart,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let write = prop::collection::vec((0..4_u8, 0..3_u8), 1..4);
+    let step = prop_oneof![
+        4 => write.prop_map(Step::Turn),
+        2 => any::<prop::sample::Index>().prop_map(Step::Rewind),
+        2 => Just(Step::Undo),
+        2 => Just(Step::Redo),
+        1 => Just(Step::Restart),
+    ];
+    prop::collection::vec(step, 1..8)
+}
+
+/// Does the steps; at every tip both folders are what they were there before.
+async fn run(steps: Vec<Step>) {
+    let yard = Yard::with(&[("f0", "0\n"), ("f1", "0\n")]).await;
+    fs::create_dir(yard.beside("other")).expect("made");
+    let mut yard = yard.further(&["other"]).await;
+    let mut known = HashMap::new();
+    let mut told = Vec::new();
+    for step in steps {
+        told.push(step.clone());
+        match step {
+            Step::Turn(writes) => {
+                let file =
+                    |file: &u8| if *file < 2 { format!("f{file}") } else { format!("../other/f{file}") };
+                let line = |(at, number): &(u8, u8)| match number {
+                    0 => format!("rm -f {}", file(at)),
+                    number => format!("echo {number} > {}", file(at)),
+                };
+                yard.run(&writes.iter().map(line).collect::<Vec<_>>().join("; ")).await;
+            }
+            Step::Rewind(at) => {
+                let turns = yard.turns().await;
+                if turns > 0 {
+                    yard.back(&format!("t{}", at.index(turns as usize) + 1)).await;
+                }
+            }
+            // There may be nothing to undo.
+            Step::Undo => drop(yard.apply(Action::Undo(1), FilesWish::default()).await),
+            Step::Redo => drop(yard.apply(Action::Redo(1), FilesWish::default()).await),
+            Step::Restart => yard = yard.restarted().await,
+        }
+        let tip = yard.engine.store().summary(yard.id).await.expect("it").tip;
+        let there = yard.all_beside();
+        let then = known.entry(tip).or_insert_with(|| there.clone());
+        assert_eq!(*then, there, "{told:?}");
+        assert!(yard.engine.store().intents().await.expect("intents").is_empty(), "{told:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        // Programs are started and databases opened.
+        cases: ProptestConfig::default().cases / 10,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn at_each_tip_all_folders_are_what_they_were_there(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(run(steps));
+    }
 }
