@@ -221,6 +221,8 @@ pub enum RunRefusal {
     NothingQueued,
     /// None runs.
     NothingRuns,
+    /// Other words wait by now than were made ready to be said.
+    OtherWords,
     /// The run has lost its leave to write: it is over, was stopped, or was taken over.
     Fenced,
 }

@@ -270,6 +270,7 @@ fn of_turns(error: &StoreError) -> (Kind, &'static str, Hint) {
         StoreError::Runs(RunRefusal::NothingRuns) => {
             (Kind::Refused, "nothing_runs", "there is nothing to stop".into())
         }
+        StoreError::Runs(RunRefusal::OtherWords) => (Kind::Stale, "other_words", "look again".into()),
         StoreError::Runs(RunRefusal::Fenced) => (Kind::Stale, "fenced", "ask again".into()),
         StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call a name of its own".into()),
         _ => (Kind::NotFound, "unknown_call", "write a call down before it runs".into()),

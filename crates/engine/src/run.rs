@@ -15,13 +15,14 @@ mod queue;
 mod recover;
 mod reword;
 mod scene;
+mod servers;
 
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Permission, Pos, Role, Rule, RunEnding,
-    RunInput, Seen, Steer, Step,
+    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Pos, Role, Rule, RunEnding, RunInput, Seen,
+    Steer, Step,
 };
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
 use tokio::sync::mpsc;
@@ -56,14 +57,6 @@ pub struct Permit {
     pub mode: Option<Mode>,
     /// With these rules, too.
     pub rules: Vec<Rule>,
-}
-
-impl Permit {
-    /// Lays this over what is settled.
-    fn lay_over(self, settled: &mut Permission) {
-        settled.mode = self.mode.unwrap_or(settled.mode);
-        settled.rules.extend(self.rules);
-    }
 }
 
 /// A run to be started.
@@ -205,12 +198,16 @@ impl Engine {
         self: &Arc<Self>,
         claim: Claim,
         choice: Choice,
-        ground: Ground,
+        mut ground: Ground,
         model: Option<String>,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let fence = match ground.fence {
             Some(fence) => fence,
-            None => self.begin_run(claim.conversation(), model).await?,
+            None => {
+                let (fence, notices) = self.begin_run(claim.conversation(), model).await?;
+                ground.notices.extend(notices);
+                fence
+            }
         };
         let (events, receiver) = mpsc::channel(64);
         self.drive(claim, choice, ground, fence, Events::new(events));
@@ -229,9 +226,22 @@ impl Engine {
         let engine = Arc::clone(self);
         tokio::spawn(async move {
             let conversation = claim.conversation();
-            match engine.scene(conversation).await {
-                Ok(mut scene) => {
-                    std::mem::take(&mut ground.permit).lay_over(&mut scene.permission);
+            events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice))).await;
+            for notice in std::mem::take(&mut ground.notices) {
+                events.send(RunEvent::Notice(notice)).await;
+            }
+            let permit = std::mem::take(&mut ground.permit);
+            let stopped = async {
+                claim.stopped().await;
+                // Heard once only: what comes next is to hear of it, too.
+                engine.cancel(conversation);
+            };
+            let scene = async {
+                engine.await_servers(conversation, &events, stopped).await?;
+                engine.scene(conversation, permit).await
+            };
+            match scene.await {
+                Ok(scene) => {
                     Driver::new(engine, claim, choice, ground, fence, scene, events).run().await;
                 }
                 Err(error) => {

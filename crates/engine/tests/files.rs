@@ -78,6 +78,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
         steer: Steer::Queue,
         roots: further(dir),
         limit: 1,
+        server_wait: Duration::ZERO,
         settings: None,
     };
     start_with(&store, clock, &Arc::new(Puppet::default()), seed, Some(config), Some(agent)).await

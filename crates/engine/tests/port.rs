@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    ConversationId, EntryId, Flags, Part, Reason, RequestId, Role, Seen, Source, Time, ToolOutcome, Usage,
+    ConversationId, Effect, EffectClass, EffectState, EntryId, Fence, Flags, Mode, NewRun, Part, Permission,
+    Reason, RequestId, Role, Rule, Ruling, RunEnding, RunInput, Seen, Source, Steer, Time, ToolOutcome,
+    Usage, Words,
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{
@@ -189,5 +191,40 @@ async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
     desk.apply(id, Action::Rewind(back)).await;
     desk.say_with(id, Role::Assistant, vec![Part::text("half an ans")], |say| say.flags.interrupted = true)
         .await;
+    work(desk, id, good).await;
     (id, fork)
+}
+
+/// A call in the ledger, a run that is over, words that wait, and a rule.
+async fn work(desk: &Desk, id: ConversationId, asks: EntryId) {
+    let effect = Effect {
+        call: "c1-1".into(),
+        conversation: id,
+        entry: asks,
+        tool: "look".into(),
+        class: EffectClass::External,
+        print: [10; 16],
+        began: Time(1_795_300_003_500),
+        state: EffectState::Begun,
+    };
+    desk.store.begin_effect(effect, None).await.expect("begun");
+    desk.store.end_effect("c1-1".into(), EffectState::Failed).await.expect("ended");
+    let words = Words {
+        parts: vec![Part::text("and then?")],
+        author: "bob".into(),
+        request: request("waits"),
+        wording: Some([7; 16]),
+        time: Time(1_795_300_013_000),
+    };
+    let ask = |words| {
+        let new = NewRun { words, steer: Steer::Join, seen: None, model: Some("test/puppet".into()) };
+        RunInput::Enqueue(new, Time(1_795_300_013_000))
+    };
+    let claim = RunInput::Claim(Time(1_795_300_013_001));
+    let end = RunInput::End(Fence(1), RunEnding::Succeeded, Time(1_795_300_013_002));
+    let steps = vec![ask(None), claim, end, ask(Some(words))];
+    desk.store.step_runs(id, steps).await.expect("one is over, one waits");
+    let rule = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: Some("git status".into()) };
+    let settled = Permission { mode: Mode::AllowEdits, rules: vec![rule] };
+    desk.store.set_permission(id, settled).await.expect("settled");
 }

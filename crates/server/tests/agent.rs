@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_wire::reply::TodoState;
-use retake_wire::request::{Decide, JobOutput, Of, OfJob, Respond, SetPermissions};
+use retake_engine::tools::{Sandbox, Sandboxed};
+use retake_wire::reply::{Commands, TodoState};
+use retake_wire::request::{CatchUp, Decide, JobOutput, Of, OfJob, Respond, SetPermissions};
 use retake_wire::{
     Asks, Decision, Mode, Outcome, Part, Permit, Request, Rule, Ruling, Run, RunEvent, RunStart, Steer,
 };
@@ -226,6 +227,52 @@ async fn what_one_run_may_do_is_not_kept() {
     agent.desk.does(Request::Cancel(agent.of())).await;
 }
 
+/// What is beside the log has revisions of its own, and who catches up hears how it is now.
+#[tokio::test]
+async fn who_catches_up_hears_of_runs_waiting_words_and_permissions() {
+    let mut agent = Agent::new().await;
+    let caught = |since| Request::CatchUp(CatchUp { conversation: agent.id.clone(), since });
+    let first = get!(agent.desk, Changes, caught(0));
+    assert!(!first.running && first.waiting.is_empty() && first.permissions.mode == Mode::Ask);
+    let mut events = agent.says("run `sleep 600`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    let begun = get!(agent.desk, Changes, caught(first.revision));
+    assert!(begun.running && begun.waiting.is_empty(), "{begun:?}");
+    let mut more = agent.says("and then?", Some(Steer::Queue), Permit::default()).await;
+    assert!(matches!(more.next().await, Some(RunEvent::Queued)));
+    // The word that they wait is told before they do.
+    let waits = async {
+        loop {
+            let waits = get!(agent.desk, Changes, caught(begun.revision));
+            if !waits.waiting.is_empty() {
+                break waits;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let waits = tokio::time::timeout(std::time::Duration::from_secs(30), waits).await.expect("they wait");
+    assert_eq!((waits.waiting[0].parts.as_slice(), waits.came.len()), (&[Part::text("and then?")][..], 0));
+    assert!(waits.revision > begun.revision);
+    let set = SetPermissions {
+        conversation: agent.id.clone(),
+        mode: Some(Mode::Plan),
+        ..SetPermissions::default()
+    };
+    agent.desk.does(Request::SetPermissions(set)).await;
+    let settled = get!(agent.desk, Changes, caught(waits.revision));
+    assert_eq!((settled.revision, settled.permissions.mode), (waits.revision + 1, Mode::Plan));
+    agent.desk.does(Request::Unqueue(agent.of())).await;
+    assert_eq!(until(&mut more, outcome).await, Outcome::RolledBack);
+    agent.decides(&asked, Decision::Deny { words: None }).await;
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let over = get!(
+        agent.desk,
+        Changes,
+        Request::CatchUp(CatchUp { conversation: agent.id.clone(), since: settled.revision })
+    );
+    assert!(!over.running && over.waiting.is_empty() && !over.came.is_empty(), "{over:?}");
+}
+
 #[tokio::test]
 async fn a_text_that_is_no_rule_is_refused_with_what_a_rule_is() {
     let agent = Agent::new().await;
@@ -240,5 +287,9 @@ async fn a_text_that_is_no_rule_is_refused_with_what_a_rule_is() {
         add: vec![rule.to_string()],
         ..SetPermissions::default()
     };
-    assert_eq!(get!(agent.desk, Permissions, Request::SetPermissions(set)).rules[0].rule, rule);
+    let settled = get!(agent.desk, Permissions, Request::SetPermissions(set));
+    assert_eq!(settled.rules[0].rule, rule);
+    let sandbox = Sandbox { write: Vec::new(), hide: Vec::new() };
+    let is_whole = sandbox.available(&[]) == Sandboxed::Full;
+    assert_eq!(settled.commands == Commands::Asking, is_whole, "{:?}", settled.commands);
 }

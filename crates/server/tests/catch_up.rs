@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fastrand::Rng;
-use retake_wire::reply::{Changes, Entry};
+use retake_wire::reply::{Changes, Entry, Permissions};
 use retake_wire::request::{CatchUp, Edit, Fork};
 use retake_wire::{Action, Attached, MarkVerb, Part, ProblemKind, Request, Role};
 
@@ -226,8 +226,16 @@ async fn since_now_there_is_nothing_and_the_future_is_refused() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one", "two"]).await;
     let info = desk.info(&id).await;
-    let nothing =
-        Changes { revision: info.revision, head: info.head, gone: vec![], came: vec![], changed: vec![] };
+    let nothing = Changes {
+        revision: info.revision,
+        head: info.head,
+        gone: vec![],
+        came: vec![],
+        changed: vec![],
+        running: false,
+        waiting: vec![],
+        permissions: Permissions::default(),
+    };
     assert_eq!(changes(&desk, &id, info.revision).await, nothing);
     for since in [info.revision + 1, u64::MAX] {
         let problem = desk.refused(Request::CatchUp(CatchUp { conversation: id.clone(), since })).await;

@@ -2,7 +2,9 @@
 //! runs, and what is settled of permissions. What is not on the path now is never given as if it were.
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, Effect, EffectState, Fact, Permission, Run, RunEffect, RunInput, Runs};
+use retake_core::{
+    ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunEffect, RunInput, Runs,
+};
 
 use crate::error::Result;
 use crate::request::{Action, Receipt};
@@ -29,7 +31,8 @@ pub trait AgentStore: Send + Sync {
     async fn facts(&self, conversation: ConversationId, prefix: String) -> Result<Vec<Fact>>;
 
     /// Writes a call down, before it runs: it is durable when this returns. A second one of the same name is refused.
-    async fn begin_effect(&self, effect: Effect) -> Result<()>;
+    /// With a fence, only the run that has it may.
+    async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()>;
     /// Says what came of a call, where that is not stored with its result ([`crate::SayRequest::ends`]).
     async fn end_effect(&self, call: String, state: EffectState) -> Result<()>;
     /// The effects that outlive a rewind, of calls on the visible path, newest first.

@@ -10,6 +10,7 @@ mod concurrency;
 mod effects;
 mod files;
 mod folds;
+mod following;
 mod forgetting;
 mod reading;
 mod runs;
@@ -23,6 +24,7 @@ pub use concurrency::*;
 pub use effects::*;
 pub use files::*;
 pub use folds::*;
+pub use following::*;
 pub use forgetting::*;
 pub use reading::*;
 pub use runs::*;
@@ -99,6 +101,11 @@ macro_rules! conformance {
             words_that_wait_are_said_once
             a_step_back_ends_the_run_that_stood_there
             permissions_and_waiting_words_are_erased_by_their_text
+            every_commit_has_a_revision_and_is_told_in_order
+            who_follows_all_hears_of_each_and_is_told_what_was_missed
+            a_call_of_a_run_that_is_over_is_not_begun
+            the_ledger_of_what_is_erased_names_nothing
+            a_full_export_brings_ledger_runs_and_permissions_along
         );
     };
     (@ $open:expr; $($case:ident)*) => {

@@ -180,6 +180,7 @@ fn of_runs(refusal: &RunRefusal) -> &'static str {
         RunRefusal::Waiting => "something is waiting for its turn in this conversation",
         RunRefusal::NothingQueued => "nothing is waiting for its turn",
         RunRefusal::NothingRuns => "nothing is being answered",
+        RunRefusal::OtherWords => "other words wait by now than were made ready",
         RunRefusal::Fenced => {
             "the run has lost its leave to write: it was stopped, or what it stood on was taken back"
         }

@@ -12,6 +12,7 @@ mod decide;
 mod erase;
 mod files;
 mod load;
+mod news;
 mod port;
 mod read;
 mod reads;
@@ -30,6 +31,8 @@ use tokio::sync::oneshot;
 use crate::error::{Result, StoreError};
 use crate::rows::{Backend, Transactions};
 pub(crate) use load::Loaded;
+pub use news::Follower;
+use news::{Followers, News};
 pub use write::digest;
 
 /// The most requests that one transaction takes.
@@ -71,6 +74,7 @@ pub(crate) struct Context<T> {
     pub(crate) rows: T,
     cache: Arc<Cache>,
     staged: HashMap<ConversationId, Option<Arc<Loaded>>>,
+    news: News,
     scrub: bool,
 }
 
@@ -177,13 +181,14 @@ fn within_savepoint<T: Transactions, V>(
     context: &mut Context<T>,
     work: impl FnOnce(&mut Context<T>) -> Result<V>,
 ) -> Result<V> {
-    let before = context.staged.clone();
+    let (before, mark) = (context.staged.clone(), context.news.mark());
     context.rows.save()?;
-    let result = work(context);
+    let result = work(context).and_then(|value| context.count(mark).map(|()| value));
     match &result {
         Ok(_) => context.rows.keep()?,
         Err(_) => {
             context.staged = before;
+            context.news.back(mark);
             context.rows.back()?;
         }
     }
@@ -218,7 +223,11 @@ fn gather<J>(first: J, queue: &Receiver<J>, together: usize) -> Vec<J> {
 }
 
 /// The one writer, until every sender is gone.
-fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn Job<T>>>) {
+fn write_on<T: Transactions>(
+    mut context: Context<T>,
+    queue: &Receiver<Box<dyn Job<T>>>,
+    followers: &Followers,
+) {
     let mut together = 1;
     while let Ok(first) = queue.recv() {
         let jobs = gather(first, queue, together);
@@ -232,10 +241,14 @@ fn write_on<T: Transactions>(mut context: Context<T>, queue: &Receiver<Box<dyn J
         together = replies.len();
         let commit = context.rows.commit();
         match &commit {
-            Ok(()) => context.cache.publish(&mut context.staged),
+            Ok(()) => {
+                context.cache.publish(&mut context.staged);
+                followers.tell(context.news.take());
+            }
             Err(_) => {
                 context.rows.abandon();
                 context.staged.clear();
+                context.news.take();
             }
         }
         let erased = std::mem::take(&mut context.scrub) && commit.is_ok();
@@ -253,6 +266,7 @@ where
 {
     backend: Arc<B>,
     cache: Arc<Cache>,
+    followers: Arc<Followers>,
     queue: Option<Sender<Box<dyn Job<B::Rows>>>>,
     writer: Option<JoinHandle<()>>,
 }
@@ -265,16 +279,20 @@ where
     pub fn start(backend: B, rows: B::Rows) -> Result<Self> {
         let cache = Arc::<Cache>::default();
         let (sender, receiver) = channel();
-        let context = Context { rows, cache: Arc::clone(&cache), staged: HashMap::new(), scrub: false };
+        let followers = Arc::<Followers>::default();
+        let told = Arc::clone(&followers);
+        let (staged, news) = (HashMap::new(), News::default());
+        let context = Context { rows, cache: Arc::clone(&cache), staged, news, scrub: false };
         let writer = std::thread::Builder::new()
             .name("retake-writer".into())
-            .spawn(move || write_on(context, &receiver))
+            .spawn(move || write_on(context, &receiver, &told))
             .map_err(|source| StoreError::Io {
                 attempt: "start",
                 path: "the store's writer".into(),
                 source,
             })?;
-        Ok(Self { backend: Arc::new(backend), cache, queue: Some(sender), writer: Some(writer) })
+        let (backend, queue) = (Arc::new(backend), Some(sender));
+        Ok(Self { backend, cache, followers, queue, writer: Some(writer) })
     }
 
     /// Queues work for the writer and waits until it is durable.
@@ -296,6 +314,11 @@ where
         let backend = Arc::clone(&self.backend);
         let reading = tokio::task::spawn_blocking(move || backend.read(read));
         reading.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Follows what becomes durable.
+    pub(crate) fn follower(&self, of: Option<ConversationId>) -> Follower {
+        self.followers.follow(of)
     }
 
     /// A conversation as it is now. A miss goes through the writer, so that nothing old can enter the cache.

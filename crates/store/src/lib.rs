@@ -26,15 +26,15 @@ pub use files::{
     CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf,
     IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
-pub use keeper::{Keeper, digest};
+pub use keeper::{Follower, Keeper, digest};
 pub use memory::{Memory, MemoryRows};
 pub use port::{
-    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullImport,
-    FullPiece, Import, ImportEntry, Said, Upkeep,
+    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect,
+    FullImport, FullPiece, Import, ImportEntry, Said, Upkeep,
 };
 pub use reading::{
-    Alternative, Answered, Branch, Changes, Hit, Hits, Line, OpLine, OpPage, OpRange, Page, PageRequest,
-    Planned, Reading, Shown, Snapshot, Summary, TargetLine,
+    Alternative, Answered, Branch, Changed, Changes, Followed, Hit, Hits, Kind, Line, OpLine, OpPage,
+    OpRange, Page, PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
 };
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,

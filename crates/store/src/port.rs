@@ -4,13 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Flags, Head, Operation, Part, Revision, Role, Time, Usage,
+    ConversationId, EffectClass, EffectState, Entry, EntryId, Flags, Head, Operation, Part, Permission,
+    Revision, Role, Run, Time, Usage,
 };
 
 use crate::error::Result;
 use crate::reading::Shown;
 use crate::request::By;
-use crate::rows::{MadeBy, Rows};
+use crate::rows::{Fingerprint, MadeBy, Rows};
 
 /// How far an export has come, and of which state it is. All its pieces are of that one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +155,31 @@ pub struct FullConversation {
     pub entries: Vec<(Entry, MadeBy)>,
     /// Its operations.
     pub ops: Vec<(Operation, MadeBy)>,
+    /// The ledger of what its calls did to the world, by the entries that ask for them.
+    pub effects: Vec<FullEffect>,
+    /// Its runs, with the words that wait in them, by their numbers.
+    pub runs: Vec<Run>,
+    /// What is settled of its permissions.
+    pub permission: Option<Permission>,
+}
+
+/// A line of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullEffect {
+    /// The entry that asks for the call.
+    pub seq: u64,
+    /// The call.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// What it does to the world at most.
+    pub class: EffectClass,
+    /// A digest of tool and arguments.
+    pub print: Fingerprint,
+    /// When it began.
+    pub began: Time,
+    /// What came of it.
+    pub state: EffectState,
 }
 
 /// What a check may do.

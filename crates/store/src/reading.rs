@@ -212,6 +212,49 @@ pub struct Hits {
     pub understood: Option<String>,
 }
 
+/// What a commit changed of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// It was made.
+    Created,
+    /// Something was said.
+    Said,
+    /// An operation.
+    Operation,
+    /// Content was erased.
+    Erased,
+    /// Runs, or words that wait.
+    Run,
+    /// The ledger of what calls did to the world.
+    Effect,
+    /// What its agent may do.
+    Permission,
+    /// What calls and operations did to files, or files that are settled.
+    Files,
+}
+
+/// A commit of a conversation. Those of one conversation have the revisions 1, 2, 3 … without a gap; one that was
+/// restored begins with the revision that it has. A stream in progress, a run's sign of life, and rows of workspaces are
+/// no commits of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// Which one.
+    pub conversation: ConversationId,
+    /// The revision that the commit made.
+    pub revision: Revision,
+    /// What it changed.
+    pub kinds: Vec<Kind>,
+}
+
+/// What a follower hears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Followed {
+    /// A commit.
+    Changed(Changed),
+    /// It has fallen behind, and was not told of some: what it follows is to be read anew.
+    Missed,
+}
+
 /// What changed between a revision and now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {

@@ -8,6 +8,7 @@ use retake_core::{Answering, ConversationId, EntryId, Head, Message, Meta, Part,
 use crate::agent::AgentStore;
 use crate::error::Result;
 use crate::files::FileStore;
+use crate::keeper::Follower;
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::{
     Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
@@ -84,6 +85,9 @@ pub trait Store: FileStore + AgentStore {
     async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>>;
     /// Full-text search.
     async fn search(&self, request: SearchRequest) -> Result<Hits>;
+    /// Follows the commits of a conversation, or of all, from now on: told once they are durable, in their order. Who
+    /// follows first and then reads what changed misses nothing.
+    fn follow(&self, conversation: Option<ConversationId>) -> Follower;
     /// What changed since a revision.
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
 

@@ -1,6 +1,7 @@
 //! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
 
 mod agent;
+mod changes;
 mod files;
 mod plan;
 mod receipt;
@@ -12,9 +13,10 @@ use crate::mcp::{McpServers, McpTools};
 use crate::search::Hits;
 
 pub use agent::{
-    Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState, Tool, Tools,
-    Waiting, Words,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Tool, Tools, Waiting, Words,
 };
+pub use changes::Changes;
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
@@ -305,6 +307,9 @@ pub struct Target {
     pub preview: String,
     /// Why one can't go back to it now; absent when one can.
     pub reason: Option<String>,
+    /// The reason is only a run at work: a step back ends it first, where that is wished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_work: bool,
     /// What that would take back.
     pub takes_back: Counts,
 }
@@ -407,21 +412,6 @@ pub struct ForkLine {
     pub title: String,
     /// The entry it begins after.
     pub from: Option<String>,
-}
-
-/// What changed since a revision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Changes {
-    /// The revision now.
-    pub revision: u64,
-    /// The head now.
-    pub head: String,
-    /// Ids of entries that are no longer in the timeline.
-    pub gone: Vec<String>,
-    /// Entries that came into it, in path order.
-    pub came: Vec<Entry>,
-    /// Entries that were there and look different now (mark, fold, erased).
-    pub changed: Vec<Entry>,
 }
 
 /// A piece of an export.

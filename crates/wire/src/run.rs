@@ -129,7 +129,7 @@ pub enum RunEvent {
     Asks(Box<Asks>),
     /// A tool asks a person something.
     Question(Question),
-    /// A call begins.
+    /// A call begins, or is refused unasked: its end follows.
     Calling(CallShown),
     /// A piece of what a call prints.
     Printed {

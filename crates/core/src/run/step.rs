@@ -10,6 +10,8 @@ use crate::id::Time;
 pub enum RunInput {
     /// Somebody asks for one.
     Enqueue(NewRun, Time),
+    /// The words that wait, `.0`, are made ready to be said as `.1`.
+    Ready(Vec<Words>, Vec<Words>, Time),
     /// The one that waits is to run.
     Claim(Time),
     /// The running one takes in the words of the one that waits to join it.
@@ -69,6 +71,10 @@ impl Runs {
         let mut next = Stepped { runs: self.clone(), ..Stepped::default() };
         match input {
             RunInput::Enqueue(new, now) => next.enqueue(new, ground.tail, now)?,
+            RunInput::Ready(waiting, ready, _) => match &mut next.runs.queued {
+                Some(run) if run.words == waiting => run.words = ready,
+                _ => return Err(RunRefusal::OtherWords),
+            },
             RunInput::Claim(now) => next.claim(ground, now)?,
             RunInput::Join(fence, now) => next.join(fence, ground, now)?,
             RunInput::Beat(fence, now) => {

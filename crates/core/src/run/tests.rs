@@ -141,6 +141,22 @@ fn words_wait_join_or_interrupt() {
 }
 
 #[test]
+fn words_are_said_as_they_were_made_ready() {
+    let waits = [asked(), RunInput::Claim(T), said("a", Steer::Join)];
+    let then = |more: Vec<RunInput>| waits.clone().into_iter().chain(more).collect::<Vec<_>>();
+    let ready = |waiting: Vec<Words>| RunInput::Ready(waiting, vec![words("a with b")], T);
+    let a = || vec![words("a")];
+    let joins = RunInput::Join(F1, T);
+    check(then(vec![ready(a()), joins]), &["2 succeeded joined", "say a with b"]);
+    let end = RunInput::End(F1, RunEnding::Succeeded, T);
+    let over = then(vec![end, ready(a()), RunInput::Claim(T)]);
+    check(over, &["1 succeeded -", "say a with b", "start 2 with 2"][1..]);
+    refused(then(vec![said("b", Steer::Join), ready(a())]), RunRefusal::OtherWords);
+    refused(then(vec![RunInput::Unqueue(T), ready(a())]), RunRefusal::OtherWords);
+    refused(vec![ready(a())], RunRefusal::OtherWords);
+}
+
+#[test]
 fn a_run_that_waits_is_skipped_when_what_it_answers_is_another() {
     let queued = steps([asked()]).unwrap().runs;
     let others = [

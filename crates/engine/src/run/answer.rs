@@ -61,7 +61,10 @@ impl Driver {
     async fn join(&mut self) -> Result<()> {
         let conversation = self.claim.conversation();
         let join = RunInput::Join(self.fence, self.engine.now());
-        let stepped = self.engine.store().step_runs(conversation, vec![join]).await?;
+        let (stepped, notices) = self.engine.take_words(conversation, join).await?;
+        for notice in notices {
+            self.events.send(RunEvent::Notice(notice)).await;
+        }
         for receipt in stepped.said {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
             let prompt = Pos::new(depth, receipt.head.seq.0);

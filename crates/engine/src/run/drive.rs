@@ -93,10 +93,6 @@ impl Driver {
 
     /// Runs to the end. Every way out is an `Ended`.
     pub(super) async fn run(mut self) {
-        self.events.send(RunEvent::Started(self.ground.receipt.clone(), self.model.clone())).await;
-        for notice in std::mem::take(&mut self.ground.notices) {
-            self.events.send(RunEvent::Notice(notice)).await;
-        }
         let end = self.work().await;
         let ended = self.close(end).await;
         let Self { engine, claim, events, waits_behind, .. } = self;

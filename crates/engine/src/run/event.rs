@@ -24,7 +24,7 @@ pub enum RunEvent {
     Asks(Asks),
     /// A tool asks a person something; `Engine::respond` answers.
     Question(Question),
-    /// A call begins.
+    /// A call begins, or is refused unasked: its end follows.
     Calling(CallShown),
     /// What a call prints, of the call with this id.
     Printed(String, String),
@@ -103,4 +103,6 @@ pub enum Decision {
     Always(Rule),
     /// Don't; the model is told so, with these words.
     Deny(Option<String>),
+    /// Nobody is there to be asked: it does not run, and the model is told what would allow it.
+    Unattended(String),
 }

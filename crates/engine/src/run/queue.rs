@@ -67,23 +67,58 @@ impl Engine {
         Ok(queued.flat_map(|run| &run.words).any(|words| words.request.as_ref() == Some(id)))
     }
 
-    /// Asks for a run on what is there, and claims it.
+    /// Takes a step by which words that wait may be said. Their turn is opened before, as any other is; what to tell their
+    /// author comes back.
+    pub(super) async fn take_words(
+        &self,
+        conversation: ConversationId,
+        step: RunInput,
+    ) -> Result<(RunsStepped, Vec<String>)> {
+        loop {
+            let runs = self.store().runs(conversation, 2).await?;
+            let joins = matches!(step, RunInput::Join(..));
+            let taken = |run: &&Run| run.state == RunState::Queued && (!joins || run.steer == Steer::Join);
+            let waiting = runs.iter().find(taken).map(|run| run.words.clone()).unwrap_or_default();
+            let (mut steps, mut notices) = (vec![step.clone()], Vec::new());
+            if !waiting.is_empty() {
+                // A folder that can't be looked at keeps nobody from being heard.
+                notices = self.open_turn(conversation).await.unwrap_or_else(|error| vec![error.to_string()]);
+                let mut ready = waiting.clone();
+                for words in &mut ready {
+                    match self.with_mentions(conversation, words.parts.clone()).await {
+                        Ok((parts, found)) => {
+                            words.parts = parts;
+                            notices.extend(found);
+                        }
+                        Err(error) => notices.push(error.to_string()),
+                    }
+                }
+                steps.insert(0, RunInput::Ready(waiting, ready, self.now()));
+            }
+            match self.store().step_runs(conversation, steps).await.map_err(EngineError::from) {
+                // More was said meanwhile, or some of it was taken back.
+                Err(error) if error.code == "other_words" => {}
+                stepped => return Ok((stepped?, notices)),
+            }
+        }
+    }
+
+    /// Asks for a run on what is there, and claims it. What to tell of words that it says comes along.
     pub(super) async fn begin_run(
         &self,
         conversation: ConversationId,
         model: Option<String>,
-    ) -> Result<Fence> {
+    ) -> Result<(Fence, Vec<String>)> {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
         let (ask, claim) = (RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now()));
         let stepped = self.store().step_runs(conversation, vec![ask, claim.clone()]).await;
-        let stepped = match stepped.map_err(EngineError::from) {
+        let (stepped, notices) = match stepped.map_err(EngineError::from) {
             // Words that an earlier owner has left waiting: they are said, and answered with the rest.
-            Err(error) if error.code == "run_waiting" => {
-                self.store().step_runs(conversation, vec![claim]).await?
-            }
-            stepped => stepped?,
+            Err(error) if error.code == "run_waiting" => self.take_words(conversation, claim).await?,
+            stepped => (stepped?, Vec::new()),
         };
-        started(&stepped).ok_or_else(|| skipped(&stepped.over))
+        let fence = started(&stepped).ok_or_else(|| skipped(&stepped.over))?;
+        Ok((fence, notices))
     }
 
     /// The next run, where one waits and none runs.
@@ -99,8 +134,9 @@ impl Engine {
         if self.is_halted(conversation) {
             return;
         }
-        let step = self.store().step_runs(conversation, vec![RunInput::Claim(self.now())]).await;
-        let Ok(stepped) = step else { return };
+        let Ok((stepped, notices)) = self.take_words(conversation, RunInput::Claim(self.now())).await else {
+            return;
+        };
         let mut listeners = self.listeners().remove(&conversation).unwrap_or_default();
         let events = match listeners.pop() {
             Some(last) => Events::new(last),
@@ -115,7 +151,7 @@ impl Engine {
         for (earlier, receipt) in listeners.into_iter().zip(&stepped.said) {
             Events::new(earlier).send(RunEvent::Ended(joined(receipt))).await;
         }
-        if let Err((error, claim)) = self.take_up(claim, stepped, fence, events.clone()).await {
+        if let Err((error, claim)) = self.take_up(claim, stepped, fence, notices, events.clone()).await {
             let failed = retake_core::RunEnding::Failed(error.code.to_owned());
             let end = RunInput::End(fence, failed, self.now());
             // Its words are said: what is left is that nobody answers them.
@@ -132,6 +168,7 @@ impl Engine {
         claim: Claim,
         stepped: RunsStepped,
         fence: Fence,
+        notices: Vec<String>,
         events: Events,
     ) -> std::result::Result<(), (EngineError, Claim)> {
         let conversation = claim.conversation();
@@ -143,7 +180,7 @@ impl Engine {
         let begun: Result<_> = async { Ok((ground?, self.choice(model.as_deref()).await?)) }.await;
         match begun {
             Ok((ground, choice)) => {
-                self.drive(claim, choice, Ground { stopped: Vec::new(), ..ground }, fence, events);
+                self.drive(claim, choice, Ground { stopped: Vec::new(), notices, ..ground }, fence, events);
                 Ok(())
             }
             Err(error) => Err((error, claim)),

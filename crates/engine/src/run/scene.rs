@@ -1,11 +1,12 @@
-//! What a run works with: the folders, the tools, what it may do. Read once when it begins.
+//! What a run works with: the folders and the tools, read once when it begins, and what it may do, read before each call.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Permission, Rule, Ruling};
+use retake_core::{ConversationId, Mode, Permission, Rule, Ruling};
 use retake_tools::{Tool, Toolbox};
 
+use super::{Events, Permit};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::files::Further;
@@ -19,8 +20,10 @@ pub(super) struct Scene {
     pub(super) kept: usize,
     /// The tools.
     pub(super) tools: Toolbox,
-    /// What is settled for every conversation, and then for this one.
-    pub(super) permission: Permission,
+    /// What it may do besides.
+    permit: Permit,
+    /// The mode when it began.
+    mode: Mode,
     /// Where long output is kept.
     pub(super) spool: PathBuf,
     /// How often the model is asked at most.
@@ -40,6 +43,16 @@ impl Scene {
         &self.roots[..self.kept]
     }
 
+    /// What the run may do, by what is settled now: for every conversation, for this one, and for it alone. A mode that was
+    /// chosen since it began is newer than its own.
+    pub(super) fn permission(&self, settled: Permission) -> Permission {
+        let chosen_since = settled.mode != self.mode;
+        let mut permission = with_spool(settled, &self.spool);
+        permission.mode = self.permit.mode.filter(|_| !chosen_since).unwrap_or(permission.mode);
+        permission.rules.extend(self.permit.rules.iter().cloned());
+        permission
+    }
+
     /// The root that names are relative to.
     pub(super) fn root(&self) -> PathBuf {
         self.roots.first().cloned().unwrap_or_default()
@@ -47,14 +60,15 @@ impl Scene {
 }
 
 impl Engine {
-    pub(super) async fn scene(&self, conversation: ConversationId) -> Result<Scene> {
+    pub(super) async fn scene(&self, conversation: ConversationId, permit: Permit) -> Result<Scene> {
         let own = self.parts().system_prompt.as_deref();
         let Some(config) = &self.parts().agent else {
             return Ok(Scene {
                 roots: Vec::new(),
                 kept: 0,
                 tools: Toolbox::default(),
-                permission: Permission::default(),
+                permit,
+                mode: Mode::default(),
                 spool: PathBuf::new(),
                 limit: 1,
                 system: own.map(str::to_owned),
@@ -74,8 +88,9 @@ impl Engine {
             system: system_prompt(own, about.as_ref()),
             kept: kept.len(),
             roots: kept.into_iter().chain(others).collect(),
-            tools: self.tools_of(conversation).await?,
-            permission: with_spool(self.permission(conversation).await?, &config.spool),
+            tools: self.tools_now(conversation).await?,
+            permit,
+            mode: self.permission(conversation).await?.mode,
             spool: config.spool.clone(),
             limit: config.limit,
         })
@@ -83,6 +98,12 @@ impl Engine {
 
     /// The tools of a conversation, those of MCP servers among them: without a folder none that need one.
     pub async fn tools_of(&self, conversation: ConversationId) -> Result<Toolbox> {
+        self.await_servers(conversation, &Events::none(), std::future::pending()).await?;
+        self.tools_now(conversation).await
+    }
+
+    /// The same, without those of servers that are still starting.
+    async fn tools_now(&self, conversation: ConversationId) -> Result<Toolbox> {
         let Some(config) = &self.parts().agent else { return Ok(Toolbox::default()) };
         let Some(folder) = self.store().summary(conversation).await?.folder else {
             let mut tools = Toolbox::default();

@@ -1,7 +1,7 @@
 //! Words that are said while a run goes on: they wait, join it, or stop it; none is lost.
 
 use futures::StreamExt;
-use retake_core::{Mode, Part, Steer};
+use retake_core::{Mode, Part, Role, Steer, joined_text};
 use retake_engine::{Outcome, RunEvent, RunRequest, Start};
 use serde_json::json;
 
@@ -92,4 +92,62 @@ async fn words_that_wait_can_be_taken_back() {
     desk.engine.cancel(desk.id);
     desk.follow(first, &mut |_| None).await;
     assert!(desk.shows().await.is_empty());
+}
+
+/// What the model was told last by a person, and the files that came along.
+fn prompt_of(desk: &Desk) -> (String, Vec<String>) {
+    let asked = desk.script.asked();
+    let prompt = asked.messages.iter().rev().find(|message| message.role == Role::User).expect("a prompt");
+    let names = prompt.parts.iter().filter_map(|part| match part {
+        Part::File { name, .. } => Some(name.clone()),
+        _ => None,
+    });
+    (joined_text(&prompt.parts), names.collect())
+}
+
+/// A run that has read a file and now asks whether it may write another.
+async fn at_work(desk: &Desk) -> (futures::stream::BoxStream<'static, RunEvent>, retake_engine::Asks) {
+    desk.write("a.txt", "one\n");
+    desk.write("notes.txt", "remember the milk\n");
+    desk.script.then(calls(&[("read", json!({"path": "a.txt"}))]));
+    desk.script.then(calls(&[("write", json!({"path": "b.txt", "content": "x"}))]));
+    let mut events = desk.say("one").await;
+    loop {
+        if let RunEvent::Asks(asks) = events.next().await.expect("goes on") {
+            return (events, asks);
+        }
+    }
+}
+
+#[tokio::test]
+async fn words_that_waited_open_their_turn_as_others_do() {
+    for steer in [Steer::Queue, Steer::Join] {
+        let desk = Desk::new(Mode::Ask).await;
+        let (first, asks) = at_work(&desk).await;
+        let second = desk.steer("see @notes.txt and @missing.txt", steer).await;
+        let third = desk.steer("and mind a.txt", steer).await;
+        let typed: Vec<_> = desk.engine.waiting(desk.id).await.expect("read");
+        assert_eq!(typed.iter().map(|words| words.parts.len()).collect::<Vec<_>>(), [1, 1]);
+        desk.write("a.txt", "mine\n");
+        desk.script.then(words("1"));
+        desk.script.then(words("2"));
+        desk.engine.decide(desk.id, &asks.id, retake_engine::Decision::Deny(None)).expect("asked");
+        let (ended, of_first) = desk.follow(first, &mut |_| None).await;
+        assert_eq!(ended.outcome, Outcome::Succeeded);
+        assert_eq!(desk.follow(second, &mut |_| None).await.0.outcome, Outcome::Joined);
+        let (ended, of_third) = desk.follow(third, &mut |_| None).await;
+        let (expected, told) = match steer {
+            Steer::Join => (Outcome::Joined, of_first),
+            _ => (Outcome::Succeeded, of_third),
+        };
+        assert_eq!(ended.outcome, expected);
+        assert!(told.iter().any(|line| line.contains("missing.txt")), "{steer:?}: {told:?}");
+        let (text, files) = prompt_of(&desk);
+        assert!(text.contains("see @notes.txt") && text.contains("and mind a.txt"), "{steer:?}: {text}");
+        assert!(files.iter().any(|name| name.ends_with("notes.txt")), "{steer:?}: {files:?}");
+        let heard: Vec<String> =
+            desk.script.asked().messages.iter().map(|message| joined_text(&message.parts)).collect();
+        let changed = heard.iter().filter(|text| text.contains("Changed: ") && text.contains("a.txt"));
+        assert_eq!(changed.count(), 1, "{steer:?}: {heard:?}");
+    }
 }

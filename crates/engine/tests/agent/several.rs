@@ -6,16 +6,16 @@ use retake_core::Mode;
 use retake_engine::Outcome;
 use serde_json::json;
 
-use super::{Desk, calls, engine, words};
+use super::{Desk, calls, engine_on, words};
 
 impl Desk {
     /// The same, with these further folders in the settings.
     async fn further(self, names: &[&str]) -> Self {
         let Self { engine: old, store, script, id, dir } = self;
-        drop((old, store));
+        drop(old);
         let folders = names.iter().map(|name| format!("{}\n", dir.path().join(name).display()));
         fs::write(dir.path().join("roots"), folders.collect::<String>()).expect("written");
-        let (engine, store) = engine(&dir, &script, Mode::AllowAll).await;
+        let engine = engine_on(&store, &dir, &script, Mode::AllowAll).await;
         Self { engine, store, script, id, dir }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests that read.
 
-use retake_core::{Include, OpNo, Projection, Revision, Time};
+use retake_core::{Include, OpNo, Projection, Revision, RunState, Time};
 use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Sort};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
@@ -90,9 +90,8 @@ impl InProcess {
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
         let lines = store.targets(id, before, targets.limit.unwrap_or(PAGE)).await.map_err(store_problem)?;
-        let running = self.engine.is_running(id);
-        let reason = running.then(|| "a model is answering; stop it first".to_owned());
-        let targets = lines.into_iter().map(|line| convert::target(line, reason.clone())).collect();
+        let at_work = self.engine.is_running(id);
+        let targets = lines.into_iter().map(|line| convert::target(line, at_work)).collect();
         Ok(Reply::Targets(reply::TargetPage { head: head.to_string(), targets }))
     }
 
@@ -178,7 +177,14 @@ impl InProcess {
         let id = self.conversation(&catch_up.conversation).await?;
         let changes =
             self.engine.store().changes(id, Revision(catch_up.since)).await.map_err(store_problem)?;
+        // What is beside the log is read after it: it is at least as new as the revision says.
+        let runs = self.engine.store().runs(id, 2).await.map_err(store_problem)?;
+        let waiting =
+            runs.iter().filter(|run| run.state == RunState::Queued).flat_map(|run| run.words.clone());
         Ok(Reply::Changes(reply::Changes {
+            running: runs.iter().any(|run| run.state == RunState::Running),
+            waiting: waiting.map(crate::agent::words).collect(),
+            permissions: self.settled(id).await?,
             revision: changes.revision.0,
             head: changes.head.to_string(),
             gone: changes.gone.iter().map(ToString::to_string).collect(),

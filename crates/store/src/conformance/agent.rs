@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retake_core::{ConversationId, Fact, Part, Reason, Role};
 
 use super::stage::{Stage, new_id};
-use crate::{Action, FullImport, FullLine, Receipt, Store, decode_full};
+use crate::{Action, FullEffect, FullImport, FullLine, Receipt, Store, decode_full};
 
 /// A result of this text that makes a fact known.
 async fn tells(stage: &mut Stage, text: &str, key: &str, value: &str) -> Receipt {
@@ -54,7 +54,7 @@ pub async fn the_last_fact_on_the_path_counts(store: Arc<dyn Store>) {
 }
 
 /// A copy of a whole tree of forks, by way of a full export.
-async fn copied(stage: &Stage) -> Stage {
+pub(super) async fn copied(stage: &Stage) -> Stage {
     let piece = stage.store.export_full(stage.id, None).await.expect("exported");
     let mut import = FullImport::default();
     for line in piece.text.lines() {
@@ -63,6 +63,13 @@ async fn copied(stage: &Stage) -> Stage {
             FullLine::Conversation(row) => import.conversations.push(*row),
             FullLine::Entry(of, entry, by) => import.conversations[of].entries.push((*entry, by)),
             FullLine::Operation(of, op, by) => import.conversations[of].ops.push((*op, by)),
+            FullLine::Effect(of, effect) => {
+                // A call is in one ledger only.
+                let call = format!("{}-copied", effect.call);
+                import.conversations[of].effects.push(FullEffect { call, ..*effect });
+            }
+            FullLine::Run(of, run) => import.conversations[of].runs.push(*run),
+            FullLine::Permission(of, settled) => import.conversations[of].permission = Some(settled),
         }
     }
     for row in &mut import.conversations {

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use retake_core::{Effect, EffectClass, EffectState, EntryId, Part, Reason, Role, ToolOutcome};
+use retake_core::{
+    Effect, EffectClass, EffectState, EntryId, Fence, Mode, NewRun, Part, Permission, Reason, Role, Rule,
+    Ruling, RunEnding, RunInput, Steer, ToolOutcome, Words,
+};
 
+use super::agent::copied;
 use super::stage::{Stage, by, by_request, new_id};
 use crate::{Action, Result, SayRequest, Store, StoreError};
 
@@ -24,7 +28,7 @@ fn effect(stage: &Stage, entry: EntryId, call: &str, class: EffectClass) -> Effe
 
 /// Writes a call down that the entry of this text asks for.
 async fn begins(stage: &Stage, text: &str, call: &str, class: EffectClass) -> Result<()> {
-    stage.store.begin_effect(effect(stage, stage.named(text), call, class)).await
+    stage.store.begin_effect(effect(stage, stage.named(text), call, class), None).await
 }
 
 fn names(effects: &[Effect]) -> String {
@@ -49,11 +53,11 @@ pub async fn a_call_is_written_down_once_and_ends_with_its_result(store: Arc<dyn
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let entry = asks(&mut stage, "a1").await;
     let first = effect(&stage, entry, "call-1", EXTERNAL);
-    stage.store.begin_effect(first.clone()).await.expect("begun");
+    stage.store.begin_effect(first.clone(), None).await.expect("begun");
     let twice = begins(&stage, "a1", "call-1", EffectClass::None).await;
     assert!(matches!(&twice, Err(StoreError::CallBegun(call)) if call == "call-1"), "{twice:?}");
     let nowhere = effect(&stage, EntryId::new(new_id()), "call-2", EXTERNAL);
-    let nowhere = stage.store.begin_effect(nowhere).await;
+    let nowhere = stage.store.begin_effect(nowhere, None).await;
     assert!(matches!(nowhere, Err(StoreError::UnknownEntry { .. })), "{nowhere:?}");
     assert_eq!(stage.store.effects(stage.id, 9).await.expect("effects"), std::slice::from_ref(&first));
     let result = Part::ToolResult { call: "c-a1".into(), content: "sent".into(), outcome: ToolOutcome::Ok };
@@ -148,4 +152,87 @@ pub async fn an_equal_call_is_known_again_after_a_rewind(store: Arc<dyn Store>) 
         "a digest could confirm a guess, so it goes"
     );
     assert_eq!(told(&stage).await, "");
+}
+
+/// What the ledger has of an erased call is that there was one, of which class, when, and how it ended; a text goes from the
+/// names of tools too, and then there is nothing more of it to erase.
+pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    let print = [7; 16];
+    for text in ["a1", "a2", "a3"] {
+        let entry = asks(&mut stage, text).await;
+        let tool = if text == "a2" { "mail_hunter2".to_owned() } else { "mail".to_owned() };
+        let written = Effect { tool, print, ..effect(&stage, entry, &format!("erased-{text}"), EXTERNAL) };
+        stage.store.begin_effect(written, None).await.expect("begun");
+    }
+    let call = Part::ToolCall { id: "c-4".into(), name: "mail_hunter2".into(), arguments: "{}".into() };
+    let entry = stage.send(stage.saying(Role::Assistant, vec![call])).await.expect("said").entries[0];
+    let tool = "mail_hunter2".to_owned();
+    let written = Effect { tool, print, ..effect(&stage, entry, "erased-a4", EXTERNAL) };
+    stage.store.begin_effect(written, None).await.expect("begun");
+    let author = crate::By { author: "mail_hunter2".into(), ..by() };
+    let result = SayRequest { by: author, ..stage.saying(Role::Tool, vec![Part::text("sent")]) };
+    let result = SayRequest { platform_id: Some("hunter2-1".into()), ..result };
+    stage.store.say(stage.id, result).await.expect("said");
+    let erase = |entries, text: Option<&str>| Action::Erase {
+        entries,
+        matching: text.map(str::to_owned),
+        objects: Vec::new(),
+    };
+    let entries = vec![stage.named("a1"), stage.named("a2")];
+    stage.act(erase(entries, None)).await.expect("erased");
+    stage.act(erase(Vec::new(), Some("hunter2"))).await.expect("erased");
+    let left = stage.store.effects(stage.id, 9).await.expect("effects");
+    let lines: Vec<_> = left.iter().map(|it| (it.call.as_str(), it.tool.as_str(), it.print[0])).collect();
+    let expected =
+        [("erased-a4", "", 0), ("erased-a3", "mail", 7), ("erased-a2", "", 0), ("erased-a1", "", 0)];
+    assert_eq!(lines, expected);
+    assert!(left.iter().all(|it| it.class == EXTERNAL && it.state == EffectState::Begun));
+    assert!(stage.act(erase(Vec::new(), Some("hunter2"))).await.expect("nothing is left").unchanged);
+}
+
+/// A full export brings the ledger along, and what runs, waits and is permitted: calls are still told and known again, no
+/// word is lost, and nobody is left at work.
+pub async fn a_full_export_brings_ledger_runs_and_permissions_along(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    asks(&mut stage, "a1").await;
+    begins(&stage, "a1", "mail-1", EXTERNAL).await.expect("begun");
+    begins(&stage, "a1", "file-1", EffectClass::Workspace).await.expect("begun");
+    stage.store.end_effect("mail-1".into(), EffectState::Done).await.expect("ended");
+    let rule = Rule { ruling: Ruling::Deny, tool: "shell".into(), what: Some("rm".into()) };
+    let settled = Permission { mode: Mode::Plan, rules: vec![rule] };
+    stage.store.set_permission(stage.id, settled.clone()).await.expect("settled");
+    let now = by().time;
+    let new = |words: Option<Words>| {
+        RunInput::Enqueue(NewRun { words, steer: Steer::Queue, seen: None, model: None }, now)
+    };
+    let words = Words {
+        parts: vec![Part::text("and then?")],
+        author: "bob".into(),
+        request: by_request("waits").request,
+        wording: Some([7; 16]),
+        time: now,
+    };
+    let end = RunInput::End(Fence(1), RunEnding::Succeeded, now);
+    let claim = RunInput::Claim(now);
+    let steps = vec![new(None), claim.clone(), end, new(None), claim.clone(), new(Some(words.clone()))];
+    stage.store.step_runs(stage.id, steps).await.expect("one runs, one waits");
+    let child = stage.fork(None).await;
+    let copy = copied(&stage).await;
+    assert_eq!((told(&copy).await.as_str(), told(&child).await.as_str()), ("mail-1-copied", "mail-1"));
+    let first = Action::Rewind(copy.named("a1"));
+    assert_eq!(taken_back(&copy, first).await, "mail-1-copied");
+    let of = |effects: Vec<Effect>| effects.into_iter().map(|it| (it.entry, it.print, it.began, it.state));
+    let lines = |effects| of(effects).collect::<Vec<_>>();
+    let (one, two) = (stage.store.effects(stage.id, 9).await, copy.store.effects(copy.id, 9).await);
+    assert_eq!(lines(one.expect("effects")), lines(two.expect("effects")));
+    assert_eq!(copy.store.permission(copy.id).await.expect("read"), Some(settled));
+    let runs = copy.store.runs(copy.id, 9).await.expect("runs");
+    let told: Vec<_> = runs.iter().map(|run| (run.no.0, run.state.name(), run.error.as_deref())).collect();
+    assert_eq!(told, [(3, "queued", None), (2, "failed", Some("owner_lost")), (1, "succeeded", None)]);
+    assert_eq!(runs[0].words, [words]);
+    copy.rewind("a1").await;
+    assert_eq!(again(&copy, "mail-1").await.as_deref(), Some("mail-1-copied"));
+    let claimed = copy.store.step_runs(copy.id, vec![claim]).await.expect("claimed");
+    assert_eq!((claimed.runs.fence, copy.shows().await.as_str()), (Fence(3), "T1 and then?"));
 }

@@ -5,11 +5,12 @@ mod facts;
 mod runs;
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, Effect, EffectState, Fact, Permission, Run, RunInput};
+use retake_core::{ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunInput};
 
 use super::Keeper;
 use crate::agent::{AgentStore, RunsStepped};
 use crate::error::Result;
+use crate::reading::Kind;
 use crate::request::Action;
 use crate::rows::{AgentRows as _, Backend, Transactions};
 
@@ -26,8 +27,8 @@ where
         self.with(conversation, move |rows, loaded| facts::facts(rows, loaded, &prefix)).await
     }
 
-    async fn begin_effect(&self, effect: Effect) -> Result<()> {
-        self.write(move |context| context.begin_effect(&effect)).await
+    async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()> {
+        self.write(move |context| context.begin_effect(&effect, fence)).await
     }
 
     async fn end_effect(&self, call: String, state: EffectState) -> Result<()> {
@@ -65,7 +66,11 @@ where
     async fn set_permission(&self, conversation: ConversationId, permission: Permission) -> Result<()> {
         self.write(move |context| {
             let loaded = context.load(conversation)?;
-            context.rows.set_permission(&loaded.row, &permission)
+            if context.rows.permission(loaded.row.log)?.as_ref() != Some(&permission) {
+                context.rows.set_permission(&loaded.row, &permission)?;
+                context.touched(conversation, Kind::Permission);
+            }
+            Ok(())
         })
         .await
     }

@@ -18,6 +18,7 @@ use crate::files::{
     CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf, IntentRow,
     Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
+use crate::reading::Kind;
 use crate::request::{Action, Apply, Receipt, SayRequest};
 use crate::rows::{Backend, FileRows, KEPT_SINCE, Key, Rows, Transactions};
 
@@ -83,6 +84,7 @@ impl<T: Transactions> Context<T> {
         if changes.is_empty() {
             return Ok(());
         }
+        self.touched(loaded.row.id, Kind::Files);
         let log = loaded.row.log;
         let no = DeltaNo(self.rows.last_delta(log)?.map_or(1, |last| last.0 + 1));
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
@@ -115,6 +117,7 @@ impl<T: Transactions> Context<T> {
         if !self.rows.moved(loaded.row.log, op)?.is_empty() {
             return Ok(receipt);
         }
+        self.touched(id, Kind::Files);
         for half in halves {
             self.apply_half(&loaded, op, half)?;
         }
@@ -169,6 +172,14 @@ impl<T: Transactions> Context<T> {
 
     fn intent(&self, workspace: WorkspaceNo) -> Result<Option<IntentRow>> {
         Ok(self.rows.intents()?.into_iter().find(|intent| intent.workspace == workspace))
+    }
+
+    /// The files of an operation are as they are to be.
+    fn settle(&mut self, workspace: WorkspaceNo) -> Result<()> {
+        if let Some((conversation, _)) = self.intent(workspace)?.and_then(|intent| intent.op) {
+            self.touched(conversation, Kind::Files);
+        }
+        self.rows.set_intent(workspace, None)
     }
 
     fn turn_back(&mut self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
@@ -407,7 +418,7 @@ where
     }
 
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()> {
-        self.write(move |context| context.rows.set_intent(workspace, None)).await
+        self.write(move |context| context.settle(workspace)).await
     }
 
     async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased> {

@@ -10,7 +10,7 @@ use retake_core::{
 use super::answered::answered;
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
-use super::{Keeper, changes, port, read, search};
+use super::{Follower, Keeper, changes, port, read, search};
 use crate::error::{Result, StoreError};
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::{
@@ -189,6 +189,10 @@ where
             None => None,
         };
         self.read(move |rows| search::search(rows, &request, only)).await
+    }
+
+    fn follow(&self, conversation: Option<ConversationId>) -> Follower {
+        self.follower(conversation)
     }
 
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes> {

@@ -111,6 +111,7 @@ impl<T: Transactions> Context<T> {
         let root = parent.map_or(log, |parent| parent.row.root);
         let loaded = load_new(&self.rows, ConversationRow { log, root, ..row }, parent)?;
         self.stage(loaded.clone());
+        self.created(&loaded.row);
         let mut receipt = receipt_of(&loaded, Commit::default(), &empty_plan(&loaded), None);
         receipt.unchanged = false;
         if let Some(title) = title {
@@ -311,7 +312,9 @@ impl<T: Transactions> Context<T> {
         }
         self.rows.set_now(loaded.row.log, now)?;
         let row = ConversationRow { now, ..loaded.row.clone() };
-        Ok(Loaded { row, lineage: std::sync::Arc::clone(&loaded.lineage), conversation })
+        let after = Loaded { row, lineage: std::sync::Arc::clone(&loaded.lineage), conversation };
+        self.made(&after, commit);
+        Ok(after)
     }
 }
 

@@ -38,6 +38,7 @@ impl Agent {
         for at in effects {
             if let Some(effect) = self.effects.get_mut(&at) {
                 effect.print = [0; 16];
+                effect.tool.clear();
             }
         }
     }
@@ -69,11 +70,13 @@ impl AgentRows for MemoryRows {
         Ok(())
     }
 
-    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool> {
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>> {
         let effects = &mut self.data.agent.effects;
         let named = effects.iter().find(|(_, effect)| effect.call == call).map(|(at, _)| *at);
-        let effect = named.and_then(|at| effects.get_mut(&at));
-        Ok(effect.map(|effect| effect.state = state).is_some())
+        if let Some(effect) = named.and_then(|at| effects.get_mut(&at)) {
+            effect.state = state;
+        }
+        Ok(named.map(|(log, ..)| log))
     }
 
     fn has_effect(&self, call: &str) -> Result<bool> {
@@ -84,6 +87,11 @@ impl AgentRows for MemoryRows {
         let effects = self.data.agent.effects.range((log, from, 0)..=(log, to, u64::MAX)).rev();
         let lasting = effects.map(|(_, effect)| effect).filter(|effect| outlives(effect.class));
         Ok(lasting.take(limit).cloned().collect())
+    }
+
+    fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
+        let effects = self.data.agent.effects.range((log, from, 0)..=(log, to, u64::MAX));
+        Ok(effects.map(|((_, seq, _), effect)| (*seq, effect.clone())).collect())
     }
 
     fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
@@ -123,6 +131,11 @@ impl AgentRows for MemoryRows {
 
     fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>> {
         Ok(self.data.agent.runs(log).rev().take(limit).cloned().collect())
+    }
+
+    fn runs_in(&self, log: LogNo, from: RunNo, to: RunNo) -> Result<Vec<Run>> {
+        let runs = self.data.agent.runs(log).skip_while(|run| run.no < from);
+        Ok(runs.take_while(|run| run.no <= to).cloned().collect())
     }
 
     fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {

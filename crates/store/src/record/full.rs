@@ -2,9 +2,14 @@
 //!
 //! The first line names format and version, then come the conversations, the root first, then for each its
 //! entries and its operations. Conversations are numbered from 0 by their place in the file, never by the store.
-//! Positions are packed as in rows; a delta is what its row has.
+//! Positions are packed as in rows; a delta is what its row has. Since version 2 there are also the ledger, runs and
+//! permissions.
 
-use retake_core::{ConversationId, Entry, Meta, Operation, Pos, RequestId, Revision, Role, Time, Totals};
+mod agent;
+
+use retake_core::{
+    ConversationId, Entry, Meta, Operation, Permission, Pos, RequestId, Revision, Role, Run, Time, Totals,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,13 +18,13 @@ use super::{
     Decoded, OpRecord, decode_flags, decode_op, decode_pos, encode_flags, encode_op, encode_pos, from_json,
     to_json,
 };
-use crate::port::FullConversation;
-use crate::rows::MadeBy;
+use crate::port::{FullConversation, FullEffect};
+use crate::rows::{Fingerprint, MadeBy};
 
 /// The word that the first line of a full export carries.
 pub const FULL_FORMAT: &str = "retake-full";
 /// The version that this program writes, and the newest it reads.
-pub const FULL_VERSION: u64 = 1;
+pub const FULL_VERSION: u64 = 2;
 
 /// A line of a full export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +37,12 @@ pub enum FullLine {
     Entry(usize, Box<Entry>, MadeBy),
     /// An operation of conversation `.0`.
     Operation(usize, Box<Operation>, MadeBy),
+    /// A line of the ledger of conversation `.0`.
+    Effect(usize, Box<FullEffect>),
+    /// A run of conversation `.0`.
+    Run(usize, Box<Run>),
+    /// What is settled of the permissions of conversation `.0`.
+    Permission(usize, Permission),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,6 +51,9 @@ enum LineRecord {
     Conversation(ConversationRecord),
     Entry(EntryRecord),
     Operation(OperationRecord),
+    Effect(agent::EffectRecord),
+    Run(agent::RunLineRecord),
+    Permission(agent::PermissionLineRecord),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -159,6 +173,11 @@ pub(crate) fn encode_full(line: &FullLine) -> String {
         FullLine::Operation(of, op, made_by) => {
             to_json(&LineRecord::Operation(operation_record(*of, op, made_by)))
         }
+        FullLine::Effect(of, effect) => to_json(&LineRecord::Effect(agent::effect_record(*of, effect))),
+        FullLine::Run(of, run) => to_json(&LineRecord::Run(agent::run_record(*of, run))),
+        FullLine::Permission(of, settled) => {
+            to_json(&LineRecord::Permission(agent::permission_record(*of, settled)))
+        }
     }
 }
 
@@ -179,13 +198,14 @@ pub fn decode_full(line: &str) -> Decoded<FullLine> {
             let request = made_by.as_ref().map(|(request, _)| request.clone());
             Ok(FullLine::Operation(of, Box::new(operation(record, request)?), made_by))
         }
+        LineRecord::Effect(record) => agent::effect(record),
+        LineRecord::Run(record) => agent::run(&record),
+        LineRecord::Permission(record) => agent::permission(&record),
     }
 }
 
 fn request_record(made_by: &MadeBy) -> Option<RequestRecord> {
-    made_by.as_ref().map(|(request, print)| {
-        RequestRecord(request.to_string(), format!("{:032x}", u128::from_be_bytes(*print)))
-    })
+    made_by.as_ref().map(|(request, print)| RequestRecord(request.to_string(), digits(*print)))
 }
 
 fn made_by(record: Option<&RequestRecord>) -> Decoded<MadeBy> {
@@ -193,8 +213,17 @@ fn made_by(record: Option<&RequestRecord>) -> Decoded<MadeBy> {
         return Ok(None);
     };
     let request: RequestId = request.parse().map_err(|error| format!("its request: {error}"))?;
-    let print = u128::from_str_radix(print, 16).map_err(|_| format!("“{print}” is no digest"))?;
-    Ok(Some((request, print.to_be_bytes())))
+    Ok(Some((request, digest(print)?)))
+}
+
+/// A digest in hexadecimal digits.
+fn digits(print: Fingerprint) -> String {
+    format!("{:032x}", u128::from_be_bytes(print))
+}
+
+fn digest(digits: &str) -> Decoded<Fingerprint> {
+    let print = u128::from_str_radix(digits, 16).map_err(|_| format!("“{digits}” is no digest"))?;
+    Ok(print.to_be_bytes())
 }
 
 fn conversation_record(row: &FullConversation) -> ConversationRecord {
@@ -234,6 +263,9 @@ fn conversation(record: ConversationRecord) -> Decoded<FullConversation> {
         rewinds: record.rewinds,
         entries: Vec::new(),
         ops: Vec::new(),
+        effects: Vec::new(),
+        runs: Vec::new(),
+        permission: None,
     })
 }
 

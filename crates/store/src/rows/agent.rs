@@ -1,6 +1,8 @@
 //! Rows for turns with tools. Part of the seam between the store's logic and its backends.
 
-use retake_core::{ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, Runs};
+use retake_core::{
+    ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, RunNo, Runs,
+};
 
 use super::{ConversationRow, Key, LogNo};
 use crate::error::Result;
@@ -14,12 +16,14 @@ pub trait AgentRows {
 
     /// Adds an effect of a call that this entry asks for.
     fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()>;
-    /// Says what came of a call; whether there is one of that name.
-    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool>;
+    /// Says what came of a call; the log that it is in, if there is one of that name.
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>>;
     /// Whether there is a call of that name.
     fn has_effect(&self, call: &str) -> Result<bool>;
     /// The last effects that outlive a rewind in a range of a log, newest first, at most `limit`.
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>>;
+    /// All effects in a range of a log, with the entries that ask for them, in the order in which they were written down.
+    fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>>;
     /// The effects that outlive a rewind, of calls with this digest in a tree of forks, newest first.
     fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>>;
 
@@ -29,6 +33,8 @@ pub trait AgentRows {
     fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()>;
     /// The runs of a log, newest first, at most `limit`.
     fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>>;
+    /// The runs of a range of numbers, both ends included, in their order.
+    fn runs_in(&self, log: LogNo, from: RunNo, to: RunNo) -> Result<Vec<Run>>;
     /// The live runs of all logs.
     fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>>;
 

@@ -4,7 +4,7 @@ pub(super) mod effects;
 pub(super) mod facts;
 mod runs;
 
-use retake_core::{ConversationId, Effect, EffectState, Permission, Run, Runs};
+use retake_core::{ConversationId, Effect, EffectState, Permission, Run, RunNo, Runs};
 use rusqlite::params;
 
 use super::cells::{Sql, first, run};
@@ -36,7 +36,7 @@ impl AgentRows for SqliteRows {
         effects::insert(&self.db, root, key, effect)
     }
 
-    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<bool> {
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>> {
         effects::set(&self.db, call, state)
     }
 
@@ -46,6 +46,10 @@ impl AgentRows for SqliteRows {
 
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {
         effects::within(&self.db, log, from, to, limit)
+    }
+
+    fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
+        effects::all_within(&self.db, log, from, to)
     }
 
     fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
@@ -62,6 +66,10 @@ impl AgentRows for SqliteRows {
 
     fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>> {
         runs::newest(&self.db, log, limit)
+    }
+
+    fn runs_in(&self, log: LogNo, from: RunNo, to: RunNo) -> Result<Vec<Run>> {
+        runs::between(&self.db, log, from, to)
     }
 
     fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {

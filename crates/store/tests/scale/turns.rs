@@ -53,7 +53,7 @@ impl Stage {
         let mut written = JoinSet::new();
         for entry in (1..=entries).filter(|entry| entry.is_multiple_of(EFFECT_EVERY)) {
             let store = Arc::clone(&stage.store);
-            written.spawn(async move { store.begin_effect(effect(entry, 1)).await });
+            written.spawn(async move { store.begin_effect(effect(entry, 1), None).await });
         }
         while let Some(written) = written.join_next().await {
             written.expect("no panic").expect("written down");
@@ -95,7 +95,7 @@ impl Stage {
                 let again = store.effect_again(id, effect(self.entries, 0).print).await;
                 assert_eq!(again.expect("looked up"), None);
             }
-            "effect" => store.begin_effect(effect(self.entries, 0)).await.expect("written down"),
+            "effect" => store.begin_effect(effect(self.entries, 0), None).await.expect("written down"),
             "effects" => {
                 let known = store.effects(id, 5).await.expect("the ledger");
                 assert_eq!((known.len(), &known[0].call), (5, &effect(self.entries, 0).call));

@@ -43,7 +43,7 @@ impl InProcess {
                 entry: entry.to_string(),
                 line: call.line,
                 began_ms: call.began.map(|time| time.0),
-                ended_ms: Some(call.ended.0),
+                ended_ms: call.ended.map(|time| time.0),
             });
         }
         let since = shown.calls.iter().filter_map(|call| call.began_ms.or(call.ended_ms)).min();

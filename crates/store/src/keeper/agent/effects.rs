@@ -1,28 +1,31 @@
 //! The ledger of effects, along the path: what a rewind leaves behind, and what is about to be done again.
 
-use retake_core::{Effect, EffectState, Path};
+use retake_core::{Effect, EffectState, Fence, Path};
 
 use crate::error::{Result, StoreError};
 use crate::keeper::Context;
 use crate::keeper::decide::{decide, locate, undecided};
 use crate::keeper::load::Loaded;
+use crate::reading::Kind;
 use crate::request::Action;
 use crate::rows::{Fingerprint, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
-    pub(super) fn begin_effect(&mut self, effect: &Effect) -> Result<()> {
+    pub(super) fn begin_effect(&mut self, effect: &Effect, fence: Option<Fence>) -> Result<()> {
         let loaded = self.load(effect.conversation)?;
+        self.admit(&loaded, fence)?;
         let key = loaded.key(locate(&self.rows, &loaded, effect.entry)?)?;
         if self.rows.has_effect(&effect.call)? {
             return Err(StoreError::CallBegun(effect.call.clone()));
         }
+        self.touched(effect.conversation, Kind::Effect);
         self.rows.insert_effect(loaded.row.root, key, effect)
     }
 
     pub(in crate::keeper) fn end_effect(&mut self, call: &str, state: EffectState) -> Result<()> {
         match self.rows.set_effect(call, state)? {
-            true => Ok(()),
-            false => Err(StoreError::UnknownCall(call.to_owned())),
+            Some(log) => self.touched_log(log, Kind::Effect),
+            None => Err(StoreError::UnknownCall(call.to_owned())),
         }
     }
 }

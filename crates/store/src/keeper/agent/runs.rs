@@ -11,6 +11,7 @@ use crate::agent::RunsStepped;
 use crate::error::{Result, StoreError};
 use crate::keeper::Context;
 use crate::keeper::load::Loaded;
+use crate::reading::Kind;
 use crate::request::{Receipt, SayRequest};
 use crate::rows::{Fingerprint, Rows, Transactions};
 
@@ -58,6 +59,12 @@ impl<T: Transactions> Context<T> {
         let changed = changed.filter_map(|(_, after)| after.as_ref());
         for run in stepped.over.iter().chain(changed) {
             self.rows.set_run(&loaded.row, run)?;
+        }
+        let told = |run: &Option<Run>| run.clone().map(|run| Run { beat: Time(0), ..run });
+        let goes_on = told(&before.runs.running) == told(&stepped.runs.running);
+        // A sign of life is nothing to tell anybody.
+        if !goes_on || before.runs.queued != stepped.runs.queued || !stepped.over.is_empty() {
+            self.touched(id, Kind::Run);
         }
         Ok(stepped)
     }
@@ -151,6 +158,7 @@ impl<T: Transactions> Context<T> {
                 run = Run { state: RunState::Canceled, ended: Some(now), error, ..run };
             }
             self.rows.set_run(&member.row, &run)?;
+            self.touched(member.row.id, Kind::Run);
         }
         Ok(found)
     }
@@ -186,6 +194,7 @@ fn id_at(loaded: &Loaded, now: Time) -> EntryId {
 fn time_of(input: &RunInput) -> Time {
     match input {
         RunInput::Enqueue(_, now)
+        | RunInput::Ready(_, _, now)
         | RunInput::Claim(now)
         | RunInput::Join(_, now)
         | RunInput::Beat(_, now)

@@ -11,6 +11,7 @@ use retake_core::{
 use super::{Context, Doomed, Key, Loaded};
 use crate::error::{Result, StoreError};
 use crate::files::{CaptureRow, Claimant, DeltaLayers, DeltaLine, FilesErased, Moved, WorkspaceNo};
+use crate::reading::Kind;
 use crate::rows::{Claims, ERASED_OBJECTS, FileRows, LogNo, Rows, Transactions};
 
 /// So many captures are gone through at once.
@@ -275,6 +276,13 @@ impl<T: Transactions> Context<T> {
         }
         for (workspace, row) in &what.captures {
             self.rows.rewrite_capture(*workspace, row)?;
+        }
+        let of_calls = what.deltas.iter().map(|(log, ..)| log).chain(what.stacks.iter().map(|(log, ..)| log));
+        let of_ops = what.moved.iter().map(|(log, ..)| log).chain(what.git.iter().map(|(log, ..)| log));
+        for log in of_calls.chain(of_ops) {
+            if let Some(home) = home(*log) {
+                self.touched(home.id, Kind::Files);
+            }
         }
         self.note_erased(&what.objects)
     }

@@ -1,41 +1,58 @@
 //! A full export: a tree of forks, every row of it, as it was when the export began.
 //!
-//! Logs and operations only grow, so the heads that the first piece found are kept in the cursor and every piece
-//! ends at them.
+//! Logs, operations and runs that are over only grow, so the ends that the first piece found are kept in the cursor and
+//! every piece ends at them. What is live or may change, it takes down itself: runs, words that wait, permissions.
 
 use std::collections::HashMap;
 
-use retake_core::{Head, OpNo};
+use retake_core::{Effect, Head, OpNo, RunNo};
 
 use super::{PIECE_BYTES, STEP};
 use crate::error::{Result, StoreError};
 use crate::keeper::load::load;
-use crate::port::{FullConversation, FullPiece};
+use crate::port::{FullConversation, FullEffect, FullPiece};
 use crate::record::{FullLine, encode_full};
 use crate::rows::{ConversationRow, LogNo, Rows};
 
-/// How far an export has come: rows done so far, and the head of each conversation.
+/// How far an export has come: rows done so far, and where each conversation ends.
 #[derive(Debug)]
 struct Cursor {
     done: u64,
-    heads: Vec<Head>,
+    ends: Vec<End>,
+}
+
+/// Where a conversation ends: its head, and the last of the runs before which all are over.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    head: Head,
+    runs: u64,
+}
+
+impl End {
+    fn rows(self) -> u64 {
+        self.head.seq.0 + self.head.op.0 + self.runs
+    }
 }
 
 impl Cursor {
     fn text(&self) -> String {
-        let heads = self.heads.iter().map(ToString::to_string);
-        std::iter::once(self.done.to_string()).chain(heads).collect::<Vec<_>>().join(",")
+        let ends = self.ends.iter().map(|end| format!("{}:{}", end.head, end.runs));
+        std::iter::once(self.done.to_string()).chain(ends).collect::<Vec<_>>().join(",")
     }
 
     fn read(text: &str) -> Option<Self> {
         let mut words = text.split(',');
         let done = words.next()?.parse().ok()?;
-        let heads = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
-        Some(Self { done, heads })
+        let end = |word: &str| {
+            let (head, runs) = word.split_once(':')?;
+            Some(End { head: head.parse().ok()?, runs: runs.parse().ok()? })
+        };
+        let ends = words.map(end).collect::<Option<_>>()?;
+        Some(Self { done, ends })
     }
 
     fn total(&self) -> u64 {
-        self.heads.iter().map(|head| head.seq.0 + head.op.0).sum()
+        self.ends.iter().map(|end| end.rows()).sum()
     }
 }
 
@@ -45,19 +62,16 @@ pub(crate) fn full_piece<R: Rows>(rows: &R, root: LogNo, cursor: Option<&str>) -
     let mut text = String::new();
     let mut cursor = match cursor {
         Some(cursor) => {
-            let read = Cursor::read(cursor).filter(|read| read.heads.len() <= tree.len());
+            let read = Cursor::read(cursor).filter(|read| read.ends.len() <= tree.len());
             read.ok_or_else(|| StoreError::BadExport(format!("“{cursor}” is no cursor of it")))?
         }
-        None => {
-            begin(rows, &tree, &mut text)?;
-            Cursor { done: 0, heads: tree.iter().map(|row| row.now.head).collect() }
-        }
+        None => Cursor { done: 0, ends: begin(rows, &tree, &mut text)? },
     };
     let mut place = cursor.done;
-    for (number, (row, head)) in tree.iter().zip(&cursor.heads).enumerate() {
-        let here = head.seq.0 + head.op.0;
+    for (number, (row, end)) in tree.iter().zip(&cursor.ends).enumerate() {
+        let here = end.rows();
         while place < here && text.len() < PIECE_BYTES {
-            let taken = rows_from(rows, number, row, *head, place, &mut text)?;
+            let taken = rows_from(rows, number, row, *end, place, &mut text)?;
             place += taken;
             cursor.done += taken;
         }
@@ -75,8 +89,8 @@ fn push(text: &mut String, line: &FullLine) {
     text.push('\n');
 }
 
-/// The first line, and that of each conversation.
-fn begin<R: Rows>(rows: &R, tree: &[ConversationRow], text: &mut String) -> Result<()> {
+/// The first line, that of each conversation, and what is live in it. Where each of them ends comes back.
+fn begin<R: Rows>(rows: &R, tree: &[ConversationRow], text: &mut String) -> Result<Vec<End>> {
     push(text, &FullLine::Begin(tree.len() as u64));
     let numbers: HashMap<LogNo, usize> = tree.iter().enumerate().map(|(no, row)| (row.log, no)).collect();
     for row in tree {
@@ -95,18 +109,37 @@ fn begin<R: Rows>(rows: &R, tree: &[ConversationRow], text: &mut String) -> Resu
             rewinds: row.now.rewinds,
             entries: Vec::new(),
             ops: Vec::new(),
+            effects: Vec::new(),
+            runs: Vec::new(),
+            permission: None,
         };
         push(text, &FullLine::Conversation(Box::new(line)));
     }
-    Ok(())
+    tree.iter().enumerate().map(|(number, row)| live(rows, number, row, text)).collect()
 }
 
-/// The next rows of one conversation, its entries first, then its operations: how many were taken.
+/// What is settled of permissions, and the runs from the first live one on. Where the conversation ends comes back.
+fn live<R: Rows>(rows: &R, number: usize, row: &ConversationRow, text: &mut String) -> Result<End> {
+    if let Some(settled) = rows.permission(row.log)? {
+        push(text, &FullLine::Permission(number, settled));
+    }
+    let runs = rows.live_runs_of(row.log)?;
+    let first = runs.running.iter().chain(&runs.queued).map(|run| run.no).min();
+    if let Some(first) = first {
+        for run in rows.runs_in(row.log, first, runs.last)? {
+            push(text, &FullLine::Run(number, Box::new(run)));
+        }
+    }
+    Ok(End { head: row.now.head, runs: first.map_or(runs.last.0, |first| first.0 - 1) })
+}
+
+/// The next rows of one conversation, its entries first with what is in the ledger for them, then its operations and
+/// its runs: how many were taken.
 fn rows_from<R: Rows>(
     rows: &R,
     number: usize,
     row: &ConversationRow,
-    head: Head,
+    End { head, runs }: End,
     place: u64,
     text: &mut String,
 ) -> Result<u64> {
@@ -120,9 +153,20 @@ fn rows_from<R: Rows>(
             let made_by = requests.remove(&entry.meta.pos.seq);
             push(text, &FullLine::Entry(number, Box::new(entry), made_by));
         }
+        for (seq, effect) in rows.ledger(row.log, from, to)? {
+            push(text, &FullLine::Effect(number, Box::new(line_of(seq, effect))));
+        }
         return Ok(to - place);
     }
     let place = place - head.seq.0;
+    if place >= head.op.0 {
+        let place = place - head.op.0;
+        let to = runs.min(place + STEP);
+        for run in rows.runs_in(row.log, RunNo(place + 1), RunNo(to))? {
+            push(text, &FullLine::Run(number, Box::new(run)));
+        }
+        return Ok(to - place);
+    }
     let (from, to) = (OpNo(place + 1), OpNo(head.op.0.min(place + STEP)));
     for op in rows.ops(row.log, from, to)? {
         let made_by = match &op.request {
@@ -135,4 +179,9 @@ fn rows_from<R: Rows>(
         push(text, &FullLine::Operation(number, Box::new(op), made_by));
     }
     Ok(to.0 - place)
+}
+
+fn line_of(seq: u64, effect: Effect) -> FullEffect {
+    let Effect { call, tool, class, print, began, state, .. } = effect;
+    FullEffect { seq, call, tool, class, print, began, state }
 }

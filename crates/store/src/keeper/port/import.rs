@@ -1,18 +1,20 @@
 //! What comes in: conversations from elsewhere, and whole trees of forks restored exactly. Each is one step of
 //! the writer, so that a crash leaves all of it or nothing.
 
+use std::collections::BTreeSet;
+
 use retake_core::{
-    By, Commit, Entry, LabelTarget, MarkRequest, OpNo, Pos, Reason, Records, Role, Say, Seen, Targets,
-    Totals, Tree, count_calls, opens_turn,
+    By, Commit, Effect, Entry, Fence, LabelTarget, MarkRequest, OpNo, Pos, Reason, Records, Role, Run, RunNo,
+    RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
 };
 
 use crate::error::{Result, StoreError};
 use crate::keeper::Context;
 use crate::keeper::load::{Loaded, load};
 use crate::keeper::write::{fingerprint, said, sane};
-use crate::port::{FullConversation, FullImport, Import, ImportEntry, Said};
+use crate::port::{FullConversation, FullEffect, FullImport, Import, ImportEntry, Said};
 use crate::request::Receipt;
-use crate::rows::{ConversationRow, LogNo, NowRow, ParentRow, Rows, Transactions};
+use crate::rows::{ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
     /// Makes a conversation of what was said elsewhere.
@@ -93,6 +95,7 @@ impl<T: Transactions> Context<T> {
         let mut homes: Vec<ConversationRow> = Vec::new();
         for full in import.conversations {
             let home = self.restore_row(&homes, &full)?;
+            self.restore_agent(&home, &full)?;
             self.restore_log(&home, full)?;
             homes.push(home);
         }
@@ -141,8 +144,47 @@ impl<T: Transactions> Context<T> {
             now,
         };
         row.log = self.rows.insert_conversation(&row)?;
+        self.created(&row);
         row.root = homes.first().map_or(row.log, |root| root.root);
         Ok(row)
+    }
+
+    /// The ledger, runs and permissions. Nobody carries out a run that was at work when it was exported: it is over.
+    fn restore_agent(&mut self, home: &ConversationRow, full: &FullConversation) -> Result<()> {
+        let bad = |why: String| StoreError::BadExport(format!("conversation {}: {why}", home.id));
+        for effect in &full.effects {
+            let FullEffect { seq, call, tool, class, print, began, state } = effect.clone();
+            let asks = usize::try_from(seq).ok().and_then(|seq| full.entries.get(seq.checked_sub(1)?));
+            let (entry, _) = asks.ok_or_else(|| bad(format!("nothing asks for call {call}")))?;
+            if self.rows.has_effect(&call)? {
+                return Err(bad(format!("call {call} is in the ledger already")));
+            }
+            let (conversation, entry) = (home.id, entry.meta.id);
+            let effect = Effect { call, conversation, entry, tool, class, print, began, state };
+            self.rows.insert_effect(home.root, Key { log: home.log, seq }, &effect)?;
+        }
+        let mut runs: Vec<&Run> = full.runs.iter().collect();
+        runs.sort_by_key(|run| run.no);
+        let mut fences = BTreeSet::new();
+        let mut waits = false;
+        for (no, run) in (1..).zip(runs) {
+            let queued = run.state == RunState::Queued;
+            if run.no != RunNo(no) || (run.fence > Fence(0) && !fences.insert(run.fence)) || (queued && waits)
+            {
+                return Err(bad(format!("run {no} is missing or out of place")));
+            }
+            waits |= queued;
+            let mut run = run.clone();
+            if run.state == RunState::Running {
+                let error = Some("owner_lost".to_owned());
+                run = Run { state: RunState::Failed, error, ended: Some(run.beat), ..run };
+            }
+            self.rows.set_run(home, &run)?;
+        }
+        match &full.permission {
+            Some(settled) => self.rows.set_permission(home, settled),
+            None => Ok(()),
+        }
     }
 
     fn restore_log(&mut self, home: &ConversationRow, full: FullConversation) -> Result<()> {

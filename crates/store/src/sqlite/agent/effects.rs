@@ -34,6 +34,14 @@ const IN: Sql = (
          ORDER BY effect.seq DESC, effect.no DESC LIMIT ?4"
     ),
 );
+const LEDGER: Sql = (
+    "read the ledger",
+    select!(
+        "",
+        "WHERE effect.root = (SELECT root FROM conversation WHERE log = ?1) AND effect.log = ?1
+         AND effect.seq BETWEEN ?2 AND ?3 ORDER BY effect.seq, effect.no"
+    ),
+);
 const LIKE: Sql = (
     "look for an equal call",
     select!(
@@ -46,7 +54,7 @@ const ONE: Sql = ("look a call up", "SELECT no FROM effect WHERE call = ?");
 
 /// Every statement that reads effects, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[IN, LIKE, ONE];
+pub(super) const READS: &[Sql] = &[IN, LEDGER, LIKE, ONE];
 
 fn read(cells: &mut Cells<'_>) -> Decoded<(Key, Effect)> {
     let key = Key { log: LogNo(cells.next()?), seq: cells.count()? };
@@ -78,9 +86,10 @@ pub(super) fn insert(db: &Connection, root: LogNo, key: Key, effect: &Effect) ->
     run(db, sql, values).map(drop)
 }
 
-pub(super) fn set(db: &Connection, call: &str, state: EffectState) -> Result<bool> {
-    let sql = ("say what came of a call", "UPDATE effect SET state = ?2 WHERE call = ?1");
-    Ok(run(db, sql, params![call, encode_effect_state(state)])? > 0)
+pub(super) fn set(db: &Connection, call: &str, state: EffectState) -> Result<Option<LogNo>> {
+    let sql = ("say what came of a call", "UPDATE effect SET state = ?2 WHERE call = ?1 RETURNING log");
+    let values = params![call, encode_effect_state(state)];
+    first(db, sql, values, || format!("call {call}"), |cells| cells.next().map(LogNo))
 }
 
 pub(super) fn is_there(db: &Connection, call: &str) -> Result<bool> {
@@ -93,16 +102,22 @@ pub(super) fn within(db: &Connection, log: LogNo, from: u64, to: u64, limit: usi
     all(db, IN, [log.0, int(from), int(to), limit], name, |cells| read(cells).map(|(_, effect)| effect))
 }
 
+pub(super) fn all_within(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
+    let name = || format!("an effect of conversation number {}", log.0);
+    let read = |cells: &mut Cells<'_>| read(cells).map(|(key, effect)| (key.seq, effect));
+    all(db, LEDGER, [log.0, int(from), int(to)], name, read)
+}
+
 pub(super) fn like(db: &Connection, root: LogNo, print: Fingerprint) -> Result<Vec<(Key, Effect)>> {
     let name = || format!("an effect in the tree of conversation number {}", root.0);
     all(db, LIKE, params![root.0, print], name, read)
 }
 
-/// Overwrites the digests of the calls that an entry asks for.
+/// Overwrites what the ledger has of the calls that an entry asks for: their tools, and the digests of their arguments.
 pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
     let sql = (
-        "erase an effect's digest",
-        "UPDATE effect SET print = ?3
+        "erase an effect",
+        "UPDATE effect SET print = ?3, tool = ''
          WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq = ?2",
     );
     run(db, sql, params![key.log.0, int(key.seq), ERASED]).map(drop)

@@ -36,6 +36,8 @@ const FENCE: Sql = (
     of_log!("fence", "INDEXED BY run_fence", "AND fence > 0 ORDER BY fence DESC LIMIT 1"),
 );
 const NEWEST: Sql = ("read runs", of_log!("no, state, fence, run", "", "ORDER BY no DESC LIMIT ?2"));
+const BETWEEN: Sql =
+    ("read runs", of_log!("no, state, fence, run", "", "AND no BETWEEN ?2 AND ?3 ORDER BY no"));
 const LIVE: Sql = (
     "read the live runs",
     "SELECT id, no, state, fence, run FROM run INDEXED BY run_running JOIN conversation USING (log)
@@ -47,7 +49,7 @@ const LIVE: Sql = (
 
 /// Every statement that reads runs of a conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[RUNNING, QUEUED, LAST, FENCE, NEWEST];
+pub(super) const READS: &[Sql] = &[RUNNING, QUEUED, LAST, FENCE, NEWEST, BETWEEN];
 
 fn read(cells: &mut Cells<'_>) -> Decoded<Run> {
     let (no, state) = (RunNo(cells.count()?), cells.next::<String>()?);
@@ -84,6 +86,10 @@ pub(super) fn set(db: &Connection, home: &ConversationRow, run: &Run) -> Result<
 pub(super) fn newest(db: &Connection, log: LogNo, limit: usize) -> Result<Vec<Run>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     all(db, NEWEST, [log.0, limit], name(log), read)
+}
+
+pub(super) fn between(db: &Connection, log: LogNo, from: RunNo, to: RunNo) -> Result<Vec<Run>> {
+    all(db, BETWEEN, [log.0, int(from.0), int(to.0)], name(log), read)
 }
 
 pub(super) fn all_live(db: &Connection) -> Result<Vec<(ConversationId, Run)>> {

@@ -399,6 +399,7 @@ fn with_secret() -> (Kit, Erasure) {
         entries: vec![Key { log, seq: 2 }],
         ops: vec![(log, OpNo(1)), (log, OpNo(2))],
         states: vec![log],
+        ..Erasure::default()
     };
     (kit, what)
 }

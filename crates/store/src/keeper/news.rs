@@ -1,0 +1,195 @@
+//! What followers are told, and how a conversation's commits are counted: every request that changes something of a
+//! conversation raises its revision. Must never tell anything that is not durable, nor anything out of order.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use retake_core::{Change, Commit, ConversationId};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use super::Context;
+use super::load::Loaded;
+use crate::error::Result;
+use crate::reading::{Changed, Followed, Kind};
+use crate::rows::{ConversationRow, LogNo, NowRow, Transactions};
+
+/// How far a follower may fall behind before it has missed something.
+const BEHIND_MAX: usize = 64;
+
+/// What a transaction has changed so far.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    /// By revisions, in order.
+    changed: Vec<Changed>,
+    /// What the request at work changed beside the log: it has a revision when the request is done.
+    beside: Vec<(ConversationId, Kind)>,
+}
+
+impl News {
+    /// Where the next request begins.
+    pub(super) fn mark(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// A request is taken back.
+    pub(super) fn back(&mut self, mark: usize) {
+        self.changed.truncate(mark);
+        self.beside.clear();
+    }
+
+    /// Everything that the transaction has changed.
+    pub(super) fn take(&mut self) -> Vec<Changed> {
+        self.beside.clear();
+        std::mem::take(&mut self.changed)
+    }
+}
+
+impl<T: Transactions> Context<T> {
+    /// A commit has made the revision that a conversation is at.
+    pub(super) fn made(&mut self, after: &Loaded, commit: &Commit) {
+        let erases = commit.ops.iter().any(|op| matches!(op.change, Change::Erase(_)));
+        let kinds = [
+            (!commit.entries.is_empty(), Kind::Said),
+            (erases, Kind::Erased),
+            (!erases && !commit.ops.is_empty(), Kind::Operation),
+        ];
+        let kinds = kinds.into_iter().filter_map(|(is, kind)| is.then_some(kind)).collect();
+        let (conversation, revision) = (after.row.id, after.conversation.revision);
+        self.news.changed.push(Changed { conversation, revision, kinds });
+    }
+
+    /// A conversation is there that was not.
+    pub(super) fn created(&mut self, row: &ConversationRow) {
+        let (conversation, revision) = (row.id, row.now.revision);
+        self.news.changed.push(Changed { conversation, revision, kinds: vec![Kind::Created] });
+    }
+
+    /// Something beside the log of a conversation has changed.
+    pub(super) fn touched(&mut self, conversation: ConversationId, kind: Kind) {
+        self.news.beside.push((conversation, kind));
+    }
+
+    /// The same, of a conversation known by its number.
+    pub(super) fn touched_log(&mut self, log: LogNo, kind: Kind) -> Result<()> {
+        let row = self.rows.log(log)?;
+        self.touched(row.id, kind);
+        Ok(())
+    }
+
+    /// A request is done: what it changed beside the log belongs to the revision that it has made, or makes one.
+    pub(super) fn count(&mut self, mark: usize) -> Result<()> {
+        for (id, kind) in std::mem::take(&mut self.news.beside) {
+            let made = self.news.changed[mark..].iter().rposition(|changed| changed.conversation == id);
+            let at = match made {
+                Some(at) => mark + at,
+                None => {
+                    let loaded = self.load(id)?;
+                    let revision = loaded.conversation.revision.next();
+                    let row =
+                        ConversationRow { now: NowRow { revision, ..loaded.row.now }, ..loaded.row.clone() };
+                    self.rows.set_now(row.log, row.now)?;
+                    let mut after = Loaded { row, ..(*loaded).clone() };
+                    after.conversation.revision = revision;
+                    self.stage(after);
+                    self.news.changed.push(Changed { conversation: id, revision, kinds: Vec::new() });
+                    self.news.changed.len() - 1
+                }
+            };
+            let kinds = &mut self.news.changed[at].kinds;
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Those who follow, by conversation; without one, all of them.
+#[derive(Debug, Default)]
+pub(super) struct Followers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<Changed>>>);
+
+impl Followers {
+    /// One more, from now on.
+    pub(super) fn follow(&self, of: Option<ConversationId>) -> Follower {
+        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        senders.retain(|_, sender| sender.receiver_count() > 0);
+        let sender = senders.entry(of).or_insert_with(|| broadcast::channel(BEHIND_MAX).0);
+        Follower(sender.subscribe())
+    }
+
+    /// Tells what is durable.
+    pub(super) fn tell(&self, news: Vec<Changed>) {
+        let senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if senders.is_empty() {
+            return;
+        }
+        for changed in news {
+            for of in [None, Some(changed.conversation)] {
+                if let Some(sender) = senders.get(&of) {
+                    // Nobody may be left who listens.
+                    drop(sender.send(changed.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// Hears of each commit once it is durable, in the order of revisions.
+#[derive(Debug)]
+pub struct Follower(broadcast::Receiver<Changed>);
+
+impl Follower {
+    /// The next one, waiting for it; nothing, when the store is closed. Dropped while it waits, it has lost nothing.
+    pub async fn next(&mut self) -> Option<Followed> {
+        match self.0.recv().await {
+            Ok(changed) => Some(Followed::Changed(changed)),
+            Err(RecvError::Lagged(_)) => Some(Followed::Missed),
+            Err(RecvError::Closed) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_core::{By, ConversationId, Revision};
+    use uuid::Uuid;
+
+    use crate::error::{Result, StoreError};
+    use crate::reading::{Changed, Followed, Kind};
+    use crate::{Keeper, Memory, NewConversation, Store as _};
+
+    fn new(number: u128) -> NewConversation {
+        let id = ConversationId::new(Uuid::from_u128(number));
+        NewConversation { id, folder: None, title: None, by: By::default() }
+    }
+
+    /// The commit fails, since another owner takes over while it is prepared: nobody hears of it. Nor is anybody told of
+    /// what a request did that was refused in the end.
+    #[tokio::test]
+    async fn what_is_not_durable_is_not_told() {
+        let memory = Memory::new();
+        let keeper = Keeper::start(memory.clone(), memory.writer()).expect("started");
+        let mut follower = keeper.follow(None);
+        let refused: Result<()> = keeper
+            .write(|context| {
+                context.create(new(1))?;
+                Err(StoreError::NothingToDo)
+            })
+            .await;
+        assert!(matches!(refused, Err(StoreError::NothingToDo)), "{refused:?}");
+        keeper.create(new(2)).await.expect("created");
+        let (conversation, revision) = (new(2).id, Revision(1));
+        let told = Changed { conversation, revision, kinds: vec![Kind::Created] };
+        assert_eq!(follower.next().await, Some(Followed::Changed(told)));
+        let taken_over = keeper
+            .write(move |context| {
+                let made = context.create(new(3));
+                drop(memory.writer());
+                made
+            })
+            .await;
+        assert!(matches!(taken_over, Err(StoreError::TakenOver)), "{taken_over:?}");
+        drop(keeper);
+        assert_eq!(follower.next().await, None, "nothing else was told until the store was closed");
+    }
+}

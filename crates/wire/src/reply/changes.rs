@@ -1,0 +1,30 @@
+//! The reply to who catches up: the difference between what a client saw and what is now. It tells nothing of what came and
+//! went meanwhile.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Entry, Permissions, Words};
+
+/// What changed since a revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Changes {
+    /// The revision now.
+    pub revision: u64,
+    /// The head now.
+    pub head: String,
+    /// Ids of entries that are no longer in the timeline.
+    pub gone: Vec<String>,
+    /// Entries that came into it, in path order.
+    pub came: Vec<Entry>,
+    /// Entries that were there and look different now (mark, fold, erased).
+    pub changed: Vec<Entry>,
+    /// Whether a run is at work, now.
+    #[serde(default)]
+    pub running: bool,
+    /// Words that wait, now, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Words>,
+    /// What the agent may do, now.
+    #[serde(default)]
+    pub permissions: Permissions,
+}
