@@ -14,6 +14,7 @@ mod mcp;
 mod model;
 mod restore;
 mod rewound;
+mod several;
 mod whole;
 mod world;
 

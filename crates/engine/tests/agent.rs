@@ -9,6 +9,7 @@ mod opening;
 mod queue;
 mod random;
 mod servers;
+mod several;
 mod work;
 
 use std::collections::VecDeque;
@@ -278,7 +279,7 @@ async fn engine_with(
         spool: data.join("output"),
         permission: Permission { mode, rules: Vec::new() },
         steer: Steer::Queue,
-        roots: Vec::new(),
+        roots: super::files::further(dir.path()),
         limit: 50,
         server_wait: Duration::from_millis(1_500),
         settings: None,

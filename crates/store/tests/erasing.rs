@@ -67,7 +67,7 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
         mark: ContentHash([7; 32]),
     };
     let say = stage.saying(Role::Tool, vec![Part::text("done")]);
-    stage.store.say_changed(stage.id, say, delta).await.expect("said");
+    stage.store.say_changed(stage.id, say, vec![delta]).await.expect("said");
     let fact = Part::Facts(vec![Fact::new("todo", SECRET), Fact::new(format!("read/{SECRET}"), "1")]);
     stage.store.say(stage.id, stage.saying(Role::Tool, vec![fact])).await.expect("said");
     ledger(&stage).await;

@@ -1,6 +1,7 @@
 //! A call of a tool: what it is about to do, whether it may, what came of it. It is written down before it runs, captures stand
 //! around whatever may write, and its result is one entry with what it changed.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
@@ -133,10 +134,9 @@ impl Driver {
                 ready.settled = Settled { ruling: Ruling::Deny, why };
             }
             Ok(mut intent) => {
-                let root = self.scene.root();
-                // Only the conversation's own folder is captured: what is written elsewhere stays.
-                let elsewhere =
-                    |touch: &Touch| matches!(touch, Touch::Write(path) if !path.starts_with(&root));
+                // What is written where no capture looks stays.
+                let is_kept = |path: &Path| self.scene.kept().iter().any(|root| path.starts_with(root));
+                let elsewhere = |touch: &Touch| matches!(touch, Touch::Write(path) if !is_kept(path));
                 if intent.touches.iter().any(elsewhere) {
                     intent.class = EffectClass::External;
                 }
@@ -263,6 +263,7 @@ impl Driver {
             fence: self.fence,
             answering: self.answering(),
             roots: self.scene.roots.clone(),
+            kept: self.scene.kept,
             permission: Arc::clone(&ready.permission),
             reads: reads.collect(),
             spool: self.scene.spool.clone(),
@@ -281,9 +282,9 @@ impl Backstage {
         let begun = if changes { Begun::InLedger } else { Begun::Never };
         let around = match changes && tool.may_write() && !self.roots.is_empty() {
             false => None,
-            true => match self.engine.call_begins(self.conversation, ready.entry, ready.key.clone()).await {
+            true => match self.begins(&ready).await {
                 Ok(around) => Some(around),
-                // Without a look at the folder before it, nothing that it does could be taken back.
+                // Without a look at the folders before it, nothing that it does could be taken back.
                 Err(error) => {
                     return self
                         .store(&ready, None, Output::failed(format!("not run: {error}")), begun)
@@ -291,13 +292,19 @@ impl Backstage {
                 }
             },
         };
-        // A command may write in the folder that is captured, and in no other root.
-        let runs = ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_)));
-        let roots = if runs { self.roots.iter().take(1) } else { self.roots.iter().take(self.roots.len()) };
+        // A command may write in the folders that were looked at, and in no other root.
+        let lost = |root: &PathBuf| {
+            let mut lost = around.iter().flat_map(|around| &around.lost);
+            lost.any(|(lost, _)| lost == root)
+        };
+        let roots = match ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
+            true => self.roots.iter().take(self.kept).filter(|root| !lost(root)).cloned().collect(),
+            false => self.roots.clone(),
+        };
         let call = Call {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
-            roots: roots.cloned().collect(),
+            roots,
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
         };
@@ -305,6 +312,25 @@ impl Backstage {
         let output =
             work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
         self.store(&ready, around, output, begun).await
+    }
+
+    /// Looks at the folders that captures cover. One that can't be looked at is none that it may write in.
+    async fn begins(&self, ready: &Ready) -> Result<crate::files::Around> {
+        let further = self.roots.get(1..self.kept).unwrap_or_default();
+        let engine = &self.engine;
+        let mut around =
+            engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await?;
+        let writes = |root: &Path| {
+            let mut touches = ready.intent.touches.iter();
+            touches.any(|touch| matches!(touch, Touch::Write(path) if path.starts_with(root)))
+        };
+        match around.lost.iter().position(|(root, _)| writes(root)) {
+            None => Ok(around),
+            Some(at) => {
+                engine.call_never_began(&around).await?;
+                Err(around.lost.swap_remove(at).1)
+            }
+        }
     }
 
     fn effect(&self, ready: &Ready) -> Effect {

@@ -26,6 +26,8 @@ pub(super) struct Backstage {
     pub(super) fence: Fence,
     pub(super) answering: Answering,
     pub(super) roots: Vec<PathBuf>,
+    /// How many of them captures cover, the conversation's own first.
+    pub(super) kept: usize,
     /// What is settled of what may run.
     pub(super) permission: Arc<Permission>,
     /// What the call itself reads, by its intent.

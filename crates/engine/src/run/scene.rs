@@ -9,12 +9,15 @@ use retake_tools::{Tool, Toolbox};
 use super::{Events, Permit};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::files::Further;
 use crate::prompt::{About, system_prompt};
 
 /// What a run works with.
 pub(super) struct Scene {
-    /// The folders, the conversation's own first; none, where it works in no folder.
+    /// The folders, the conversation's own first, then those that captures cover; none, where it works in no folder.
     pub(super) roots: Vec<PathBuf>,
+    /// How many of them captures cover.
+    pub(super) kept: usize,
     /// The tools.
     pub(super) tools: Toolbox,
     /// What it may do besides.
@@ -33,6 +36,11 @@ impl Scene {
     /// The tool of that name.
     pub(super) fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         self.tools.get(name).cloned()
+    }
+
+    /// Those of the folders that captures cover.
+    pub(super) fn kept(&self) -> &[PathBuf] {
+        &self.roots[..self.kept]
     }
 
     /// What the run may do, by what is settled now: for every conversation, for this one, and for it alone. A mode that was
@@ -57,6 +65,7 @@ impl Engine {
         let Some(config) = &self.parts().agent else {
             return Ok(Scene {
                 roots: Vec::new(),
+                kept: 0,
                 tools: Toolbox::default(),
                 permit,
                 mode: Mode::default(),
@@ -69,9 +78,16 @@ impl Engine {
         let folder = summary.folder.map(PathBuf::from);
         let roots: &[PathBuf] = if folder.is_some() { &config.roots } else { &[] };
         let about = folder.as_deref().map(|folder| About { folder, roots, began: summary.created });
+        let further = match &folder {
+            Some(folder) => self.further(folder).await?,
+            None => Further::default(),
+        };
+        let others = further.others.into_iter().map(|(folder, _)| folder);
+        let kept: Vec<PathBuf> = folder.iter().cloned().chain(further.kept).collect();
         Ok(Scene {
             system: system_prompt(own, about.as_ref()),
-            roots: folder.iter().chain(roots).cloned().collect(),
+            kept: kept.len(),
+            roots: kept.into_iter().chain(others).collect(),
             tools: self.tools_now(conversation).await?,
             permit,
             mode: self.permission(conversation).await?.mode,

@@ -221,7 +221,7 @@ pub(super) static KEYS: &[Key] = &[
         "agent.roots",
         Takes::Folders,
         Value::List(Vec::new()),
-        "Folders that the agent may work in besides the conversation's own: [\"/home/me/notes\"].",
+        "Folders that the agent may work in besides the conversation's own: [\"/home/me/notes\"]. They go back with it.",
     ),
     key(
         "mcp.wait_s",

@@ -55,7 +55,7 @@ impl Yard {
         let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
         let deltas = self.engine.store().deltas(self.id).await.expect("deltas");
         let mut told = Vec::new();
-        for path in plan.files.map(|files| files.paths).unwrap_or_default() {
+        for path in plan.files.into_iter().flat_map(|folder| folder.plan.paths) {
             for out in &path.out {
                 let (_, entry) = deltas.iter().find(|(line, _)| line.no == *out).expect("it is there");
                 let shown =

@@ -56,9 +56,13 @@ impl Erasing {
             rows.extend([Claimant::Capture(row.no), Claimant::Checkpoint(row.no)].map(|by| (*workspace, by)));
             claims.capture(*workspace, row);
         }
+        // One that went over several workspaces has a row for each.
+        let calls: BTreeSet<(LogNo, u64)> =
+            self.deltas.iter().map(|(log, line, _)| (*log, line.seq)).collect();
+        let steps: BTreeSet<_> = self.moved.iter().map(|(log, op, _)| (*log, *op)).collect();
         FilesErased {
-            calls: self.deltas.len() as u64,
-            steps: self.moved.len() as u64,
+            calls: calls.len() as u64,
+            steps: steps.len() as u64,
             captures: self.captures.len() as u64,
             paths: self.paths,
             objects: self.objects,
