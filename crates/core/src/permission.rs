@@ -149,6 +149,14 @@ impl Permission {
         }
     }
 
+    /// What rules say of a tool that reads this path, whatever the mode says; nothing, where none fits.
+    pub fn reading(&self, tool: &str, path: &Path, roots: &[PathBuf]) -> Option<Ruling> {
+        let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
+        let piece = fit::path_piece(path, false, roots);
+        let fitting = self.rules.iter().filter(|rule| fit::fits(rule, tool, &piece, root));
+        fitting.map(|rule| rule.ruling).max()
+    }
+
     fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> Settled {
         if self.mode == Mode::Plan && (class != EffectClass::None || piece.may_write()) {
             return Settled::new(Ruling::Deny, PLAN);

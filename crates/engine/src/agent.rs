@@ -8,6 +8,7 @@ mod spool;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use retake_core::{ConversationId, Permission, Rule, Steer};
 use retake_tools::Toolbox;
@@ -35,6 +36,8 @@ pub struct AgentConfig {
     pub roots: Vec<PathBuf>,
     /// How often the model is asked in one run at most.
     pub limit: u32,
+    /// How long a turn waits for MCP servers that are starting.
+    pub server_wait: Duration,
     /// Where rules are written that hold for good.
     pub settings: Option<PathBuf>,
 }

@@ -24,8 +24,9 @@ pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
     Below, ByCalls, Called, Doing, EffectShown, Effects, ErasePlan, Exec, FilesApplied, FilesConfig,
-    FilesPlanned, FilesStatus, FilesWish, FolderShown, Job, Keep, LetGo, Moment, ObjectsErased, PathShown,
-    Prune, Pruned, Restore, Running, Scope,
+    FilesPlanned, FilesStatus, FilesWish, FolderDone, FolderPlan, FolderShown, FolderStatus, Job, Keep,
+    LetGo, Moment, Named, ObjectsErased, PathShown, Prune, Pruned, Restore, Running, Scope, headed_in,
+    named_in, shown_in,
 };
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};

@@ -51,7 +51,8 @@ impl Started {
 }
 
 impl Engine {
-    /// The MCP servers of a folder. What they offer does not change under whoever has asked for the tools: ask once a turn.
+    /// The MCP servers of a folder, which may still be starting. What they offer does not change under whoever has asked for the
+    /// tools: ask once a turn.
     pub async fn servers(&self, folder: &Path) -> Arc<McpServers> {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let slot = self.started.slot(&folder);
@@ -61,11 +62,10 @@ impl Engine {
             None => (Config::default(), Allowed::at(Path::new(""))),
         };
         if let Some(servers) = slot.as_ref().filter(|servers| servers.are_of(&config, &allowed)) {
-            servers.refresh().await;
             return Arc::clone(servers);
         }
         let deps = Deps::new(folder, Variables::process(), allowed);
-        let servers = Arc::new(McpServers::connect(&config, deps).await);
+        let servers = Arc::new(McpServers::begin(&config, deps));
         // Calls that still go on keep those that were there before.
         *slot = Some(Arc::clone(&servers));
         servers

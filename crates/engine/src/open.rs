@@ -7,8 +7,7 @@ use std::time::Duration;
 use retake_core::Time;
 use retake_store::{Keeper, Sqlite};
 use retake_tools::{
-    FetchConfig, Network, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, shell_tools,
-    todo_tool,
+    FetchConfig, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, shell_tools, todo_tool,
 };
 use retake_worktree::Rules;
 
@@ -76,9 +75,9 @@ const STEPS: u32 = 200;
 /// What the agent of this data directory can do, and may.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
-    let network = if settings.network { Network::Open } else { Network::Closed };
-    let sandbox = Sandbox { write: Vec::new(), hide: vec![request.data_dir.clone()], network };
-    let shell = ShellConfig { sandbox: settings.sandbox.then_some(sandbox), ..ShellConfig::default() };
+    let sandbox = Sandbox { write: Vec::new(), hide: vec![request.data_dir.clone()] };
+    let sandbox = settings.sandbox.then_some(sandbox);
+    let shell = ShellConfig { sandbox, network: settings.network, ..ShellConfig::default() };
     let mut tools = Toolbox::default();
     let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
     for tool in file_tools().into_iter().chain(shell_tools(shell)).chain(own) {
@@ -91,6 +90,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         steer: settings.steering,
         roots: settings.roots.clone(),
         limit: STEPS,
+        server_wait: settings.server_wait,
         settings: Some(request.config_file.clone()),
     }
 }

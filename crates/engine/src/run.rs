@@ -16,17 +16,19 @@ mod queue;
 mod recover;
 mod reword;
 mod scene;
+mod servers;
 
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Permission, Pos, Role, Rule, RunEnding,
-    RunInput, Seen, Steer, Step,
+    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Pos, Role, Rule, RunEnding, RunInput, Seen,
+    Steer, Step,
 };
 use retake_store::{Action, Apply, By, Receipt, SayRequest};
 
 use self::drive::Driver;
+use self::queue::told_unsaid;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::files::FilesWish;
@@ -58,14 +60,6 @@ pub struct Permit {
     pub mode: Option<Mode>,
     /// With these rules, too.
     pub rules: Vec<Rule>,
-}
-
-impl Permit {
-    /// Lays this over what is settled.
-    fn lay_over(self, settled: &mut Permission) {
-        settled.mode = self.mode.unwrap_or(settled.mode);
-        settled.rules.extend(self.rules);
-    }
 }
 
 /// A run to be started.
@@ -236,9 +230,22 @@ impl Engine {
         let conversation = claim.conversation();
         let events = events.on(self.feed(conversation));
         tokio::spawn(async move {
-            match engine.scene(conversation).await {
-                Ok(mut scene) => {
-                    std::mem::take(&mut ground.permit).lay_over(&mut scene.permission);
+            events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice)));
+            for notice in std::mem::take(&mut ground.notices) {
+                events.send(RunEvent::Notice(notice));
+            }
+            let permit = std::mem::take(&mut ground.permit);
+            let stopped = async {
+                claim.stopped().await;
+                // Heard once only: what comes next is to hear of it, too.
+                engine.cancel(conversation);
+            };
+            let scene = async {
+                engine.await_servers(conversation, &events, stopped).await?;
+                engine.scene(conversation, permit).await
+            };
+            match scene.await {
+                Ok(scene) => {
                     Driver::new(engine, claim, choice, ground, fence, scene, events).run().await;
                 }
                 Err(error) => {
@@ -267,16 +274,21 @@ impl Engine {
                 Ok(Ground { notices, ..self.on_prompt(conversation, receipt, None).await? })
             }
             Start::Edit(entry, parts) => {
-                let (parts, notices) = self.with_mentions(conversation, parts).await?;
+                let waits = self.queued(conversation).await?;
+                let (parts, mut notices) = self.with_mentions(conversation, parts).await?;
                 let reworded = self.reword(claim, entry, parts, files, seen, by).await?;
                 let step = reworded.moved.ops.last().map(|no| Step::Op(*no));
+                notices.extend(told_unsaid(&self.words_back(conversation, waits, false).await?));
                 let ground = self.on_prompt(conversation, reworded.said, step).await?;
                 Ok(Ground { notices, fence: reworded.fence, ..ground })
             }
             Start::Retry(entry) => {
+                let waits = self.queued(conversation).await?;
                 let retry = Apply { action: Action::Retry(entry), seen, by };
                 let receipt = self.apply_claimed(claim, retry, files).await?;
-                self.on_retry(conversation, receipt).await
+                let unsaid = self.words_back(conversation, waits, false).await?;
+                let notices = told_unsaid(&unsaid).into_iter().collect();
+                Ok(Ground { notices, ..self.on_retry(conversation, receipt).await? })
             }
             // Nothing is stored before the answer, so that the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use retake_core::{Permission, Steer};
+use retake_tools::Network;
 use thiserror::Error;
 
 use crate::files::Keep;
@@ -51,10 +52,12 @@ pub struct Settings {
     pub permission: Permission,
     /// Whether commands run in a sandbox, where there is one.
     pub sandbox: bool,
-    /// Whether commands in the sandbox reach the network.
-    pub network: bool,
+    /// Which commands in the sandbox reach the network.
+    pub network: Network,
     /// Folders that the agent may work in besides the conversation's own, absolute.
     pub roots: Vec<PathBuf>,
+    /// How long a turn waits for MCP servers that are starting.
+    pub server_wait: Duration,
     /// What becomes of words that are said while a run goes on.
     pub steering: Steer,
 }

@@ -1,11 +1,15 @@
 //! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
 
 mod again;
+mod commits;
 mod hostile;
 mod leave;
 mod ledger;
 mod opening;
 mod queue;
+mod random;
+mod servers;
+mod several;
 mod work;
 
 use std::collections::VecDeque;
@@ -117,10 +121,16 @@ struct Desk {
 
 impl Desk {
     async fn new(mode: Mode) -> Self {
+        // A fork bomb is to end early.
+        Self::with(mode, ShellConfig { processes: 64, ..ShellConfig::default() }).await
+    }
+
+    async fn with(mode: Mode, shell: ShellConfig) -> Self {
         let dir = Arc::new(tempfile::tempdir().expect("a folder"));
         fs::create_dir(dir.path().join("work")).expect("made");
         let script = Arc::new(Script::default());
-        let (engine, store) = engine(&dir, &script, mode).await;
+        let store = store(&dir);
+        let engine = engine_with(&store, &dir, Arc::new(Only(Arc::clone(&script))), mode, shell).await;
         let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();
         let id = engine.create(None, Some(folder), engine.by(None)).await.expect("created").conversation;
         Self { engine, store, script, id, dir }
@@ -235,23 +245,31 @@ impl Desk {
     }
 }
 
-async fn engine(dir: &TempDir, script: &Arc<Script>, mode: Mode) -> (Arc<Engine>, Arc<dyn Store>) {
+fn store(dir: &TempDir) -> Arc<dyn Store> {
     let data = dir.path().join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
-    let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
-    (engine_on(&store, dir, script, mode).await, store)
+    Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"))
 }
 
 /// An engine on this store.
 async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
+    engine_with(store, dir, Arc::new(Only(Arc::clone(script))), mode, ShellConfig::default()).await
+}
+
+/// The same, with these models and these commands.
+async fn engine_with(
+    store: &Arc<dyn Store>,
+    dir: &TempDir,
+    models: Arc<dyn Catalogue>,
+    mode: Mode,
+    shell: ShellConfig,
+) -> Arc<Engine> {
     // No two engines give the same ids: the processes of a call are known by its id.
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let seed = (u64::from(std::process::id()) << 20) + NEXT.fetch_add(1, Ordering::Relaxed);
     let data = dir.path().join("data");
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let mut tools = Toolbox::default();
-    // A fork bomb is to end early.
-    let shell = ShellConfig { processes: 64, ..ShellConfig::default() };
     for tool in file_tools().into_iter().chain(shell_tools(shell)) {
         assert!(tools.add(tool), "a name comes once");
     }
@@ -261,15 +279,16 @@ async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, 
         spool: data.join("output"),
         permission: Permission { mode, rules: Vec::new() },
         steer: Steer::Queue,
-        roots: Vec::new(),
+        roots: super::files::further(dir.path()),
         limit: 50,
+        server_wait: Duration::from_millis(1_500),
         settings: None,
     };
     let parts = Parts {
         store: Arc::clone(store),
         clock: Arc::new(SystemClock),
         random: Arc::new(SeededRandom::new(seed)),
-        models: Arc::new(Only(Arc::clone(script))),
+        models,
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
         files: Some(FilesConfig { data_dir: data, rules, keep: Keep::default() }),

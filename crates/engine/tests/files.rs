@@ -11,6 +11,7 @@ mod model;
 mod others;
 mod restore;
 mod rewinds;
+mod several;
 mod steps;
 mod undo;
 
@@ -22,14 +23,18 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Choice, Chosen, ConversationId, FilePath, Part, Role, Seen, Time};
+use retake_core::{
+    Choice, Chosen, ConversationId, FilePath, FilePlan, Part, Permission, Role, Seen, Steer, Time,
+};
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
+use retake_engine::tools::Toolbox;
 use retake_engine::worktree::Rules;
 use retake_engine::{
-    Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, Keep, Outcome, Result, RunEvent, Scope,
+    AgentConfig, Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderPlan, Keep, Outcome,
+    Result, RunEvent, Scope, shown_in,
 };
-use retake_testkit::{Puppet, start_in};
+use retake_testkit::{Puppet, start_with};
 use tempfile::TempDir;
 
 /// A folder that a conversation works in.
@@ -66,7 +71,22 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
     let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"));
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let config = FilesConfig { data_dir: data, rules, keep };
-    start_in(&store, clock, &Arc::new(Puppet::default()), seed, Some(config)).await
+    let agent = AgentConfig {
+        tools: Toolbox::default(),
+        spool: dir.join("data/output"),
+        permission: Permission::default(),
+        steer: Steer::Queue,
+        roots: further(dir),
+        limit: 1,
+        server_wait: Duration::ZERO,
+        settings: None,
+    };
+    start_with(&store, clock, &Arc::new(Puppet::default()), seed, Some(config), Some(agent)).await
+}
+
+/// The further folders that the settings of a test name, a line each.
+pub(super) fn further(dir: &Path) -> Vec<PathBuf> {
+    fs::read_to_string(dir.join("roots")).unwrap_or_default().lines().map(PathBuf::from).collect()
 }
 
 impl Yard {
@@ -187,8 +207,12 @@ impl Yard {
     /// What a plan of going back would do to each path.
     async fn verdicts(&self, turn: &str) -> Vec<String> {
         let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
-        let paths = plan.files.map(|files| files.paths).unwrap_or_default();
-        paths.iter().map(|path| format!("{} {:?}", path.path, path.verdict)).collect()
+        let shown = |folder: FolderPlan| {
+            let name = |path: &FilePath| shown_in(folder.folder.as_deref(), path);
+            let paths = folder.plan.paths.iter();
+            paths.map(|path| format!("{} {:?}", name(&path.path), path.verdict)).collect::<Vec<_>>()
+        };
+        plan.files.into_iter().flat_map(shown).collect()
     }
 
     /// Turns on the path.
@@ -212,6 +236,11 @@ impl Yard {
         names.sort();
         names
     }
+}
+
+/// What would become of the conversation's own folder.
+fn own(plan: FilesPlanned) -> FilePlan {
+    plan.files.into_iter().next().expect("files").plan
 }
 
 /// A choice for one path.

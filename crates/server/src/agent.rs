@@ -86,6 +86,7 @@ pub(crate) fn decision_in(decision: retake_wire::Decision) -> Decision {
         retake_wire::Decision::InConversation { rule } => Decision::InConversation(rule_in(rule)),
         retake_wire::Decision::Always { rule } => Decision::Always(rule_in(rule)),
         retake_wire::Decision::Deny { words } => Decision::Deny(words),
+        retake_wire::Decision::Unattended { allows } => Decision::Unattended(allows),
     }
 }
 

@@ -274,13 +274,14 @@ pub(crate) fn entry(shown: Shown, cost: impl Fn(&str, &retake_core::Usage) -> Op
     }
 }
 
-pub(crate) fn target(target: TargetLine, reason: Option<String>) -> reply::Target {
+pub(crate) fn target(target: TargetLine, at_work: bool) -> reply::Target {
     reply::Target {
         entry: target.target.meta.id.to_string(),
         turn: target.target.number,
         time_ms: target.target.meta.time.0,
         preview: target.preview,
-        reason,
+        reason: at_work.then(|| "a model is answering; stop it first".to_owned()),
+        at_work,
         takes_back: counts(target.target.takes_back),
     }
 }

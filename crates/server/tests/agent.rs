@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_wire::reply::TodoState;
+use retake_engine::tools::{Sandbox, Sandboxed};
+use retake_wire::reply::{Commands, TodoState};
 use retake_wire::request::{CatchUp, Decide, JobOutput, Of, OfJob, Respond, SetPermissions};
 use retake_wire::{
     Asks, Decision, Mode, Outcome, Part, Permit, Request, Rule, Ruling, Run, RunEvent, RunStart, Steer,
@@ -286,5 +287,9 @@ async fn a_text_that_is_no_rule_is_refused_with_what_a_rule_is() {
         add: vec![rule.to_string()],
         ..SetPermissions::default()
     };
-    assert_eq!(get!(agent.desk, Permissions, Request::SetPermissions(set)).rules[0].rule, rule);
+    let settled = get!(agent.desk, Permissions, Request::SetPermissions(set));
+    assert_eq!(settled.rules[0].rule, rule);
+    let sandbox = Sandbox { write: Vec::new(), hide: Vec::new() };
+    let is_whole = sandbox.available(&[]) == Sandboxed::Full;
+    assert_eq!(settled.commands == Commands::Asking, is_whole, "{:?}", settled.commands);
 }

@@ -14,6 +14,7 @@ mod following;
 mod forgetting;
 mod reading;
 mod runs;
+mod several;
 mod stage;
 
 pub use agent::*;
@@ -27,6 +28,7 @@ pub use following::*;
 pub use forgetting::*;
 pub use reading::*;
 pub use runs::*;
+pub use several::*;
 pub use stage::Stage;
 
 /// Makes a test of every case that holds for every backend. `$open` is an expression that gives a new store as
@@ -81,6 +83,9 @@ macro_rules! conformance {
             a_stale_file_half_changes_nothing
             what_is_turned_back_is_as_if_it_had_never_been
             what_an_action_wants_of_files
+            a_call_may_change_several_workspaces
+            halves_in_several_workspaces_are_one_step
+            what_is_turned_is_turned_in_all_workspaces
             erasing_a_call_takes_what_it_did_to_files
             erasing_a_text_takes_the_files_that_hold_it
             nothing_is_erased_under_an_open_rewind
@@ -99,6 +104,7 @@ macro_rules! conformance {
             every_commit_has_a_revision_and_is_told_in_order
             who_follows_all_hears_of_each_and_is_told_what_was_missed
             a_call_of_a_run_that_is_over_is_not_begun
+            the_ledger_of_what_is_erased_names_nothing
             a_full_export_brings_ledger_runs_and_permissions_along
         );
     };

@@ -64,7 +64,7 @@ pub struct NewCapture {
 }
 
 /// A call that may be changing a workspace: it runs, or processes of it have outlived it. It is kept, so that what they
-/// change is its own also after a restart (spec `rewind.md`, case 5).
+/// change is its own also after a restart (spec `rewind.md`, case 5). One that may change several has a row for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenCall {
     /// Its name, which its processes bear.
@@ -97,7 +97,7 @@ pub struct CallsSeen {
     pub over: Vec<String>,
 }
 
-/// What a call did to files, to be stored with the entry that tells its result.
+/// What a call did to the files of a workspace, to be stored with the entry that tells its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelta {
     /// Where.
@@ -132,7 +132,7 @@ pub struct DeltaLine {
 pub struct Wanted {
     /// What is to be in the files.
     pub files: WantedFiles,
-    /// Calls of the conversation that are taken back and may still be changing files.
+    /// Calls of the conversation that are taken back and may still be changing files; each once, in one of its workspaces.
     pub running: Vec<OpenCall>,
     /// What calls that are taken back, or were before, moved in git, first first.
     pub git: Vec<(WorkspaceNo, GitMove)>,
@@ -155,7 +155,7 @@ pub enum WantedFiles {
 /// The layers that a delta has put on each path.
 pub type DeltaLayers = Vec<(FilePath, Vec<Layer>)>;
 
-/// The file half of an operation: decided, and about to be carried out.
+/// The file half of an operation in a workspace: decided, and about to be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesHalf {
     /// Where.
@@ -166,7 +166,7 @@ pub struct FilesHalf {
     pub staged: bool,
 }
 
-/// What an operation did, or is doing, to files.
+/// What an operation did, or is doing, to the files of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// Where.
@@ -256,19 +256,20 @@ pub trait FileStore: Send + Sync {
     /// The last capture that somebody gave this name.
     async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>>;
 
-    /// A call begins, that may change a workspace.
-    async fn begin_call(&self, call: OpenCall) -> Result<()>;
-    /// Calls are over that can have changed nothing.
-    async fn forget_calls(&self, ids: Vec<String>) -> Result<()>;
-    /// The calls that may be changing a workspace, in the order of their entries' ids.
+    /// A call begins, that may change these workspaces: a row for each.
+    async fn begin_call(&self, call: Vec<OpenCall>) -> Result<()>;
+    /// Calls are over that can have changed nothing more in a workspace.
+    async fn forget_calls(&self, workspace: WorkspaceNo, ids: Vec<String>) -> Result<()>;
+    /// The calls that may be changing workspaces, in the order of their entries' ids.
     async fn open_calls(&self) -> Result<Vec<OpenCall>>;
 
-    /// Stores what somebody said together with what it did to files, and puts the layers on their paths.
+    /// Stores what somebody said together with what it did to files, a delta for each workspace, and puts the layers on their
+    /// paths.
     async fn say_changed(
         &self,
         conversation: ConversationId,
         say: SayRequest,
-        delta: NewDelta,
+        deltas: Vec<NewDelta>,
     ) -> Result<Receipt>;
     /// Whether a call of a conversation has ever changed something, or may yet: else there is nothing to plan.
     async fn has_changes(&self, conversation: ConversationId) -> Result<bool>;
@@ -288,19 +289,20 @@ pub trait FileStore: Send + Sync {
     async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<Wanted>;
     /// Writes the name of a staging folder down, before it is made. One at a time in a workspace.
     async fn preparing(&self, workspace: WorkspaceNo, staging: String) -> Result<()>;
-    /// Decides an operation with its file half, as one transaction: after it, the files are to be carried out.
+    /// Decides an operation with its file half in each of these workspaces, as one transaction: after it, the files are to be
+    /// carried out.
     async fn apply_files(
         &self,
         conversation: ConversationId,
         apply: Apply,
-        half: FilesHalf,
+        halves: Vec<FilesHalf>,
     ) -> Result<Receipt>;
-    /// What an operation did to files; nothing, when it did nothing.
-    async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Option<Moved>>;
+    /// What an operation did to files, in the order of the workspaces; nothing, when it did nothing.
+    async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Vec<Moved>>;
     /// Operations whose files are not settled.
     async fn intents(&self) -> Result<Vec<IntentRow>>;
-    /// Turns the direction of an intent: its operation is taken back, its layers are as before. From here on its files are
-    /// to be put back.
+    /// Turns the direction of the intent of a workspace, and with it of all that are of the same operation: that is taken
+    /// back, its layers are as before. From here on its files are to be put back.
     async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt>;
     /// The files of the intent are settled, or nothing was decided.
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()>;

@@ -234,7 +234,8 @@ pub enum Kind {
 }
 
 /// A commit of a conversation. Those of one conversation have the revisions 1, 2, 3 … without a gap; one that was
-/// restored begins with the revision that it has.
+/// restored begins with the revision that it has. A stream in progress, a run's sign of life, and rows of workspaces are
+/// no commits of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// Which one.

@@ -174,6 +174,8 @@ pub trait Rows: FileRows + AgentRows + Send {
 pub struct Erasure {
     /// Entries.
     pub entries: Vec<Key>,
+    /// Those of them whose author, or id on a platform, goes as well.
+    pub names: Vec<Key>,
     /// Operations: their summary, their label's texts.
     pub ops: Vec<(LogNo, OpNo)>,
     /// Logs whose full states hold one of the labels.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    ContentHash, Fact, FileChange, FilePath, GitMove, GitRef, Grade, Mode, NewRun, Part, Permission, Record,
-    Role, Rule, Ruling, RunInput, Steer, Time, Words,
+    By, ContentHash, Effect, EffectClass, EffectState, Fact, FileChange, FilePath, GitMove, GitRef, Grade,
+    Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
-use retake_store::{Action, CallsSeen, Keeper, NewCapture, NewDelta, Sqlite, Store};
+use retake_store::{Action, CallsSeen, Keeper, NewCapture, NewDelta, SayRequest, Sqlite, Store};
 
 const SECRET: &str = "hunter2zebra";
 
@@ -67,9 +67,10 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
         mark: ContentHash([7; 32]),
     };
     let say = stage.saying(Role::Tool, vec![Part::text("done")]);
-    stage.store.say_changed(stage.id, say, delta).await.expect("said");
+    stage.store.say_changed(stage.id, say, vec![delta]).await.expect("said");
     let fact = Part::Facts(vec![Fact::new("todo", SECRET), Fact::new(format!("read/{SECRET}"), "1")]);
     stage.store.say(stage.id, stage.saying(Role::Tool, vec![fact])).await.expect("said");
+    ledger(&stage).await;
     let words = Words {
         parts: vec![Part::text(SECRET)],
         author: String::new(),
@@ -86,6 +87,28 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
     (stage, copy)
 }
 
+/// A call of a tool with that name, in the ledger, and what the tool said.
+async fn ledger(stage: &Stage) {
+    let tool = format!("mcp__{SECRET}__send");
+    let call = Part::ToolCall { id: "c-1".into(), name: tool.clone(), arguments: "{}".into() };
+    let said = stage.store.say(stage.id, stage.saying(Role::Assistant, vec![call])).await.expect("said");
+    let effect = Effect {
+        call: "call-1".into(),
+        conversation: stage.id,
+        entry: said.entries[0],
+        tool: tool.clone(),
+        class: EffectClass::External,
+        print: [0xee; 16],
+        began: Time(1),
+        state: EffectState::Begun,
+    };
+    stage.store.begin_effect(effect, None).await.expect("begun");
+    let result = stage.saying(Role::Tool, vec![Part::text("sent")]);
+    let by = By { author: tool, ..result.by.clone() };
+    let result = SayRequest { by, platform_id: Some(format!("{SECRET}-1")), ..result };
+    stage.store.say(stage.id, result).await.expect("said");
+}
+
 /// What a backup has of deltas, layers and captures.
 fn kept(copy: &Path) -> (i64, i64, i64, String) {
     let db = rusqlite::Connection::open(copy).expect("opened");
@@ -99,6 +122,7 @@ async fn an_erased_name_is_in_no_file_and_in_no_backup() {
     let dir = tempfile::tempdir().expect("a directory");
     let (stage, copy) = told(dir.path()).await;
     assert!(holding(dir.path(), SECRET.as_bytes()).len() >= 2);
+    assert!(!holding(dir.path(), &[0xee; 16]).is_empty());
     assert_eq!((kept(&copy).0, kept(&copy).2), (3, 3));
     let erase = Action::Erase { entries: Vec::new(), matching: Some(SECRET.into()), objects: Vec::new() };
     stage.act(erase).await.expect("erased");
@@ -110,6 +134,7 @@ async fn an_erased_name_is_in_no_file_and_in_no_backup() {
         db.query_row("SELECT permission FROM permission", [], |row| row.get(0)).expect("a row");
     assert!(rules.contains("plan") && rules.contains("ls"), "{rules}");
     assert!(changes.contains("plain"), "{changes}");
+    assert_eq!(holding(dir.path(), &[0xee; 16]), Vec::<PathBuf>::new(), "nor is the digest of a call");
     let named = stage.store.erased_objects().await.expect("a note");
     assert_eq!(named, [ContentHash([1; 32])], "for who has the object store");
     stage.store.objects_erased().await.expect("done");

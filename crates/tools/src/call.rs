@@ -20,6 +20,11 @@ pub trait Host: Send + Sync {
     async fn ask(&self, question: Asked) -> Option<String>;
     /// Hands on what the tool prints while it works.
     async fn tell(&self, piece: Piece);
+    /// Whether a rule keeps a file or folder from what a call of this tool shows of many: it is not for the tool, or only where a
+    /// person agrees.
+    fn leaves_out(&self, _tool: &str, _path: &Path) -> bool {
+        false
+    }
     /// Completes when the call is to stop: the tool then ends what it started, and answers with what it has.
     async fn stopped(&self);
     /// Completes when the time has passed.

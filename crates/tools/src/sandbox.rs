@@ -21,13 +21,11 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// Folders of which they can't read the files, such as Retake's own data; their names stay visible.
     pub hide: Vec<PathBuf>,
-    /// Whether they reach the net.
-    pub network: Network,
 }
 
-/// Whether commands reach the net.
+/// Whether a command reaches the net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
+pub(crate) enum Net {
     /// As everybody does.
     Open,
     /// No socket can be made, to this machine neither.
@@ -39,7 +37,7 @@ pub enum Network {
 pub enum Sandboxed {
     /// All of it.
     Full,
-    /// Files are confined; the net is open, although it was to be closed.
+    /// Files are confined; the net can't be closed.
     FilesOnly,
     /// It is not to be relied on, and why.
     None(String),
@@ -51,7 +49,7 @@ impl Sandbox {
         if let Err(why) = rules::files() {
             return Sandboxed::None(why);
         }
-        let confinement = self.confinement(roots, &[]);
+        let confinement = self.confinement(roots, &[], Net::Closed);
         let hidden = confinement
             .hide
             .iter()
@@ -61,14 +59,11 @@ impl Sandbox {
                 format!("{} is to be hidden, and below a folder that commands may write", hidden.display());
             return Sandboxed::None(why);
         }
-        match self.network {
-            Network::Closed if !rules::has_filter() => Sandboxed::FilesOnly,
-            Network::Closed | Network::Open => Sandboxed::Full,
-        }
+        if rules::has_filter() { Sandboxed::Full } else { Sandboxed::FilesOnly }
     }
 
     /// The sandbox for commands that work in these folders, and write these files beside.
-    pub(crate) fn confinement(&self, roots: &[PathBuf], files: &[PathBuf]) -> Confinement {
+    pub(crate) fn confinement(&self, roots: &[PathBuf], files: &[PathBuf], net: Net) -> Confinement {
         let temporary =
             ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
         let repositories = roots.iter().flat_map(|root| rules::repository_of(root));
@@ -78,7 +73,7 @@ impl Sandbox {
             write: write.map(real).collect(),
             files: files.to_vec(),
             hide: self.hide.iter().cloned().map(real).collect(),
-            network: self.network,
+            net,
         }
     }
 }
@@ -93,7 +88,7 @@ pub(crate) struct Confinement {
     write: Vec<PathBuf>,
     files: Vec<PathBuf>,
     hide: Vec<PathBuf>,
-    network: Network,
+    net: Net,
 }
 
 impl Confinement {

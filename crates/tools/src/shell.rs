@@ -4,6 +4,7 @@
 mod class;
 mod follow;
 mod jobs;
+mod network;
 mod script;
 mod stand;
 
@@ -18,15 +19,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use class::{Confined, class_of};
+pub use network::Network;
 
 use self::follow::Line;
-
 use self::script::Spool;
 use self::stand::Stand;
 use crate::arguments;
 use crate::call::{Call, Output};
 use crate::printed::Printed;
-use crate::sandbox::{Network, Sandbox, Sandboxed};
+use crate::sandbox::{Net, Sandbox, Sandboxed};
 use crate::set::{Schema, Tool, schema_of};
 
 /// How long a command may take, unless it asks for another time.
@@ -40,6 +41,8 @@ const MOST_S: u64 = 600;
 pub struct ShellConfig {
     /// What they are confined by; nothing, without.
     pub sandbox: Option<Sandbox>,
+    /// Which of them reach the network.
+    pub network: Network,
     /// A command that has more processes than that is ended.
     pub processes: usize,
     /// So many bytes of what one prints are kept on disk.
@@ -48,13 +51,13 @@ pub struct ShellConfig {
 
 impl Default for ShellConfig {
     fn default() -> Self {
-        Self { sandbox: None, processes: 4096, log: 64 << 20 }
+        Self { sandbox: None, network: Network::default(), processes: 4096, log: 64 << 20 }
     }
 }
 
 /// The tools for commands and jobs.
 pub fn shell_tools(config: ShellConfig) -> Vec<Arc<dyn Tool>> {
-    let shell = ShellTool { about: about(config.sandbox.as_ref()), config };
+    let shell = ShellTool { about: about(&config), config };
     vec![Arc::new(shell), Arc::new(jobs::JobOutput), Arc::new(jobs::JobStop), Arc::new(jobs::JobList)]
 }
 
@@ -69,6 +72,10 @@ struct Arguments {
     /// Run it as a job that goes on after the answer: for servers and whatever takes longer than a command may.
     #[serde(default)]
     background: bool,
+    /// Let it reach the network and this machine's servers, or be one: for installs, downloads, clones, pushes, dev servers.
+    /// Closed when left out. It then counts as reaching outside, and the person may be asked: only where it is needed.
+    #[serde(default)]
+    network: bool,
     /// What it is for, in a few words, for the person.
     description: Option<String>,
 }
@@ -79,33 +86,31 @@ struct ShellTool {
     about: String,
 }
 
-fn about(sandbox: Option<&Sandbox>) -> String {
-    let held = sandbox.map(|sandbox| (sandbox.available(&[]), sandbox.network));
-    let confinement = match held {
-        None | Some((Sandboxed::None(_), _)) => "",
-        Some((Sandboxed::FilesOnly, _) | (_, Network::Open)) => {
+fn about(config: &ShellConfig) -> String {
+    let held = config.sandbox.as_ref().map(|sandbox| sandbox.available(&[]));
+    let files = match held {
+        None | Some(Sandboxed::None(_)) => "",
+        Some(Sandboxed::FilesOnly | Sandboxed::Full) => {
             " It can write only in the workspace and in temporary folders."
         }
-        Some((Sandboxed::Full, Network::Closed)) => {
-            " It can write only in the workspace and in temporary folders, and can't reach the network or this machine's \
-             servers."
-        }
     };
+    let net = if held == Some(Sandboxed::Full) { config.network.about() } else { "" };
     format!(
         "Runs a command line in a shell, and answers with what it prints and its exit code. The folder is kept: the next \
          command begins where this one ended, as long as that is in the workspace; variables are not kept. Nobody can \
          type: standard input is empty. Variables that hold secrets (names that end in _API_KEY, _TOKEN, _SECRET, \
          _ACCESS_KEY or _PASSWORD) are not passed on. Long output is cut in the middle, and kept whole in a file that is \
-         named.{confinement}"
+         named.{files}{net}"
     )
 }
 
 impl ShellTool {
-    fn confined(&self, roots: &[PathBuf]) -> Confined {
-        let is_confined = self.config.sandbox.as_ref().is_some_and(|sandbox| {
-            sandbox.network == Network::Closed && sandbox.available(roots) == Sandboxed::Full
-        });
-        if is_confined { Confined::Yes } else { Confined::No }
+    fn confined(&self, roots: &[PathBuf], net: Net) -> Confined {
+        let holds = |sandbox: &Sandbox| sandbox.available(roots) == Sandboxed::Full;
+        match net {
+            Net::Closed if self.config.sandbox.as_ref().is_some_and(holds) => Confined::Yes,
+            Net::Closed | Net::Open => Confined::No,
+        }
     }
 
     /// The sandbox, where the kernel has one; that it is less than asked for is in the class, and so in what was asked.
@@ -116,11 +121,13 @@ impl ShellTool {
     async fn run(&self, call: &Call, arguments: &Arguments) -> std::io::Result<Output> {
         let stand = Stand::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
+        let net = self.config.network.of(arguments.network);
         let line = Line {
             script: script::foreground(&spool.note, self.config.processes),
             command: &arguments.command,
             folder: &stand.folder,
             sandbox: self.sandbox(),
+            net,
             processes: self.config.processes,
         };
         let (pipe, writer) = std::io::pipe()?;
@@ -140,8 +147,15 @@ impl ShellTool {
             output.facts.push(jobs::fact(call, &arguments.command, None));
             jobs::left(call, over.living)
         });
-        add_lines(&mut output.content, [stand.remark, Some(said), now, left]);
+        let closed = if over.has_failed() { self.was_closed(net) } else { None };
+        add_lines(&mut output.content, [stand.remark, Some(said), closed, now, left]);
         Ok(output)
+    }
+
+    /// What is said of a command that failed, where its network was closed: that may be why.
+    fn was_closed(&self, net: Net) -> Option<String> {
+        let is_held = net == Net::Closed && self.sandbox().is_some();
+        is_held.then(|| self.config.network.was_closed().to_owned())
     }
 }
 
@@ -170,7 +184,7 @@ impl Tool for ShellTool {
     }
 
     fn class(&self) -> EffectClass {
-        match self.confined(&[]) {
+        match self.confined(&[], self.config.network.widest()) {
             Confined::Yes => EffectClass::Workspace,
             Confined::No => EffectClass::External,
         }
@@ -181,16 +195,20 @@ impl Tool for ShellTool {
         if given.command.trim().is_empty() {
             return Err("there is no command in `command`".to_owned());
         }
-        let class = match class_of(&given.command, roots, self.confined(roots)) {
+        let net = self.config.network.asked(given.network)?;
+        let class = match class_of(&given.command, roots, self.confined(roots, net)) {
+            _ if given.network => EffectClass::External,
             // A job is there to stay.
             EffectClass::None if given.background => EffectClass::Workspace,
             class => class,
         };
         let whole = given.command.trim().contains('\n').then(|| given.command.clone());
         let detail: Vec<String> = given.description.into_iter().chain(whole).collect();
+        // Before the command, so that no length of it hides that.
+        let with = if given.network { "with network: " } else { "" };
         Ok(Intent {
             class,
-            line: format!("$ {}", arguments::line(&given.command)),
+            line: format!("{with}$ {}", arguments::line(&given.command)),
             detail: (!detail.is_empty()).then(|| detail.join("\n")),
             touches: vec![Touch::Command(given.command)],
         })
@@ -202,7 +220,7 @@ impl Tool for ShellTool {
             Err(why) => return Output::failed(why),
         };
         let done = if given.background {
-            self.background(&call, &given.command).await
+            self.background(&call, &given).await
         } else {
             self.run(&call, &given).await
         };

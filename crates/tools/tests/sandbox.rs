@@ -24,16 +24,16 @@ impl Confined {
     fn new(network: Network) -> Option<Self> {
         let stage = Stage::apart();
         let hide = vec![stage.root().with_file_name("data")];
-        let sandbox = Sandbox { write: Vec::new(), hide, network };
+        let sandbox = Sandbox { write: Vec::new(), hide };
         match sandbox.available(&stage.roots) {
             Sandboxed::None(why) => {
                 assert!(why.contains("Landlock"), "{why}");
                 return None;
             }
-            Sandboxed::FilesOnly if network == Network::Closed => return None,
-            held => assert_eq!(held, Sandboxed::Full),
+            Sandboxed::FilesOnly => return None,
+            Sandboxed::Full => {}
         }
-        let config = ShellConfig { sandbox: Some(sandbox.clone()), ..ShellConfig::default() };
+        let config = ShellConfig { sandbox: Some(sandbox.clone()), network, ..ShellConfig::default() };
         Some(Self { stage, shell: tool(&shell_tools(config), "shell"), sandbox })
     }
 
@@ -55,7 +55,7 @@ impl Confined {
 
 #[tokio::test]
 async fn nothing_is_written_outside() {
-    let Some(confined) = Confined::new(Network::Open) else { return };
+    let Some(confined) = Confined::new(Network::On) else { return };
     let outside = confined.stage.root().with_file_name("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("kept"), "kept").unwrap();
@@ -81,7 +81,7 @@ async fn nothing_is_written_outside() {
 
 #[tokio::test]
 async fn inside_all_is_as_ever() {
-    let Some(confined) = Confined::new(Network::Closed) else { return };
+    let Some(confined) = Confined::new(Network::Ask) else { return };
     for command in [
         "mkdir -p a/b && echo x > a/b/c && mv a/b/c d && rm d && ln -s a link && ls -l",
         "echo x >> /dev/null && echo x > /dev/stderr && cat /dev/zero | head -c 3 > zeros",
@@ -96,7 +96,7 @@ async fn inside_all_is_as_ever() {
 
 #[tokio::test]
 async fn what_is_hidden_is_not_read() {
-    let Some(confined) = Confined::new(Network::Open) else { return };
+    let Some(confined) = Confined::new(Network::On) else { return };
     let data = confined.stage.root().with_file_name("data");
     std::fs::create_dir_all(&data).unwrap();
     std::fs::write(data.join("secret"), "secret").unwrap();
@@ -111,8 +111,7 @@ async fn what_is_hidden_is_not_read() {
 #[tokio::test]
 async fn what_can_not_be_hidden_is_said() {
     let stage = Stage::new();
-    let sandbox =
-        Sandbox { write: Vec::new(), hide: vec![stage.root().join("data")], network: Network::Closed };
+    let sandbox = Sandbox { write: Vec::new(), hide: vec![stage.root().join("data")] };
     let Sandboxed::None(why) = sandbox.available(&stage.roots) else { panic!("it can't be hidden") };
     assert!(why.contains("is to be hidden") || why.contains("Landlock"), "{why}");
     let config = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
@@ -123,7 +122,7 @@ async fn what_can_not_be_hidden_is_said() {
 
 #[tokio::test]
 async fn nobody_outside_gets_a_signal() {
-    let Some(confined) = Confined::new(Network::Open) else { return };
+    let Some(confined) = Confined::new(Network::On) else { return };
     let mut other = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
     let output = confined.run(&format!("kill -9 {}", other.id())).await;
     let lived = other.try_wait().unwrap().is_none();
@@ -139,7 +138,7 @@ async fn nobody_outside_gets_a_signal() {
 
 #[tokio::test]
 async fn a_closed_net_is_closed_in_every_way() {
-    let (Some(closed), Some(open)) = (Confined::new(Network::Closed), Confined::new(Network::Open)) else {
+    let (Some(closed), Some(open)) = (Confined::new(Network::Ask), Confined::new(Network::On)) else {
         return;
     };
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -158,19 +157,51 @@ async fn a_closed_net_is_closed_in_every_way() {
     if open.run(&connects).await.outcome == ToolOutcome::Ok {
         closed.refuses(&connects, "Permission denied").await;
     }
-    let class = |confined: &Confined, command: &str| {
-        let stage = &confined.stage;
-        confined.shell.intent(&json!({ "command": command }), stage.root(), &stage.roots).unwrap().class
-    };
-    assert_eq!(class(&closed, "make"), EffectClass::Workspace);
-    assert_eq!(class(&closed, "ls"), EffectClass::None);
-    assert_eq!(class(&open, "make"), EffectClass::External);
-    assert_eq!((closed.shell.class(), open.shell.class()), (EffectClass::Workspace, EffectClass::External));
+}
+
+#[tokio::test]
+async fn a_command_has_the_net_that_its_call_asks_for() {
+    let Some(confined) = Confined::new(Network::Ask) else { return };
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let connects = format!("exec 3<>/dev/tcp/127.0.0.1/{}", tcp.local_addr().unwrap().port());
+    for background in [false, true] {
+        let asking = json!({ "command": connects, "network": true, "background": background });
+        let output = confined.stage.call(&confined.shell, asking).await;
+        assert_eq!(output.outcome, ToolOutcome::Ok, "{}", output.content);
+        let silent = json!({ "command": connects, "background": background });
+        let output = confined.stage.call(&confined.shell, silent).await;
+        assert_eq!(output.outcome, ToolOutcome::Failed);
+        assert!(output.content.contains("`network: true` asks for it]"), "{}", output.content);
+    }
+    let succeeds = confined.run("true").await;
+    assert_eq!(succeeds.content, "[exit code 0]", "nothing is said where nothing failed");
+}
+
+#[tokio::test]
+async fn what_can_reach_outside_is_known_beforehand() {
+    use EffectClass::{External, None, Workspace};
+    for (network, make, ls, asking, widest) in [
+        (Network::Ask, Workspace, None, Some(External), External),
+        (Network::On, External, None, Some(External), External),
+        (Network::Off, Workspace, None, Option::None, Workspace),
+    ] {
+        let Some(Confined { stage, shell, .. }) = Confined::new(network) else { return };
+        let intent = |call| shell.intent(&call, stage.root(), &stage.roots);
+        assert_eq!(intent(json!({ "command": "make" })).unwrap().class, make, "{network:?}");
+        assert_eq!(intent(json!({ "command": "ls" })).unwrap().class, ls, "{network:?}");
+        let asks = intent(json!({ "command": "make", "network": true }));
+        assert_eq!(asks.as_ref().ok().map(|intent| intent.class), asking, "{network:?}");
+        match asks {
+            Ok(intent) => assert_eq!(intent.line, "with network: $ make"),
+            Err(why) => assert!(why.contains("permissions.network"), "{why}"),
+        }
+        assert_eq!(shell.class(), widest, "{network:?}");
+    }
 }
 
 #[tokio::test]
 async fn a_job_is_confined_too() {
-    let Some(confined) = Confined::new(Network::Closed) else { return };
+    let Some(confined) = Confined::new(Network::Ask) else { return };
     let line = json!({ "command": "echo x > ../outside; echo still; sleep 1000", "background": true });
     let output = confined.stage.call(&confined.shell, line).await;
     let call = output.facts[0].key.strip_prefix("job/").unwrap().to_owned();
@@ -182,7 +213,7 @@ async fn a_job_is_confined_too() {
 
 #[tokio::test]
 async fn a_worktree_reaches_its_repository_and_no_other_folder() {
-    let Some(mut confined) = Confined::new(Network::Closed) else { return };
+    let Some(mut confined) = Confined::new(Network::Ask) else { return };
     let repository = confined.stage.root().with_file_name("repository");
     let git = |arguments: &[&str]| {
         let done =

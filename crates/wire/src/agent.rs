@@ -164,6 +164,11 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
     },
+    /// Nobody is there to be asked: it does not run.
+    Unattended {
+        /// What would allow it the next time, which the model is told.
+        allows: String,
+    },
 }
 
 /// A call that waits for leave.

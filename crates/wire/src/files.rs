@@ -37,7 +37,7 @@ pub enum Choice {
     Hunks(Vec<u32>),
 }
 
-/// A path below the folder of a workspace.
+/// A path: below the conversation's own folder relative to it, in a further one absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FileName {
     /// It; where it is not UTF-8, with escapes for what is not.

@@ -15,8 +15,8 @@ use crate::mcp::{McpServers, McpTools};
 use crate::search::Hits;
 
 pub use agent::{
-    Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState, Tool, Tools,
-    Waiting, Words,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Tool, Tools, Waiting, Words,
 };
 pub use changes::Changes;
 pub use files::{
@@ -312,6 +312,9 @@ pub struct Target {
     pub preview: String,
     /// Why one can't go back to it now; absent when one can.
     pub reason: Option<String>,
+    /// The reason is only a run at work: a step back ends it first, where that is wished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_work: bool,
     /// What that would take back.
     pub takes_back: Counts,
 }

@@ -135,7 +135,7 @@ pub enum RunEvent {
         /// The id.
         id: String,
     },
-    /// A call begins.
+    /// A call begins, or is refused unasked: its end follows.
     Calling(CallShown),
     /// A piece of what a call prints.
     Printed {

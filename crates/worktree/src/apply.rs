@@ -10,6 +10,9 @@
 //!    If somebody wrote in between: \[the turned direction is written down\] [`Interrupted::put_back`].
 //! 4. [`Settled::finish`] removes the staging folder. \[the intent is closed, if the report says so\]
 //!
+//! Several roots are one step: each of the four is done for all of them before the next. Where one is interrupted, those that
+//! were carried out are put back too, and those that were not are discarded.
+//!
 //! After a crash: [`discard`] where only the name was written, [`recover`] where an intent is open. Both may be called any
 //! number of times. There is one staging folder, on the root's own device; a path on another device is refused.
 
@@ -209,9 +212,7 @@ impl Interrupted {
     /// # Errors
     /// The root is missing or another one: the intent stays open.
     pub fn put_back(self, objects: &dyn Objects) -> Result<Settled> {
-        self.ground.lock.root().check()?;
-        let report = settle::settle(&self.ground, Direction::Back, settle::Times::Keep, objects);
-        Ok(Settled { ground: self.ground, report })
+        put_back(self.ground, objects)
     }
 }
 
@@ -219,6 +220,15 @@ impl Settled {
     /// What was done, left and failed.
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// Puts back what was changed: another root of the same step was interrupted. What somebody else wrote meanwhile stays where
+    /// it is and is reported. The turned direction is written down by now.
+    ///
+    /// # Errors
+    /// The root is missing or another one: the intent stays open.
+    pub fn put_back(self, objects: &dyn Objects) -> Result<Self> {
+        put_back(self.ground, objects)
     }
 
     /// Removes the staging folder, unless something failed: then it stays for the next recovery. What is not known to
@@ -235,6 +245,12 @@ impl Settled {
         }
         Ok(report)
     }
+}
+
+fn put_back(ground: Ground, objects: &dyn Objects) -> Result<Settled> {
+    ground.lock.root().check()?;
+    let report = settle::settle(&ground, Direction::Back, settle::Times::Keep, objects);
+    Ok(Settled { ground, report })
 }
 
 /// Finishes an apply whose intent is open: after a crash, or after a report that was not closed. Path by path: already

@@ -27,5 +27,6 @@ pub use findings::Findings;
 pub use index::{Known, Mark};
 pub use manifest::Manifest;
 pub use note::Noting;
+pub use refuse::refuse;
 pub use rules::Rules;
 pub use tree::{Capture, Permission, Progress, Stats, Sweep, Tree};

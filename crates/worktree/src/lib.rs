@@ -16,7 +16,7 @@ pub use apply::{
 };
 pub use capture::{
     Capture, CoverageChange, Findings, Known, Manifest, Mark, Noting, Permission, Progress, Rules, Stats,
-    Sweep, Tree, Uncovered, WhyNot,
+    Sweep, Tree, Uncovered, WhyNot, refuse,
 };
 pub use error::{Result, WorktreeError};
 pub use git::{GitState, same_as_head};

@@ -142,6 +142,7 @@ impl Desk {
             steer: Steer::Queue,
             roots: Vec::new(),
             limit: 4,
+            server_wait: Duration::ZERO,
             settings: None,
         };
         let rules = Rules { own: Some(data.to_owned()), ..Rules::default() };

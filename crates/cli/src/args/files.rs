@@ -27,7 +27,7 @@ pub(crate) struct FileArgs {
 pub(crate) struct Choosing {
     /// What becomes of a file: disk (keep what is there), yours (the last version that somebody else wrote), checkpoint (what was
     /// there then), merge, skip (ask again the next time), or hunks:1,3 (only these hunks, as `plan --diff` numbers them; the others
-    /// like skip); can be given several times
+    /// like skip); can be given several times. A path of a further folder is absolute
     #[arg(long, value_name = "PATH=CHOICE", value_parser = OsStringValueParser::new().try_map(|text| typed(&text)))]
     choose: Vec<Choose>,
     /// Make all other files exactly what they were, whatever others wrote since

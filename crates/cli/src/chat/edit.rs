@@ -11,7 +11,7 @@ use crate::verbs::change;
 pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
     let conversation = chat.here()?;
     let entry = if named.is_empty() {
-        match rewind::pick(chat, "Edit").await? {
+        match rewind::pick(chat, "Edit", false).await? {
             Some(entry) => entry,
             None => return chat.dim("nothing has changed"),
         }

@@ -20,7 +20,7 @@ const OFFERED: usize = 200;
 pub(super) async fn rewind(chat: &mut Chat<'_>, named: &str) -> Result {
     loop {
         let entry = if named.is_empty() {
-            match pick(chat, "Go back to before").await? {
+            match pick(chat, "Go back to before", true).await? {
                 Some(entry) => entry,
                 None => return chat.dim("nothing has changed"),
             }
@@ -80,8 +80,9 @@ async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, 
     }
 }
 
-/// Lets the person pick a turn; what going back to it takes back is shown for the marked one.
-pub(super) async fn pick(chat: &mut Chat<'_>, question: &str) -> Result<Option<String>> {
+/// Lets the person pick a turn; what going back to it takes back is shown for the marked one. A run at work stands in the way
+/// where what is asked for does not end it.
+pub(super) async fn pick(chat: &mut Chat<'_>, question: &str, ends_run: bool) -> Result<Option<String>> {
     let conversation = chat.here()?;
     let targets = Targets { conversation: conversation.clone(), limit: Some(OFFERED), before: None };
     let page: TargetPage = match chat.cx.call(Request::Targets(targets)).await? {
@@ -99,11 +100,12 @@ pub(super) async fn pick(chat: &mut Chat<'_>, question: &str) -> Result<Option<S
         .map(|target| Row {
             title: format!("t{} {}", target.turn, target.preview),
             detail: format!(
-                "{} · takes back {}",
+                "{} · takes back {}{}",
                 words::when(&look, target.time_ms),
-                words::counts(target.takes_back)
+                words::counts(target.takes_back),
+                if target.at_work && ends_run { " · stops the run at work" } else { "" }
             ),
-            disabled: target.reason.clone(),
+            disabled: target.reason.clone().filter(|_| !(target.at_work && ends_run)),
         })
         .collect();
     let client = chat.cx.client;

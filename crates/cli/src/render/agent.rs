@@ -1,7 +1,7 @@
 //! The agent at work, as lists: what is to do, jobs, tools, permissions, cost. Must never show what is unknown as nothing.
 
 use retake_wire::reply::{
-    Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Todo, TodoState, Tools, Waiting,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Todo, TodoState, Tools, Waiting,
 };
 use retake_wire::{EffectClass, Mode, Ruling, Usage};
 
@@ -83,7 +83,7 @@ pub(crate) fn tools(look: &Look, all: &Tools) -> String {
             EffectClass::None => "reads",
             EffectClass::Workspace => "changes files",
             EffectClass::Compensable => "can be taken back",
-            EffectClass::External => "can't be taken back",
+            EffectClass::External => "may reach outside",
         };
         let (may, style) = match tool.ruling {
             Some(Ruling::Allow) => ("allowed", Style::Good),
@@ -112,9 +112,21 @@ pub(crate) fn mode(mode: Mode) -> &'static str {
     }
 }
 
+/// What holds commands.
+fn commands(held: &Commands) -> String {
+    let net = match held {
+        Commands::Asking => "have a network only where their call asks for it",
+        Commands::Open => "reach the network",
+        Commands::Closed => "reach no network",
+        Commands::Free { why } => return format!("no sandbox holds commands: {why}"),
+    };
+    format!("commands write only in the workspace and in temporary folders, and {net}")
+}
+
 pub(crate) fn permissions(look: &Look, may: &Permissions) -> String {
     let line = format!("mode {}: the model {}", may.mode.name(), mode(may.mode));
     let mut text = block(look, &line, 0, None);
+    text.push_str(&block(look, &commands(&may.commands), 0, None));
     let rows = (1..).zip(&may.rules).map(|(number, settled)| {
         let (ruling, style) = match settled.rule.ruling {
             Ruling::Allow => ("allow", Style::Good),

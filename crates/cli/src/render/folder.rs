@@ -17,6 +17,8 @@ const SHOWN: usize = 50;
 /// What differs now.
 pub(crate) fn status(look: &Look, status: &FilesStatus) -> String {
     let mut text = format!("{}\n", name(&status.folder));
+    status.further.iter().for_each(|folder| text.push_str(&format!("also {}\n", name(folder))));
+    status.gone.iter().for_each(|gone| text.push_str(&format!("{}\n", name(gone))));
     let ids: Ids<'_> = status.calls.iter().flat_map(|it| it.calls.iter().map(String::as_str)).collect();
     text.push_str(&group(look, "commands of this conversation changed", &status.calls, &ids));
     text.push_str(&group(look, "others changed", &status.others, &ids));

@@ -80,8 +80,8 @@ async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Re
                 let what = format!("not allowed: {} ({}); {how}", asks.call.line, asks.why);
                 cx.aside(&safe::line(&what))?;
             }
-            let words = Some(format!("nobody is there to be asked; {how} the next time"));
-            return asked::decide(cx, conversation, asks, Decision::Deny { words }).await;
+            let allows = format!("{how} the next time");
+            return asked::decide(cx, conversation, asks, Decision::Unattended { allows }).await;
         }
         RunEvent::Question(question) => {
             let answer =

@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
-    Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState, Tool, Tools,
-    Waiting, Words,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Tool, Tools, Waiting, Words,
 };
 use retake_wire::{
     Asks, CallEnded, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question, Reply, Request, Rule,
@@ -32,7 +32,7 @@ fn edit() -> CallShown {
 }
 
 fn push() -> CallShown {
-    call("e-2", "shell", "$ git push origin \x1b[2Jmain", EffectClass::External)
+    call("e-2", "shell", "with network: $ git push origin \x1b[2Jmain", EffectClass::External)
 }
 
 fn asks(call: CallShown, why: &str, again_ms: Option<i64>, offers: Vec<Rule>) -> RunEvent {
@@ -94,6 +94,7 @@ fn work() -> Vec<RunEvent> {
         printed("s-1", &many),
         RunEvent::Notice { text: "a process lives on \x1b[2J".to_owned() },
         called("s-1", true, "a lot\nexit code 2", 3),
+        RunEvent::Calling(call("d-1", "shell", "$ rm -r target", EffectClass::Workspace)),
         called("d-1", true, "not run: the rule `deny shell(rm)` forbids it", 0),
     ]
 }
@@ -328,6 +329,7 @@ pub(super) fn reply(request: &Request) -> Reply {
                 Settled { rule: rule(Ruling::Allow, "shell", Some("git push")), for_good: false },
                 Settled { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
             ],
+            commands: Commands::Asking,
         }),
         Request::Waiting(_) | Request::Unqueue(_) => {
             let words = |text: &str| Words {

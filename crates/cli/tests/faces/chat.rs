@@ -6,7 +6,7 @@ use retake_wire::{Outcome, Part, Reply, RunEvent};
 
 use super::fake::Act::{Answer, Enter, Escape, Line, Pick};
 use super::fake::Case;
-use super::world::{self, ended, overloaded, plan, stale, started};
+use super::world::{self, ended, overloaded, plan, stale, started, targets};
 
 #[test]
 fn nothing_said_leaves_nothing_behind() {
@@ -49,6 +49,23 @@ fn rewind_picks_plans_asks_and_gives_the_words_back() {
 fn rewind_to_a_named_turn_and_a_no() {
     let acts = [Line("/rewind t1"), Answer(false), Line("/rewind"), Escape];
     assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn a_run_at_work_is_stopped_by_who_goes_back_and_stands_in_the_way_of_who_edits() {
+    let mut page = targets();
+    for target in &mut page.targets {
+        target.reason = Some("a model is answering; stop it first".to_owned());
+        target.at_work = true;
+    }
+    let acts = [Line("/edit"), Escape, Line("/rewind"), Pick(1), Answer(true), Line("/quit")];
+    let at_work = Plan { at_work: true, ..plan() };
+    let case = Case::terminal(acts)
+        .reply("targets", Ok(Reply::Targets(page.clone())))
+        .reply("targets", Ok(Reply::Targets(page)))
+        .reply("plan", Ok(Reply::Plan(at_work.clone())))
+        .reply("plan", Ok(Reply::Plan(at_work)));
+    assert_snapshot!(case.see(&["-c"]));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(super) fn status() -> FilesStatus {
     let folders = ["node_modules".to_owned(), "\\u{1b}[2J".to_owned()];
     FilesStatus {
         folder: "/home/ada/\x1b[2J".to_owned(),
+        further: Vec::new(),
+        gone: Vec::new(),
         calls: vec![call("a", Grade::Seen, true), call("b\x1b[2J", Grade::Ambiguous, false)],
         others: vec![changed("mine", State::Made), changed("gone", State::Removed)],
         ahead: 1,

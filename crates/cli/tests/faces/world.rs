@@ -275,13 +275,14 @@ pub(super) fn stale() -> Problem {
     }
 }
 
-fn targets() -> TargetPage {
+pub(super) fn targets() -> TargetPage {
     let target = |number, turn, preview: &str, takes_back| Target {
         entry: id(number),
         turn,
         time_ms: ago(40 - i64::from(number)),
         preview: preview.to_owned(),
         reason: None,
+        at_work: false,
         takes_back,
     };
     TargetPage {

@@ -63,7 +63,8 @@ pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
     pieces
 }
 
-fn path_piece(path: &Path, write: bool, roots: &[PathBuf]) -> Piece {
+/// A path that is touched.
+pub(super) fn path_piece(path: &Path, write: bool, roots: &[PathBuf]) -> Piece {
     let mut straight = PathBuf::new();
     let mut back = false;
     for component in path.components() {

@@ -48,6 +48,27 @@ fn check(rows: &[(&str, &[&str], &str, &str)]) {
 }
 
 #[test]
+fn what_rules_say_of_reading_a_path_does_not_hang_on_the_mode() {
+    let rules = ["deny *(**/.env)", "ask read(own/**)", "allow read(own)"];
+    for mode in Mode::ALL {
+        let permission = permission(mode.name(), &rules);
+        let reading = |tool: &str, path: &str| {
+            permission.reading(tool, &PathBuf::from(ROOT).join(path), &roots()).map(Ruling::name)
+        };
+        for (tool, path, expected) in [
+            ("read", "a/.env", Some("deny")),
+            ("grep", ".env", Some("deny")),
+            ("read", "own/deep/a", Some("ask")),
+            ("read", "own", Some("ask")),
+            ("grep", "own/deep/a", None),
+            ("read", "a", None),
+        ] {
+            assert_eq!(reading(tool, path), expected, "{mode:?} {tool} {path}");
+        }
+    }
+}
+
+#[test]
 fn modes() {
     check(&[
         ("ask", &[], "read src/a", "allow"),

@@ -52,7 +52,7 @@ impl Engine {
         Ok(SettledRules { mode: own.mode, for_good: self.for_good(), own: own.rules })
     }
 
-    /// Changes what a conversation's agent may do. A run that goes on has begun with what was settled then.
+    /// Changes what a conversation's agent may do; of a run that goes on, from its next call.
     pub async fn set_permission(&self, conversation: ConversationId, change: PermissionChange) -> Result<()> {
         let mut own = self.own_permission(conversation).await?;
         let PermissionChange { mode, add, remove } = change;

@@ -1,6 +1,7 @@
 //! What faces ask of files besides plans: how a change looks as a diff, and what came of a command that is asked for again.
 //! Must never run anything.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
@@ -34,14 +35,16 @@ impl Engine {
         Ok(diff.await??)
     }
 
-    /// Looks at the folder of a conversation, and keeps what was seen under a name.
+    /// Looks at the folders of a conversation, and keeps what was seen under a name, in each of them.
     pub async fn checkpoint(&self, conversation: ConversationId, name: String) -> Result<Vec<CaptureRow>> {
-        let held = self.workspace(conversation).await?;
-        let (held, _) = self.capture(held, Some(name)).await?;
-        Ok(self.store().captures(held.no, None, 1).await?)
+        let own = PathBuf::from(self.store().summary(conversation).await?.folder.unwrap_or_default());
+        let further = self.further(&own).await?.kept;
+        let held = self.workspaces(conversation, &further).await?;
+        let held = self.capture_each(held, Some(&name)).await?;
+        Ok(self.store().captures(held.own, None, 1).await?)
     }
 
-    /// What was seen of the folder of a conversation, newest first.
+    /// What was seen of the conversation's own folder, newest first.
     pub async fn captures(
         &self,
         conversation: ConversationId,

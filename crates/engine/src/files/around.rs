@@ -6,24 +6,27 @@ use std::path::PathBuf;
 use retake_core::{ConversationId, EntryId, Fact, FilePath, Grade};
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
 use retake_tools::processes;
-use retake_worktree::{GitState, Known, Permission, Sweep};
+use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
 
 use super::attribute::Attributed;
 use super::git;
+use super::several::HeldAll;
 use super::workspace::{Held, accept, is_alive, see};
 use crate::engine::Engine;
-use crate::error::{EngineError, Result};
+use crate::error::{EngineError, Kind, Result};
 use crate::run::Changed;
 
-/// A call that may be changing a folder.
+/// A call that may be changing folders.
 #[derive(Debug)]
 pub(crate) struct Around {
     /// Its id, which its processes bear.
     pub(crate) id: String,
     conversation: ConversationId,
     entry: EntryId,
-    workspace: WorkspaceNo,
-    git: Option<GitState>,
+    /// Where, and what the repository was like there.
+    places: Vec<(WorkspaceNo, Option<GitState>)>,
+    /// Further folders that could not be looked at, and why: it must change nothing there.
+    pub(crate) lost: Vec<(PathBuf, EngineError)>,
 }
 
 /// What came of a call.
@@ -34,26 +37,70 @@ pub(crate) struct AroundEnded {
     pub(crate) changed: usize,
     /// How many of its processes live on.
     pub(crate) living: usize,
-    /// Why its changes could not be seen.
+    /// Why its changes could not be seen, not all of them.
     pub(crate) unseen: Option<EngineError>,
 }
 
-/// A folder just before a call.
+/// Folders just before a call.
 pub(super) struct Before {
-    pub(super) held: Held,
-    git: Option<GitState>,
+    pub(super) held: HeldAll,
+    places: Vec<(WorkspaceNo, Option<GitState>)>,
+    lost: Vec<(PathBuf, EngineError)>,
+}
+
+/// A folder just after a call, looked at and not yet accepted.
+struct After {
+    held: Held,
+    capture: Capture,
+    /// Of whom nothing lives any more, by name.
+    over: Vec<String>,
+    delta: NewDelta,
 }
 
 impl Engine {
-    /// Looks at the folder before a call: what is found is somebody else's.
-    pub(super) async fn before_call(&self, conversation: ConversationId, sweep: Sweep) -> Result<Before> {
-        let held = self.workspace(conversation).await?;
-        let (held, _) = self.capture_where(held, sweep, None).await?;
-        let (held, git) = git::look(held).await?;
-        Ok(Before { held, git })
+    /// Looks at the conversation's folder and these further ones before a call: what is found is somebody else's. A further one
+    /// that can't be looked at is left out, and told.
+    pub(super) async fn before_call(
+        &self,
+        conversation: ConversationId,
+        further: &[PathBuf],
+        sweep: Sweep,
+    ) -> Result<Before> {
+        let own = self.own_workspace(conversation).await?;
+        let (no, mut lost) = (own.0.no, Vec::new());
+        let mut rows = vec![(None, own)];
+        for folder in further {
+            match self.workspace_row_at(folder.clone()).await {
+                Ok(row) => rows.push((Some(folder.clone()), row)),
+                Err(error) => lost.push((folder.clone(), error)),
+            }
+        }
+        rows.sort_by_key(|(_, (row, _))| row.no);
+        rows.dedup_by_key(|(_, (row, _))| row.no);
+        let (folders, rows): (Vec<_>, Vec<_>) =
+            rows.into_iter().map(|(folder, row)| (folder, Ok(row))).unzip();
+        let (mut all, mut places) = (Vec::new(), Vec::new());
+        for (folder, held) in folders.into_iter().zip(self.hold_each(rows).await) {
+            let looked = match held {
+                Ok(held) => self.capture_where(held, sweep.clone(), None).await,
+                Err(error) => Err(error),
+            };
+            let held = match (looked, folder) {
+                (Ok((held, _)), _) => held,
+                (Err(error), None) => return Err(error),
+                (Err(error), Some(folder)) => {
+                    lost.push((folder, error));
+                    continue;
+                }
+            };
+            let (held, git) = git::look(held).await?;
+            places.push((held.no, git));
+            all.push(held);
+        }
+        Ok(Before { held: HeldAll { own: no, all }, places, lost })
     }
 
-    /// Writes down that a call may be changing the folder from now on.
+    /// Writes down that a call may be changing the folders from now on.
     pub(super) async fn open_call(
         &self,
         before: &mut Before,
@@ -61,25 +108,35 @@ impl Engine {
         entry: EntryId,
         id: String,
     ) -> Result<Around> {
-        let workspace = before.held.no;
-        let open = OpenCall { id: id.clone(), workspace, conversation, entry };
-        self.store().begin_call(open.clone()).await?;
-        before.held.calls.begin(open);
-        Ok(Around { id, conversation, entry, workspace, git: before.git.take() })
+        let open = |held: &Held| OpenCall { id: id.clone(), workspace: held.no, conversation, entry };
+        self.store().begin_call(before.held.all.iter().map(open).collect()).await?;
+        for held in &mut before.held.all {
+            let open = open(held);
+            held.calls.begin(open);
+        }
+        Ok(Around {
+            id,
+            conversation,
+            entry,
+            places: std::mem::take(&mut before.places),
+            lost: std::mem::take(&mut before.lost),
+        })
     }
 
-    /// Looks at the whole folder at the beginning of a turn. Of the versions of files that these facts tell, those come back that
-    /// are not there any more. What is not covered is not known.
+    /// Looks at the whole of the folders at the beginning of a turn. Of the versions of files that these facts tell, those come
+    /// back that are not there any more; and which further folders can't be looked at. What is not covered is not known.
     pub(crate) async fn changed_since(
         &self,
         conversation: ConversationId,
+        further: &[PathBuf],
         read: Vec<Fact>,
-    ) -> Result<Vec<Changed>> {
-        let before = self.before_call(conversation, Sweep::Whole).await?;
+    ) -> Result<(Vec<Changed>, Vec<(PathBuf, EngineError)>)> {
+        let before = self.before_call(conversation, further, Sweep::Whole).await?;
         let changed = |fact: Fact| {
-            let path = PathBuf::from(fact.key.strip_prefix("read/")?);
-            let path = below(&before.held, &[path]).pop()?;
-            let is_there = match before.held.tree.known(&path) {
+            let named = [PathBuf::from(fact.key.strip_prefix("read/")?)];
+            let found = before.held.all.iter().find_map(|held| Some((held, below(held, &named).pop()?)));
+            let (held, path) = found?;
+            let is_there = match held.tree.known(&path) {
                 Known::Is(record) if record.hash().is_some_and(|hash| hash.to_string() == fact.value) => None,
                 Known::Is(_) => Some(true),
                 Known::Absent => Some(false),
@@ -87,72 +144,104 @@ impl Engine {
             };
             is_there.map(|is_there| Changed { key: fact.key, is_there })
         };
-        Ok(read.into_iter().filter_map(changed).collect())
+        let changed = read.into_iter().filter_map(changed).collect();
+        Ok((changed, before.lost))
     }
 
-    /// A call is about to begin, that may change the conversation's folder.
+    /// A call is about to begin, that may change the conversation's folder and these further ones.
     pub(crate) async fn call_begins(
         &self,
         conversation: ConversationId,
+        further: &[PathBuf],
         entry: EntryId,
         id: String,
     ) -> Result<Around> {
-        let mut before = self.before_call(conversation, Sweep::Watched).await?;
+        let mut before = self.before_call(conversation, further, Sweep::Watched).await?;
         self.open_call(&mut before, conversation, entry, id).await
     }
 
     /// A call never began: it has changed nothing.
-    pub(super) async fn call_never_began(&self, of: &Around) -> Result<()> {
-        if let Some(opened) = self.files.opened(of.workspace) {
-            opened.lock().await.calls.end(&of.id, false);
-        }
-        Ok(self.store().forget_calls(vec![of.id.clone()]).await?)
+    pub(crate) async fn call_never_began(&self, of: &Around) -> Result<()> {
+        let all: Vec<WorkspaceNo> = of.places.iter().map(|(no, _)| *no).collect();
+        self.over_unseen(of, &all, false).await
     }
 
-    /// Captures what a call did, and stores it with its result. What it says it wrote itself, by name, is known exactly; the
-    /// rest was seen. The result is stored also where the folder can't be looked at any more.
+    /// A call is over in these workspaces, and was not looked at there.
+    async fn over_unseen(&self, of: &Around, workspaces: &[WorkspaceNo], lives: bool) -> Result<()> {
+        for no in workspaces {
+            if let Some(opened) = self.files.opened(*no) {
+                opened.lock().await.calls.end(&of.id, lives);
+            }
+            if !lives {
+                self.store().forget_calls(*no, vec![of.id.clone()]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Captures what a call did, and stores it with its result, a delta for each folder. What it says it wrote itself, by name,
+    /// is known exactly; the rest was seen. The result is stored also where a folder can't be looked at any more.
     pub(crate) async fn call_ends(
         &self,
         of: &Around,
         written: &[PathBuf],
         mut say: SayRequest,
     ) -> Result<AroundEnded> {
-        match self.call_seen(of, written, say.clone()).await? {
-            Ok(ended) => Ok(ended),
-            Err(unseen) => {
-                let lives = is_alive(&of.id);
-                if let Some(opened) = self.files.opened(of.workspace) {
-                    opened.lock().await.calls.end(&of.id, lives);
+        // Asked first: whatever ends while a tree is looked at may have written behind the look.
+        let living = processes::alive(&of.id).len();
+        let (mut after, mut unseen, mut blind) = (Vec::new(), None, Vec::new());
+        let held = self.held_again(of).await?;
+        for (no, held) in held {
+            let looked = match held {
+                Ok(held) => self.after_call(of, written, held, living).await,
+                Err(error) => Err(error),
+            };
+            match looked {
+                Ok(looked) => after.push(looked),
+                Err(error) => {
+                    remark(&mut say, &format!("\n[what it changed can't be seen: {error}]"));
+                    unseen.get_or_insert(error);
+                    blind.push(no);
                 }
-                remark(&mut say, &format!("\n[what it changed can't be seen: {unseen}]"));
-                let receipt = self.store().say(of.conversation, say).await?;
-                if !lives {
-                    self.store().forget_calls(vec![of.id.clone()]).await?;
-                }
-                Ok(AroundEnded { receipt, changed: 0, living: 0, unseen: Some(unseen) })
             }
         }
+        let changed = after.iter().map(|after| after.delta.changes.len()).sum();
+        // Until it is stored, what it changed is still to be found.
+        after.iter_mut().for_each(|after| after.held.calls.end(&of.id, true));
+        let deltas = after.iter().map(|after| after.delta.clone()).collect();
+        let receipt = self.store().say_changed(of.conversation, say, deltas).await?;
+        for After { mut held, capture, over, .. } in after {
+            held.calls.forget(&over);
+            accept(&mut held, capture)?;
+            held.called = true;
+        }
+        self.over_unseen(of, &blind, living > 0).await?;
+        Ok(AroundEnded { receipt, changed, living: if unseen.is_some() { 0 } else { living }, unseen })
     }
 
-    /// The same; the inner error is that the folder can't be looked at.
-    async fn call_seen(
-        &self,
-        of: &Around,
-        written: &[PathBuf],
-        say: SayRequest,
-    ) -> Result<std::result::Result<AroundEnded, EngineError>> {
-        let held = match self.workspace(of.conversation).await {
-            Ok(held) => held,
-            Err(error) => return Ok(Err(error)),
-        };
-        // Asked first: whatever ends while the tree is looked at may have written behind the look.
-        let (mut over, living) = (held.calls.ended(is_alive), processes::alive(&of.id).len());
-        let (held, capture) = match see(held, Sweep::Watched, Permission::Granted).await {
-            Ok(seen) => seen,
-            Err(error) => return Ok(Err(error)),
-        };
-        let (mut held, git) = git::look(held).await?;
-        let git = of.git.as_ref().zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
+    /// The folders of a call once more, or why one can't be looked at.
+    async fn held_again(&self, of: &Around) -> Result<Vec<(WorkspaceNo, Result<Held>)>> {
+        let known = self.store().workspaces().await?;
+        let mut rows = Vec::new();
+        for (no, _) in &of.places {
+            rows.push(match known.iter().find(|row| row.no == *no) {
+                Some(row) => self.root_of(row).await.map(|root| (row.clone(), root)),
+                None => {
+                    Err(EngineError::new(Kind::NotFound, "unknown_workspace", "its workspace is forgotten"))
+                }
+            });
+        }
+        let held = self.hold_each(rows).await;
+        Ok(of.places.iter().map(|(no, _)| *no).zip(held).collect())
+    }
+
+    /// Looks at one folder after a call, of which so many processes live on.
+    async fn after_call(&self, of: &Around, written: &[PathBuf], held: Held, living: usize) -> Result<After> {
+        let mut over = held.calls.ended(is_alive);
+        let (held, capture) = see(held, Sweep::Watched, Permission::Granted).await?;
+        let (held, git) = git::look(held).await?;
+        let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
+        let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
         let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
         let (own, owned): (Vec<Owned>, Vec<Owned>) =
             owned.into_iter().partition(|owned| owned.entry == of.entry);
@@ -163,17 +252,10 @@ impl Engine {
                 *grade = Grade::Written;
             }
         }
-        let changed = changes.len();
         over.extend((living == 0).then(|| of.id.clone()));
         let calls = CallsSeen { owned, over: over.clone() };
         let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
-        // Until it is stored, what it changed is still to be found.
-        held.calls.end(&of.id, true);
-        let receipt = self.store().say_changed(of.conversation, say, delta).await?;
-        held.calls.forget(&over);
-        accept(&mut held, capture)?;
-        held.called = true;
-        Ok(Ok(AroundEnded { receipt, changed, living, unseen: None }))
+        Ok(After { held, capture, over, delta })
     }
 }
 

@@ -15,23 +15,28 @@ pub struct Called {
     pub line: String,
     /// When it began, where its call is known.
     pub began: Option<Time>,
-    /// When it ended.
-    pub ended: Time,
+    /// When it ended; nothing, where that is not known: it was killed, or a job of it has gone on.
+    pub ended: Option<Time>,
 }
 
 impl Engine {
-    /// The call that a result is of, also on another branch.
-    pub async fn called(&self, of: ConversationId, result: EntryId) -> Result<Called> {
-        let ended = self.store().meta(of, result).await?;
-        let mut called = Called { line: "a call".to_owned(), began: None, ended: ended.time };
-        let Some(at) = ended.answers else {
+    /// The call that an entry is of, also on another branch: of its result, or of the answer that asks for it, where what it
+    /// changed was found without a result.
+    pub async fn called(&self, of: ConversationId, entry: EntryId) -> Result<Called> {
+        let meta = self.store().meta(of, entry).await?;
+        // What can't be read any more, as it was hidden or is damaged, has no words.
+        let told = self.store().content(of, entry).await.unwrap_or_default();
+        if let Some(line) = asked_for(&told) {
+            return Ok(Called { line, began: Some(meta.time), ended: None });
+        }
+        let mut called = Called { line: "a call".to_owned(), began: None, ended: Some(meta.time) };
+        let Some(at) = meta.answers else {
             return Ok(called);
         };
         let call = self.store().entry_id(of, at).await?;
         called.began = Some(self.store().meta(of, call).await?.time);
-        // What can't be read any more, as it was hidden or is damaged, has no words.
-        let (asked, told) = (self.store().content(of, call).await, self.store().content(of, result).await);
-        let id = told.iter().flatten().find_map(|part| match part {
+        let asked = self.store().content(of, call).await;
+        let id = told.iter().find_map(|part| match part {
             Part::ToolResult { call, .. } => Some(call),
             _ => None,
         });
@@ -44,6 +49,20 @@ impl Engine {
     }
 }
 
+/// The call that an answer asks for. Of several nobody knows which it was.
+fn asked_for(parts: &[Part]) -> Option<String> {
+    let calls = parts.iter().filter_map(|part| match part {
+        Part::ToolCall { name, arguments, .. } => Some(in_words(name, arguments)),
+        _ => None,
+    });
+    let calls: Vec<String> = calls.collect();
+    match calls.as_slice() {
+        [] => None,
+        [call] => Some(call.clone()),
+        several => Some(shorten(&format!("one of {}", several.join(" | ")), LINE)),
+    }
+}
+
 /// The command that a call ran, or the tool with its arguments.
 fn in_words(tool: &str, arguments: &str) -> String {
     shorten(&command(arguments).unwrap_or_else(|| as_it_is(tool, arguments)), LINE)
@@ -51,7 +70,12 @@ fn in_words(tool: &str, arguments: &str) -> String {
 
 /// The same, with the sign of a shell before a command.
 pub(super) fn ran(tool: &str, arguments: &str) -> String {
-    let command = command(arguments).map(|command| format!("$ {command}"));
+    let asks = |json: &serde_json::Value| json.get("network").and_then(serde_json::Value::as_bool);
+    let with = match serde_json::from_str(arguments).ok().as_ref().and_then(asks) {
+        Some(true) => "with network: ",
+        _ => "",
+    };
+    let command = command(arguments).map(|command| format!("{with}$ {command}"));
     shorten(&command.unwrap_or_else(|| as_it_is(tool, arguments)), LINE)
 }
 
@@ -78,11 +102,28 @@ fn on_a_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_words, ran};
+    use retake_core::Part;
+
+    use super::{asked_for, in_words, ran};
+
+    #[test]
+    fn what_an_answer_asks_for_is_its_call_or_one_of_them() {
+        let call = |arguments: &str| Part::ToolCall {
+            id: "1".into(),
+            name: "shell".into(),
+            arguments: arguments.into(),
+        };
+        let (make, test) = (call(r#"{"command":"make"}"#), call(r#"{"command":"make test"}"#));
+        assert_eq!(asked_for(&[Part::text("so"), make.clone()]).as_deref(), Some("make"));
+        assert_eq!(asked_for(&[make, test]).as_deref(), Some("one of make | make test"));
+        assert_eq!(asked_for(&[Part::text("so")]), None);
+    }
 
     #[test]
     fn a_command_has_its_sign() {
         assert_eq!(ran("shell", r#"{"command":"git push"}"#), "$ git push");
+        let asking = r#"{"command":"git push","network":true}"#;
+        assert_eq!(ran("shell", asking), "with network: $ git push");
         assert_eq!(ran("mcp__mail__send", r#"{"to":"ann"}"#), r#"mcp__mail__send {"to":"ann"}"#);
     }
 

@@ -2,13 +2,14 @@
 //! did not cover it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use retake_core::{ConversationId, EntryId, FileChange, FilePath, Record, Time, Want};
 use retake_store::{CaptureRow, WorkspaceNo};
 use retake_worktree::{Known, Manifest};
 
 use super::blocking;
-use super::moment::{Below, Moment, is_below};
+use super::moment::{Below, Moment, is_below, named_below};
 use super::restore::uncovered;
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -31,29 +32,54 @@ impl View {
 }
 
 impl Engine {
-    /// What differs below these paths between a moment and another one, or now. Of a turn it is what calls of this conversation
-    /// have changed since, and what others wrote, as far as captures saw it.
+    /// What differs below these paths between a moment and another one, or now, folder by folder. Of a turn it is what calls of
+    /// this conversation have changed since, and what others wrote, as far as captures saw it.
     pub async fn differences(
         &self,
         conversation: ConversationId,
         paths: Below,
         from: Moment,
         to: Option<Moment>,
+    ) -> Result<Vec<(Option<PathBuf>, Vec<FileChange>)>> {
+        let mut folders: Vec<Option<PathBuf>> = paths.iter().map(|named| named.folder.clone()).collect();
+        folders.sort();
+        folders.dedup();
+        let mut differ = Vec::new();
+        for folder in folders {
+            let (row, root) = match &folder {
+                None => self.own_workspace(conversation).await?,
+                Some(folder) => self.workspace_row_at(folder.clone()).await?,
+            };
+            let held = self.hold(row, root, self.files.at_work().await).await?;
+            let below = named_below(&paths, folder.as_deref());
+            let changes = self.differences_in(held, conversation, &below, &from, to.as_ref()).await?;
+            differ.push((folder, changes));
+        }
+        Ok(differ)
+    }
+
+    /// The same in one folder.
+    async fn differences_in(
+        &self,
+        held: Held,
+        conversation: ConversationId,
+        paths: &[Option<FilePath>],
+        from: &Moment,
+        to: Option<&Moment>,
     ) -> Result<Vec<FileChange>> {
-        let held = self.workspace(conversation).await?;
         let (held, _) = self.capture(held, None).await?;
         let (held, now) = blocking(move || {
             let now = held.tree.records();
             (held, now)
         })
         .await?;
-        let before = self.view(&held, conversation, &now, Some(&from)).await?;
-        let after = self.view(&held, conversation, &now, to.as_ref()).await?;
+        let before = self.view(&held, conversation, &now, Some(from)).await?;
+        let after = self.view(&held, conversation, &now, to).await?;
         for path in paths.iter().flatten() {
             check(&held, path, &[&before, &after])?;
         }
         let names: BTreeSet<&FilePath> = before.records.keys().chain(after.records.keys()).collect();
-        let wanted = names.into_iter().filter(|path| is_below(path, &paths));
+        let wanted = names.into_iter().filter(|path| is_below(path, paths));
         let covered = wanted.filter(|path| before.covers(path) && after.covers(path));
         // What was no covered path's change is none now either.
         let covered = covered.filter(|path| !matches!(held.tree.known(path), Known::NotCovered(_)));
@@ -74,8 +100,8 @@ impl Engine {
         moment: Option<&Moment>,
     ) -> Result<View> {
         let mut records = match moment {
-            Some(Moment::Checkpoint(capture)) => {
-                let manifest = self.manifest(capture).await?;
+            Some(Moment::Checkpoint(rows)) => {
+                let manifest = self.manifest(held, rows).await?;
                 return Ok(View { records: manifest.records.clone(), manifest: Some(manifest) });
             }
             _ => now.clone(),
@@ -102,7 +128,7 @@ impl Engine {
             return Ok(past);
         };
         let wanted = self.store().wanted(conversation, action.clone()).await?;
-        for wish in self.wishes(held, conversation, &action, wanted).await? {
+        for wish in self.wishes(held, conversation, &action, &wanted).await? {
             if let Want::Layers(layers) = &wish.want
                 && wish.stack.layers() != layers.as_slice()
             {

@@ -2,7 +2,7 @@
 //! that nothing else names. A crash between the two is finished at the next start. The files in the folders of the user are
 //! never touched, and what is in one of them now stays in the pack: it would be captured again.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{ContentHash, ConversationId, Time};
 use retake_store::{Action, Apply, Claim, Claimant, FilesErased, Planned, Receipt};
@@ -94,13 +94,18 @@ impl Engine {
         Ok(ErasePlan { conversation: planned, files, objects })
     }
 
-    /// Looks at the folder: what was removed there since is not what a file is now, and an index must not name it. A folder that
+    /// Looks at the folders: what was removed there since is not what a file is now, and an index must not name it. A folder that
     /// is gone or can't be looked at keeps nothing from being erased.
     async fn look_first(&self, conversation: ConversationId) {
-        if self.store().has_changes(conversation).await.unwrap_or(false)
-            && let Ok(held) = self.workspace(conversation).await
-        {
-            drop(self.capture(held, None).await);
+        if !self.store().has_changes(conversation).await.unwrap_or(false) {
+            return;
+        }
+        let deltas = self.store().deltas(conversation).await.unwrap_or_default();
+        let nos: BTreeSet<_> = deltas.iter().map(|(line, _)| line.workspace).collect();
+        if let Ok((held, _)) = self.workspaces_with(conversation, &nos).await {
+            for one in held.all {
+                drop(self.capture(one, None).await);
+            }
         }
     }
 
@@ -185,8 +190,8 @@ impl Engine {
     pub(super) async fn underway(&self) -> Result<HashSet<ContentHash>> {
         let mut underway = HashSet::new();
         for (conversation, op) in self.store().intents().await?.into_iter().filter_map(|intent| intent.op) {
-            let moves = self.store().moved(conversation, op).await?.map(|moved| moved.moves);
-            for made in moves.unwrap_or_default() {
+            let moved = self.store().moved(conversation, op).await?;
+            for made in moved.into_iter().flat_map(|moved| moved.moves) {
                 let records = [made.change.before, made.change.after].into_iter().flatten();
                 underway.extend(records.filter_map(|record| record.hash()));
             }

@@ -1,7 +1,7 @@
 //! A command as the agent's tool call: call and result are stored, captures stand around it, what it changed is its delta.
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::around::{Around, Before};
 use super::jobs::TO_END;
+use super::several::not_kept;
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Events, Outcome, RunEvent};
@@ -60,7 +61,11 @@ impl Engine {
         let claim = self.claim(conversation)?;
         // What was changed before it starts is not the command's. A turn that begins ends the one before.
         let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
-        let before = self.before_call(conversation, sweep).await?;
+        let further = match self.store().summary(conversation).await?.folder {
+            Some(own) => self.further(Path::new(&own)).await?.kept,
+            None => Vec::new(),
+        };
+        let before = self.before_call(conversation, &further, sweep).await?;
         let call = self.start_call(conversation, &exec, before, claim).await?;
         let (events, stream) = Events::stream();
         let (engine, events) = (Arc::clone(self), events.on(self.feed(conversation)));
@@ -76,7 +81,7 @@ impl Engine {
         mut before: Before,
         claim: Claim,
     ) -> Result<Call> {
-        let folder: PathBuf = before.held.root.path().to_owned();
+        let folder: PathBuf = before.held.own().root.path().to_owned();
         let line = exec.command.join(" ");
         let first = self.store().summary(conversation).await?.tip.is_none();
         if let Some(words) = exec.say.clone().or_else(|| first.then(|| format!("run {line}"))) {
@@ -107,6 +112,9 @@ impl Engine {
     /// Follows a command to its end.
     async fn attend_call(self: Arc<Self>, mut call: Call, events: Events) {
         events.send(RunEvent::Started(Some(call.receipt.clone()), "exec".to_owned()));
+        for (folder, why) in &call.around.lost {
+            events.send(RunEvent::Notice(not_kept(folder, why)));
+        }
         let (ending, output) = self.attend(&mut call, &events).await;
         let ended = self.end_call(&call.around, &ending, &output, &events).await;
         drop(call);

@@ -24,7 +24,7 @@ pub struct Effects {
 /// A call that can't be taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectShown {
-    /// What it was asked to do, in a line; the tool alone, where that is hidden or erased.
+    /// What it was asked to do, in a line; the tool alone, where that is hidden, and that it was erased.
     pub line: String,
     /// The tool.
     pub tool: String,
@@ -76,6 +76,7 @@ impl Engine {
         });
         let line = match arguments {
             Some((name, arguments)) => ran(name, arguments),
+            None if effect.tool.is_empty() => "a call that was erased".to_owned(),
             None => effect.tool.clone(),
         };
         let Effect { tool, class, began, state, .. } = effect;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use retake_core::{BadFilePath, ConversationId, EntryId, FilePath, Head, Hint, Remedy};
-use retake_store::{Action, CaptureRow};
+use retake_store::{Action, CaptureRow, WorkspaceNo};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -18,15 +18,30 @@ pub enum Moment {
     Before(EntryId),
     /// What this head left.
     Head(Head),
-    /// A capture that somebody named.
-    Checkpoint(Box<CaptureRow>),
+    /// What captures saw that somebody gave one name, in each folder of the conversation that has one.
+    Checkpoint(Vec<(WorkspaceNo, CaptureRow)>),
 }
 
-/// Some paths of a folder: each of them and all below it; `None` is the folder itself.
-pub type Below = Vec<Option<FilePath>>;
+/// Paths of the folders of a conversation: each of them and all below it.
+pub type Below = Vec<Named>;
+
+/// A path of one of the folders of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The folder; none, where it is the conversation's own.
+    pub folder: Option<PathBuf>,
+    /// The path in it; none is the folder itself.
+    pub path: Option<FilePath>,
+}
+
+/// Those of these paths that are in this folder.
+pub(super) fn named_below(below: &Below, folder: Option<&Path>) -> Vec<Option<FilePath>> {
+    let here = below.iter().filter(|named| named.folder.as_deref() == folder);
+    here.map(|named| named.path.clone()).collect()
+}
 
 /// Whether a path is one of these, or below one.
-pub(super) fn is_below(path: &FilePath, below: &Below) -> bool {
+pub(super) fn is_below(path: &FilePath, below: &[Option<FilePath>]) -> bool {
     below.iter().any(|folder| folder.as_ref().is_none_or(|folder| path.is_within(folder)))
 }
 
@@ -61,9 +76,12 @@ impl Engine {
         if let Some(number) = name.strip_prefix('#').and_then(|number| number.parse::<u64>().ok()) {
             let found = self.store().captures(held.no, Some(number.saturating_add(1)), 1).await?;
             let found = found.into_iter().find(|row| row.no == number && row.manifest.is_some());
-            return found.map(|row| Moment::Checkpoint(Box::new(row))).ok_or_else(|| no_checkpoint(name));
+            let found = found.map(|row| Moment::Checkpoint(vec![(held.no, row)]));
+            return found.ok_or_else(|| no_checkpoint(name));
         }
         let found = self.store().checkpoint(held.no, name.to_owned()).await?;
+        let own = held.no;
+        drop(held);
         let entry = self.entry(conversation, name).await;
         match (found, entry) {
             (Some(row), Ok(_)) => {
@@ -72,10 +90,20 @@ impl Engine {
                     format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
                 Err(EngineError::new(Kind::Usage, "ambiguous_moment", what).hint(which))
             }
-            (Some(row), Err(_)) if row.manifest.is_some() => Ok(Moment::Checkpoint(Box::new(row))),
+            (Some(row), Err(_)) if row.manifest.is_some() => {
+                let mut rows = vec![(own, row)];
+                for folder in self.further_known(conversation).await? {
+                    // One that is away has none that could be gone back to.
+                    if let Ok((workspace, _)) = self.workspace_row_at(folder).await {
+                        let found = self.store().checkpoint(workspace.no, name.to_owned()).await?;
+                        rows.extend(found.map(|row| (workspace.no, row)));
+                    }
+                }
+                Ok(Moment::Checkpoint(rows))
+            }
             (Some(_), Err(_)) => Err(no_checkpoint(name)),
             (None, Ok(entry)) => Ok(Moment::Before(entry)),
-            (None, Err(error)) => Err(self.no_moment(held.no, name, error).await?),
+            (None, Err(error)) => Err(self.no_moment(own, name, error).await?),
         }
     }
 
@@ -102,11 +130,29 @@ impl Engine {
         Ok(EngineError::new(Kind::NotFound, "unknown_moment", what).hint(hint))
     }
 
-    /// Names as they were typed, as paths of the conversation's folder; the absolute form of one is the same.
+    /// Names as they were typed, as paths of the conversation's folders: of its own, whose absolute form is the same, or absolute
+    /// ones of another. Without a name, all of its folders.
     pub async fn paths(&self, conversation: ConversationId, names: Vec<Vec<u8>>) -> Result<Below> {
         let root = PathBuf::from(self.store().summary(conversation).await?.folder.unwrap_or_default());
-        names.into_iter().map(|name| path_below(&root, &name)).collect()
+        let absolute = names.is_empty() || names.iter().any(|name| name.starts_with(b"/"));
+        let further = if absolute { self.further_known(conversation).await? } else { Vec::new() };
+        if names.is_empty() {
+            let folders = std::iter::once(None).chain(further.into_iter().map(Some));
+            return Ok(folders.map(|folder| Named { folder, path: None }).collect());
+        }
+        names.into_iter().map(|name| path_in(&root, &further, &name)).collect()
     }
+}
+
+/// A path of the conversation's own folder, or of a further one.
+fn path_in(root: &Path, further: &[PathBuf], name: &[u8]) -> Result<Named> {
+    let own = path_below(root, name).map(|path| Named { folder: None, path });
+    let elsewhere = own.is_err() && name.starts_with(b"/");
+    let mut others = further.iter().filter(|_| elsewhere).filter_map(|folder| {
+        let path = path_below(folder, name).ok()?;
+        Some(Named { folder: Some(folder.clone()), path })
+    });
+    others.next().map_or(own, Ok)
 }
 
 fn no_checkpoint(name: &str) -> EngineError {

@@ -2,13 +2,15 @@
 //! nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
-    Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, OpNo, PathMove, Pos, Reason,
-    Record, Stack, Verdict, Want, Wish,
+    Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, OpNo, PathMove, Pos,
+    Reason, Record, Stack, Verdict, Want, Wish,
 };
-use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles};
+use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -16,9 +18,10 @@ use super::git::GitHalf;
 use super::leave::Effects;
 use super::look::Looking;
 use super::restore::Restore;
+use super::several::HeldAll;
 use super::workspace::Held;
 use crate::engine::{Engine, moves};
-use crate::error::{EngineError, Result};
+use crate::error::{EngineError, Kind, Result};
 
 /// How many of the last captures are looked through for what somebody else wrote last.
 const LOOK_BACK: usize = 256;
@@ -40,8 +43,10 @@ pub enum Scope {
 pub struct FilesWish {
     /// What is taken along.
     pub scope: Scope,
-    /// What was chosen for paths.
+    /// What was chosen for paths of the conversation's own folder, and for all others.
     pub chosen: Chosen,
+    /// What was chosen for paths by their absolute names, in whichever folder they are.
+    pub elsewhere: BTreeMap<PathBuf, Choice>,
     /// The plan that its author saw, by its digest: another one is refused.
     pub seen: Option<[u8; 16]>,
     /// Named files are put back, and nothing else is done.
@@ -50,17 +55,63 @@ pub struct FilesWish {
     pub stop: bool,
 }
 
+impl FilesWish {
+    /// What is chosen in a folder; `own` is whether it is the conversation's own.
+    fn chosen_in(&self, folder: &Path, own: bool) -> Chosen {
+        let mut chosen = match own {
+            true => self.chosen.clone(),
+            false => Chosen { others: self.chosen.others.clone(), ..Chosen::default() },
+        };
+        for (path, choice) in &self.elsewhere {
+            let below = path.strip_prefix(folder).ok();
+            let below = below.and_then(|below| FilePath::new(below.as_os_str().as_bytes()).ok());
+            chosen.paths.extend(below.map(|below| (below, choice.clone())));
+        }
+        chosen
+    }
+
+    /// Refuses what is chosen for a path that is in none of these folders, or for hunks where there is no plan at all.
+    fn fits<'a>(&self, folders: impl Iterator<Item = &'a Path> + Clone) -> Result<()> {
+        let lost = |path: &&PathBuf| !folders.clone().any(|folder| path.starts_with(folder));
+        match self.elsewhere.keys().find(lost) {
+            Some(path) => {
+                let what = format!("{} is in no folder of this plan", path.display());
+                Err(EngineError::new(Kind::Usage, "bad_path", what).hint("name files as the plan does"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what is chosen where no file comes or goes.
+    pub(super) fn fits_nothing(&self) -> Result<()> {
+        self.chosen.fits(|_| false)?;
+        self.fits(std::iter::empty())
+    }
+}
+
+/// The file half of a plan in one of the folders of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderPlan {
+    /// The workspace.
+    pub workspace: WorkspaceNo,
+    /// The folder; none, where it is the conversation's own.
+    pub folder: Option<PathBuf>,
+    /// What would become of its files.
+    pub plan: FilePlan,
+}
+
 /// Both halves of a plan.
 #[derive(Clone, Debug)]
 pub struct FilesPlanned {
     /// What would become of the conversation; nothing for files alone.
     pub conversation: Option<Planned>,
-    /// What would become of files; nothing for the conversation alone, or where there is no workspace.
-    pub files: Option<FilePlan>,
+    /// What would become of files, the conversation's own folder first; nothing for the conversation alone, or where there is no
+    /// workspace.
+    pub files: Vec<FolderPlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
-    /// What stays in git, a sentence each, with the command that would go back.
-    pub git: Vec<String>,
+    /// What stays, a sentence each: in git, with the command that would go back, and in folders that are gone.
+    pub stays: Vec<String>,
     /// Calls that are taken back and of which processes still run: they have to be ended first.
     pub running: Vec<Running>,
     /// What can't be taken back.
@@ -95,25 +146,26 @@ impl Engine {
         let effects = self.effects_of(conversation, &action, &wish).await?;
         let takes_files =
             wish.scope != Scope::Conversation && self.takes_files(conversation, &action, &wish).await?;
-        let (files, git, running) = match takes_files {
+        let (files, stays, running) = match takes_files {
             false => {
-                wish.chosen.fits(|_| false)?;
-                (None, Vec::new(), Vec::new())
+                wish.fits_nothing()?;
+                (Vec::new(), Vec::new(), Vec::new())
             }
             true => {
-                let held = self.workspace(conversation).await?;
-                let (held, _) = self.capture(held, None).await?;
+                let (held, mut stays) = self.concerned(conversation, &action, &wish).await?;
+                let held = self.capture_each(held, None).await?;
                 let (_, plan, git) = self.plan_files(held, conversation, &action, &wish).await?;
+                stays.extend(git);
                 let running = self.jobs(conversation, &action).await?;
                 let running =
                     running.iter().map(|(call, pids)| Running { entry: call.entry, processes: pids.len() });
-                (Some(plan), git, running.collect())
+                (plan, stays, running.collect())
             }
         };
-        let digest = digest_of(files.as_ref());
+        let digest = digest_of(&files);
         let at_work = self.is_running(conversation) && (takes_files || moves(&action));
         let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
-        Ok(FilesPlanned { conversation: planned, files, digest, git, running, effects, at_work, waiting })
+        Ok(FilesPlanned { conversation: planned, files, digest, stays, running, effects, at_work, waiting })
     }
 
     /// Whether files may come or go with an action.
@@ -133,7 +185,7 @@ impl Engine {
             Action::Mark { verb: Reason::Show, .. } => {
                 let wanted = self.store().wanted(conversation, action.clone()).await?;
                 let flips = match wanted.files {
-                    WantedFiles::Path(lines) => !self.flipped(conversation, lines).await?.is_empty(),
+                    WantedFiles::Path(lines) => !self.flipped(conversation, &lines).await?.is_empty(),
                     WantedFiles::Back { .. } => true,
                 };
                 Ok(flips || !wanted.running.is_empty())
@@ -146,7 +198,7 @@ impl Engine {
     async fn flipped(
         &self,
         conversation: ConversationId,
-        deltas: Vec<(DeltaLine, bool)>,
+        deltas: &[(DeltaLine, bool)],
     ) -> Result<Vec<(DeltaLine, bool)>> {
         let snapshot = self.store().snapshot(conversation).await?;
         let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
@@ -154,29 +206,59 @@ impl Engine {
             let pos = Pos::new(depth, line.seq);
             known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
         };
-        Ok(deltas.into_iter().filter(|(line, wanted)| is_wanted(line) != *wanted).collect())
+        Ok(deltas.iter().copied().filter(|(line, wanted)| is_wanted(line) != *wanted).collect())
     }
 
-    /// Plans on what the capture just made saw, and says what stays in git.
+    /// Plans on what the captures just made saw, and says what stays in git.
     pub(super) async fn plan_files(
         &self,
-        held: Held,
+        held: HeldAll,
         conversation: ConversationId,
         action: &Action,
         wish: &FilesWish,
+    ) -> Result<(HeldAll, Vec<FolderPlan>, Vec<String>)> {
+        wish.fits(held.all.iter().map(|held| held.root.path()))?;
+        let wanted = match &wish.restore {
+            Some(_) => None,
+            None => Some(self.store().wanted(conversation, action.clone()).await?),
+        };
+        let HeldAll { own, all } = held;
+        let (mut looked, mut plans, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        for held in all {
+            let folder = (held.no != own).then(|| held.root.path().to_owned());
+            let (held, plan, git) = self
+                .plan_folder(held, conversation, (action, wanted.as_ref()), wish, folder.is_none())
+                .await?;
+            told.extend(git.into_iter().map(|line| (folder.clone(), line)));
+            if folder.is_none() || !plan.paths.is_empty() {
+                plans.push(FolderPlan { workspace: held.no, folder, plan });
+            }
+            looked.push(held);
+        }
+        plans.sort_by(|one, other| one.folder.cmp(&other.folder));
+        Ok((HeldAll { own, all: looked }, plans, of_git(told)))
+    }
+
+    /// The same in one of the folders.
+    async fn plan_folder(
+        &self,
+        held: Held,
+        conversation: ConversationId,
+        (action, wanted): (&Action, Option<&Wanted>),
+        wish: &FilesWish,
+        own: bool,
     ) -> Result<(Held, FilePlan, Vec<String>)> {
-        let chosen = &wish.chosen;
-        let (held, wishes, moves) = match &wish.restore {
-            Some(restore) => {
-                let (held, wishes) = self.put_back(held, conversation, restore).await?;
+        let chosen = &wish.chosen_in(held.root.path(), own);
+        let (held, wishes, moves) = match (&wish.restore, wanted) {
+            (Some(restore), _) => {
+                let (held, wishes) = self.put_back(held, conversation, restore, own).await?;
                 (held, wishes, Vec::new())
             }
-            None => {
-                let mut wanted = self.store().wanted(conversation, action.clone()).await?;
-                let moves = std::mem::take(&mut wanted.git);
+            (None, Some(wanted)) => {
                 let wishes = self.wishes(&held, conversation, action, wanted).await?;
-                (held, wishes, moves)
+                (held, wishes, wanted.git.clone())
             }
+            (None, None) => (held, Vec::new(), Vec::new()),
         };
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
@@ -195,15 +277,15 @@ impl Engine {
         held: &Held,
         conversation: ConversationId,
         action: &Action,
-        wanted: Wanted,
+        wanted: &Wanted,
     ) -> Result<Vec<Wish>> {
-        match wanted.files {
+        match &wanted.files {
             // What is shown brings its own files, and settles nothing else: most of the time it was hidden, and they are there.
             WantedFiles::Path(lines) if matches!(action, Action::Mark { verb: Reason::Show, .. }) => {
                 let lines = self.flipped(conversation, lines).await?;
                 self.settling(held, conversation, &lines).await
             }
-            WantedFiles::Path(lines) => self.settling(held, conversation, &lines).await,
+            WantedFiles::Path(lines) => self.settling(held, conversation, lines).await,
             WantedFiles::Back { reversed, without } => {
                 self.going_back(held, conversation, reversed, without).await
             }
@@ -242,13 +324,13 @@ impl Engine {
         &self,
         held: &Held,
         conversation: ConversationId,
-        reversed: Vec<OpNo>,
-        without: Vec<DeltaLine>,
+        reversed: &[OpNo],
+        without: &[DeltaLine],
     ) -> Result<Vec<Wish>> {
         let mut paths: BTreeMap<FilePath, Vec<PathMove>> = BTreeMap::new();
         for op in reversed {
-            let moved = self.store().moved(conversation, op).await?;
-            for made in moved.filter(|moved| moved.workspace == held.no).into_iter().flat_map(|it| it.moves) {
+            let moved = self.store().moved(conversation, *op).await?.into_iter();
+            for made in moved.filter(|moved| moved.workspace == held.no).flat_map(|it| it.moves) {
                 paths.entry(made.change.path.clone()).or_default().push(made);
             }
         }
@@ -277,6 +359,20 @@ impl Engine {
         }
         Ok(theirs)
     }
+}
+
+/// What stays in git, by folder; two folders of one repository tell the same.
+fn of_git(mut told: Vec<(Option<PathBuf>, String)>) -> Vec<String> {
+    told.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut lines: Vec<String> = Vec::new();
+    let mut said: HashSet<String> = HashSet::new();
+    for (folder, line) in told {
+        if folder.is_none() || !said.contains(&line) {
+            said.insert(line.clone());
+            lines.push(folder.map_or(line.clone(), |folder| format!("in {}: {line}", folder.display())));
+        }
+    }
+    lines
 }
 
 /// The layers that are to be in a path, in the order of their deltas.
@@ -315,8 +411,15 @@ async fn draw(
 }
 
 /// A plan's name: equal plans have equal ones.
-pub(super) fn digest_of(plan: Option<&FilePlan>) -> [u8; 16] {
-    let paths = plan.map(|plan| plan.paths.as_slice()).unwrap_or_default();
-    let said = paths.iter().filter(|path| path.verdict != Verdict::Unchanged);
-    retake_store::digest(&format!("{:?}", said.map(|path| (&path.verdict, &path.step)).collect::<Vec<_>>()))
+pub(super) fn digest_of(plans: &[FolderPlan]) -> [u8; 16] {
+    let mut text = String::from("[]");
+    for FolderPlan { folder, plan, .. } in plans {
+        let said = plan.paths.iter().filter(|path| path.verdict != Verdict::Unchanged);
+        let said = format!("{:?}", said.map(|path| (&path.verdict, &path.step)).collect::<Vec<_>>());
+        match folder {
+            None => text = said,
+            Some(folder) => text.push_str(&format!("{folder:?} {said}")),
+        }
+    }
+    retake_store::digest(&text)
 }

@@ -52,7 +52,8 @@ impl Engine {
             self.store().settle(held.no).await?;
             return Ok(None);
         };
-        let moved = self.store().moved(conversation, op).await?.ok_or_else(unknown)?;
+        let moved = self.store().moved(conversation, op).await?;
+        let moved = moved.into_iter().find(|moved| moved.workspace == held.no).ok_or_else(unknown)?;
         let changes: Vec<FileChange> = moved.moves.into_iter().map(|made| made.change).collect();
         let changes: Vec<_> = changes.into_iter().filter(|change| change.before != change.after).collect();
         let direction = if intent.back { Direction::Back } else { Direction::Forward };

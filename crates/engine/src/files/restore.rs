@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FilePath, Record, Want, Wish};
-use retake_store::CaptureRow;
+use retake_core::{ConversationId, FilePath, Hint, Record, Remedy, Want, Wish};
+use retake_store::{CaptureRow, WorkspaceNo};
 use retake_worktree::{Known, Manifest, Objects, WhyNot, WorktreeError};
 
 use super::blocking;
-use super::moment::{Below, Moment, is_below};
+use super::moment::{Below, Moment, is_below, named_below};
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -24,24 +24,29 @@ pub struct Restore {
 }
 
 impl Engine {
-    /// What a restore wants of each path.
+    /// What a restore wants of each path of a folder; `own` is whether it is the conversation's own.
     pub(super) async fn put_back(
         &self,
         held: Held,
         conversation: ConversationId,
         restore: &Restore,
+        own: bool,
     ) -> Result<(Held, Vec<Wish>)> {
+        let paths = named_below(&restore.paths, (!own).then(|| held.root.path()));
+        if paths.is_empty() {
+            return Ok((held, Vec::new()));
+        }
         let (held, wishes, then) = match &restore.to {
-            Moment::Checkpoint(capture) => {
-                let then = Arc::new(self.manifest(capture).await?);
-                let (held, wishes) = self.versions(held, conversation, restore, Arc::clone(&then)).await?;
+            Moment::Checkpoint(rows) => {
+                let then = Arc::new(self.manifest(&held, rows).await?);
+                let (held, wishes) = self.versions(held, conversation, &paths, Arc::clone(&then)).await?;
                 (held, wishes, Some(then))
             }
             moment => {
                 let action = moment.action().expect("BUG: what is no checkpoint is in the conversation");
                 let wanted = self.store().wanted(conversation, action.clone()).await?;
-                let mut wishes = self.wishes(&held, conversation, &action, wanted).await?;
-                wishes.retain(|wish| is_below(&wish.path, &restore.paths));
+                let mut wishes = self.wishes(&held, conversation, &action, &wanted).await?;
+                wishes.retain(|wish| is_below(&wish.path, &paths));
                 let wishes = wishes.into_iter().map(|wish| match wish.want {
                     Want::Layers(layers) => Wish { want: Want::PutBack(layers), ..wish },
                     _ => wish,
@@ -49,15 +54,21 @@ impl Engine {
                 (held, wishes.collect(), None)
             }
         };
-        for path in restore.paths.iter().flatten() {
+        for path in paths.iter().flatten() {
             check(&held, path, &wishes, then.as_deref())?;
         }
         Ok((held, wishes))
     }
 
-    /// All that was there at a checkpoint.
-    pub(super) async fn manifest(&self, capture: &CaptureRow) -> Result<Manifest> {
+    /// All that was there at the checkpoint of a folder.
+    pub(super) async fn manifest(&self, held: &Held, rows: &[(WorkspaceNo, CaptureRow)]) -> Result<Manifest> {
         let objects = self.files.objects().await?;
+        let Some((_, capture)) = rows.iter().find(|(no, _)| *no == held.no) else {
+            let name = rows.first().and_then(|(_, row)| row.name.clone()).unwrap_or_default();
+            let what = format!("{} has no checkpoint “{name}”", held.root.path().display());
+            return Err(EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
+                .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog])));
+        };
         let gone = || {
             let name = capture.name.clone().unwrap_or_default();
             let what = format!("what was there at the checkpoint “{name}” is no longer kept");
@@ -75,19 +86,19 @@ impl Engine {
         &self,
         held: Held,
         conversation: ConversationId,
-        restore: &Restore,
+        paths: &[Option<FilePath>],
         then: Arc<Manifest>,
     ) -> Result<(Held, Vec<Wish>)> {
-        let paths = restore.paths.clone();
+        let below = paths.to_vec();
         let (held, changed) = blocking(move || {
-            let changed = differing(&then, &held.tree.records(), &paths);
+            let changed = differing(&then, &held.tree.records(), &below);
             (held, changed)
         })
         .await?;
         let names = changed.keys().cloned().collect();
         let stacks = self.store().layers(conversation, held.no, names).await?;
         let wish = |((path, stack), record)| {
-            let named = restore.paths.iter().flatten().any(|named| *named == path);
+            let named = paths.iter().flatten().any(|named| *named == path);
             Wish { path, stack, want: Want::Version { record, named } }
         };
         let wishes = stacks.into_iter().zip(changed.into_values()).map(wish).collect();
@@ -99,7 +110,7 @@ impl Engine {
 pub(super) fn differing(
     then: &Manifest,
     now: &BTreeMap<FilePath, Record>,
-    paths: &Below,
+    paths: &[Option<FilePath>],
 ) -> BTreeMap<FilePath, Option<Record>> {
     let was = then.records.iter().filter(|(path, record)| now.get(path) != Some(record));
     let was = was.map(|(path, record)| (path.clone(), Some(record.clone())));

@@ -1,6 +1,6 @@
 //! What differs in a folder now, by whom as far as that is known, and what nobody looks after. Looks and tells, changes nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use retake_core::{
@@ -15,23 +15,34 @@ use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;
 
-/// The state of a folder.
+/// The state of the folders of a conversation.
 #[derive(Clone, Debug)]
 pub struct FilesStatus {
-    /// The folder.
-    pub folder: PathBuf,
-    /// What calls of this conversation have changed, and is in the files now.
-    pub calls: Vec<ByCalls>,
-    /// What else has changed since the conversation began, as far as captures saw it.
-    pub others: Vec<FileChange>,
+    /// Each of them, its own first.
+    pub folders: Vec<FolderStatus>,
     /// How many calls are in the files though the conversation went back to before them.
     pub ahead: usize,
     /// How many calls of the conversation are not in all the files that they changed.
     pub behind: usize,
-    /// What is not covered.
-    pub uncovered: Vec<Uncovered>,
     /// Calls of which processes still run.
     pub running: Vec<Job>,
+    /// Folders that are gone, a sentence each.
+    pub gone: Vec<String>,
+}
+
+/// The state of a folder.
+#[derive(Clone, Debug)]
+pub struct FolderStatus {
+    /// The folder.
+    pub root: PathBuf,
+    /// The same; none, where it is the conversation's own.
+    pub folder: Option<PathBuf>,
+    /// What calls of this conversation have changed, and is in the files now.
+    pub calls: Vec<ByCalls>,
+    /// What else has changed since the conversation began, as far as captures saw it.
+    pub others: Vec<FileChange>,
+    /// What is not covered.
+    pub uncovered: Vec<Uncovered>,
 }
 
 /// A path that calls have changed.
@@ -59,31 +70,52 @@ pub struct Job {
 }
 
 impl Engine {
-    /// What differs in the folder of a conversation.
+    /// What differs in the folders of a conversation: those of today, and those where it has changed something.
     pub async fn files_status(&self, conversation: ConversationId) -> Result<FilesStatus> {
-        let held = self.workspace(conversation).await?;
-        let (held, _, uncovered) = self.capture_all(held, Sweep::Whole, None).await?;
+        let own = self.workspace(conversation).await?;
+        let mut nos = vec![own.no];
+        let mut status =
+            FilesStatus { folders: Vec::new(), ahead: 0, behind: 0, running: Vec::new(), gone: Vec::new() };
+        status.folders.push(self.folder_status(own, conversation, None).await?);
+        for folder in self.further_known(conversation).await? {
+            match self.workspace_row_at(folder.clone()).await {
+                Ok((row, root)) => {
+                    nos.push(row.no);
+                    let held = self.hold(row, root, self.files.at_work().await).await?;
+                    let folder = held.root.path().to_owned();
+                    status.folders.push(self.folder_status(held, conversation, Some(folder)).await?);
+                }
+                Err(error) => status.gone.push(error.to_string()),
+            }
+        }
         let snapshot = self.store().snapshot(conversation).await?;
         let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
-        let mut status = FilesStatus {
-            folder: held.root.path().to_owned(),
-            calls: Vec::new(),
-            others: Vec::new(),
-            ahead: 0,
-            behind: 0,
-            uncovered,
-            running: self.running_calls(held.no).await?,
-        };
+        let (mut ahead, mut behind) = (BTreeSet::new(), BTreeSet::new());
+        for (line, _) in self.store().deltas(conversation).await? {
+            let pos = Pos::new(depth, line.seq);
+            let wanted = known.is_on_path(pos) && known.mark(pos) != Mark::Dropped;
+            ahead.extend((!wanted && line.applied > 0).then_some(line.seq));
+            behind.extend((wanted && line.applied < line.paths).then_some(line.seq));
+        }
+        (status.ahead, status.behind) = (ahead.len(), behind.len());
+        status.running = self.running_calls(&nos).await?;
+        Ok(status)
+    }
+
+    /// What differs in one of them.
+    async fn folder_status(
+        &self,
+        held: Held,
+        conversation: ConversationId,
+        folder: Option<PathBuf>,
+    ) -> Result<FolderStatus> {
+        let (held, _, uncovered) = self.capture_all(held, Sweep::Whole, None).await?;
         let mut entries = HashMap::new();
         let mut touched: BTreeMap<FilePath, ()> = BTreeMap::new();
         for (line, entry) in self.store().deltas(conversation).await? {
             if line.workspace != held.no {
                 continue;
             }
-            let pos = Pos::new(depth, line.seq);
-            let wanted = known.is_on_path(pos) && known.mark(pos) != Mark::Dropped;
-            status.ahead += usize::from(!wanted && line.applied > 0);
-            status.behind += usize::from(wanted && line.applied < line.paths);
             entries.insert(line.no, entry);
             if line.applied > 0 {
                 let layers = self.store().delta(conversation, line.no).await?;
@@ -91,11 +123,10 @@ impl Engine {
             }
         }
         let stacks = self.store().layers(conversation, held.no, touched.into_keys().collect()).await?;
-        let theirs = self.others(&held, conversation, &stacks).await?;
-        status.calls =
+        let others = self.others(&held, conversation, &stacks).await?;
+        let calls =
             stacks.into_iter().filter_map(|(path, stack)| by_calls(&held, path, &stack, &entries)).collect();
-        status.others = theirs;
-        Ok(status)
+        Ok(FolderStatus { root: held.root.path().to_owned(), folder, calls, others, uncovered })
     }
 
     /// What others have changed since the conversation began, where no call of it has.
@@ -120,10 +151,13 @@ impl Engine {
         Ok(without_full_folders(changes.collect()))
     }
 
-    /// Calls that may be changing a workspace, of any conversation, of which processes still run.
-    async fn running_calls(&self, workspace: WorkspaceNo) -> Result<Vec<Job>> {
+    /// Calls that may be changing one of these workspaces, of any conversation, of which processes still run.
+    async fn running_calls(&self, workspaces: &[WorkspaceNo]) -> Result<Vec<Job>> {
         let mut running = Vec::new();
-        for call in self.store().open_calls().await?.into_iter().filter(|call| call.workspace == workspace) {
+        let mut calls = self.store().open_calls().await?;
+        calls.retain(|call| workspaces.contains(&call.workspace));
+        calls.dedup_by(|next, call| next.id == call.id);
+        for call in calls {
             let processes = processes::alive(&call.id).len();
             if processes > 0 {
                 let parts = self.store().content(call.conversation, call.entry).await?;

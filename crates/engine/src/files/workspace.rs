@@ -41,11 +41,11 @@ pub(crate) struct Workspace {
     work: Work,
 }
 
-/// A workspace that nobody else works on while this lives, and that is not collected from. Nobody holds two at once: who
-/// collects may wait between them.
+/// A workspace that nobody else works on while this lives, and that is not collected from. Who holds several has taken them
+/// under one guard, in the order of their numbers (`HeldAll`).
 pub(crate) struct Held {
     workspace: OwnedMutexGuard<Workspace>,
-    _at_work: OwnedRwLockReadGuard<()>,
+    _at_work: Arc<OwnedRwLockReadGuard<()>>,
 }
 
 impl Deref for Held {
@@ -65,15 +65,22 @@ impl DerefMut for Held {
 impl Engine {
     /// The workspace of a conversation: its folder.
     pub(super) async fn workspace(&self, conversation: ConversationId) -> Result<Held> {
+        let (row, root) = self.own_workspace(conversation).await?;
+        self.hold(row, root, self.files.at_work().await).await
+    }
+
+    /// The same, not held.
+    pub(super) async fn own_workspace(&self, conversation: ConversationId) -> Result<(WorkspaceRow, Root)> {
         let folder = self.store().summary(conversation).await?.folder;
         let folder = folder.ok_or_else(|| {
             EngineError::new(Kind::Usage, "no_folder", "this conversation works in no folder")
                 .hint("begin one in the folder that it is to work in")
         })?;
-        self.workspace_at(PathBuf::from(folder)).await
+        self.workspace_row_at(PathBuf::from(folder)).await
     }
 
-    async fn workspace_at(&self, path: PathBuf) -> Result<Held> {
+    /// The workspace of the folder at a path.
+    pub(super) async fn workspace_row_at(&self, path: PathBuf) -> Result<(WorkspaceRow, Root)> {
         let root = {
             let path = path.clone();
             blocking(move || Root::open(&path)).await??
@@ -81,19 +88,28 @@ impl Engine {
         let RootId { dev, ino } = root.id();
         let row =
             self.store().workspace(path.as_os_str().as_bytes().to_vec(), (dev, ino), self.now()).await?;
-        self.hold(row, root).await
+        Ok((row, root))
     }
 
     /// The workspace of a row, if its folder is there and the one that it was.
     pub(super) async fn workspace_of(&self, row: WorkspaceRow) -> Result<Held> {
-        let path = PathBuf::from(std::ffi::OsString::from_vec(row.root.clone()));
-        let (dev, ino) = row.identity;
-        let root = blocking(move || Root::open_known(&path, RootId { dev, ino })).await??;
-        self.hold(row, root).await
+        let root = self.root_of(&row).await?;
+        self.hold(row, root, self.files.at_work().await).await
     }
 
-    async fn hold(&self, row: WorkspaceRow, root: Root) -> Result<Held> {
-        let at_work = Arc::clone(&self.files.at_work).read_owned().await;
+    /// The root of a row, if its folder is there and the one that it was.
+    pub(super) async fn root_of(&self, row: &WorkspaceRow) -> Result<Root> {
+        let path = PathBuf::from(std::ffi::OsString::from_vec(row.root.clone()));
+        let (dev, ino) = row.identity;
+        Ok(blocking(move || Root::open_known(&path, RootId { dev, ino })).await??)
+    }
+
+    pub(super) async fn hold(
+        &self,
+        row: WorkspaceRow,
+        root: Root,
+        at_work: Arc<OwnedRwLockReadGuard<()>>,
+    ) -> Result<Held> {
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
             None => {
@@ -159,7 +175,7 @@ impl Engine {
             let new = NewCapture { time: self.now(), name, changes: nobodys, calls, mark, manifest };
             self.store().captured(held.no, new).await?;
         } else if !over.is_empty() {
-            self.store().forget_calls(over.clone()).await?;
+            self.store().forget_calls(held.no, over.clone()).await?;
         }
         held.calls.forget(&over);
         Ok(())

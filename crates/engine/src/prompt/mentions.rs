@@ -17,6 +17,9 @@ const MOST_TEXT: u64 = 64 * 1024;
 /// The largest picture that is attached: more no provider takes.
 const MOST_PICTURE: u64 = 5 * 1024 * 1024;
 
+/// The largest PDF that is attached; it is sent anew in every turn.
+const MOST_PDF: u64 = 10 * 1024 * 1024;
+
 /// So many files of one message are attached.
 const MOST_FILES: usize = 32;
 
@@ -162,22 +165,24 @@ fn attached(name: &str, path: &Path) -> Result<Part, String> {
         let listing = listing(path).map_err(|error| told(&error))?;
         return Ok(text_file(name, listing.into_bytes()));
     }
-    let look = look::beginning(path, MOST_PICTURE + 1).map_err(|error| told(&error))?;
+    let look = look::beginning(path, MOST_PDF + 1).map_err(|error| told(&error))?;
+    let within = |what: &str, most: u64, more: &str| {
+        let why = || format!("{what} has {} bytes, and {most} are the most{more}", look.len);
+        (look.len <= most).then_some(()).ok_or_else(why)
+    };
     if let Some(media_type) = picture(&look.bytes) {
-        if look.len > MOST_PICTURE {
-            return Err(format!("the picture has {} bytes, and {MOST_PICTURE} are the most", look.len));
-        }
+        within("the picture", MOST_PICTURE, "")?;
         return Ok(Part::Image { media_type: media_type.into(), source: Source::Inline(look.bytes) });
     }
+    if look.bytes.starts_with(b"%PDF-") {
+        within("the PDF", MOST_PDF, "")?;
+        let media_type = Some("application/pdf".into());
+        return Ok(Part::File { name: name.to_owned(), media_type, source: Source::Inline(look.bytes) });
+    }
     if look::text(&look.bytes).is_none() {
-        return Err("it is neither text nor a picture".into());
+        return Err("it is neither text nor a picture nor a PDF".into());
     }
-    if look.len > MOST_TEXT {
-        return Err(format!(
-            "it has {} bytes, and {MOST_TEXT} are the most; the agent can read it",
-            look.len
-        ));
-    }
+    within("it", MOST_TEXT, "; the agent can read it")?;
     Ok(text_file(name.to_owned(), look.bytes))
 }
 

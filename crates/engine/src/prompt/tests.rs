@@ -148,6 +148,9 @@ fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<String>) {
     let (parts, notices) = mentions(vec![Part::text(text)], places);
     assert_eq!(parts[0], Part::text(text));
     let shown = parts[1..].iter().map(|part| match part {
+        Part::File { name, media_type: Some(pdf), .. } if pdf == "application/pdf" => {
+            format!("{name}: {pdf}")
+        }
         Part::File { name, source: Source::Inline(bytes), .. } => {
             format!("{name}={}", String::from_utf8_lossy(bytes).trim_end())
         }
@@ -205,10 +208,15 @@ fn what_is_not_attached_is_told() {
     symlink("nowhere", file("dangling")).expect("a link");
     assert_eq!(mentioned(&places, "@p.bin"), (vec!["image/png".into()], vec![]));
     assert_eq!(mentioned(&places, "@just").0.len(), 1);
+    let pdf = |len: usize| [b"%PDF-1.7\n".to_vec(), vec![b' '; len - 9]].concat();
+    write(file("a.pdf"), pdf(10 * 1024 * 1024));
+    write(file("more.pdf"), pdf(10 * 1024 * 1024 + 1));
+    assert_eq!(mentioned(&places, "@a.pdf"), (vec!["a.pdf: application/pdf".into()], vec![]));
     let cases = [
         ("@none.rs, then", "@none.rs is no file here: it stays words"),
-        ("@zip", "@zip is not attached: it is neither text nor a picture"),
+        ("@zip", "@zip is not attached: it is neither text nor a picture nor a PDF"),
         ("@long", "@long is not attached: it has 65537 bytes, and 65536 are the most; the agent can read it"),
+        ("@more.pdf", "@more.pdf is not attached: the PDF has 10485761 bytes, and 10485760 are the most"),
         ("@pipe", "@pipe is not attached: it is no regular file"),
         ("@dangling", "@dangling is not attached: it leads nowhere"),
     ];

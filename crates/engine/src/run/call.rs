@@ -1,11 +1,12 @@
 //! A call of a tool: what it is about to do, whether it may, what came of it. It is written down before it runs, captures stand
 //! around whatever may write, and its result is one entry with what it changed.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
-    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Rule, Ruling, Settled, Source,
-    ToolOutcome, Touch, TurnInput, shorten,
+    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling,
+    Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
 use retake_store::{By, SayRequest};
 use retake_tools::{Call, Output, Tool};
@@ -18,6 +19,9 @@ use crate::error::{EngineError, Result};
 
 /// More of a result is not stored, whatever a tool says.
 const RESULT_MAX: usize = 256 << 10;
+
+/// Why a call is not run that a person would have to allow.
+const UNATTENDED: &str = "it needs leave, and nobody is there to be asked";
 
 /// A call that an answer asks for, looked at.
 #[derive(Clone)]
@@ -34,6 +38,10 @@ pub(super) struct Ready {
     tool: Option<Arc<dyn Tool>>,
     intent: Intent,
     settled: Settled,
+    /// What may be done, as it was when that was settled.
+    permission: Arc<Permission>,
+    /// A person has seen what it is.
+    told: bool,
     /// The same was done, and taken back from the conversation only.
     again: Option<Effect>,
 }
@@ -87,6 +95,8 @@ impl Driver {
                 tool,
                 intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
                 settled: unlooked,
+                permission: Arc::default(),
+                told: false,
                 again: None,
             };
             self.calls.insert(key, ready);
@@ -124,22 +134,28 @@ impl Driver {
                 ready.settled = Settled { ruling: Ruling::Deny, why };
             }
             Ok(mut intent) => {
-                let root = self.scene.root();
-                // Only the conversation's own folder is captured: what is written elsewhere stays.
-                let elsewhere =
-                    |touch: &Touch| matches!(touch, Touch::Write(path) if !path.starts_with(&root));
+                // What is written where no capture looks stays.
+                let is_kept = |path: &Path| self.scene.kept().iter().any(|root| path.starts_with(root));
+                let elsewhere = |touch: &Touch| matches!(touch, Touch::Write(path) if !is_kept(path));
                 if intent.touches.iter().any(elsewhere) {
                     intent.class = EffectClass::External;
                 }
                 if matches!(intent.class, EffectClass::External | EffectClass::Compensable) {
                     ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
                 }
-                let settled = self.scene.permission.settle(&ready.name, &intent, &self.scene.roots);
+                let permission = self.permission().await?;
+                let settled = permission.settle(&ready.name, &intent, &self.scene.roots);
+                ready.permission = Arc::new(permission);
                 ready.settled = asked_again(settled, ready.again.as_ref());
                 ready.intent = intent;
             }
         }
         Ok(())
+    }
+
+    /// What the run may do now.
+    async fn permission(&self) -> Result<Permission> {
+        Ok(self.scene.permission(self.engine.permission(self.claim.conversation()).await?))
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -149,17 +165,20 @@ impl Driver {
 
     /// Asks a person whether a call may run.
     pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
-        let ready = self.calls.get_mut(&key)?;
         if self.events.is_alone() {
-            ready.settled.why = "nobody is there to say whether it may run".to_owned();
-            return Some(TurnInput::Denied(key));
+            let hint = "leave it, and say at the end what it is needed for";
+            return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
         }
+        // Without rules to offer it can be asked all the same.
+        let permission = self.permission().await.unwrap_or_default();
+        let ready = self.calls.get_mut(&key)?;
+        ready.told = true;
         let asks = Asks {
             id: key.clone(),
             call: ready.shown(),
             why: ready.settled.why.clone(),
             again: ready.again.as_ref().map(|effect| effect.began),
-            offers: self.scene.permission.offers(&ready.name, &ready.intent, &self.scene.roots),
+            offers: permission.offers(&ready.name, &ready.intent, &self.scene.roots),
         };
         self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
         self.events.send(RunEvent::Asks(asks));
@@ -170,35 +189,32 @@ impl Driver {
     pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
         let remembered = match decision {
             Decision::Once => return TurnInput::Allowed(key),
-            Decision::Deny(words) => {
-                if let Some(ready) = self.calls.get_mut(&key) {
-                    ready.settled.why = match words {
-                        Some(words) => format!("the person said no: {words}"),
-                        None => "the person said no".to_owned(),
-                    };
-                }
-                return TurnInput::Denied(key);
-            }
+            Decision::Deny(None) => return self.denied(key, "the person said no".to_owned()),
+            Decision::Deny(Some(words)) => return self.denied(key, format!("the person said no: {words}")),
+            Decision::Unattended(allows) => return self.denied(key, format!("{UNATTENDED}; {allows}")),
             Decision::InConversation(rule) => self.remember(rule).await,
-            Decision::Always(rule) => self.engine.remember_always(&rule).map(|()| rule),
+            Decision::Always(rule) => self.engine.remember_always(&rule),
         };
-        match remembered {
-            Ok(rule) => self.scene.permission.rules.push(rule),
-            Err(error) => {
-                let text = format!("it runs this once; the rule is not kept: {error}");
-                self.events.send(RunEvent::Notice(text));
-            }
+        if let Err(error) = remembered {
+            let text = format!("it runs this once; the rule is not kept: {error}");
+            self.events.send(RunEvent::Notice(text));
         }
         TurnInput::Allowed(key)
     }
 
+    fn denied(&mut self, key: String, why: String) -> TurnInput {
+        if let Some(ready) = self.calls.get_mut(&key) {
+            ready.settled.why = why;
+        }
+        TurnInput::Denied(key)
+    }
+
     /// Keeps a rule for this conversation.
-    async fn remember(&self, rule: Rule) -> Result<Rule> {
+    async fn remember(&self, rule: Rule) -> Result<()> {
         let conversation = self.claim.conversation();
         let mut own = self.engine.own_permission(conversation).await?;
-        own.rules.push(rule.clone());
-        self.engine.store().set_permission(conversation, own).await?;
-        Ok(rule)
+        own.rules.push(rule);
+        Ok(self.engine.store().set_permission(conversation, own).await?)
     }
 
     /// Stores that a call was not run, and why.
@@ -209,6 +225,9 @@ impl Driver {
             _ => ready.settled.why.clone(),
         };
         let output = Output::failed(format!("not run: {why}"));
+        if !ready.told {
+            self.events.send(RunEvent::Calling(ready.shown()));
+        }
         let stage = self.stage(ready);
         match stage.store(ready, None, output, Begun::Never).await {
             Ok(()) => TurnInput::Ended(key),
@@ -231,6 +250,10 @@ impl Driver {
 
     /// What a call works with.
     fn stage(&self, ready: &Ready) -> Backstage {
+        let reads = ready.intent.touches.iter().filter_map(|touch| match touch {
+            Touch::Read(path) => Some(path.clone()),
+            _ => None,
+        });
         Backstage {
             engine: Arc::clone(&self.engine),
             conversation: self.claim.conversation(),
@@ -240,6 +263,9 @@ impl Driver {
             fence: self.fence,
             answering: self.answering(),
             roots: self.scene.roots.clone(),
+            kept: self.scene.kept,
+            permission: Arc::clone(&ready.permission),
+            reads: reads.collect(),
             spool: self.scene.spool.clone(),
         }
     }
@@ -256,9 +282,9 @@ impl Backstage {
         let begun = if changes { Begun::InLedger } else { Begun::Never };
         let around = match changes && tool.may_write() && !self.roots.is_empty() {
             false => None,
-            true => match self.engine.call_begins(self.conversation, ready.entry, ready.key.clone()).await {
+            true => match self.begins(&ready).await {
                 Ok(around) => Some(around),
-                // Without a look at the folder before it, nothing that it does could be taken back.
+                // Without a look at the folders before it, nothing that it does could be taken back.
                 Err(error) => {
                     return self
                         .store(&ready, None, Output::failed(format!("not run: {error}")), begun)
@@ -266,13 +292,19 @@ impl Backstage {
                 }
             },
         };
-        // A command may write in the folder that is captured, and in no other root.
-        let runs = ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_)));
-        let roots = if runs { self.roots.iter().take(1) } else { self.roots.iter().take(self.roots.len()) };
+        // A command may write in the folders that were looked at, and in no other root.
+        let lost = |root: &PathBuf| {
+            let mut lost = around.iter().flat_map(|around| &around.lost);
+            lost.any(|(lost, _)| lost == root)
+        };
+        let roots = match ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
+            true => self.roots.iter().take(self.kept).filter(|root| !lost(root)).cloned().collect(),
+            false => self.roots.clone(),
+        };
         let call = Call {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
-            roots: roots.cloned().collect(),
+            roots,
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
         };
@@ -280,6 +312,25 @@ impl Backstage {
         let output =
             work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
         self.store(&ready, around, output, begun).await
+    }
+
+    /// Looks at the folders that captures cover. One that can't be looked at is none that it may write in.
+    async fn begins(&self, ready: &Ready) -> Result<crate::files::Around> {
+        let further = self.roots.get(1..self.kept).unwrap_or_default();
+        let engine = &self.engine;
+        let mut around =
+            engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await?;
+        let writes = |root: &Path| {
+            let mut touches = ready.intent.touches.iter();
+            touches.any(|touch| matches!(touch, Touch::Write(path) if path.starts_with(root)))
+        };
+        match around.lost.iter().position(|(root, _)| writes(root)) {
+            None => Ok(around),
+            Some(at) => {
+                engine.call_never_began(&around).await?;
+                Err(around.lost.swap_remove(at).1)
+            }
+        }
     }
 
     fn effect(&self, ready: &Ready) -> Effect {

@@ -26,7 +26,7 @@ pub enum RunEvent {
     Question(Question),
     /// What was asked under this id is asked no more: somebody has answered.
     Settled(String),
-    /// A call begins.
+    /// A call begins, or is refused unasked: its end follows.
     Calling(CallShown),
     /// What a call prints, of the call with this id.
     Printed(String, String),
@@ -105,4 +105,6 @@ pub enum Decision {
     Always(Rule),
     /// Don't; the model is told so, with these words.
     Deny(Option<String>),
+    /// Nobody is there to be asked: it does not run, and the model is told what would allow it.
+    Unattended(String),
 }

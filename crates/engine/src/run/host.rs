@@ -1,12 +1,12 @@
 //! What a call works with, and what its tool may ask: facts of the path, the person, the clock.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{Answering, ConversationId, Fact, Fence};
+use retake_core::{Answering, ConversationId, Fact, Fence, Permission, Ruling};
 use retake_tools::{Asked, Host, Piece};
 use tokio::sync::watch;
 
@@ -26,6 +26,12 @@ pub(super) struct Backstage {
     pub(super) fence: Fence,
     pub(super) answering: Answering,
     pub(super) roots: Vec<PathBuf>,
+    /// How many of them captures cover, the conversation's own first.
+    pub(super) kept: usize,
+    /// What is settled of what may run.
+    pub(super) permission: Arc<Permission>,
+    /// What the call itself reads, by its intent.
+    pub(super) reads: Vec<PathBuf>,
     pub(super) spool: PathBuf,
 }
 
@@ -56,6 +62,16 @@ impl Host for Backstage {
 
     async fn tell(&self, piece: Piece) {
         self.events.send(RunEvent::Printed(self.key.clone(), piece.text));
+    }
+
+    fn leaves_out(&self, tool: &str, path: &Path) -> bool {
+        let ruling = |path: &Path| self.permission.reading(tool, path, &self.roots);
+        match ruling(path) {
+            Some(Ruling::Deny) => true,
+            // Who was asked about the whole has agreed to this, too.
+            Some(Ruling::Ask) => !self.reads.iter().any(|read| ruling(read) == Some(Ruling::Ask)),
+            Some(Ruling::Allow) | None => false,
+        }
     }
 
     async fn stopped(&self) {

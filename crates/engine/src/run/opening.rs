@@ -9,6 +9,7 @@ use retake_store::SayRequest;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::files::not_kept;
 use crate::prompt;
 
 /// The fact that names the version of a file which the agent has seen, before its path.
@@ -30,16 +31,21 @@ impl Engine {
             self.note(conversation, parts).await?;
         }
         let read = self.store().facts(conversation, READ.to_owned()).await?;
-        match self.changed_since(conversation, read).await {
-            Ok(changed) if changed.is_empty() => Ok(Vec::new()),
-            Ok(changed) => {
-                self.note(conversation, told(&changed)).await?;
-                Ok(Vec::new())
+        let further = self.further(&folder).await?;
+        let mut notices: Vec<String> =
+            further.others.iter().map(|(folder, why)| not_kept(folder, why)).collect();
+        match self.changed_since(conversation, &further.kept, read).await {
+            Ok((changed, lost)) => {
+                notices.extend(lost.iter().map(|(folder, why)| not_kept(folder, why)));
+                if !changed.is_empty() {
+                    self.note(conversation, told(&changed)).await?;
+                }
             }
             Err(error) => {
-                Ok(vec![format!("{error}: nothing can be changed there, as it could not be taken back")])
+                notices.push(format!("{error}: nothing can be changed there, as it could not be taken back"));
             }
         }
+        Ok(notices)
     }
 
     /// Something that a program says.
@@ -78,7 +84,9 @@ fn told(changed: &[Changed]) -> Vec<Part> {
         let names = changed.iter().filter(|changed| changed.is_there == there);
         names.map(|changed| changed.key.strip_prefix(READ).unwrap_or(&changed.key)).collect()
     };
-    let mut text = String::from("Since you last looked, somebody else has changed files that you have read.");
+    let mut text = String::from(
+        "Files that you have read are not as you saw them: somebody else has changed them, or a command.",
+    );
     for (what, names) in [("Changed", names(true)), ("Gone", names(false))] {
         if !names.is_empty() {
             let names: Vec<&str> = names.into_iter().collect();

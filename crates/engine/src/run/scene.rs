@@ -1,23 +1,29 @@
-//! What a run works with: the folders, the tools, what it may do. Read once when it begins.
+//! What a run works with: the folders and the tools, read once when it begins, and what it may do, read before each call.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Permission, Rule, Ruling};
+use retake_core::{ConversationId, Mode, Permission, Rule, Ruling};
 use retake_tools::{Tool, Toolbox};
 
+use super::{Events, Permit};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::files::Further;
 use crate::prompt::{About, system_prompt};
 
 /// What a run works with.
 pub(super) struct Scene {
-    /// The folders, the conversation's own first; none, where it works in no folder.
+    /// The folders, the conversation's own first, then those that captures cover; none, where it works in no folder.
     pub(super) roots: Vec<PathBuf>,
+    /// How many of them captures cover.
+    pub(super) kept: usize,
     /// The tools.
     pub(super) tools: Toolbox,
-    /// What is settled for every conversation, and then for this one.
-    pub(super) permission: Permission,
+    /// What it may do besides.
+    permit: Permit,
+    /// The mode when it began.
+    mode: Mode,
     /// Where long output is kept.
     pub(super) spool: PathBuf,
     /// How often the model is asked at most.
@@ -32,6 +38,21 @@ impl Scene {
         self.tools.get(name).cloned()
     }
 
+    /// Those of the folders that captures cover.
+    pub(super) fn kept(&self) -> &[PathBuf] {
+        &self.roots[..self.kept]
+    }
+
+    /// What the run may do, by what is settled now: for every conversation, for this one, and for it alone. A mode that was
+    /// chosen since it began is newer than its own.
+    pub(super) fn permission(&self, settled: Permission) -> Permission {
+        let chosen_since = settled.mode != self.mode;
+        let mut permission = with_spool(settled, &self.spool);
+        permission.mode = self.permit.mode.filter(|_| !chosen_since).unwrap_or(permission.mode);
+        permission.rules.extend(self.permit.rules.iter().cloned());
+        permission
+    }
+
     /// The root that names are relative to.
     pub(super) fn root(&self) -> PathBuf {
         self.roots.first().cloned().unwrap_or_default()
@@ -39,13 +60,15 @@ impl Scene {
 }
 
 impl Engine {
-    pub(super) async fn scene(&self, conversation: ConversationId) -> Result<Scene> {
+    pub(super) async fn scene(&self, conversation: ConversationId, permit: Permit) -> Result<Scene> {
         let own = self.parts().system_prompt.as_deref();
         let Some(config) = &self.parts().agent else {
             return Ok(Scene {
                 roots: Vec::new(),
+                kept: 0,
                 tools: Toolbox::default(),
-                permission: Permission::default(),
+                permit,
+                mode: Mode::default(),
                 spool: PathBuf::new(),
                 limit: 1,
                 system: own.map(str::to_owned),
@@ -55,11 +78,19 @@ impl Engine {
         let folder = summary.folder.map(PathBuf::from);
         let roots: &[PathBuf] = if folder.is_some() { &config.roots } else { &[] };
         let about = folder.as_deref().map(|folder| About { folder, roots, began: summary.created });
+        let further = match &folder {
+            Some(folder) => self.further(folder).await?,
+            None => Further::default(),
+        };
+        let others = further.others.into_iter().map(|(folder, _)| folder);
+        let kept: Vec<PathBuf> = folder.iter().cloned().chain(further.kept).collect();
         Ok(Scene {
             system: system_prompt(own, about.as_ref()),
-            roots: folder.iter().chain(roots).cloned().collect(),
-            tools: self.tools_of(conversation).await?,
-            permission: with_spool(self.permission(conversation).await?, &config.spool),
+            kept: kept.len(),
+            roots: kept.into_iter().chain(others).collect(),
+            tools: self.tools_now(conversation).await?,
+            permit,
+            mode: self.permission(conversation).await?.mode,
             spool: config.spool.clone(),
             limit: config.limit,
         })
@@ -67,6 +98,12 @@ impl Engine {
 
     /// The tools of a conversation, those of MCP servers among them: without a folder none that need one.
     pub async fn tools_of(&self, conversation: ConversationId) -> Result<Toolbox> {
+        self.await_servers(conversation, &Events::none(), std::future::pending()).await?;
+        self.tools_now(conversation).await
+    }
+
+    /// The same, without those of servers that are still starting.
+    async fn tools_now(&self, conversation: ConversationId) -> Result<Toolbox> {
         let Some(config) = &self.parts().agent else { return Ok(Toolbox::default()) };
         let Some(folder) = self.store().summary(conversation).await?.folder else {
             let mut tools = Toolbox::default();

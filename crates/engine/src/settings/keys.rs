@@ -207,9 +207,9 @@ pub(super) static KEYS: &[Key] = &[
     ),
     key(
         "permissions.network",
-        Takes::Flag,
-        Value::Flag(true),
-        "Whether commands in the sandbox reach the network.",
+        Takes::Word(&["ask", "on", "off"]),
+        Value::Text("ask"),
+        "Which commands in the sandbox reach the network: \"ask\" (those whose call asks for it, which then counts as reaching\noutside), \"on\" (all, which then all count so), or \"off\" (none). true and false are read as on and off.",
     ),
     key(
         "agent.steering",
@@ -221,7 +221,13 @@ pub(super) static KEYS: &[Key] = &[
         "agent.roots",
         Takes::Folders,
         Value::List(Vec::new()),
-        "Folders that the agent may work in besides the conversation's own: [\"/home/me/notes\"].",
+        "Folders that the agent may work in besides the conversation's own: [\"/home/me/notes\"]. They go back with it.",
+    ),
+    key(
+        "mcp.wait_s",
+        Takes::Whole(0, 600),
+        Value::Whole(10),
+        "Seconds that a turn waits for MCP servers that are starting. One that takes longer goes on, and a later turn has its\ntools.",
     ),
     key(
         "endpoint.*.base_url",

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use retake_core::{Mode, Permission, Rule, Ruling, Steer};
+use retake_tools::Network;
 use toml_edit::{Document, Item, TableLike};
 
 use super::keys::{self, Takes, Value};
@@ -162,7 +163,9 @@ fn checked(takes: Takes, item: &Item) -> Result<Value<String>, String> {
         }
         Takes::Text => text().map(Value::Text),
         Takes::Word(words) => {
-            let word = text()?;
+            // A choice of words that was a flag before.
+            let flag = item.as_bool().filter(|_| words.contains(&"on"));
+            let word = flag.map_or_else(text, |flag| Ok(if flag { "on" } else { "off" }.to_owned()))?;
             let known = words.contains(&word.as_str());
             known.then_some(Value::Text(word)).ok_or_else(|| format!("takes one of {}", words.join(", ")))
         }
@@ -251,8 +254,13 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
         },
         permission: permission(values),
         sandbox: values.flag(&["permissions", "sandbox"]),
-        network: values.flag(&["permissions", "network"]),
+        network: match values.text_or_default(&["permissions", "network"]).as_str() {
+            "on" => Network::On,
+            "off" => Network::Off,
+            _ => Network::Ask,
+        },
         roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),
+        server_wait: seconds(&["mcp", "wait_s"]),
         steering: Steer::from_name(&values.text_or_default(&["agent", "steering"])).unwrap_or_default(),
     })
 }

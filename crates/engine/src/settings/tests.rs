@@ -124,12 +124,12 @@ fn what_might_be_a_key_is_refused_without_being_quoted() {
 #[test]
 fn permissions_are_read_and_what_is_wrong_with_them_is_said() {
     let text = "[permissions]\nmode = \"allow-edits\"\nallow = [\"shell( git push )\", \"edit\"]\ndeny = [\"write(/etc/**)\"]\n\
-                network = false\n[agent]\nsteering = \"join\"";
+                network = \"off\"\n[agent]\nsteering = \"join\"";
     let settings = Settings::parse(text).expect("valid");
     let rules: Vec<_> = settings.permission.rules.iter().map(ToString::to_string).collect();
     assert_eq!(rules, ["allow shell(git push)", "allow edit", "deny write(/etc/**)"]);
     assert_eq!(settings.permission.mode, Mode::AllowEdits);
-    assert!(settings.sandbox && !settings.network);
+    assert!(settings.sandbox);
     assert_eq!(settings.steering, Steer::Join);
     for (text, message) in [
         ("allow = \"edit\"", "the setting permissions.allow (line 2) takes a list of rules, such as"),
@@ -146,6 +146,23 @@ fn permissions_are_read_and_what_is_wrong_with_them_is_said() {
         let said = refused(&format!("[permissions]\n{text}"));
         assert!(said.starts_with(message), "{said}");
     }
+}
+
+#[test]
+fn the_network_is_asked_for_unless_it_is_said_otherwise() {
+    for (value, network) in [
+        ("", Network::Ask),
+        ("network = \"ask\"", Network::Ask),
+        ("network = \"on\"", Network::On),
+        ("network = true", Network::On),
+        ("network = \"off\"", Network::Off),
+        ("network = false", Network::Off),
+    ] {
+        let settings = Settings::parse(&format!("[permissions]\n{value}")).expect("valid");
+        assert_eq!(settings.network, network, "{value}");
+    }
+    assert!(refused("[permissions]\nnetwork = \"no\"").contains("takes one of ask, on, off"));
+    assert!(refused("[permissions]\nmode = true").contains("takes a text in quotes"));
 }
 
 #[test]

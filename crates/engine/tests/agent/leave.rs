@@ -1,7 +1,7 @@
 //! Leave: who is asked before a call, and what an answer does.
 
-use retake_core::{Mode, Rule, Ruling};
-use retake_engine::{Decision, Outcome, RunEvent};
+use retake_core::{Mode, Part, Rule, Ruling};
+use retake_engine::{Decision, Outcome, PermissionChange, Permit, RunEvent, RunRequest, Start};
 use serde_json::json;
 
 use super::{Desk, calls, words};
@@ -79,6 +79,92 @@ async fn where_nobody_listens_nothing_is_allowed() {
     }
     assert_eq!(desk.read("a.txt"), None);
     assert_eq!(desk.shows().await.last().map(String::as_str), Some("then not"));
+    let told = format!("{:?}", desk.script.asked().messages.last());
+    assert!(told.contains("not run: it needs leave, and nobody is there to be asked; "), "{told}");
+}
+
+#[tokio::test]
+async fn where_a_face_can_not_ask_the_model_is_told_what_would_allow_it() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.script.then(write("x\n"));
+    desk.script.then(words("then not"));
+    let events = desk.say("write").await;
+    let (_, told) =
+        desk.follow(events, &mut |_| Some(Decision::Unattended("--allow write allows it".into()))).await;
+    let why = "it needs leave, and nobody is there to be asked; --allow write allows it";
+    assert_eq!(told[1], format!("→ failed: not run: {why} [0]"));
+}
+
+impl Desk {
+    /// What calls of a turn answer the model, asking for leave or not.
+    async fn answers(&self, of: &[(&str, serde_json::Value)]) -> Vec<String> {
+        self.script.then(calls(of));
+        self.script.then(words("so"));
+        let events = self.say("look").await;
+        self.follow(events, &mut |_| Some(Decision::Once)).await;
+        let told = self.script.asked().messages.pop().map(|message| message.parts).unwrap_or_default();
+        let text = |part| match part {
+            Part::ToolResult { content, .. } => Some(content),
+            _ => None,
+        };
+        told.into_iter().filter_map(text).collect()
+    }
+
+    async fn rules(&self, rules: &[&str]) {
+        let add = rules.iter().map(|rule| rule.parse().expect("a rule")).collect();
+        let change = retake_engine::PermissionChange { add, ..Default::default() };
+        self.engine.set_permission(self.id, change).await.expect("set");
+    }
+}
+
+#[tokio::test]
+async fn what_a_rule_keeps_from_reading_is_left_out_of_what_is_found() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    std::fs::create_dir_all(desk.path("own/deep")).expect("made");
+    for name in [".env", "a.txt", "own/deep/b.txt"] {
+        desk.write(name, "needle\n");
+    }
+    let all = [
+        ("grep", json!({"pattern": "needle"})),
+        ("glob", json!({"pattern": "*"})),
+        ("list", json!({"depth": 9})),
+    ];
+    let free = desk.answers(&all).await;
+    assert!(free.iter().all(|told| told.contains(".env") && told.contains("b.txt")), "{free:?}");
+    desk.rules(&["deny *(**/.env)", "ask *(own/**)"]).await;
+    let kept = desk.answers(&all).await;
+    let is_kept = |told: &String| {
+        !told.contains(".env")
+            && !told.contains("b.txt")
+            && told.contains("a.txt")
+            && told.contains("[2 files or folders left out by a rule of the person.]")
+    };
+    assert!(kept.iter().all(is_kept), "{kept:?}");
+    let asked = desk.answers(&[("grep", json!({"pattern": "needle", "path": "own"}))]).await;
+    assert!(asked[0].contains("b.txt"), "a person has agreed to the whole: {asked:?}");
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_not_searched_either() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.write("key", "needle\n");
+    desk.rules(&["deny read(key)"]).await;
+    let searched = desk.answers(&[("grep", json!({"pattern": "n", "path": "key"}))]).await;
+    assert_eq!(searched, ["[No line fits.]\n[1 file or folder left out by a rule of the person.]\n"]);
+    let listed = desk.answers(&[("list", json!({}))]).await;
+    assert_eq!(listed, ["key  7 B\n"], "its name is another matter");
+}
+
+#[tokio::test]
+async fn what_a_rule_forbids_is_shown_before_its_refusal() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.rules(&["deny write(*.txt)"]).await;
+    let (_, told) = desk.turn("write", vec![write("x\n"), words("then not")]).await;
+    assert!(told[0].starts_with("write a.txt") && told[0].ends_with("(workspace)"), "{told:?}");
+    assert!(told[1].starts_with("→ failed: not run: the rule `deny write(*.txt)`"), "{told:?}");
+    let unknown = vec![calls(&[("fly", json!({"to": "mars"}))]), words("then not")];
+    let (_, told) = desk.turn("fly", unknown).await;
+    assert!(told[0].starts_with(r#"fly {"to":"mars"}"#), "{told:?}");
 }
 
 #[tokio::test]
@@ -98,4 +184,36 @@ async fn a_stop_while_it_is_asked_ends_the_turn_and_an_answer_comes_too_late() {
     assert_eq!(late.code, "not_asked");
     assert_eq!(desk.read("a.txt"), None);
     assert_eq!(desk.shows().await, ["write", "calls write", "failed"]);
+}
+
+/// Rules and a mode that are settled while a run is at work hold from its next call on, also over what it alone was permitted.
+#[tokio::test]
+async fn what_is_settled_meanwhile_holds_from_the_next_call_on() {
+    let rule = |ruling| Rule { ruling, tool: "write".into(), what: None };
+    let add = |ruling| PermissionChange { add: vec![rule(ruling)], ..PermissionChange::default() };
+    let plan = PermissionChange { mode: Some(Mode::Plan), ..PermissionChange::default() };
+    for (permitted, change, last) in [
+        (None, add(Ruling::Allow), "ok"),
+        (None, add(Ruling::Deny), "failed"),
+        (None, plan.clone(), "failed"),
+        (Some(Mode::Ask), plan, "failed"),
+    ] {
+        let desk = Desk::new(Mode::Ask).await;
+        for answer in [write("1\n"), write("2\n"), words("done")] {
+            desk.script.then(answer);
+        }
+        let permit = Permit { mode: permitted, rules: Vec::new() };
+        let request = RunRequest { permit, ..desk.request(Start::Say(vec![Part::text("write")], None)) };
+        let mut events = desk.engine.run(desk.id, request).await.expect("started");
+        let asks = loop {
+            if let RunEvent::Asks(asks) = events.next().await.expect("goes on") {
+                break asks;
+            }
+        };
+        desk.engine.set_permission(desk.id, change.clone()).await.expect("settled");
+        desk.engine.decide(desk.id, &asks.id, Decision::Once).expect("asked");
+        let (ended, told) = desk.follow(events, &mut |_| None).await;
+        assert_eq!(ended.outcome, Outcome::Succeeded, "{change:?}: {told:?}");
+        assert_eq!(desk.shows().await[2..], ["ok", "calls write", last, "done"], "{change:?}");
+    }
 }

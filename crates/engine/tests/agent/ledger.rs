@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use retake_core::{EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch};
 use retake_engine::store::{Action, Apply};
-use retake_engine::tools::{Call, Output, Tool};
+use retake_engine::tools::{Call, Output, Sandbox, Sandboxed, ShellConfig, Tool};
 use retake_engine::{
-    Decision, Effects, Engine, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest, Scope, Start,
+    Decision, Effects, Engine, ExportFormat, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest,
+    Scope, Start,
 };
 use serde_json::{Value, json};
 
@@ -124,6 +125,64 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
 }
 
 #[tokio::test]
+async fn a_command_whose_network_is_closed_is_not_told_and_not_asked_about_again() {
+    let sandbox = Sandbox { write: Vec::new(), hide: Vec::new() };
+    if sandbox.available(&[]) != Sandboxed::Full {
+        return;
+    }
+    let shell = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
+    let desk = Desk::with(Mode::AllowAll, shell).await;
+    let both = || {
+        let (plain, asking) = (json!({"command": "touch a"}), json!({"command": "touch b", "network": true}));
+        vec![calls(&[("shell", plain), ("shell", asking)]), words("done")]
+    };
+    let (_, told) = desk.turn("work", both()).await;
+    assert_eq!(told[0], "$ touch a (workspace)");
+    assert!(told.contains(&"with network: $ touch b (external)".to_owned()), "{told:?}");
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    assert_eq!(lines(&desk.leaves(&desk.engine, back).await), ["with network: $ touch b"]);
+    desk.rewind("t1").await;
+    assert_eq!((desk.read("a"), desk.read("b")), (None, None));
+    both().into_iter().for_each(|answer| desk.script.then(answer));
+    let events = desk.say("again").await;
+    let mut asked = Vec::new();
+    let decide = &mut |asks: &retake_engine::Asks| {
+        asked.push((asks.call.line.clone(), asks.again.is_some()));
+        Some(Decision::Once)
+    };
+    desk.follow(events, decide).await;
+    assert_eq!(asked, [("with network: $ touch b".to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn what_was_done_is_told_and_known_again_in_another_data_folder() {
+    let (desk, mut other) = (Desk::new(Mode::AllowAll).await, Desk::new(Mode::AllowAll).await);
+    desk.turn("write to ann", vec![mail("ann"), words("sent")]).await;
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    let effects = desk.leaves(&desk.engine, back.clone()).await;
+    let piece = desk.engine.export(desk.id, ExportFormat::Full, None).await.expect("exported");
+    let lines: Vec<String> = piece.text.lines().map(str::to_owned).collect();
+    assert_eq!(piece.cursor, None, "it is all of it");
+    let import = other.engine.import_start(None, None, None).conversation;
+    other.engine.import_lines(import, 0, &lines).expect("taken");
+    other.id = other.engine.import_end(import).await.expect("imported").conversation;
+    assert_eq!(other.leaves(&other.engine, back.clone()).await, effects);
+    assert_eq!(effects.count, 1);
+    other.does(back, Seen::Anything, FilesWish::default()).await.expect("rewound");
+    other.script.then(mail("ann"));
+    other.script.then(words("then not"));
+    let mut again = Vec::new();
+    let events = other.say("write to ann").await;
+    let (_, told) = other
+        .follow(events, &mut |asks| {
+            again.push(asks.again);
+            Some(Decision::Deny(None))
+        })
+        .await;
+    assert_eq!(again, [Some(effects.calls[0].began)], "{told:?}");
+}
+
+#[tokio::test]
 async fn many_calls_are_counted_and_the_last_ones_told() {
     let desk = Desk::new(Mode::AllowAll).await;
     let names: Vec<String> = (0..14).map(|number| format!("a{number}")).collect();
@@ -165,7 +224,8 @@ async fn what_is_hidden_or_erased_is_not_told() {
     assert_eq!(lines(&desk.leaves(&desk.engine, back.clone()).await), [r#"mail {"to":"bob"}"#]);
     let erased = desk.entry_with("calls mail").await;
     desk.erase(vec![erased], None).await;
-    assert_eq!(lines(&desk.leaves(&desk.engine, back).await), ["mail"]);
+    let effects = desk.leaves(&desk.engine, back).await;
+    assert_eq!((lines(&effects), effects.calls[0].tool.as_str()), (vec!["a call that was erased"], ""));
 }
 
 #[tokio::test]
@@ -225,6 +285,28 @@ async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_twice() {
         assert_eq!(desk.shows().await, ["one", "1"]);
         assert_eq!((applied.receipt.ops.len(), applied.receipt.taken_back.messages), (1, 1));
         assert!(applied.receipt.composer.is_some(), "its words return");
+    }
+}
+
+#[tokio::test]
+async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_again_by_the_same_request() {
+    for undo in [true, false] {
+        let desk = Desk::new(Mode::Ask).await;
+        desk.turn("one", vec![words("1")]).await;
+        let _events = desk.begins("two").await;
+        let action = if undo { Action::Undo(1) } else { Action::Rewind(desk.turn_of("t2").await) };
+        let request = |action| Apply {
+            action,
+            seen: Seen::Anything,
+            by: desk.engine.by(Some("back".parse().expect("a request id"))),
+        };
+        let does = |action| desk.engine.apply_both(desk.id, request(action), stop());
+        let first = does(action.clone()).await.expect("done").receipt;
+        let again = does(action).await.expect("done already").receipt;
+        assert_eq!((&again.ops, again.taken_back), (&first.ops, first.taken_back));
+        assert_eq!(desk.shows().await, ["one", "1"]);
+        let reused = does(Action::Undo(2)).await.expect_err("another request of this name");
+        assert_eq!(reused.code, "request_reused");
     }
 }
 

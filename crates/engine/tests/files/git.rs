@@ -29,7 +29,7 @@ impl Yard {
 
     /// What a plan says of git.
     async fn stays(&self, turn: &str) -> Vec<String> {
-        self.plan(self.rewind(turn).await, FilesWish::default()).await.git
+        self.plan(self.rewind(turn).await, FilesWish::default()).await.stays
     }
 }
 

@@ -41,12 +41,21 @@ impl Yard {
         until("the job ends", || !alive(&id)).await;
     }
 
+    /// The lines of all calls that have changed something.
+    async fn calls(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (_, entry) in self.engine.store().deltas(self.id).await.expect("deltas") {
+            lines.push(self.engine.called(self.id, entry).await.expect("it is there").line);
+        }
+        lines
+    }
+
     /// The turns whose calls a plan would take back, path by path.
     async fn blamed(&self, turn: &str) -> Vec<String> {
         let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
         let deltas = self.engine.store().deltas(self.id).await.expect("deltas");
         let mut told = Vec::new();
-        for path in plan.files.map(|files| files.paths).unwrap_or_default() {
+        for path in plan.files.into_iter().flat_map(|folder| folder.plan.paths) {
             for out in &path.out {
                 let (_, entry) = deltas.iter().find(|(line, _)| line.no == *out).expect("it is there");
                 let shown =
@@ -96,6 +105,9 @@ async fn rewind_case_05_what_a_job_changes_after_its_call_is_kept_and_the_call_n
     assert_eq!(yard.blamed("t2").await, ["b Kept t2"], "it is not known who wrote while the job ran");
     yard.job_ends().await;
     assert_eq!(yard.blamed("t1").await, ["a Kept t1", "b Kept t2"]);
+    let named = yard.calls().await;
+    assert!(named.iter().all(|line| line.starts_with("sh -c ")), "{named:?}");
+    assert!(named.iter().any(|line| line.contains("../go")), "{named:?}");
     yard.back("t1").await;
     assert_eq!(yard.read("a").as_deref(), Some("job\n"), "it is kept");
     yard.undo().await;

@@ -115,7 +115,7 @@ async fn a_plan_over_what_is_not_kept_any_more_says_so_and_the_rest_goes_back() 
     let yard = later(yard, Keep { quota: 60_000, ..Keep::default() }, 0).await;
     yard.engine.prune(Prune::ToQuota).await.expect("pruned");
     let plan = yard.plan(yard.rewind("t5").await, FilesWish::default()).await;
-    let paths = plan.files.expect("files").paths;
+    let paths = super::own(plan).paths;
     let gone = paths.iter().find(|path| path.path.to_string() == "b").expect("it is named");
     assert!(
         matches!(&gone.verdict, Verdict::NotCovered(why) if why.contains("not kept any more")),

@@ -34,7 +34,7 @@ impl Yard {
     /// What a restore would do to each path, and whether something of others goes with it.
     async fn would(&self, paths: &[&str], to: Option<&str>) -> Vec<String> {
         let plan = self.plan(FILES, self.wish(paths, to).await.expect("it is known")).await;
-        let paths = plan.files.expect("a plan").paths.into_iter();
+        let paths = super::own(plan).paths.into_iter();
         let theirs = |theirs| if theirs { ", theirs" } else { "" };
         paths.map(|path| format!("{} {:?}{}", path.path, path.verdict, theirs(path.theirs))).collect()
     }
@@ -269,7 +269,8 @@ impl Yard {
             (_, None) => '-',
             _ => '~',
         };
-        changes.iter().map(|change| format!("{}{}", sign(change), change.path)).collect()
+        let changes = changes.iter().flat_map(|(_, changes)| changes);
+        changes.map(|change| format!("{}{}", sign(change), change.path)).collect()
     }
 }
 
@@ -305,13 +306,14 @@ async fn the_status_tells_whose_changes_there_are_and_what_nobody_looks_after() 
     yard.write("b", "mine\n");
     yard.write("theirs", "theirs\n");
     let status = yard.engine.files_status(yard.id).await.expect("looked at");
+    let folder = &status.folders[0];
     let calls: Vec<_> =
-        status.calls.iter().map(|it| (it.change.path.to_string(), it.calls.len(), it.touched)).collect();
+        folder.calls.iter().map(|it| (it.change.path.to_string(), it.calls.len(), it.touched)).collect();
     let expected = [("a", 2, false), ("b", 1, true), ("made", 1, false)];
     assert_eq!(calls, expected.map(|(path, calls, touched)| (path.to_owned(), calls, touched)));
-    let others: Vec<_> = status.others.iter().map(|change| change.path.to_string()).collect();
+    let others: Vec<_> = folder.others.iter().map(|change| change.path.to_string()).collect();
     assert_eq!(others, ["theirs"]);
-    assert_eq!(status.uncovered.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["skip"]);
+    assert_eq!(folder.uncovered.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["skip"]);
     assert_eq!((status.ahead, status.behind), (0, 0));
     assert!(status.running.is_empty(), "{:?}", status.running);
     yard.apply(yard.rewind("t2").await, super::scope(Scope::Conversation)).await.expect("back");
@@ -320,7 +322,7 @@ async fn the_status_tells_whose_changes_there_are_and_what_nobody_looks_after() 
     yard.undo().await;
     yard.puts_back(&["a"], Some("t1")).await;
     let status = yard.engine.files_status(yard.id).await.expect("looked at");
-    assert!(status.calls.iter().all(|it| it.change.path.as_bytes() != b"a"), "it is as it was");
+    assert!(status.folders[0].calls.iter().all(|it| it.change.path.as_bytes() != b"a"), "it is as it was");
     yard.run("(while [ ! -e stop ]; do sleep 0.01; done) > /dev/null 2>&1 &").await;
     let running = yard.engine.files_status(yard.id).await.expect("looked at").running;
     assert!(running.len() == 1 && running[0].what.contains("sleep"), "{running:?}");

@@ -14,13 +14,8 @@ async fn a_rewind_takes_files_along_and_undo_brings_both_back() {
     let after = ["a", "deep", "made", "new"];
     assert_eq!(yard.names(), after);
     let plan = yard.plan(yard.rewind("t1").await, FilesWish::default()).await;
-    let shown: Vec<_> = plan
-        .files
-        .expect("files")
-        .paths
-        .into_iter()
-        .map(|path| (path.path.to_string(), path.verdict))
-        .collect();
+    let paths = super::own(plan).paths.into_iter();
+    let shown: Vec<_> = paths.map(|path| (path.path.to_string(), path.verdict)).collect();
     let expected = [
         ("a", Verdict::Revert),
         ("deep", Verdict::Delete),
@@ -60,7 +55,7 @@ async fn what_somebody_else_changed_stays() {
     yard.run("sed -i s/2/two/ both").await;
     yard.write("mine", "mine, changed\n");
     yard.write("both", &yard.read("both").expect("it").replace('8', "eight"));
-    let plan = yard.plan(yard.rewind("t1").await, FilesWish::default()).await.files.expect("files");
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
     assert_eq!(plan.paths.len(), 1, "{plan:?}");
     assert_eq!(plan.paths[0].verdict, Verdict::Merge);
     yard.back("t1").await;

@@ -244,6 +244,33 @@ async fn anthropics_results_hold_pictures_and_say_that_they_are_failures() {
 }
 
 #[tokio::test]
+async fn a_pdf_reaches_every_provider_that_takes_one() {
+    for (kind, _) in KINDS {
+        let server = Raw::answering("500 Oops", "", "{}");
+        let source = Source::Inline(b"%PDF-1.7\n".to_vec());
+        let pdf = Part::File { name: "a.pdf".into(), media_type: Some("application/pdf".into()), source };
+        let words = Part::text("sum it up");
+        drop(asked(&face(&server, kind), vec![Message::new(Role::User, vec![words, pdf])]).await);
+        let body = body(&server);
+        let data = "JVBERi0xLjcK";
+        let (sent, expected) = match kind {
+            "openai" => (
+                &body["messages"][1]["content"][1]["file"]["file_data"],
+                format!("data:application/pdf;base64,{data}"),
+            ),
+            "anthropic" => (&body["messages"][0]["content"][1]["source"]["data"], data.to_owned()),
+            "gemini" => (&body["contents"][0]["parts"][1]["inline_data"]["data"], data.to_owned()),
+            _ => (
+                &body["messages"][1]["content"],
+                "sum it up\n\n[File a.pdf: 9 bytes of application/pdf, which cannot be sent to you]"
+                    .to_owned(),
+            ),
+        };
+        assert_eq!(sent, &json!(expected), "{kind}: {body}");
+    }
+}
+
+#[tokio::test]
 async fn malformed_arguments_stay_the_text_that_the_model_wrote() {
     let server =
         openai(&[piece(0, Some("abc-xyz"), Some("read"), "{oops"), finish("tool_calls"), DONE.into()]);

@@ -2,6 +2,7 @@
 
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::PermissionChange;
+use retake_engine::tools::{Network, Sandbox, Sandboxed};
 use retake_wire::{Problem, Reply, reply, request};
 
 use crate::InProcess;
@@ -77,7 +78,22 @@ impl InProcess {
         let shown = |for_good| move |of| reply::Settled { rule: rule(of), for_good };
         let rules = settled.for_good.into_iter().map(shown(true));
         let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
-        Ok(reply::Permissions { mode: mode(settled.mode), rules })
+        let commands = self.commands();
+        Ok(reply::Permissions { mode: mode(settled.mode), rules, commands })
+    }
+
+    /// What holds commands, by the settings and on this machine.
+    fn commands(&self) -> reply::Commands {
+        if !self.settings.sandbox {
+            return reply::Commands::Free { why: "permissions.sandbox is false".to_owned() };
+        }
+        let sandbox = Sandbox { write: Vec::new(), hide: Vec::new() };
+        match (sandbox.available(&[]), self.settings.network) {
+            (Sandboxed::None(why), _) => reply::Commands::Free { why },
+            (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => reply::Commands::Open,
+            (Sandboxed::Full, Network::Ask) => reply::Commands::Asking,
+            (Sandboxed::Full, Network::Off) => reply::Commands::Closed,
+        }
     }
 
     pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {

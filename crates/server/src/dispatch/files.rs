@@ -2,7 +2,7 @@
 
 use retake_core::{Choice, ConversationId, EntryId, Reason, Seen, Verdict};
 use retake_engine::store::{Action, Apply, PageRequest, Reading};
-use retake_engine::{Doing, FilesPlanned, FilesWish, Restore, Scope};
+use retake_engine::{Doing, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
@@ -50,18 +50,25 @@ impl InProcess {
         }
         let (scope, restores) = (wish.scope, wish.restore.is_some());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let FilesPlanned { conversation: half, files, digest, git, running, effects, at_work, waiting } =
-            planned;
-        let said = (!restores).then(|| stays(scope, files.as_ref()).to_owned());
-        let stays = said.into_iter().chain(git).collect();
-        let changes_files = files
-            .as_ref()
-            .is_some_and(|files| files.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged)));
-        let files = match files {
-            Some(files) if !files.paths.is_empty() => {
-                Some(self.files_plan(conversation, files, digest, plan.diff).await?)
-            }
-            _ => None,
+        let FilesPlanned {
+            conversation: half,
+            files,
+            digest,
+            stays: more,
+            running,
+            effects,
+            at_work,
+            waiting,
+        } = planned;
+        let said = (!restores).then(|| stays(scope, &files).to_owned());
+        let stays = said.into_iter().chain(more).collect();
+        let changes = |folder: &FolderPlan| {
+            folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
+        };
+        let changes_files = files.iter().any(changes);
+        let files = match files.iter().all(|folder| folder.plan.paths.is_empty()) {
+            true => None,
+            false => Some(self.files_plan(conversation, files, digest, plan.diff).await?),
         };
         let steps = asked.zip(half.as_ref());
         let steps = steps.map(|(asked, half)| reply::Steps { done: half.ops, asked, refused: None });
@@ -160,7 +167,8 @@ impl InProcess {
         if wish.seen.is_some() {
             return Err(usage("a plan of files that was seen is of one step: take one at a time"));
         }
-        if wish.chosen.paths.values().any(|choice| matches!(choice, Choice::Hunks(_))) {
+        let mut choices = wish.chosen.paths.values().chain(wish.elsewhere.values());
+        if choices.any(|choice| matches!(choice, Choice::Hunks(_))) {
             return Err(usage("hunks are those of one step's plan: take one step at a time"));
         }
         let mut done = Done::default();

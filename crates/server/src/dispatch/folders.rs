@@ -1,11 +1,12 @@
 //! Requests about the folders that conversations work in, and what was seen of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use retake_core::FileChange;
 use retake_engine::store::{CaptureRow, WorkspaceRow};
 use retake_engine::worktree::Shown;
-use retake_engine::{FilesStatus, FolderShown, Prune};
+use retake_engine::{FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::files::words::{bytes_in, grade, name};
@@ -52,19 +53,23 @@ impl InProcess {
 
     pub(super) async fn files_diff(&self, diff: request::FilesDiff) -> Result<Reply, Problem> {
         let id = self.conversation(&diff.conversation).await?;
-        let all = vec![b".".to_vec()];
         let names = diff.paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
-        let names = if names.is_empty() { all } else { names };
         let paths = self.engine.paths(id, names).await.map_err(problem)?;
         let from = self.engine.moment(id, diff.from.as_deref()).await.map_err(problem)?;
         let to = match diff.to {
             Some(to) => Some(self.engine.moment(id, Some(&to)).await.map_err(problem)?),
             None => None,
         };
-        let changes = self.engine.differences(id, paths, from, to).await.map_err(problem)?;
+        let folders = self.engine.differences(id, paths, from, to).await.map_err(problem)?;
         let (mut files, mut room) = (Vec::new(), MAX_DIFFS);
-        for change in changes {
-            let mut shown = reply::Difference { name: name(&change.path), state: state(&change), diff: None };
+        let changes = folders.into_iter().flat_map(|(folder, changes)| {
+            changes.into_iter().map(move |change| {
+                let path = headed_in(folder.as_deref(), &change.path);
+                (name(folder.as_deref(), &change.path), FileChange { path, ..change })
+            })
+        });
+        for (name, change) in changes {
+            let mut shown = reply::Difference { name, state: state(&change), diff: None };
             if room > 0 {
                 let made = self.engine.diff(change, None, Shown::All).await.map_err(problem)?;
                 let bytes = made.to_bytes();
@@ -163,42 +168,50 @@ fn state(change: &FileChange) -> reply::State {
 }
 
 fn status_out(status: FilesStatus) -> reply::FilesStatus {
-    let by_calls = |it: retake_engine::ByCalls| reply::Changed {
-        name: name(&it.change.path),
-        state: state(&it.change),
-        grade: Some(grade(it.grade)),
-        calls: it.calls.iter().map(ToString::to_string).collect(),
-        touched: it.touched,
-    };
-    let by_others = |change: FileChange| reply::Changed {
-        name: name(&change.path),
-        state: state(&change),
-        grade: None,
-        calls: Vec::new(),
-        touched: false,
-    };
     let running = |it: retake_engine::Job| reply::Job {
         call: it.call.to_string(),
         what: it.what,
         processes: it.processes as u64,
     };
-    let mut reasons: BTreeMap<String, reply::Uncovered> = BTreeMap::new();
-    for it in status.uncovered {
-        let why = it.why.to_string();
-        let nothing = reply::Uncovered { why: why.clone(), count: 0, paths: Vec::new() };
-        let reason = reasons.entry(why).or_insert(nothing);
-        reason.count += 1;
-        if reason.paths.len() < UNCOVERED {
-            reason.paths.push(it.path.to_string());
-        }
-    }
-    reply::FilesStatus {
-        folder: status.folder.to_string_lossy().into_owned(),
-        calls: status.calls.into_iter().map(by_calls).collect(),
-        others: status.others.into_iter().map(by_others).collect(),
+    let mut shown = reply::FilesStatus {
         ahead: status.ahead as u64,
         behind: status.behind as u64,
-        uncovered: reasons.into_values().collect(),
         running: status.running.into_iter().map(running).collect(),
+        ..reply::FilesStatus::default()
+    };
+    let mut reasons: BTreeMap<String, reply::Uncovered> = BTreeMap::new();
+    for FolderStatus { root, folder, calls, others, uncovered } in status.folders {
+        let folder = folder.as_deref();
+        match folder {
+            None => shown.folder = root.to_string_lossy().into_owned(),
+            Some(further) => shown.further.push(further.to_string_lossy().into_owned()),
+        }
+        shown.calls.extend(calls.into_iter().map(|it| by_calls(folder, it)));
+        shown.others.extend(others.iter().map(|change| by_others(folder, change)));
+        for it in uncovered {
+            let why = it.why.to_string();
+            let nothing = reply::Uncovered { why: why.clone(), count: 0, paths: Vec::new() };
+            let reason = reasons.entry(why).or_insert(nothing);
+            reason.count += 1;
+            if reason.paths.len() < UNCOVERED {
+                reason.paths.push(shown_in(folder, &it.path));
+            }
+        }
     }
+    reply::FilesStatus { uncovered: reasons.into_values().collect(), gone: status.gone, ..shown }
+}
+
+fn by_calls(folder: Option<&Path>, it: retake_engine::ByCalls) -> reply::Changed {
+    reply::Changed {
+        name: name(folder, &it.change.path),
+        state: state(&it.change),
+        grade: Some(grade(it.grade)),
+        calls: it.calls.iter().map(ToString::to_string).collect(),
+        touched: it.touched,
+    }
+}
+
+fn by_others(folder: Option<&Path>, change: &FileChange) -> reply::Changed {
+    let name = name(folder, &change.path);
+    reply::Changed { name, state: state(change), grade: None, calls: Vec::new(), touched: false }
 }

@@ -54,6 +54,7 @@ impl InProcess {
     /// The servers that are meant, and what is wrong with the files.
     async fn mcp_servers(&self, of: &McpOf) -> Result<(Vec<ServerShown>, Vec<String>), Problem> {
         let servers = self.engine.servers(&folder(&of.folder)?).await;
+        servers.settled().await;
         let mut shown = servers.shown();
         if let Some(name) = &of.server {
             shown.retain(|server| server.name == *name);

@@ -97,9 +97,8 @@ impl InProcess {
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
         let lines = store.targets(id, before, targets.limit.unwrap_or(PAGE)).await.map_err(store_problem)?;
-        let running = self.engine.is_running(id);
-        let reason = running.then(|| "a model is answering; stop it first".to_owned());
-        let targets = lines.into_iter().map(|line| convert::target(line, reason.clone())).collect();
+        let at_work = self.engine.is_running(id);
+        let targets = lines.into_iter().map(|line| convert::target(line, at_work)).collect();
         Ok(Reply::Targets(reply::TargetPage { head: head.to_string(), targets }))
     }
 

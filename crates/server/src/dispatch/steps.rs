@@ -1,8 +1,8 @@
 //! What was done in one step or in several, as one receipt; and the same again, when the request comes again. Must never do a step.
 
 use retake_core::{ConversationId, PathPlan, Reason, RequestId, Totals};
-use retake_engine::EngineError;
 use retake_engine::store::{By, OpRange, Receipt};
+use retake_engine::{EngineError, shown_in};
 use retake_wire::{Problem, reply};
 
 use super::files::words::{count, left, note, why};
@@ -86,7 +86,7 @@ impl InProcess {
         let mut counts = retake_wire::FileCounts::default();
         let mut any = false;
         for op in &whole.ops {
-            if let Some(moved) = self.engine.store().moved(of, *op).await.map_err(store_problem)? {
+            for moved in self.engine.store().moved(of, *op).await.map_err(store_problem)? {
                 any = true;
                 moved.moves.iter().for_each(|made| count(&mut counts, made));
             }
@@ -103,10 +103,17 @@ impl InProcess {
 
 impl Done {
     pub(super) fn add(&mut self, applied: retake_engine::FilesApplied) {
-        let why = |path: &PathPlan| why(&path.verdict).map(|why| format!("{}: {why}", path.path));
-        self.left.extend(applied.plan.paths.iter().filter_map(why));
-        self.left.extend(applied.left.iter().map(left));
-        self.notes.extend(applied.notes.iter().map(note));
+        for done in &applied.folders {
+            let folder = done.folder.as_deref();
+            let why = |path: &PathPlan| {
+                why(&path.verdict).map(|why| format!("{}: {why}", shown_in(folder, &path.path)))
+            };
+            self.left.extend(done.plan.paths.iter().filter_map(why));
+            self.left.extend(done.left.iter().map(|it| left(folder, it)));
+            self.notes.extend(done.notes.iter().map(|it| note(folder, it)));
+        }
+        self.notes.extend(applied.gone);
+        self.notes.extend(applied.ended.iter().map(|job| format!("the job `{job}` does not run again")));
         // Each step goes further back: what the first ones leave is the newest.
         let more = crate::agent::effects(applied.effects);
         self.effects.count += more.count;

@@ -154,6 +154,43 @@ pub async fn an_equal_call_is_known_again_after_a_rewind(store: Arc<dyn Store>) 
     assert_eq!(told(&stage).await, "");
 }
 
+/// What the ledger has of an erased call is that there was one, of which class, when, and how it ended; a text goes from the
+/// names of tools too, and then there is nothing more of it to erase.
+pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    let print = [7; 16];
+    for text in ["a1", "a2", "a3"] {
+        let entry = asks(&mut stage, text).await;
+        let tool = if text == "a2" { "mail_hunter2".to_owned() } else { "mail".to_owned() };
+        let written = Effect { tool, print, ..effect(&stage, entry, &format!("erased-{text}"), EXTERNAL) };
+        stage.store.begin_effect(written, None).await.expect("begun");
+    }
+    let call = Part::ToolCall { id: "c-4".into(), name: "mail_hunter2".into(), arguments: "{}".into() };
+    let entry = stage.send(stage.saying(Role::Assistant, vec![call])).await.expect("said").entries[0];
+    let tool = "mail_hunter2".to_owned();
+    let written = Effect { tool, print, ..effect(&stage, entry, "erased-a4", EXTERNAL) };
+    stage.store.begin_effect(written, None).await.expect("begun");
+    let author = crate::By { author: "mail_hunter2".into(), ..by() };
+    let result = SayRequest { by: author, ..stage.saying(Role::Tool, vec![Part::text("sent")]) };
+    let result = SayRequest { platform_id: Some("hunter2-1".into()), ..result };
+    stage.store.say(stage.id, result).await.expect("said");
+    let erase = |entries, text: Option<&str>| Action::Erase {
+        entries,
+        matching: text.map(str::to_owned),
+        objects: Vec::new(),
+    };
+    let entries = vec![stage.named("a1"), stage.named("a2")];
+    stage.act(erase(entries, None)).await.expect("erased");
+    stage.act(erase(Vec::new(), Some("hunter2"))).await.expect("erased");
+    let left = stage.store.effects(stage.id, 9).await.expect("effects");
+    let lines: Vec<_> = left.iter().map(|it| (it.call.as_str(), it.tool.as_str(), it.print[0])).collect();
+    let expected =
+        [("erased-a4", "", 0), ("erased-a3", "mail", 7), ("erased-a2", "", 0), ("erased-a1", "", 0)];
+    assert_eq!(lines, expected);
+    assert!(left.iter().all(|it| it.class == EXTERNAL && it.state == EffectState::Begun));
+    assert!(stage.act(erase(Vec::new(), Some("hunter2"))).await.expect("nothing is left").unchanged);
+}
+
 /// A full export brings the ledger along, and what runs, waits and is permitted: calls are still told and known again, no
 /// word is lost, and nobody is left at work.
 pub async fn a_full_export_brings_ledger_runs_and_permissions_along(store: Arc<dyn Store>) {

@@ -10,8 +10,8 @@ use retake_core::{
 
 use super::stage::{Stage, by, by_request};
 use crate::{
-    Action, Apply, CallsSeen, DeltaLine, FilesHalf, NewCapture, NewDelta, OpenCall, Owned, Receipt, Result,
-    SayRequest, Store, StoreError, WantedFiles, WorkspaceNo,
+    Action, Apply, CallsSeen, DeltaLine, FilesHalf, Moved, NewCapture, NewDelta, OpenCall, Owned, Receipt,
+    Result, SayRequest, Store, StoreError, WantedFiles, WorkspaceNo,
 };
 
 /// What a capture saw, by name.
@@ -46,7 +46,7 @@ pub(super) async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>)
     let workspace = workspace(&*stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
     let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark: MARK };
-    stage.store.say_changed(stage.id, result(stage, text), delta).await.expect("said")
+    stage.store.say_changed(stage.id, result(stage, text), vec![delta]).await.expect("said")
 }
 
 /// The layers of a path.
@@ -72,7 +72,7 @@ pub(super) async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> Fi
 
 pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
     let apply = Apply { action: Action::Rewind(stage.named(to)), seen: Seen::Anything, by: by() };
-    stage.store.apply_files(stage.id, apply, half).await
+    stage.store.apply_files(stage.id, apply, vec![half]).await
 }
 
 /// A folder is one workspace, another folder under its name is another.
@@ -133,7 +133,7 @@ pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
             calls: CallsSeen::default(),
             mark: MARK,
         };
-        receipts.push(stage.store.say_changed(stage.id, say.clone(), delta).await.expect("said"));
+        receipts.push(stage.store.say_changed(stage.id, say.clone(), vec![delta]).await.expect("said"));
     }
     assert_eq!(receipts[0], receipts[1]);
     assert_eq!(stage.store.deltas(stage.id).await.expect("deltas").len(), 1);
@@ -146,7 +146,7 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     let (place, entry) = (workspace(&*stage.store).await, stage.named("one"));
     let call = |id: &str| OpenCall { id: id.into(), workspace: place, conversation: stage.id, entry };
     for id in ["job", "other"] {
-        stage.store.begin_call(call(id)).await.expect("begun");
+        stage.store.begin_call(vec![call(id)]).await.expect("begun");
     }
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
     assert_eq!(stage.store.open_calls().await.expect("calls"), [call("job"), call("other")]);
@@ -165,7 +165,7 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     let grades: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.grade).collect();
     assert_eq!(grades, [Grade::Seen, Grade::Ambiguous]);
     assert_eq!(stage.store.open_calls().await.expect("calls"), [call("other")]);
-    stage.store.forget_calls(vec!["other".into(), "never".into()]).await.expect("forgotten");
+    stage.store.forget_calls(place, vec!["other".into(), "never".into()]).await.expect("forgotten");
     assert!(stage.store.open_calls().await.expect("calls").is_empty());
 }
 
@@ -181,7 +181,7 @@ pub async fn what_calls_moved_in_git_is_told_of_what_is_taken_back(store: Arc<dy
         let git = Some(moved(from, to));
         let delta =
             NewDelta { workspace: place, changes: Vec::new(), git, calls: CallsSeen::default(), mark: MARK };
-        stage.store.say_changed(stage.id, result(&stage, "committed"), delta).await.expect("said");
+        stage.store.say_changed(stage.id, result(&stage, "committed"), vec![delta]).await.expect("said");
     }
     assert!(stage.store.has_changes(stage.id).await.expect("read") && deltas(&stage).await.is_empty());
     let git =
@@ -198,9 +198,9 @@ pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
     let taken = half(&stage, "f", Some(".retake-1")).await;
     let receipt = rewind(&stage, "two", taken.clone()).await.expect("rewound");
     assert_eq!(layers(&stage, "f").await, Stack::default());
-    let moved = stage.store.moved(stage.id, receipt.ops[0]).await.expect("read").expect("files");
-    assert_eq!((moved.workspace, &moved.moves), (taken.workspace, &taken.moves));
-    assert_eq!(stage.store.moved(stage.id, OpNo(99)).await.expect("read"), None);
+    let moved = stage.store.moved(stage.id, receipt.ops[0]).await.expect("read");
+    assert_eq!(moved, [Moved { workspace: taken.workspace, moves: taken.moves }]);
+    assert_eq!(stage.store.moved(stage.id, OpNo(99)).await.expect("read"), []);
     let intents = stage.store.intents().await.expect("intents");
     assert_eq!(intents.len(), 1);
     let op = Some((stage.id, receipt.ops[0]));
@@ -243,7 +243,7 @@ pub async fn a_stale_file_half_changes_nothing(store: Arc<dyn Store>) {
     changed(&stage, "r3", vec![change("g", 'a', 'b')]).await;
     let files = Apply { action: Action::Files(Reason::Files), seen: Seen::Anything, by: by() };
     let second = FilesHalf { staged: true, ..half(&stage, "g", None).await };
-    let refused = stage.store.apply_files(stage.id, files, second).await;
+    let refused = stage.store.apply_files(stage.id, files, vec![second]).await;
     assert!(matches!(refused, Err(StoreError::Unsettled)));
 }
 
@@ -258,7 +258,7 @@ pub async fn what_is_turned_back_is_as_if_it_had_never_been(store: Arc<dyn Store
         let workspace = taken.workspace;
         if alone {
             let files = Apply { action: Action::Files(Reason::Rewind), seen: Seen::Anything, by: by() };
-            stage.store.apply_files(stage.id, files, taken).await.expect("done");
+            stage.store.apply_files(stage.id, files, vec![taken]).await.expect("done");
         } else {
             rewind(&stage, "two", taken).await.expect("rewound");
         }

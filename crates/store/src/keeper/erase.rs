@@ -82,16 +82,16 @@ impl<T: Transactions> Context<T> {
 
     fn reach(&mut self, loaded: &Loaded, what: &Doomed<'_>) -> Result<Reach> {
         let family = self.family(loaded)?;
-        let mut keys = BTreeSet::new();
+        let (mut keys, mut names) = (BTreeSet::new(), Vec::new());
         for id in what.entries {
             keys.insert(loaded.key(locate(&self.rows, loaded, *id)?)?);
         }
         if let Some(text) = what.matching {
             for member in &family {
-                keys.extend(self.entries_with(member, text)?);
+                self.entries_with(member, text, &mut keys, &mut names)?;
             }
         }
-        let rows = self.affected(&family, &keys, what.matching)?;
+        let rows = Erasure { names, ..self.affected(&family, &keys, what.matching)? };
         let files = files::reach(&self.rows, &family, &keys, what)?;
         Ok(Reach { family, rows, files })
     }
@@ -151,24 +151,31 @@ impl<T: Transactions> Context<T> {
         rows.into_iter().map(|row| self.load(row.id).map(|loaded| (*loaded).clone())).collect()
     }
 
-    /// Entries of a conversation's own log that contain a text anywhere.
-    fn entries_with(&self, member: &Loaded, text: &str) -> Result<Vec<Key>> {
+    /// Entries of a conversation's own log that contain a text anywhere, and those where it is in a name.
+    fn entries_with(
+        &self,
+        member: &Loaded,
+        text: &str,
+        found: &mut BTreeSet<Key>,
+        names: &mut Vec<Key>,
+    ) -> Result<()> {
         let last = member.conversation.tree.last();
-        let mut found = Vec::new();
         let mut from = 1;
         while from <= last {
             let to = last.min(from + PAGE - 1);
             for (seq, entry) in (from..).zip(self.rows.entries(member.row.log, from, to)?) {
                 let Ok(entry) = entry else { continue };
-                let elsewhere = entry.author.contains(text)
+                let key = Key { log: member.row.log, seq };
+                let named = entry.author.contains(text)
                     || entry.platform_id.as_deref().is_some_and(|id| id.contains(text));
-                if elsewhere || entry.parts.iter().any(|part| part_contains(part, text)) {
-                    found.push(Key { log: member.row.log, seq });
+                names.extend(named.then_some(key));
+                if named || entry.parts.iter().any(|part| part_contains(part, text)) {
+                    found.insert(key);
                 }
             }
             from = to + 1;
         }
-        Ok(found)
+        Ok(())
     }
 
     /// All rows that hold something of what is erased.

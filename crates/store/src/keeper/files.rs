@@ -50,24 +50,26 @@ impl<T: Transactions> Context<T> {
             let seq = loaded.key(locate(&self.rows, &loaded, entry)?)?.seq;
             self.add_delta(&loaded, workspace, seq, changes)?;
         }
-        calls.over.iter().try_for_each(|id| self.rows.remove_call(id))
+        calls.over.iter().try_for_each(|id| self.rows.remove_call(workspace, id))
     }
 
-    fn say_changed(&mut self, id: ConversationId, say: SayRequest, delta: NewDelta) -> Result<Receipt> {
+    fn say_changed(&mut self, id: ConversationId, say: SayRequest, deltas: Vec<NewDelta>) -> Result<Receipt> {
         let before = self.load(id)?.conversation.head.seq;
         let receipt = self.say(id, say)?;
         let loaded = self.load(id)?;
         let after = loaded.conversation.head.seq;
-        // Recorded before: then so was its delta.
+        // Recorded before: then so were its deltas.
         if after == before {
             return Ok(receipt);
         }
-        self.rows.set_mark(delta.workspace, delta.mark)?;
-        self.add_delta(&loaded, delta.workspace, after.0, delta.changes)?;
-        if let Some(moved) = &delta.git {
-            self.rows.insert_git_move(&loaded.row, after.0, delta.workspace, moved)?;
+        for delta in deltas {
+            self.rows.set_mark(delta.workspace, delta.mark)?;
+            self.add_delta(&loaded, delta.workspace, after.0, delta.changes)?;
+            if let Some(moved) = &delta.git {
+                self.rows.insert_git_move(&loaded.row, after.0, delta.workspace, moved)?;
+            }
+            self.saw(delta.workspace, delta.calls)?;
         }
-        self.saw(delta.workspace, delta.calls)?;
         Ok(receipt)
     }
 
@@ -106,34 +108,41 @@ impl<T: Transactions> Context<T> {
         self.rows.insert_delta(&loaded.row, &line, &layers)
     }
 
-    fn apply_files(&mut self, id: ConversationId, apply: Apply, half: FilesHalf) -> Result<Receipt> {
+    fn apply_files(&mut self, id: ConversationId, apply: Apply, halves: Vec<FilesHalf>) -> Result<Receipt> {
         let receipt = self.apply(id, apply)?;
         let loaded = self.load(id)?;
-        let (Some(op), log) = (receipt.ops.last().copied(), loaded.row.log) else {
+        let Some(op) = receipt.ops.last().copied() else {
             return Err(StoreError::NothingToDo);
         };
-        if self.rows.moved(log, op)?.is_some() {
+        if !self.rows.moved(loaded.row.log, op)?.is_empty() {
             return Ok(receipt);
         }
+        self.touched(id, Kind::Files);
+        for half in halves {
+            self.apply_half(&loaded, op, half)?;
+        }
+        Ok(receipt)
+    }
+
+    /// What an operation does in one workspace.
+    fn apply_half(&mut self, loaded: &Loaded, op: OpNo, half: FilesHalf) -> Result<()> {
         for made in &half.moves {
             let path = &made.change.path;
-            if self.rows.layers(log, half.workspace, path)? != made.stack_before {
+            if self.rows.layers(loaded.row.log, half.workspace, path)? != made.stack_before {
                 return Err(StoreError::StaleFiles(path.to_string()));
             }
-            self.restack(&loaded, half.workspace, path, (&made.stack_before, &made.stack_after))?;
+            self.restack(loaded, half.workspace, path, (&made.stack_before, &made.stack_after))?;
         }
         let prepared = self.intent(half.workspace)?;
         match prepared.filter(|intent| half.staged && intent.op.is_none()) {
             Some(prepared) => {
-                let intent = IntentRow { op: Some((id, op)), ..prepared };
+                let intent = IntentRow { op: Some((loaded.row.id, op)), ..prepared };
                 self.rows.set_intent(half.workspace, Some(&intent))?;
             }
             None if half.staged => return Err(StoreError::Unsettled),
             None => {}
         }
-        self.touched(id, Kind::Files);
-        self.rows.insert_moved(&loaded.row, op, &Moved { workspace: half.workspace, moves: half.moves })?;
-        Ok(receipt)
+        self.rows.insert_moved(&loaded.row, op, &Moved { workspace: half.workspace, moves: half.moves })
     }
 
     /// Sets the layers of a path, and counts the deltas that went and came.
@@ -177,14 +186,18 @@ impl<T: Transactions> Context<T> {
         let intent = self.intent(workspace)?.ok_or(StoreError::NothingToDo)?;
         let (conversation, op) = intent.op.ok_or(StoreError::NothingToDo)?;
         let loaded = self.load(conversation)?;
-        let moved = self.rows.moved(loaded.row.log, op)?.ok_or(StoreError::NothingToDo)?;
+        let moved = self.rows.moved(loaded.row.log, op)?;
         let action = Action::Compensate(Step::Op(op));
         let apply = Apply { action, seen: retake_core::Seen::Anything, by };
         let receipt = self.apply(conversation, apply)?;
-        for made in &moved.moves {
-            self.restack(&loaded, workspace, &made.change.path, (&made.stack_after, &made.stack_before))?;
+        for Moved { workspace, moves } in moved {
+            for made in moves {
+                self.restack(&loaded, workspace, &made.change.path, (&made.stack_after, &made.stack_before))?;
+            }
         }
-        self.rows.set_intent(workspace, Some(&IntentRow { back: true, ..intent }))?;
+        for intent in self.rows.intents()?.into_iter().filter(|other| other.op == intent.op) {
+            self.rows.set_intent(intent.workspace, Some(&IntentRow { back: true, ..intent.clone() }))?;
+        }
         Ok(receipt)
     }
 }
@@ -208,6 +221,7 @@ fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> 
     let seqs = running.iter().map(|call| Ok(loaded.key(locate(rows, loaded, call.entry)?)?.seq));
     let mut seqs = seqs.collect::<Result<Vec<u64>>>()?.into_iter();
     running.retain(|_| seqs.next().is_some_and(|seq| !is_wanted(&after, seq)));
+    running.dedup_by(|next, call| next.id == call.id);
     let git = rows.git_moves(log)?.into_iter().filter(|(seq, ..)| !is_wanted(&after, *seq));
     let git = git.map(|(_, workspace, moved)| (workspace, moved)).collect();
     let redone = redone(rows, loaded, &commit.ops)?;
@@ -281,7 +295,7 @@ fn back<R: Rows>(
     let without = rows.deltas(log)?.into_iter().filter(goes).collect();
     let mut reversed = Vec::new();
     for no in steps {
-        reversed.extend(rows.moved(log, no)?.map(|_| no));
+        reversed.extend((!rows.moved(log, no)?.is_empty()).then_some(no));
     }
     Ok(WantedFiles::Back { reversed, without })
 }
@@ -321,12 +335,12 @@ where
         self.read(move |rows| rows.checkpoint(workspace, &name)).await
     }
 
-    async fn begin_call(&self, call: OpenCall) -> Result<()> {
-        self.write(move |context| context.rows.insert_call(&call)).await
+    async fn begin_call(&self, call: Vec<OpenCall>) -> Result<()> {
+        self.write(move |context| call.iter().try_for_each(|call| context.rows.insert_call(call))).await
     }
 
-    async fn forget_calls(&self, ids: Vec<String>) -> Result<()> {
-        self.write(move |context| ids.iter().try_for_each(|id| context.rows.remove_call(id))).await
+    async fn forget_calls(&self, workspace: WorkspaceNo, ids: Vec<String>) -> Result<()> {
+        self.write(move |context| ids.iter().try_for_each(|id| context.rows.remove_call(workspace, id))).await
     }
 
     async fn open_calls(&self) -> Result<Vec<OpenCall>> {
@@ -337,9 +351,9 @@ where
         &self,
         conversation: ConversationId,
         say: SayRequest,
-        delta: NewDelta,
+        deltas: Vec<NewDelta>,
     ) -> Result<Receipt> {
-        self.write(move |context| context.say_changed(conversation, say, delta)).await
+        self.write(move |context| context.say_changed(conversation, say, deltas)).await
     }
 
     async fn has_changes(&self, conversation: ConversationId) -> Result<bool> {
@@ -386,12 +400,12 @@ where
         &self,
         conversation: ConversationId,
         apply: Apply,
-        half: FilesHalf,
+        halves: Vec<FilesHalf>,
     ) -> Result<Receipt> {
-        self.write(move |context| context.apply_files(conversation, apply, half)).await
+        self.write(move |context| context.apply_files(conversation, apply, halves)).await
     }
 
-    async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Option<Moved>> {
+    async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Vec<Moved>> {
         self.with(conversation, move |rows, loaded| rows.moved(loaded.row.log, op)).await
     }
 

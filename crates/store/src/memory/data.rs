@@ -104,6 +104,11 @@ impl Data {
             entry.parts = vec![Part::Erased];
             entry.meta.flags.erased = true;
         }
+        for key in &what.names {
+            let saved = self.log_mut(key.log)?.entries.get_mut(index(key.seq));
+            let entry = &mut saved.ok_or_else(|| missing(entry_name(*key)))?.entry;
+            (entry.author, entry.platform_id) = (String::new(), None);
+        }
         let mut labels = Vec::new();
         for (log, no) in &what.ops {
             let op = self.log_mut(*log)?.ops.get_mut(index(no.0));

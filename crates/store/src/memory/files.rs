@@ -10,16 +10,20 @@ use crate::files::{
 };
 use crate::rows::{Claims, ConversationRow, FileRows, Key, LogNo};
 
+/// All workspaces lie between these.
+const FIRST: WorkspaceNo = WorkspaceNo(0);
+const LAST: WorkspaceNo = WorkspaceNo(u64::MAX);
+
 /// Everything about files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     workspaces: RedBlackTreeMapSync<WorkspaceNo, WorkspaceRow>,
     captures: RedBlackTreeMapSync<(WorkspaceNo, u64), CaptureRow>,
-    calls: RedBlackTreeMapSync<String, OpenCall>,
-    git_moves: RedBlackTreeMapSync<(LogNo, u64), (WorkspaceNo, GitMove)>,
+    calls: RedBlackTreeMapSync<(String, WorkspaceNo), OpenCall>,
+    git_moves: RedBlackTreeMapSync<(LogNo, u64, WorkspaceNo), GitMove>,
     deltas: RedBlackTreeMapSync<(LogNo, DeltaNo), (DeltaLine, DeltaLayers)>,
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
-    moved: RedBlackTreeMapSync<(LogNo, OpNo), Moved>,
+    moved: RedBlackTreeMapSync<(LogNo, OpNo, WorkspaceNo), Moved>,
     intents: RedBlackTreeMapSync<WorkspaceNo, IntentRow>,
     notes: RedBlackTreeMapSync<String, Vec<u8>>,
 }
@@ -35,6 +39,11 @@ impl Files {
             (row.name.is_none() && row.time < before && something).then_some(*key)
         };
         self.captures.iter().filter_map(old).collect()
+    }
+
+    fn moved_of(&self, log: LogNo) -> impl Iterator<Item = (OpNo, &Moved)> {
+        let moved = self.moved.range((log, OpNo(0), FIRST)..=(log, OpNo(u64::MAX), LAST));
+        moved.map(|((_, op, _), moved)| (*op, moved))
     }
 
     fn of_log(&self, log: LogNo) -> impl DoubleEndedIterator<Item = &(DeltaLine, DeltaLayers)> {
@@ -83,12 +92,12 @@ impl FileRows for MemoryRows {
     }
 
     fn insert_call(&mut self, call: &OpenCall) -> Result<()> {
-        self.data.files.calls.insert_mut(call.id.clone(), call.clone());
+        self.data.files.calls.insert_mut((call.id.clone(), call.workspace), call.clone());
         Ok(())
     }
 
-    fn remove_call(&mut self, id: &str) -> Result<()> {
-        self.data.files.calls.remove_mut(id);
+    fn remove_call(&mut self, workspace: WorkspaceNo, id: &str) -> Result<()> {
+        self.data.files.calls.remove_mut(&(id.to_owned(), workspace));
         Ok(())
     }
 
@@ -105,13 +114,13 @@ impl FileRows for MemoryRows {
         workspace: WorkspaceNo,
         moved: &GitMove,
     ) -> Result<()> {
-        self.data.files.git_moves.insert_mut((home.log, seq), (workspace, moved.clone()));
+        self.data.files.git_moves.insert_mut((home.log, seq, workspace), moved.clone());
         Ok(())
     }
 
     fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>> {
-        let moves = self.data.files.git_moves.range((log, 0)..=(log, u64::MAX));
-        Ok(moves.map(|((_, seq), (workspace, moved))| (*seq, *workspace, moved.clone())).collect())
+        let moves = self.data.files.git_moves.range((log, 0, FIRST)..=(log, u64::MAX, LAST));
+        Ok(moves.map(|((_, seq, workspace), moved)| (*seq, *workspace, moved.clone())).collect())
     }
 
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
@@ -162,17 +171,17 @@ impl FileRows for MemoryRows {
     }
 
     fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
-        self.data.files.moved.insert_mut((home.log, op), moved.clone());
+        self.data.files.moved.insert_mut((home.log, op, moved.workspace), moved.clone());
         Ok(())
     }
 
-    fn moved(&self, log: LogNo, op: OpNo) -> Result<Option<Moved>> {
-        Ok(self.data.files.moved.get(&(log, op)).cloned())
+    fn moved(&self, log: LogNo, op: OpNo) -> Result<Vec<Moved>> {
+        let moved = self.data.files.moved.range((log, op, FIRST)..=(log, op, LAST));
+        Ok(moved.map(|(_, moved)| moved.clone()).collect())
     }
 
     fn has_moved(&self, log: LogNo) -> Result<bool> {
-        let moved = self.data.files.moved.range((log, OpNo(0))..=(log, OpNo(u64::MAX)));
-        Ok(moved.count() > 0)
+        Ok(self.data.files.moved_of(log).next().is_some())
     }
 
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()> {
@@ -197,8 +206,7 @@ impl FileRows for MemoryRows {
     }
 
     fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>> {
-        let moved = self.data.files.moved.range((log, OpNo(0))..=(log, OpNo(u64::MAX)));
-        Ok(moved.map(|((_, op), moved)| (*op, moved.clone())).collect())
+        Ok(self.data.files.moved_of(log).map(|(op, moved)| (op, moved.clone())).collect())
     }
 
     fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
@@ -229,10 +237,9 @@ impl FileRows for MemoryRows {
         let files = &mut self.data.files;
         files.workspaces.remove_mut(&workspace);
         files.intents.remove_mut(&workspace);
-        let calls = files.calls.values().filter(|call| call.workspace == workspace);
-        let calls: Vec<String> = calls.map(|call| call.id.clone()).collect();
-        for id in &calls {
-            files.calls.remove_mut(id);
+        let calls: Vec<_> = files.calls.keys().filter(|(_, of)| *of == workspace).cloned().collect();
+        for key in &calls {
+            files.calls.remove_mut(key);
         }
         let captures: Vec<_> = files.captures.keys().filter(|(of, _)| *of == workspace).copied().collect();
         for key in &captures {
@@ -247,8 +254,7 @@ impl FileRows for MemoryRows {
         };
         let deltas: Vec<_> = files.deltas.iter().filter_map(here).collect();
         deltas.into_iter().for_each(|(key, line)| files.deltas.insert_mut(key, (line, DeltaLayers::new())));
-        let here = |(key, moved): (&(LogNo, OpNo), &Moved)| (moved.workspace == workspace).then_some(*key);
-        let moved: Vec<_> = files.moved.iter().filter_map(here).collect();
+        let moved: Vec<_> = files.moved.keys().filter(|(.., of)| *of == workspace).copied().collect();
         moved.into_iter().for_each(|key| files.moved.insert_mut(key, Moved { workspace, moves: Vec::new() }));
         Ok(())
     }
@@ -267,7 +273,7 @@ impl FileRows for MemoryRows {
         for ((log, workspace, _), stack) in files.layers.iter() {
             claims.stack(*workspace, self.data.log(*log)?.row.id, stack);
         }
-        for ((log, op), moved) in files.moved.iter() {
+        for ((log, op, _), moved) in files.moved.iter() {
             claims.moved((self.data.log(*log)?.row.id, *op), self.data.op(*log, *op)?.time, moved);
         }
         Ok(claims.found)

@@ -263,6 +263,7 @@ fn what_is_erased_is_nowhere() {
         entries: vec![Key { log: home.log, seq: 1 }],
         ops: vec![(home.log, OpNo(1)), (home.log, OpNo(2))],
         states: vec![home.log],
+        ..Erasure::default()
     };
     writer.erase(home.root, &what).unwrap();
     let erased = writer.entry(what.entries[0]).unwrap();

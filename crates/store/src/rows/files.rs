@@ -27,8 +27,8 @@ pub trait FileRows {
 
     /// Adds a call that may be changing a workspace.
     fn insert_call(&mut self, call: &OpenCall) -> Result<()>;
-    /// Removes one, where it is there.
-    fn remove_call(&mut self, id: &str) -> Result<()>;
+    /// Removes one of a workspace, where it is there.
+    fn remove_call(&mut self, workspace: WorkspaceNo, id: &str) -> Result<()>;
     /// The calls that may be changing a workspace, in the order of their entries' ids.
     fn calls(&self) -> Result<Vec<OpenCall>>;
 
@@ -40,7 +40,7 @@ pub trait FileRows {
         workspace: WorkspaceNo,
         moved: &GitMove,
     ) -> Result<()>;
-    /// What the calls of a log moved in git, by their results, first first.
+    /// What the calls of a log moved in git, by their results, first first; of one, in the order of the workspaces.
     fn git_moves(&self, log: LogNo) -> Result<Vec<(u64, WorkspaceNo, GitMove)>>;
 
     /// Adds a delta with its number.
@@ -64,10 +64,10 @@ pub trait FileRows {
     /// The layers of a path.
     fn layers(&self, log: LogNo, workspace: WorkspaceNo, path: &FilePath) -> Result<Stack>;
 
-    /// Adds what an operation does to files.
+    /// Adds what an operation does to the files of a workspace.
     fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()>;
-    /// What an operation did to files.
-    fn moved(&self, log: LogNo, op: OpNo) -> Result<Option<Moved>>;
+    /// What an operation did to files, in the order of the workspaces.
+    fn moved(&self, log: LogNo, op: OpNo) -> Result<Vec<Moved>>;
     /// Whether any operation of a log did something to files.
     fn has_moved(&self, log: LogNo) -> Result<bool>;
     /// Sets or removes the intent of a workspace.
@@ -80,7 +80,7 @@ pub trait FileRows {
     -> Result<()>;
     /// What the operations of a log did to files, first first.
     fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>>;
-    /// Overwrites what an operation did to files.
+    /// Overwrites what an operation did to the files of a workspace.
     fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()>;
     /// Overwrites a capture's name and changes.
     fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()>;

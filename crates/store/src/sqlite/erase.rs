@@ -22,6 +22,10 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
     for key in &what.entries {
         erase_entry(db, *key)?;
     }
+    for key in &what.names {
+        let sql = ("erase a name", "UPDATE entry SET author = '', platform_id = NULL WHERE key = ?");
+        run(db, sql, [entry::pack(*key)])?;
+    }
     for (log, no) in &what.ops {
         erase_op(db, root, *log, *no)?;
     }
@@ -134,7 +138,8 @@ fn forget(store: &Path, copy: &Path) -> Result<bool> {
 
 const FORGET: &str = "
 BEGIN IMMEDIATE;
-UPDATE main.entry SET content = now.content, usage = now.usage, flags = now.flags, fingerprint = now.fingerprint
+UPDATE main.entry SET content = now.content, usage = now.usage, flags = now.flags, fingerprint = now.fingerprint,
+  author = now.author, platform_id = now.platform_id
   FROM store.entry AS now WHERE now.key = entry.key AND now.flags & 16;
 UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint = now.fingerprint
   FROM store.operation AS now
@@ -142,8 +147,8 @@ UPDATE main.operation SET delta = now.delta, summary = now.summary, fingerprint 
   AND (now.delta, now.summary, now.fingerprint) IS NOT (operation.delta, operation.summary, operation.fingerprint);
 DELETE FROM main.fact WHERE NOT EXISTS (SELECT 1 FROM store.fact AS now WHERE now.root = fact.root
   AND now.log = fact.log AND now.key = fact.key AND now.seq = fact.seq);
-UPDATE main.effect SET print = now.print FROM store.effect AS now
-  WHERE now.call = effect.call AND now.print <> effect.print;
+UPDATE main.effect SET print = now.print, tool = now.tool FROM store.effect AS now
+  WHERE now.call = effect.call AND (now.print, now.tool) IS NOT (effect.print, effect.tool);
 DELETE FROM main.state;
 DELETE FROM main.stream;
 DELETE FROM main.run;

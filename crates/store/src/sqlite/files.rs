@@ -46,12 +46,14 @@ const CHECKPOINT: Sql = (
     "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND name = ?2
      ORDER BY no DESC LIMIT 1",
 );
-const CALLS: Sql =
-    ("read the open calls", "SELECT id, workspace, conversation, entry FROM open_call ORDER BY entry, id");
+const CALLS: Sql = (
+    "read the open calls",
+    "SELECT id, workspace, conversation, entry FROM open_call ORDER BY entry, id, workspace",
+);
 const GIT_MOVES: Sql = (
     "read what calls moved in git",
     "SELECT seq, workspace, moved FROM git_move
-     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY seq",
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY seq, workspace",
 );
 const DELTAS: Sql = (
     "read the deltas",
@@ -76,7 +78,7 @@ const LAYERS: Sql = (
 const MOVED: Sql = (
     "read what an operation did to files",
     "SELECT workspace, moves FROM moved
-     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2",
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2 ORDER BY workspace",
 );
 const ANY_MOVED: Sql = (
     "look for operations on files",
@@ -86,7 +88,7 @@ const MANIFESTS: Sql = ("read all manifests", "SELECT manifest FROM capture WHER
 const ALL_MOVED: Sql = (
     "read what operations did to files",
     "SELECT op, workspace, moves FROM moved
-     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY op",
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY op, workspace",
 );
 const INTENTS: Sql = (
     "read the intents",
@@ -156,8 +158,9 @@ impl FileRows for SqliteRows {
         run(&self.db, sql, params![call.id, int(call.workspace.0), conversation, entry]).map(drop)
     }
 
-    fn remove_call(&mut self, id: &str) -> Result<()> {
-        run(&self.db, ("close a call", "DELETE FROM open_call WHERE id = ?"), [id]).map(drop)
+    fn remove_call(&mut self, workspace: WorkspaceNo, id: &str) -> Result<()> {
+        let sql = ("close a call", "DELETE FROM open_call WHERE id = ? AND workspace = ?");
+        run(&self.db, sql, params![id, int(workspace.0)]).map(drop)
     }
 
     fn calls(&self) -> Result<Vec<OpenCall>> {
@@ -273,9 +276,9 @@ impl FileRows for SqliteRows {
         run(&self.db, sql, values).map(drop)
     }
 
-    fn moved(&self, log: LogNo, op: OpNo) -> Result<Option<Moved>> {
+    fn moved(&self, log: LogNo, op: OpNo) -> Result<Vec<Moved>> {
         let name = of("what an operation did to files", log);
-        first(&self.db, MOVED, [log.0, int(op.0)], name, |cells| {
+        all(&self.db, MOVED, [log.0, int(op.0)], name, |cells| {
             let workspace = WorkspaceNo(cells.count()?);
             Ok(Moved { workspace, moves: decode_moves(&cells.next::<String>()?)? })
         })
@@ -331,9 +334,10 @@ impl FileRows for SqliteRows {
     fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
         let sql = (
             "overwrite what an operation did to files",
-            "UPDATE moved SET moves = ?4 WHERE root = ?1 AND log = ?2 AND op = ?3",
+            "UPDATE moved SET moves = ?5 WHERE root = ?1 AND log = ?2 AND op = ?3 AND workspace = ?4",
         );
-        let values = params![home.root.0, home.log.0, int(op.0), encode_moves(&moved.moves)];
+        let moves = encode_moves(&moved.moves);
+        let values = params![home.root.0, home.log.0, int(op.0), int(moved.workspace.0), moves];
         run(&self.db, sql, values).map(drop)
     }
 

@@ -19,13 +19,14 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
     |db| db.execute_batch(CALLS),
     |db| db.execute_batch(MANIFESTS),
     |db| db.execute_batch(AGENT),
+    |db| db.execute_batch(SEVERAL),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -285,4 +286,42 @@ CREATE TABLE permission (
   permission TEXT NOT NULL,
   PRIMARY KEY (root, log)
 ) STRICT;
+";
+
+/// Of several workspaces at once: what an operation did, what a call is doing, and what it moved in git is a row for each.
+const SEVERAL: &str = "
+ALTER TABLE moved RENAME TO moved_in_one;
+CREATE TABLE moved (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  op INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  moves TEXT NOT NULL,
+  PRIMARY KEY (root, log, op, workspace)
+) STRICT;
+INSERT INTO moved SELECT root, log, op, workspace, moves FROM moved_in_one;
+DROP TABLE moved_in_one;
+
+ALTER TABLE open_call RENAME TO open_in_one;
+CREATE TABLE open_call (
+  id TEXT NOT NULL,
+  workspace INTEGER NOT NULL,
+  conversation BLOB NOT NULL,
+  entry BLOB NOT NULL,
+  PRIMARY KEY (id, workspace)
+) STRICT, WITHOUT ROWID;
+INSERT INTO open_call SELECT id, workspace, conversation, entry FROM open_in_one;
+DROP TABLE open_in_one;
+
+ALTER TABLE git_move RENAME TO git_moved_in_one;
+CREATE TABLE git_move (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  moved TEXT NOT NULL,
+  PRIMARY KEY (root, log, seq, workspace)
+) STRICT;
+INSERT INTO git_move SELECT root, log, seq, workspace, moved FROM git_moved_in_one;
+DROP TABLE git_moved_in_one;
 ";

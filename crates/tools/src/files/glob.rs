@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::arguments;
 use super::place::Ground;
 use super::text;
-use super::walk::{self, Which};
+use super::walk::{self, Veil, Which};
 use super::work::{Stop, blocking};
 use crate::call::{Call, Output};
 use crate::set::{Schema, Tool, schema_of};
@@ -68,16 +68,17 @@ impl Tool for GlobFiles {
     async fn call(&self, call: Call) -> Output {
         let ground = Ground::new(&call.folder().await, &call.roots);
         let value = call.arguments.clone();
-        let done = blocking(&call, move |stop| glob(&arguments(&value)?, &ground, stop));
+        let veil = Veil::of(&call, &["glob"]);
+        let done = blocking(&call, move |stop| glob(&arguments(&value)?, &ground, &veil, stop));
         done.await.map_or_else(Output::failed, Output::ok)
     }
 }
 
-fn glob(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, String> {
+fn glob(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
     let matcher = matcher(&arguments.pattern)?;
     let base = walk::folder(ground, arguments.path.as_deref())?.path;
     let mut found = Vec::new();
-    let missed = walk::walk(&base, Which::of(arguments.all), None, stop, |entry| {
+    let missed = walk::walk(&base, Which::of(arguments.all), veil, None, stop, |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
         if !is_folder && matcher.is_match(below) {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::place::Ground;
 use super::text;
-use super::walk::{self, Which};
+use super::walk::{self, Veil, Which};
 use super::work::{Stop, Stoppable, blocking};
 use super::{arguments, disk, glob};
 use crate::call::{Call, Output};
@@ -98,7 +98,9 @@ impl Tool for GrepFiles {
     async fn call(&self, call: Call) -> Output {
         let ground = Ground::new(&call.folder().await, &call.roots);
         let value = call.arguments.clone();
-        let done = blocking(&call, move |stop| grep(&arguments(&value)?, &ground, stop));
+        // It shows what reading would.
+        let veil = Veil::of(&call, &["grep", "read"]);
+        let done = blocking(&call, move |stop| grep(&arguments(&value)?, &ground, &veil, stop));
         done.await.map_or_else(Output::failed, Output::ok)
     }
 }
@@ -121,7 +123,7 @@ fn searcher(context: usize) -> Searcher {
         .build()
 }
 
-fn grep(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, String> {
+fn grep(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
     let (regex, glob) = matchers(arguments)?;
     let (place, kind) = walk::base(ground, arguments.path.as_deref())?;
     let mut searcher = searcher(arguments.context.min(MOST_CONTEXT));
@@ -143,12 +145,14 @@ fn grep(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, S
     };
     let mut missed = walk::Missed::default();
     if kind.is_dir() {
-        missed = walk::walk(&place.path, Which::of(arguments.all), None, stop, |entry| {
+        missed = walk::walk(&place.path, Which::of(arguments.all), veil, None, stop, |entry| {
             let below = entry.path().strip_prefix(&place.path).unwrap_or(entry.path());
             let wanted = entry.file_type().is_some_and(|kind| kind.is_file())
                 && glob.as_ref().is_none_or(|glob| glob.is_match(below));
             !wanted || search(entry.path())
         });
+    } else if kind.is_file() && veil.covers(&place.path) {
+        missed.left_out = 1;
     } else if kind.is_file() {
         search(&place.path);
     } else {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::arguments;
 use super::place::Ground;
 use super::text;
-use super::walk::{self, Which};
+use super::walk::{self, Veil, Which};
 use super::work::{Stop, blocking};
 use crate::call::{Call, Output};
 use crate::set::{Schema, Tool, schema_of};
@@ -69,16 +69,17 @@ impl Tool for ListFolder {
     async fn call(&self, call: Call) -> Output {
         let ground = Ground::new(&call.folder().await, &call.roots);
         let value = call.arguments.clone();
-        let done = blocking(&call, move |stop| list(&arguments(&value)?, &ground, stop));
+        let veil = Veil::of(&call, &["list"]);
+        let done = blocking(&call, move |stop| list(&arguments(&value)?, &ground, &veil, stop));
         done.await.map_or_else(Output::failed, Output::ok)
     }
 }
 
-fn list(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, String> {
+fn list(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
     let base = walk::folder(ground, arguments.path.as_deref())?.path;
     let depth = arguments.depth.unwrap_or(1).clamp(1, MOST_DEPTH);
     let (mut shown, mut entries, mut full) = (String::new(), 0, false);
-    let missed = walk::walk(&base, Which::of(arguments.all), Some(depth), stop, |entry| {
+    let missed = walk::walk(&base, Which::of(arguments.all), veil, Some(depth), stop, |entry| {
         let line = line(entry, &base);
         full = entries == MOST_ENTRIES || shown.len() + line.len() > MOST_BYTES;
         if !full {
@@ -89,7 +90,7 @@ fn list(arguments: &Arguments, ground: &Ground, stop: &Stop) -> Result<String, S
     });
     if full {
         shown.push_str("[There are more entries: list a folder below, less deep, or use `glob`.]\n");
-    } else if entries == 0 && missed.unread == 0 {
+    } else if entries == 0 && missed.unread + missed.left_out == 0 {
         shown.push_str(match arguments.all {
             true => "[The folder is empty.]\n",
             false => "[Nothing is here, or ignore rules leave it out: `all` shows it.]\n",

@@ -3,12 +3,14 @@
 
 use std::fs::Metadata;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 
 use super::place::{Ground, Place};
-use super::text;
 use super::work::Stop;
+use crate::call::{Call, Host};
 
 /// Which files a walk passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +27,32 @@ impl Which {
     }
 }
 
+/// What rules keep from a tool, though the folder around it may be looked at.
+#[derive(Clone)]
+pub(super) struct Veil {
+    host: Arc<dyn Host>,
+    tools: &'static [&'static str],
+}
+
+impl Veil {
+    /// What is kept from a call that does what these tools do.
+    pub(super) fn of(call: &Call, tools: &'static [&'static str]) -> Self {
+        Self { host: Arc::clone(&call.host), tools }
+    }
+
+    /// Whether a file or folder is.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        self.tools.iter().any(|tool| self.host.leaves_out(tool, path))
+    }
+}
+
 /// What a walk could not do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Missed {
     /// How many files or folders could not be read.
     pub(super) unread: usize,
+    /// How many a rule leaves out.
+    pub(super) left_out: usize,
     /// It was stopped.
     pub(super) stopped: bool,
 }
@@ -39,7 +62,11 @@ impl Missed {
     pub(super) fn said(self) -> String {
         let mut said = String::new();
         if self.unread > 0 {
-            said.push_str(&format!("[{} could not be read.]\n", text::count(self.unread, "file or folder")));
+            said.push_str(&format!("[{} could not be read.]\n", entries(self.unread)));
+        }
+        if self.left_out > 0 {
+            let left_out = entries(self.left_out);
+            said.push_str(&format!("[{left_out} left out by a rule of the person.]\n"));
         }
         if self.stopped {
             said.push_str("[It was stopped before everything was looked at.]\n");
@@ -48,10 +75,15 @@ impl Missed {
     }
 }
 
+fn entries(many: usize) -> String {
+    if many == 1 { "1 file or folder".to_owned() } else { format!("{many} files or folders") }
+}
+
 /// Passes everything below a folder, so many levels deep, until `visit` says no.
 pub(super) fn walk(
     base: &Path,
     which: Which,
+    veil: &Veil,
     depth: Option<usize>,
     stop: &Stop,
     mut visit: impl FnMut(&DirEntry) -> bool,
@@ -59,7 +91,16 @@ pub(super) fn walk(
     let mut missed = Missed::default();
     let mut builder = WalkBuilder::new(base);
     builder.standard_filters(which == Which::Kept).hidden(false).require_git(false).max_depth(depth);
-    builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    let left_out = Arc::new(AtomicUsize::new(0));
+    let (veil, counted) = (veil.clone(), Arc::clone(&left_out));
+    builder.filter_entry(move |entry| {
+        if entry.depth() == 0 {
+            return true;
+        }
+        let is_covered = veil.covers(entry.path());
+        counted.fetch_add(usize::from(is_covered), Ordering::Relaxed);
+        !is_covered && entry.file_name() != ".git"
+    });
     builder.sort_by_file_name(Ord::cmp);
     for entry in builder.build() {
         if stop.is_set() {
@@ -76,6 +117,7 @@ pub(super) fn walk(
             Err(_) => missed.unread += 1,
         }
     }
+    missed.left_out = left_out.load(Ordering::Relaxed);
     missed
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::process::Command;
+use tokio::sync::watch;
 
 use super::config::{Entry, Way};
 use super::expand::{Expanded, Variables};
@@ -28,6 +29,8 @@ pub(super) struct Server {
     changed: Arc<AtomicBool>,
     live: tokio::sync::Mutex<Option<Arc<Live>>>,
     known: Mutex<Known>,
+    /// Whether somebody may still be waiting for it to start.
+    awaited: watch::Sender<bool>,
 }
 
 /// What is known of it.
@@ -56,8 +59,9 @@ impl Live {
 
 impl Server {
     pub(super) fn new(entry: Entry, state: State, deps: Arc<Deps>) -> Self {
+        let awaited = watch::Sender::new(state == State::Starting);
         let known = Mutex::new(Known { state, tools: Vec::new(), notes: Vec::new() });
-        Self { entry, deps, changed: Arc::default(), live: tokio::sync::Mutex::default(), known }
+        Self { entry, deps, changed: Arc::default(), live: tokio::sync::Mutex::default(), known, awaited }
     }
 
     pub(super) fn entry(&self) -> &Entry {
@@ -85,6 +89,24 @@ impl Server {
             self.known().state = State::Failed(why);
             self.live.lock().await.take();
         }
+        self.give_up();
+    }
+
+    /// Whether its start is worth waiting for.
+    pub(super) fn is_awaited(&self) -> bool {
+        *self.awaited.borrow()
+    }
+
+    /// Nobody waits for its start any more. It goes on.
+    pub(super) fn give_up(&self) {
+        self.awaited.send_replace(false);
+    }
+
+    /// Waits for its start, as long as that is worth it, and for the tools that it has now.
+    pub(super) async fn settled(&self) {
+        // It lives as long as this does.
+        drop(self.awaited.subscribe().wait_for(|awaited| !awaited).await);
+        self.refresh().await;
     }
 
     /// Asks anew for its tools, if it said that they are others now.

@@ -1,10 +1,12 @@
 //! All servers of a folder together. Must never fail as a whole: what is wrong with one is told, and the others are there.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
+use tokio::task::AbortHandle;
 
 use super::allowed::Allowed;
 use super::config::{Config, Entry, Origin};
@@ -84,11 +86,28 @@ pub struct ToolShown {
 pub struct McpServers {
     servers: Vec<Arc<Server>>,
     told: Vec<String>,
+    /// Those that are being started.
+    starts: Vec<AbortHandle>,
+    /// What was said of them already.
+    said: Mutex<HashSet<String>>,
+}
+
+impl Drop for McpServers {
+    fn drop(&mut self) {
+        self.starts.iter().for_each(AbortHandle::abort);
+    }
 }
 
 impl McpServers {
     /// Starts all that may be started, side by side, and waits until each one's tools are listed or its time is over.
     pub async fn connect(config: &Config, deps: Deps) -> Self {
+        let servers = Self::begin(config, deps);
+        servers.settled().await;
+        servers
+    }
+
+    /// Begins to start all that may be started, side by side and in the background.
+    pub fn begin(config: &Config, deps: Deps) -> Self {
         let told = told(config, &deps.allowed);
         let deps = Arc::new(deps);
         let server = |entry: &Entry| {
@@ -96,8 +115,25 @@ impl McpServers {
             Arc::new(Server::new(entry.clone(), state, Arc::clone(&deps)))
         };
         let servers: Vec<_> = config.servers.iter().map(server).collect();
-        join_all(servers.iter().map(|server| server.connect())).await;
-        Self { servers, told }
+        let start = |server: Arc<Server>| tokio::spawn(async move { server.connect().await }).abort_handle();
+        let starts = servers.iter().cloned().map(start).collect();
+        Self { servers, told, starts, said: Mutex::default() }
+    }
+
+    /// Waits until each one's tools are listed as they are now, or its time is over, or it is given up.
+    pub async fn settled(&self) {
+        join_all(self.servers.iter().map(|server| server.settled())).await;
+    }
+
+    /// The names of those whose start is worth waiting for.
+    pub fn awaited(&self) -> Vec<String> {
+        let awaited = self.servers.iter().filter(|server| server.is_awaited());
+        awaited.map(|server| server.name().to_owned()).collect()
+    }
+
+    /// Waits for no start any more. They go on; whose tools are listed later has them for whoever asks then.
+    pub fn give_up(&self) {
+        self.servers.iter().for_each(|server| server.give_up());
     }
 
     /// Whether these are the servers that files say now.
@@ -168,7 +204,14 @@ impl McpServers {
 
     /// Ends all of them, and waits until they are gone.
     pub async fn shutdown(&self) {
+        self.starts.iter().for_each(AbortHandle::abort);
         join_all(self.servers.iter().map(|server| server.end())).await;
+    }
+
+    /// The notices that nobody was told yet.
+    pub fn news(&self) -> Vec<String> {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        self.notices().into_iter().filter(|notice| said.insert(notice.clone())).collect()
     }
 
     fn named(&self) -> Vec<McpTool> {

@@ -12,7 +12,7 @@ use landlock::{
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-use super::{Confinement, Network};
+use super::{Confinement, Net};
 
 /// Below this one, files outside could be emptied or moved.
 const LEAST: ABI = ABI::V3;
@@ -54,7 +54,7 @@ impl Confinement {
         let fail = |error: &dyn std::fmt::Display| format!("can't confine the command: {error}");
         self.rules().and_then(RulesetCreated::restrict_self).map_err(|error| fail(&error))?;
         drop_capabilities().map_err(|error| fail(&error))?;
-        if self.network == Network::Closed && has_filter() {
+        if self.net == Net::Closed && has_filter() {
             let filter = no_sockets().map_err(|error| fail(&error))?;
             seccompiler::apply_filter(&filter).map_err(|error| fail(&error))?;
         }
@@ -71,7 +71,7 @@ impl Confinement {
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(ABI::V5))?
             .scope(Scope::from_all(ABI::V6))?;
-        if self.network == Network::Closed {
+        if self.net == Net::Closed {
             rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
         }
         let mut seen = Vec::new();

@@ -18,7 +18,7 @@ use super::script::{self, Spool};
 use crate::call::{Call, Host, Piece};
 use crate::printed::{Printed, Teller};
 use crate::processes;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Net, Sandbox};
 
 /// How long processes have to end after they were asked to.
 const TO_END: Duration = Duration::from_secs(3);
@@ -74,6 +74,11 @@ impl Over {
         }
     }
 
+    /// Whether it ended by itself, and says that it failed.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(&self.ending, Ending::Exited(Ok(status)) if !status.success())
+    }
+
     /// Whether it ended by itself, and left processes behind.
     pub(super) fn left_some(&self) -> bool {
         matches!(self.ending, Ending::Exited(_)) && self.living > 0
@@ -96,6 +101,7 @@ pub(super) struct Line<'a> {
     pub(super) command: &'a str,
     pub(super) folder: &'a Path,
     pub(super) sandbox: Option<&'a Sandbox>,
+    pub(super) net: Net,
     /// More processes than that are too many.
     pub(super) processes: usize,
 }
@@ -114,7 +120,7 @@ impl Line<'_> {
         match self.sandbox {
             Some(sandbox) => {
                 let files = [spool.log.clone(), spool.note.clone()];
-                sandbox.confinement(&call.roots, &files).spawn(command).await
+                sandbox.confinement(&call.roots, &files, self.net).spawn(command).await
             }
             None => command.spawn(),
         }

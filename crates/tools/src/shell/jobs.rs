@@ -16,7 +16,7 @@ use super::follow::{self, Line};
 
 use super::script::{self, Spool};
 use super::stand::Stand;
-use super::{ShellTool, add_lines};
+use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
 use crate::call::{Call, Host, Output, Piece};
 use crate::printed::{BOUND, plain, whole};
@@ -103,7 +103,8 @@ pub(super) fn left(call: &Call, living: usize) -> String {
 
 impl ShellTool {
     /// Starts a job; answers when it has failed early, or goes on.
-    pub(super) async fn background(&self, call: &Call, command: &str) -> std::io::Result<Output> {
+    pub(super) async fn background(&self, call: &Call, given: &Arguments) -> std::io::Result<Output> {
+        let (command, net) = (given.command.as_str(), self.config.network.of(given.network));
         let stand = Stand::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
         let log = std::fs::File::options().create(true).append(true).open(&spool.log)?;
@@ -112,6 +113,7 @@ impl ShellTool {
             command,
             folder: &stand.folder,
             sandbox: self.sandbox(),
+            net,
             processes: self.config.processes,
         };
         let mut child = line.start(call, &spool, log.into()).await?;
@@ -128,7 +130,9 @@ impl ShellTool {
         let known =
             Known { call: call.id.clone(), job: Job { command: command.to_owned(), log: Some(spool.log) } };
         let mut output = started(call, known, is_stopped).await;
-        add_lines(&mut output.content, [stand.remark]);
+        let has_failed = output.outcome == ToolOutcome::Failed && !is_stopped;
+        let closed = if has_failed { self.was_closed(net) } else { None };
+        add_lines(&mut output.content, [closed, stand.remark]);
         Ok(output)
     }
 }

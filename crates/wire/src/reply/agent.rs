@@ -99,6 +99,26 @@ pub struct Permissions {
     pub mode: Mode,
     /// Rules; those that hold for good first.
     pub rules: Vec<Settled>,
+    /// What holds commands that run.
+    pub commands: Commands,
+}
+
+/// What holds commands that run, whoever allowed them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "held", rename_all = "snake_case")]
+pub enum Commands {
+    /// A sandbox, which opens the network where a call asks for it.
+    #[default]
+    Asking,
+    /// A sandbox that leaves the network open.
+    Open,
+    /// A sandbox, and no network.
+    Closed,
+    /// Nothing.
+    Free {
+        /// Why.
+        why: String,
+    },
 }
 
 /// A rule that is settled.

@@ -51,8 +51,14 @@ pub struct Workspace {
 /// What differs in a folder now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesStatus {
-    /// The folder.
+    /// The conversation's own folder.
     pub folder: String,
+    /// Its further ones; what is in one of them is named by its absolute path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<String>,
+    /// Further ones that are gone, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
     /// What calls of this conversation have changed, and is in the files now.
     pub calls: Vec<Changed>,
     /// What else has changed since the conversation began, as far as it was seen.

@@ -6,8 +6,11 @@ use std::path::Path;
 use super::rules::{Rules, is_git};
 use crate::error::{Result, WorktreeError};
 
-/// Folders that are never roots (spec `rewind.md`, *Capture*).
-pub(crate) fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
+/// Refuses folders that are never roots (spec `rewind.md`, *Capture*); `data_dir` is where the index of this one would be.
+///
+/// # Errors
+/// [`WorktreeError::RootRefused`], or it can't be found.
+pub fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
     let refused = |why| Err(WorktreeError::RootRefused { path: root.to_owned(), why });
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let root_is = fs::canonicalize(root).map_err(WorktreeError::io("open", root))?;

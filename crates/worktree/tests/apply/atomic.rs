@@ -58,6 +58,33 @@ fn every_kind_of_step_there_and_back() {
 }
 
 #[test]
+fn what_was_carried_out_is_put_back_where_another_root_was_interrupted() {
+    for in_steps in [false, true] {
+        let home = quick_dir();
+        let (before, after) = every_step();
+        let caller = Caller::with(home.path(), &before, &after);
+        let times = |caller: &Caller| -> Vec<_> {
+            let files = before.iter().filter(|(_, node)| matches!(node, Node::File(..)));
+            let meta = files.map(|(path, _)| at(&caller.root, path).symlink_metadata().unwrap());
+            meta.map(|meta| (meta.ino(), meta.mtime_nsec())).collect()
+        };
+        let was = times(&caller);
+        let _watch = watch(move |name| unsupported(in_steps, name));
+        let report = caller.carry_out_and_back(|| ()).unwrap();
+        assert_eq!((report.done, report.left), (caller.changes.len(), vec![]));
+        assert_eq!(caller.read(), before, "and no litter");
+        assert_eq!(times(&caller), was, "they are the same files, as old as they were");
+    }
+    let home = quick_dir();
+    let (before, after) = (tree([("a", file("1"))]), tree([("a", file("2"))]));
+    let caller = Caller::with(home.path(), &before, &after);
+    let mine = caller.root.join("a");
+    let report = caller.carry_out_and_back(|| fs::write(&mine, "mine").unwrap()).unwrap();
+    assert_eq!(report.left.iter().map(|left| left.why).collect::<Vec<_>>(), [WhyLeft::Foreign]);
+    assert_eq!(caller.read(), tree([("a", file("mine"))]), "what somebody wrote meanwhile stays");
+}
+
+#[test]
 fn rewind_case_23_a_failure_at_any_step_leaves_all_as_before() {
     for in_steps in [false, true] {
         let points = points(in_steps);

@@ -209,6 +209,16 @@ impl Caller {
         }
     }
 
+    /// Carries it out, then somebody writes, and then all of it is put back: another root was interrupted.
+    pub(crate) fn carry_out_and_back(&self, write: impl FnOnce()) -> retake_worktree::Result<Report> {
+        let lock = Root::open(&self.root)?.lock()?;
+        let prepared = Staging::prepare(&lock, &Self::name(), self.changes.clone(), &self.objects)?;
+        let Prepared::Ready(staging) = prepared else { panic!("refused") };
+        let Outcome::Applied(settled) = staging.carry_out()? else { panic!("interrupted") };
+        write();
+        settled.put_back(&self.objects)?.finish()
+    }
+
     /// What is done at the next start.
     pub(crate) fn start(&self) -> retake_worktree::Result<Option<Report>> {
         let Some(intent) = self.intent() else { return Ok(None) };

@@ -23,7 +23,7 @@ pub(crate) struct Restore {
     to: Option<String>,
     #[command(flatten)]
     choosing: Choosing,
-    /// The files or folders, below this folder; `.` is all of it
+    /// The files or folders, below this folder; `.` is all of it. Those of a further folder by their absolute paths
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
 }

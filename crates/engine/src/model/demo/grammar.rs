@@ -10,7 +10,7 @@ I can be asked to work. I understand, in plain words:
 - `edit FILE: replace \"OLD\" with \"NEW\"`, and `everywhere` behind it
 - `patch:` and the patch in the lines below
 - `read FILE`, `list`, `list FOLDER`, `find *.rs`, `search for WORDS in FOLDER`
-- `run COMMAND`, and `in the background` behind it; `jobs`, `output of job ID`, `stop job ID`
+- `run COMMAND`, and `with network` or `in the background` behind it; `jobs`, `output of job ID`, `stop job ID`
 - `todo: one; two; three`
 - `fetch https://…`
 - `ask me QUESTION? one, two or three`
@@ -209,6 +209,9 @@ fn look(text: &str) -> Option<Action> {
     one(format!("search for {pattern}"), "grep", arguments)
 }
 
+/// What may stand behind a command, in any order, and the argument that it is.
+const BEHIND: [(&str, &str); 2] = [("in the background", "background"), ("with network", "network")];
+
 fn shell(text: &str) -> Option<Action> {
     if ["jobs", "list jobs", "list the jobs"].contains(&text.to_lowercase().as_str()) {
         return one("list the jobs".into(), "job_list", json!({}));
@@ -219,25 +222,24 @@ fn shell(text: &str) -> Option<Action> {
             return one(format!("{words}{id}"), tool, json!({ "id": id }));
         }
     }
-    let rest = after(text, "run ")?.trim();
-    let (command, background) = match rest.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
-        Some((command, behind)) => match behind.trim().trim_end_matches('.') {
-            "" => (command, false),
-            "in the background" => (command, true),
-            _ => return None,
-        },
-        None => match rest.strip_suffix("in the background") {
-            Some(command) => (command.trim_end(), true),
-            None => (rest, false),
-        },
+    let mut rest = after(text, "run ")?.trim();
+    if rest.starts_with('`') {
+        rest = rest.trim_end_matches('.');
+    }
+    let mut arguments = json!({});
+    let last = |rest: &str| BEHIND.iter().find(|(words, _)| rest.ends_with(words));
+    while let Some((words, name)) = last(rest) {
+        rest = rest[..rest.len() - words.len()].trim_end();
+        arguments[*name] = Value::Bool(true);
+    }
+    let command = match rest.strip_prefix('`') {
+        Some(quoted) => quoted.strip_suffix('`').filter(|command| !command.contains('`'))?,
+        None => rest,
     };
     if command.trim().is_empty() {
         return None;
     }
-    let mut arguments = json!({ "command": command });
-    if background {
-        arguments["background"] = Value::Bool(true);
-    }
+    arguments["command"] = command.into();
     one(format!("run `{command}`"), "shell", arguments)
 }
 

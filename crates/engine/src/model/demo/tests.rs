@@ -191,6 +191,11 @@ fn it_works_as_it_is_asked() {
         ("search for fn main(", json!([[["grep", {"pattern": "fn main\\("}]]])),
         ("run cargo test", json!([[["shell", {"command": "cargo test"}]]])),
         ("run `a then b and c`", json!([[["shell", {"command": "a then b and c"}]]])),
+        ("run `git push` with network.", json!([[["shell", {"command": "git push", "network": true}]]])),
+        (
+            "run serve with network in the background",
+            json!([[["shell", {"command": "serve", "network": true, "background": true}]]]),
+        ),
         ("run sleep 9 in the background", json!([[["shell", {"command": "sleep 9", "background": true}]]])),
         ("jobs then stop job j1", json!([[["job_list", {}]], [["job_stop", {"id": "j1"}]]])),
         ("output of job j1", json!([[["job_output", {"id": "j1"}]]])),

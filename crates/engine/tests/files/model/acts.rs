@@ -281,8 +281,9 @@ fn compare(planned: &Result<FilesPlanned>, allowed: bool, made: Option<&Plan>, a
         Err(_) if !allowed => return,
         other => panic!("{act:?}: allowed {allowed}, got {other:?}"),
     };
-    let found = planned.files.as_ref().map(|files| {
-        let paths = files.paths.iter();
+    assert!(planned.files.len() <= 1, "there is one folder");
+    let found = planned.files.first().map(|folder| {
+        let paths = folder.plan.paths.iter();
         paths
             .map(|path| {
                 (path.path.to_string(), path.verdict.clone(), path.renamed.as_ref().map(ToString::to_string))

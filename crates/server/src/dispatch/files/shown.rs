@@ -1,12 +1,12 @@
 //! The file half of a plan as people read it: each path with its diff, the calls that it is about, and what others have changed.
 //! Must never do any of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
-use retake_core::{
-    ConversationId, DeltaNo, EntryId, FileChange, FilePath, FilePlan, PathPlan, Record, Verdict,
-};
+use retake_core::{ConversationId, DeltaNo, EntryId, FileChange, FilePath, PathPlan, Record, Verdict};
 use retake_engine::worktree::Shown;
+use retake_engine::{FolderPlan, headed_in, shown_in};
 use retake_wire::{CallLine, Others, Problem};
 
 use super::words::{hex, path_plan, tally};
@@ -24,41 +24,62 @@ impl InProcess {
     pub(super) async fn files_plan(
         &self,
         of: ConversationId,
-        plan: FilePlan,
+        folders: Vec<FolderPlan>,
         digest: [u8; 16],
         diff: bool,
     ) -> Result<retake_wire::FilesPlan, Problem> {
         let mut deltas = self.engine.store().deltas(of).await.map_err(store_problem)?;
-        let named =
-            |no: DeltaNo| plan.paths.iter().any(|path| path.out.contains(&no) || path.into.contains(&no));
+        let named = |no: DeltaNo| {
+            let mut paths = folders.iter().flat_map(|folder| &folder.plan.paths);
+            paths.any(|path| path.out.contains(&no) || path.into.contains(&no))
+        };
         deltas.retain(|(line, _)| named(line.no));
         let mut shown = retake_wire::FilesPlan { digest: hex(&digest), ..Default::default() };
-        for (_, entry) in &deltas {
+        // A call has a delta in each folder that it changed.
+        let mut told = HashSet::new();
+        for (_, entry) in deltas.iter().filter(|(_, entry)| told.insert(*entry)) {
             let call = self.engine.called(of, *entry).await.map_err(problem)?;
             shown.calls.push(CallLine {
                 entry: entry.to_string(),
                 line: call.line,
                 began_ms: call.began.map(|time| time.0),
-                ended_ms: Some(call.ended.0),
+                ended_ms: call.ended.map(|time| time.0),
             });
         }
         let since = shown.calls.iter().filter_map(|call| call.began_ms.or(call.ended_ms)).min();
         if let Some(since) = since {
-            shown.others = self.others(of, since, &plan).await?;
+            for folder in &folders {
+                let others = self.others(since, folder).await?;
+                shown.others.changed += others.changed;
+                shown.others.paths.extend(others.paths);
+            }
+            shown.others.paths.truncate(LISTED);
         }
         let calls: HashMap<DeltaNo, EntryId> =
             deltas.into_iter().map(|(line, entry)| (line.no, entry)).collect();
-        for path in plan.paths {
-            tally(&mut shown, &path.verdict);
-            let (text, hunks) = self.path_diff(&path, diff).await?;
-            shown.paths.push(retake_wire::PathPlan { diff: text, hunks, ..path_plan(path, &calls) });
+        for FolderPlan { folder, plan, .. } in folders {
+            let folder = folder.as_deref();
+            for path in plan.paths {
+                tally(&mut shown, &path.verdict);
+                let (text, hunks) = self.path_diff(folder, &path, diff).await?;
+                shown.paths.push(retake_wire::PathPlan {
+                    diff: text,
+                    hunks,
+                    ..path_plan(folder, path, &calls)
+                });
+            }
         }
         Ok(shown)
     }
 
     /// How a path would differ, and how many hunks there are to choose from. Of a conflict hunks are always counted: it waits for a
     /// choice.
-    async fn path_diff(&self, path: &PathPlan, diff: bool) -> Result<(Option<String>, Option<u32>), Problem> {
+    async fn path_diff(
+        &self,
+        folder: Option<&Path>,
+        path: &PathPlan,
+        diff: bool,
+    ) -> Result<(Option<String>, Option<u32>), Problem> {
         let waits = matches!(path.verdict, Verdict::Conflict(_));
         let (after, what) = match &path.verdict {
             Verdict::Part => {
@@ -67,7 +88,11 @@ impl InProcess {
             Verdict::Conflict(_) | Verdict::Kept => (&path.whole, Shown::Numbered),
             _ => (&path.step.change.after, Shown::Numbered),
         };
-        let change = FileChange { after: after.clone(), ..path.step.change.clone() };
+        let change = FileChange {
+            path: headed_in(folder, &path.path),
+            before: path.step.change.before.clone(),
+            after: after.clone(),
+        };
         if change.before == change.after || !(diff || waits) {
             return Ok((None, None));
         }
@@ -81,9 +106,11 @@ impl InProcess {
         Ok((diff.then(|| String::from_utf8_lossy(&made.to_bytes()).into_owned()), hunks))
     }
 
-    /// What nobody's call has changed since a moment, and the plan leaves as it is.
-    async fn others(&self, of: ConversationId, since_ms: i64, plan: &FilePlan) -> Result<Others, Problem> {
-        let captures = self.engine.captures(of, None, LOOK_BACK).await.map_err(problem)?;
+    /// What nobody's call has changed in a folder since a moment, and the plan leaves as it is.
+    async fn others(&self, since_ms: i64, planned: &FolderPlan) -> Result<Others, Problem> {
+        let FolderPlan { workspace, folder, plan } = planned;
+        let captures = self.engine.store().captures(*workspace, None, LOOK_BACK).await;
+        let captures = captures.map_err(store_problem)?;
         // Newest first: what was there before is of the oldest one, what is there now of the newest.
         let mut changed: BTreeMap<FilePath, (Option<Record>, Option<Record>)> = BTreeMap::new();
         let recent = captures.into_iter().take_while(|capture| capture.time.0 >= since_ms);
@@ -92,7 +119,7 @@ impl InProcess {
         }
         plan.paths.iter().for_each(|path| drop(changed.remove(&path.path)));
         changed.retain(|_, (before, after)| before != after);
-        let paths = changed.keys().take(LISTED).map(ToString::to_string).collect();
+        let paths = changed.keys().take(LISTED).map(|path| shown_in(folder.as_deref(), path)).collect();
         Ok(Others { changed: changed.len() as u64, paths })
     }
 }

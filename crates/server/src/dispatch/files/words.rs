@@ -1,14 +1,15 @@
 //! What is wished for files becomes the engine's, and what it planned and did the wire's. Only shapes and words.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{
-    Choice, Chosen, Clash, DeltaNo, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Verdict,
-};
+use retake_core::{Choice, Chosen, Clash, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict};
 use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
-use retake_engine::{FilesWish, Scope};
+use retake_engine::{FilesWish, FolderPlan, Scope, named_in, shown_in};
 use retake_wire::Problem;
 
 use crate::convert::usage;
@@ -24,11 +25,17 @@ pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FilesW
         return Err(usage("there is nothing to choose for files that stay as they are"));
     }
     let mut chosen = Chosen { others: files.exact.then_some(Choice::Checkpoint), ..Chosen::default() };
+    let mut elsewhere = BTreeMap::new();
     for choose in &files.choose {
-        chosen.paths.insert(path_in(&choose.name)?, choice_in(&choose.choice)?);
+        let (name, choice) = (bytes_in(&choose.name)?, choice_in(&choose.choice)?);
+        if name.starts_with(b"/") {
+            elsewhere.insert(PathBuf::from(OsString::from_vec(name)), choice);
+        } else {
+            chosen.paths.insert(FilePath::new(&name).map_err(|error| usage(error.to_string()))?, choice);
+        }
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, seen, stop: files.stop, restore: None })
+    Ok(FilesWish { scope, chosen, elsewhere, seen, stop: files.stop, restore: None })
 }
 
 /// The bytes of a name, as somebody gave it.
@@ -39,16 +46,13 @@ pub(in crate::dispatch) fn bytes_in(name: &retake_wire::FileName) -> Result<Vec<
     }
 }
 
-fn path_in(name: &retake_wire::FileName) -> Result<FilePath, Problem> {
-    FilePath::new(&bytes_in(name)?).map_err(|error| usage(error.to_string()))
-}
-
-pub(in crate::dispatch) fn name(path: &FilePath) -> retake_wire::FileName {
-    match std::str::from_utf8(path.as_bytes()) {
-        Ok(text) => retake_wire::FileName { path: text.to_owned(), path_base64: None },
-        Err(_) => {
-            let path_base64 = Some(BASE64.encode(path.as_bytes()));
-            retake_wire::FileName { path: path.to_string(), path_base64 }
+/// The name of a path in a folder: the conversation's own, where none is given.
+pub(in crate::dispatch) fn name(folder: Option<&Path>, path: &FilePath) -> retake_wire::FileName {
+    match String::from_utf8(named_in(folder, path)) {
+        Ok(text) => retake_wire::FileName { path: text, path_base64: None },
+        Err(error) => {
+            let path_base64 = Some(BASE64.encode(error.as_bytes()));
+            retake_wire::FileName { path: shown_in(folder, path), path_base64 }
         }
     }
 }
@@ -84,6 +88,7 @@ fn choice(choice: Choice) -> retake_wire::Choice {
 }
 
 pub(in crate::dispatch) fn path_plan(
+    folder: Option<&Path>,
     path: PathPlan,
     calls: &HashMap<DeltaNo, EntryId>,
 ) -> retake_wire::PathPlan {
@@ -105,13 +110,13 @@ pub(in crate::dispatch) fn path_plan(
     let by =
         path.out.iter().chain(path.into.iter().rev()).filter_map(|no| calls.get(no)).map(ToString::to_string);
     retake_wire::PathPlan {
-        name: name(&path.path),
+        name: name(folder, &path.path),
         verdict,
         why: why(&path.verdict),
         grade: grade(path.grade),
         calls: by.collect(),
         choices: path.choices.into_iter().map(choice).collect(),
-        renamed: path.renamed.map(|other| other.to_string()),
+        renamed: path.renamed.map(|other| shown_in(folder, &other)),
         part: path.hunks,
         hunks: None,
         diff: None,
@@ -185,31 +190,34 @@ pub(in crate::dispatch) fn count(counts: &mut retake_wire::FileCounts, made: &Pa
     *counter += 1;
 }
 
-pub(in crate::dispatch) fn left(left: &Left) -> String {
+pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {
     let why = match left.why {
         WhyLeft::Foreign => "somebody wrote there meanwhile",
         WhyLeft::NotEmpty => "somebody else has put something into it",
         WhyLeft::Unreachable => "its folder is gone, is a link, or is elsewhere",
     };
-    let kept: Vec<String> = left.kept.iter().map(ToString::to_string).collect();
+    let kept: Vec<String> = left.kept.iter().map(|kept| shown_in(folder, kept)).collect();
     let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
-    format!("{}: {why}{kept}", left.path)
+    format!("{}: {why}{kept}", shown_in(folder, &left.path))
 }
 
-pub(in crate::dispatch) fn note(note: &Note) -> String {
+pub(in crate::dispatch) fn note(folder: Option<&Path>, note: &Note) -> String {
     let what = match note.kind {
         NoteKind::LinkBreaks => "it had other names, which keep the old content",
         NoteKind::PrivilegeGoes => "it had rights of its own, which are gone",
     };
-    format!("{}: {what}", note.path)
+    format!("{}: {what}", shown_in(folder, &note.path))
 }
 
 /// What an action does not do, said before it is done.
-pub(in crate::dispatch) fn stays(scope: Scope, files: Option<&FilePlan>) -> &'static str {
+pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan]) -> &'static str {
     match (scope, files) {
         (Scope::Conversation, _) => "files are not touched: only the conversation goes back",
-        (_, None) => "no file comes or goes: no command of this conversation has changed one",
-        (_, Some(plan)) if plan.paths.is_empty() => "no file comes or goes",
+        (_, []) => "no file comes or goes: no command of this conversation has changed one",
+        (_, folders) if folders.iter().all(|folder| folder.plan.paths.is_empty()) => "no file comes or goes",
+        (_, folders) if folders.len() > 1 => {
+            "only files of these folders go back: not what commands did elsewhere, nor what git keeps for itself"
+        }
         _ => {
             "only files of this folder go back: not what commands did elsewhere, nor what git keeps for itself"
         }

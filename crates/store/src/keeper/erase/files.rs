@@ -11,6 +11,7 @@ use retake_core::{
 use super::{Context, Doomed, Key, Loaded};
 use crate::error::{Result, StoreError};
 use crate::files::{CaptureRow, Claimant, DeltaLayers, DeltaLine, FilesErased, Moved, WorkspaceNo};
+use crate::reading::Kind;
 use crate::rows::{Claims, ERASED_OBJECTS, FileRows, LogNo, Rows, Transactions};
 
 /// So many captures are gone through at once.
@@ -55,9 +56,13 @@ impl Erasing {
             rows.extend([Claimant::Capture(row.no), Claimant::Checkpoint(row.no)].map(|by| (*workspace, by)));
             claims.capture(*workspace, row);
         }
+        // One that went over several workspaces has a row for each.
+        let calls: BTreeSet<(LogNo, u64)> =
+            self.deltas.iter().map(|(log, line, _)| (*log, line.seq)).collect();
+        let steps: BTreeSet<_> = self.moved.iter().map(|(log, op, _)| (*log, *op)).collect();
         FilesErased {
-            calls: self.deltas.len() as u64,
-            steps: self.moved.len() as u64,
+            calls: calls.len() as u64,
+            steps: steps.len() as u64,
             captures: self.captures.len() as u64,
             paths: self.paths,
             objects: self.objects,
@@ -271,6 +276,13 @@ impl<T: Transactions> Context<T> {
         }
         for (workspace, row) in &what.captures {
             self.rows.rewrite_capture(*workspace, row)?;
+        }
+        let of_calls = what.deltas.iter().map(|(log, ..)| log).chain(what.stacks.iter().map(|(log, ..)| log));
+        let of_ops = what.moved.iter().map(|(log, ..)| log).chain(what.git.iter().map(|(log, ..)| log));
+        for log in of_calls.chain(of_ops) {
+            if let Some(home) = home(*log) {
+                self.touched(home.id, Kind::Files);
+            }
         }
         self.note_erased(&what.objects)
     }

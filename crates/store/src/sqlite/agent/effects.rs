@@ -46,8 +46,9 @@ const LIKE: Sql = (
     "look for an equal call",
     select!(
         "INDEXED BY effect_print",
-        "WHERE effect.root = ?1 AND effect.print = ?2 AND effect.class IN ('compensable', 'external')
-         ORDER BY effect.began DESC, effect.log DESC, effect.seq DESC, effect.no DESC"
+        "WHERE effect.root = ?1 AND effect.print = ?2 AND (effect.log, effect.seq) < (?3, ?4)
+         AND effect.class IN ('compensable', 'external')
+         ORDER BY effect.log DESC, effect.seq DESC, effect.no DESC LIMIT 1"
     ),
 );
 const ONE: Sql = ("look a call up", "SELECT no FROM effect WHERE call = ?");
@@ -108,16 +109,21 @@ pub(super) fn all_within(db: &Connection, log: LogNo, from: u64, to: u64) -> Res
     all(db, LEDGER, [log.0, int(from), int(to)], name, read)
 }
 
-pub(super) fn like(db: &Connection, root: LogNo, print: Fingerprint) -> Result<Vec<(Key, Effect)>> {
+pub(super) fn like(
+    db: &Connection,
+    root: LogNo,
+    print: Fingerprint,
+    before: Key,
+) -> Result<Option<(Key, Effect)>> {
     let name = || format!("an effect in the tree of conversation number {}", root.0);
-    all(db, LIKE, params![root.0, print], name, read)
+    first(db, LIKE, params![root.0, print, before.log.0, int(before.seq)], name, read)
 }
 
-/// Overwrites the digests of the calls that an entry asks for.
+/// Overwrites what the ledger has of the calls that an entry asks for: their tools, and the digests of their arguments.
 pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
     let sql = (
-        "erase an effect's digest",
-        "UPDATE effect SET print = ?3
+        "erase an effect",
+        "UPDATE effect SET print = ?3, tool = ''
          WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq = ?2",
     );
     run(db, sql, params![key.log.0, int(key.seq), ERASED]).map(drop)

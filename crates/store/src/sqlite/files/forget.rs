@@ -45,13 +45,13 @@ pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
             "erase what operations did",
             "UPDATE main.moved SET moves = now.moves FROM store.moved AS now
              WHERE now.root = moved.root AND now.log = moved.log AND now.op = moved.op
-             AND now.moves <> moved.moves",
+             AND now.workspace = moved.workspace AND now.moves <> moved.moves",
         ),
         (
             "erase what calls moved in git",
             "UPDATE main.git_move SET moved = now.moved FROM store.git_move AS now
              WHERE now.root = git_move.root AND now.log = git_move.log AND now.seq = git_move.seq
-             AND now.moved <> git_move.moved",
+             AND now.workspace = git_move.workspace AND now.moved <> git_move.moved",
         ),
         (
             "erase captures",

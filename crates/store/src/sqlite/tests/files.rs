@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::kit::{Kit, NOW, commit, conversation, found, open, operation, request, said, say, word};
 use crate::error::StoreError;
-use crate::rows::{AgentRows as _, Erasure, Key, LogNo, Rows, Transactions};
+use crate::rows::{AgentRows as _, Erasure, FileRows as _, Key, LogNo, Rows, Transactions};
 use crate::sqlite::Sqlite;
 use crate::sqlite::schema::{self, VERSION};
 
@@ -129,6 +129,26 @@ fn brought_up_to_date_from(format: i64) {
     assert_eq!(before.len() as u64, fs::metadata(&backup).unwrap().len());
     drop(store);
     assert_eq!(open(dir.path()).unwrap().notices, [""; 0]);
+}
+
+/// What was of one workspace each is a row of it, also where an operation was cut short.
+#[test]
+fn what_calls_and_operations_did_in_one_workspace_is_kept() {
+    let dir = older_format(6);
+    let file = dir.path().join("retake.db");
+    raw(
+        &file,
+        "INSERT INTO moved VALUES (1, 1, 2, 3, '[]');
+         INSERT INTO git_move VALUES (1, 1, 1, 3, '{\"index\":true}');
+         INSERT INTO open_call VALUES ('job', 3, x'0192', x'0193');",
+    );
+    let store = open(dir.path()).unwrap();
+    let moved = store.writer.moved(LogNo(1), OpNo(2)).unwrap();
+    assert_eq!(moved, [crate::Moved { workspace: crate::WorkspaceNo(3), moves: Vec::new() }]);
+    let git = store.writer.git_moves(LogNo(1)).unwrap();
+    assert!(matches!(&git[..], [(1, crate::WorkspaceNo(3), moved)] if moved.index), "{git:?}");
+    drop(store);
+    raw(&file, "INSERT INTO open_call SELECT id, 4, conversation, entry FROM open_call");
 }
 
 #[test]
@@ -379,6 +399,7 @@ fn with_secret() -> (Kit, Erasure) {
         entries: vec![Key { log, seq: 2 }],
         ops: vec![(log, OpNo(1)), (log, OpNo(2))],
         states: vec![log],
+        ..Erasure::default()
     };
     (kit, what)
 }

@@ -1,0 +1,79 @@
+//! MCP servers before a turn: one that hangs is waited for with a word and not for long, and its tools come when it is there.
+
+use std::fs;
+use std::time::Duration;
+
+use futures::StreamExt;
+use retake_core::{Mode, Part};
+use retake_engine::{Outcome, RunEvent, Start};
+use serde_json::json;
+
+use super::{Desk, words};
+
+/// The server of the tools' own tests.
+const SERVER: &str = include_str!("../../../tools/tests/mcp/server.py");
+
+impl Desk {
+    /// A folder with servers, each a line of a shell.
+    async fn served(servers: &[(&str, &str)]) -> Self {
+        let desk = Self::new(Mode::AllowAll).await;
+        fs::write(desk.dir.path().join("server.py"), SERVER).expect("written");
+        let entry = |(name, line): &(&str, &str)| {
+            ((*name).to_owned(), json!({"command": "sh", "args": ["-c", line]}))
+        };
+        let servers: serde_json::Map<_, _> = servers.iter().map(entry).collect();
+        let file = json!({ "mcpServers": servers }).to_string();
+        fs::write(desk.dir.path().join("mcp.json"), file).expect("written");
+        desk
+    }
+
+    /// The tools of servers that the model was told of last.
+    fn offered(&self) -> Vec<String> {
+        let tools = self.script.asked().tools.into_iter().map(|tool| tool.name);
+        tools.filter(|name| name.starts_with("mcp__")).collect()
+    }
+}
+
+#[tokio::test]
+async fn one_that_hangs_is_waited_for_with_a_word_and_its_tools_come_later() {
+    let slow = "until [ -e go ]; do sleep 0.02; done; exec python3 ../server.py good";
+    let desk = Desk::served(&[("slow", slow), ("quick", "exec python3 ../server.py good")]).await;
+    let (ended, told) = desk.turn("one", vec![words("1")]).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert_eq!(told[0], "note: waiting for the MCP server “slow” to start");
+    let late = "note: the MCP server “slow” took longer than 1.5 s to start";
+    assert!(told[1].starts_with(late) && told.len() == 2, "{told:?}");
+    assert_eq!(desk.offered(), ["mcp__quick__echo", "mcp__quick__look"]);
+    let (_, told) = desk.turn("two", vec![words("2")]).await;
+    assert!(told.is_empty(), "nobody waits twice: {told:?}");
+    desk.write("go", "");
+    let all = ["mcp__quick__echo", "mcp__quick__look", "mcp__slow__echo", "mcp__slow__look"];
+    let there = async {
+        while desk.engine.tools_of(desk.id).await.expect("tools").get(all[3]).is_none() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), there).await.expect("it starts");
+    let (_, told) = desk.turn("three", vec![words("3")]).await;
+    assert_eq!((desk.offered(), told), (all.map(str::to_owned).to_vec(), Vec::new()));
+}
+
+#[tokio::test]
+async fn one_that_can_not_be_used_is_told_once() {
+    let desk = Desk::served(&[("dead", "exit 3")]).await;
+    let (_, told) = desk.turn("one", vec![words("1")]).await;
+    assert_eq!(told, ["note: MCP server “dead” can't be used: its process ended (exit code 3)"]);
+    let (_, told) = desk.turn("two", vec![words("2")]).await;
+    assert!(told.is_empty(), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_stop_while_they_are_waited_for_takes_the_turn_back() {
+    let desk = Desk::served(&[("mute", "sleep 3600")]).await;
+    let mut events = desk.run(Start::Say(vec![Part::text("one")], None)).await;
+    assert!(matches!(events.next().await, Some(RunEvent::Started(..))));
+    assert!(desk.engine.cancel(desk.id));
+    let (ended, told) = desk.follow(events, &mut |_| None).await;
+    assert_eq!((ended.outcome, told), (Outcome::RolledBack, Vec::new()));
+    assert!(desk.shows().await.is_empty() && desk.script.times() <= 1);
+}

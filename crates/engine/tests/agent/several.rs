@@ -1,0 +1,78 @@
+//! Several folders: what tools write in any of them can be taken back, and is said to be.
+
+use std::fs;
+
+use retake_core::Mode;
+use retake_engine::Outcome;
+use serde_json::json;
+
+use super::{Desk, calls, engine_on, words};
+
+impl Desk {
+    /// The same, with these further folders in the settings.
+    async fn further(self, names: &[&str]) -> Self {
+        let Self { engine: old, store, script, id, dir } = self;
+        drop(old);
+        let folders = names.iter().map(|name| format!("{}\n", dir.path().join(name).display()));
+        fs::write(dir.path().join("roots"), folders.collect::<String>()).expect("written");
+        let engine = engine_on(&store, &dir, &script, Mode::AllowAll).await;
+        Self { engine, store, script, id, dir }
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_in_a_further_folder_goes_back_and_elsewhere_stays() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let other = fs::canonicalize(desk.dir.path()).expect("a folder").join("other");
+    fs::create_dir(&other).expect("made");
+    let desk = desk.further(&["other"]).await;
+    let (made, ran) = (other.join("made"), other.join("ran"));
+    let answers = vec![
+        calls(&[("write", json!({"path": made, "content": "new\n"}))]),
+        calls(&[("shell", json!({"command": format!("echo 1 > {}", ran.display())}))]),
+        words("done"),
+    ];
+    let (ended, told) = desk.turn("go", answers).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
+    assert!(told[0].ends_with("(workspace)"), "{told:?}");
+    assert!(told[1].ends_with("[1]") && told[3].ends_with("[1]"), "{told:?}");
+    assert!(made.exists() && ran.exists());
+    desk.rewind("t1").await;
+    assert!(!made.exists() && !ran.exists() && other.exists());
+}
+
+#[tokio::test]
+async fn a_further_folder_that_no_capture_covers_is_said_and_external() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    // It holds the conversation's own folder.
+    let desk = desk.further(&[".", "nowhere"]).await;
+    let path = fs::canonicalize(desk.dir.path()).expect("a folder").join("made");
+    let write = calls(&[("write", json!({"path": path, "content": "new\n"}))]);
+    let (_, told) = desk.turn("go", vec![write, words("done")]).await;
+    let notes: Vec<_> = told.iter().filter(|line| line.starts_with("note: the further folder")).collect();
+    assert_eq!(notes.len(), 2, "{told:?}");
+    assert!(told.iter().any(|line| line.ends_with("(external)")), "{told:?}");
+    desk.rewind("t1").await;
+    assert!(path.exists());
+}
+
+#[tokio::test]
+async fn a_further_folder_that_goes_away_meanwhile_stops_only_what_would_write_there() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let other = fs::canonicalize(desk.dir.path()).expect("a folder").join("other");
+    fs::create_dir(&other).expect("made");
+    let desk = desk.further(&["other"]).await;
+    let answers = vec![
+        calls(&[("shell", json!({"command": format!("echo 1 > a; rmdir {}", other.display())}))]),
+        calls(&[("shell", json!({"command": "echo 2 > a"}))]),
+        calls(&[("write", json!({"path": other.join("made"), "content": "new\n"}))]),
+        words("done"),
+    ];
+    let (ended, told) = desk.turn("go", answers).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    assert!(told.iter().any(|line| line.contains("failed: not run: ")), "{told:?}");
+    assert_eq!(desk.read("a").as_deref(), Some("2\n"), "{told:?}");
+    assert!(!other.exists());
+    desk.rewind("t1").await;
+    assert_eq!(desk.read("a"), None);
+}

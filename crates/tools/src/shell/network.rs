@@ -1,0 +1,60 @@
+//! Which commands reach the network. What a command is told of it must never be more than the sandbox can hold.
+
+use crate::sandbox::Net;
+
+/// Which commands reach the network, where the sandbox can close it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// Those whose calls ask for it.
+    #[default]
+    Ask,
+    /// All of them.
+    On,
+    /// None.
+    Off,
+}
+
+impl Network {
+    /// What a command has of it.
+    pub(super) fn of(self, asks: bool) -> Net {
+        match self {
+            Self::On => Net::Open,
+            Self::Ask if asks => Net::Open,
+            Self::Ask | Self::Off => Net::Closed,
+        }
+    }
+
+    /// What the widest call there is has of it.
+    pub(super) fn widest(self) -> Net {
+        self.of(true)
+    }
+
+    /// The same for a call that may ask in vain.
+    pub(super) fn asked(self, asks: bool) -> Result<Net, String> {
+        if asks && self == Self::Off {
+            return Err("the person's settings close the network to every command (`permissions.network`); \
+                        leave out `network`, or say what you need it for"
+                .to_owned());
+        }
+        Ok(self.of(asks))
+    }
+
+    /// What a model is told beforehand.
+    pub(super) fn about(self) -> &'static str {
+        match self {
+            Self::Ask => {
+                " Without `network: true` it can't reach the network or this machine's servers, nor be a server."
+            }
+            Self::On => "",
+            Self::Off => " It can't reach the network or this machine's servers, nor be a server.",
+        }
+    }
+
+    /// What a model is told of a command that failed in a closed network.
+    pub(super) fn was_closed(self) -> &'static str {
+        match self {
+            Self::Ask | Self::On => "[its network was closed; if that is why, `network: true` asks for it]",
+            Self::Off => "[its network was closed, as the person's settings say]",
+        }
+    }
+}
