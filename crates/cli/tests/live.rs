@@ -13,6 +13,7 @@ mod killed;
 mod mcp;
 mod model;
 mod restore;
+mod rewound;
 mod several;
 mod whole;
 mod world;

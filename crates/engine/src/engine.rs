@@ -2,11 +2,12 @@
 //!
 //! It refuses what must wait for a run, makes ids and times, and leaves the rest to the store.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
 use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 
 use crate::agent::{AgentConfig, Waits};
@@ -40,21 +41,26 @@ pub struct Parts {
     pub agent: Option<AgentConfig>,
 }
 
+/// Who waits for a run to begin, with words of theirs: the request of the words, and where to tell what becomes of them.
+pub(crate) type Listener = (RequestId, mpsc::Sender<RunEvent>);
+
 /// The owner of truth.
 pub struct Engine {
     parts: Parts,
     running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
     /// Some conversation is no longer claimed.
     idle: Notify,
-    /// Where what runs is being ended, and nothing that waits is taken up.
-    halted: Mutex<Vec<ConversationId>>,
+    /// Where what runs is being ended, and nothing that waits is taken up; by which request, where the end of the run may be all
+    /// that it asks for.
+    halted: Mutex<Vec<(ConversationId, Option<By>)>>,
     pub(crate) importing: crate::port::Staging,
     pub(crate) files: Files,
     pub(crate) started: Started,
     alone: Mutex<HashMap<ConversationId, Arc<tokio::sync::RwLock<()>>>>,
     pub(crate) waits: Waits,
-    /// Who waits for a run to begin, with words of theirs.
-    listeners: Mutex<HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>>,
+    listeners: Mutex<HashMap<ConversationId, Vec<Listener>>>,
+    /// Where somebody has looked for what waits, and whoever has claimed the conversation has not since.
+    sought: Mutex<HashSet<ConversationId>>,
 }
 
 impl Engine {
@@ -73,6 +79,7 @@ impl Engine {
             alone,
             waits: Waits::default(),
             listeners: Mutex::default(),
+            sought: Mutex::default(),
         });
         engine.recover().await?;
         Ok(engine)
@@ -100,6 +107,12 @@ impl Engine {
     /// A new entry's id.
     pub fn new_entry_id(&self) -> EntryId {
         EntryId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
+    }
+
+    /// A name for a request of somebody who gave it none.
+    pub(crate) fn new_request_id(&self) -> RequestId {
+        let id = self.new_entry_id().to_string();
+        id.parse().expect("BUG: an id is printable and short")
     }
 
     pub(crate) fn new_conversation_id(&self) -> ConversationId {
@@ -186,8 +199,12 @@ impl Engine {
         Arc::clone(gates.entry(conversation).or_default())
     }
 
-    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<mpsc::Sender<RunEvent>>>> {
+    pub(crate) fn listeners(&self) -> MutexGuard<'_, HashMap<ConversationId, Vec<Listener>>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn sought(&self) -> MutexGuard<'_, HashSet<ConversationId>> {
+        self.sought.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Claims a conversation for a run.
@@ -203,13 +220,26 @@ impl Engine {
 
     /// Nothing that waits is taken up while this lives.
     pub(crate) fn halting(self: &Arc<Self>, conversation: ConversationId) -> Halting {
-        self.halted().push(conversation);
+        self.halted().push((conversation, None));
         Halting { engine: Arc::clone(self), conversation }
     }
 
     /// Whether nothing that waits is to be taken up now.
     pub(crate) fn is_halted(&self, conversation: ConversationId) -> bool {
-        self.halted().contains(&conversation)
+        self.halted().iter().any(|(halted, _)| *halted == conversation)
+    }
+
+    /// What a run takes back when it is ended is what this request asks for.
+    pub(crate) fn halted_for(&self, conversation: ConversationId, by: By) {
+        let mut halted = self.halted();
+        let last = halted.iter_mut().rfind(|(halted, _)| *halted == conversation);
+        last.into_iter().for_each(|(_, asked)| *asked = Some(by.clone()));
+    }
+
+    /// The request whose work it is to take back what a run has begun with.
+    pub(crate) fn asked_to_halt(&self, conversation: ConversationId) -> Option<By> {
+        let mut halted = self.halted();
+        halted.iter_mut().filter(|(halted, _)| *halted == conversation).find_map(|(_, by)| by.take())
     }
 
     /// Waits until a conversation is not claimed.
@@ -225,7 +255,7 @@ impl Engine {
         }
     }
 
-    fn halted(&self) -> MutexGuard<'_, Vec<ConversationId>> {
+    fn halted(&self) -> MutexGuard<'_, Vec<(ConversationId, Option<By>)>> {
         self.halted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -293,6 +323,13 @@ impl Drop for Claim {
     fn drop(&mut self) {
         self.engine.runs().remove(&self.conversation);
         self.engine.idle.notify_waiters();
+        // Who looked for what waits meanwhile has found it claimed.
+        if self.engine.sought().remove(&self.conversation)
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let (engine, conversation) = (Arc::clone(&self.engine), self.conversation);
+            runtime.spawn(async move { engine.next_run(conversation).await });
+        }
     }
 }
 
@@ -306,7 +343,7 @@ pub(crate) struct Halting {
 impl Drop for Halting {
     fn drop(&mut self) {
         let mut halted = self.engine.halted();
-        if let Some(at) = halted.iter().position(|of| *of == self.conversation) {
+        if let Some(at) = halted.iter().position(|(of, _)| *of == self.conversation) {
             halted.swap_remove(at);
         }
     }

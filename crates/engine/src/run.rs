@@ -28,6 +28,7 @@ use retake_store::{Action, Apply, By, Receipt, SayRequest};
 use tokio::sync::mpsc;
 
 use self::drive::Driver;
+use self::queue::told_unsaid;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::files::FilesWish;
@@ -270,16 +271,21 @@ impl Engine {
                 Ok(Ground { notices, ..self.on_prompt(conversation, receipt, None).await? })
             }
             Start::Edit(entry, parts) => {
-                let (parts, notices) = self.with_mentions(conversation, parts).await?;
+                let waits = self.queued(conversation).await?;
+                let (parts, mut notices) = self.with_mentions(conversation, parts).await?;
                 let reworded = self.reword(claim, entry, parts, files, seen, by).await?;
                 let step = reworded.moved.ops.last().map(|no| Step::Op(*no));
+                notices.extend(told_unsaid(&self.words_back(conversation, waits, false).await?));
                 let ground = self.on_prompt(conversation, reworded.said, step).await?;
                 Ok(Ground { notices, fence: reworded.fence, ..ground })
             }
             Start::Retry(entry) => {
+                let waits = self.queued(conversation).await?;
                 let retry = Apply { action: Action::Retry(entry), seen, by };
                 let receipt = self.apply_claimed(claim, retry, files).await?;
-                self.on_retry(conversation, receipt).await
+                let unsaid = self.words_back(conversation, waits, false).await?;
+                let notices = told_unsaid(&unsaid).into_iter().collect();
+                Ok(Ground { notices, ..self.on_retry(conversation, receipt).await? })
             }
             // Nothing is stored before the answer, so that the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,

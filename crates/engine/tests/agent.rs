@@ -1,11 +1,13 @@
 //! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
 
 mod again;
+mod commits;
 mod hostile;
 mod leave;
 mod ledger;
 mod opening;
 mod queue;
+mod random;
 mod servers;
 mod several;
 mod work;
@@ -128,7 +130,7 @@ impl Desk {
         fs::create_dir(dir.path().join("work")).expect("made");
         let script = Arc::new(Script::default());
         let store = store(&dir);
-        let engine = engine_with(&store, &dir, &script, mode, shell).await;
+        let engine = engine_with(&store, &dir, Arc::new(Only(Arc::clone(&script))), mode, shell).await;
         let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();
         let id = engine.create(None, Some(folder), engine.by(None)).await.expect("created").conversation;
         Self { engine, store, script, id, dir }
@@ -251,13 +253,14 @@ fn store(dir: &TempDir) -> Arc<dyn Store> {
 
 /// An engine on this store.
 async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
-    engine_with(store, dir, script, mode, ShellConfig::default()).await
+    engine_with(store, dir, Arc::new(Only(Arc::clone(script))), mode, ShellConfig::default()).await
 }
 
+/// The same, with these models and these commands.
 async fn engine_with(
     store: &Arc<dyn Store>,
     dir: &TempDir,
-    script: &Arc<Script>,
+    models: Arc<dyn Catalogue>,
     mode: Mode,
     shell: ShellConfig,
 ) -> Arc<Engine> {
@@ -285,7 +288,7 @@ async fn engine_with(
         store: Arc::clone(store),
         clock: Arc::new(SystemClock),
         random: Arc::new(SeededRandom::new(seed)),
-        models: Arc::new(Only(Arc::clone(script))),
+        models,
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
         files: Some(FilesConfig { data_dir: data, rules, keep: Keep::default() }),

@@ -95,8 +95,11 @@ async fn pages_of_a_list_are_the_list() {
     for number in 0..5 {
         made.push(desk.create(Some(&number.to_string()), (number % 2 == 0).then_some("/even")).await);
     }
-    // The newest change comes first.
-    desk.say(&made[1], Role::User, "again").await;
+    // The newest change comes first; of two in one millisecond, that of the newer conversation.
+    let last = desk.info(&made[4]).await.changed_ms;
+    while desk.info(&made[1]).await.changed_ms <= last {
+        desk.say(&made[1], Role::User, "again").await;
+    }
     let even = Some("/even".to_owned());
     let rows =
         [(None, vec!["1", "4", "3", "2", "0"]), (even, vec!["4", "2", "0"]), (Some("/".into()), vec![])];

@@ -56,7 +56,8 @@ pub trait Store: FileStore + AgentStore {
     async fn snapshot(&self, conversation: ConversationId) -> Result<Snapshot>;
     /// The conversation in short.
     async fn summary(&self, conversation: ConversationId) -> Result<Summary>;
-    /// Conversations, newest change first, one more than asked for where there are more.
+    /// Conversations, newest change first (of changes in one millisecond, that of the newer conversation), one more than asked
+    /// for where there are more.
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
     /// Conversations whose id begins so, at most `limit`.
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;

@@ -17,7 +17,8 @@ use retake_store::Memory;
 
 use checks::Memory as Remembered;
 use steps::Do;
-use world::{Home, World};
+pub(crate) use world::Home;
+use world::World;
 
 /// Does the steps in every backend.
 fn run_everywhere(steps: &[(u8, Do)]) {

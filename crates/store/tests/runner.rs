@@ -6,4 +6,5 @@ mod erasing;
 mod files;
 mod kit;
 mod model;
+mod runs;
 mod scale;

@@ -1,14 +1,11 @@
 //! All of it at once: a model over HTTP, real tools in a real folder, ten turns, and the way back to the third.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::model::{Answer, Model, call, calls, shell, words};
-use super::world::{World, error, until};
+use super::world::{World, error, manifest, until};
 use super::{CTRL_D, prompt};
 
 /// An MCP server with one tool. It writes into its folder, and sends something that nothing brings back.
@@ -33,27 +30,6 @@ for line in sys.stdin:
     if "id" in request and result is not None:
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
 "#;
-
-/// Kind, mode and bytes of everything in a folder.
-type Manifest = BTreeMap<PathBuf, (u32, Vec<u8>)>;
-
-fn manifest(folder: &Path) -> Manifest {
-    let mut all = Manifest::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let meta = fs::symlink_metadata(&path).expect("it is there");
-        let bytes = if meta.is_symlink() {
-            fs::read_link(&path).expect("a link").into_os_string().into_encoded_bytes()
-        } else if meta.is_dir() {
-            all.extend(manifest(&path));
-            Vec::new()
-        } else {
-            fs::read(&path).expect("a file")
-        };
-        all.insert(path, (meta.permissions().mode(), bytes));
-    }
-    all
-}
 
 fn todo(items: &[(&str, &str)]) -> Answer {
     let items: Vec<Value> = items.iter().map(|(text, state)| json!({"text": text, "state": state})).collect();
@@ -123,6 +99,12 @@ fn go_on(model: &Model, world: &World) {
     model.turn(world, "last", vec![write, words("done")]);
 }
 
+/// What nothing takes back is named, by what it was asked to do.
+fn stays(said: &str) {
+    let line = said.lines().find(|line| line.starts_with("! can't be taken back: "));
+    assert!(line.is_some_and(|line| line.contains(r#"`mcp__board__post {"text":"hello"}`"#)), "{said}");
+}
+
 #[test]
 fn ten_turns_are_taken_back_to_the_third_with_everything_that_belongs_to_them() {
     let model = Model::start();
@@ -142,15 +124,19 @@ fn ten_turns_are_taken_back_to_the_third_with_everything_that_belongs_to_them() 
     let refused = world.run(&["rewind", "t4"]);
     assert!(error(&refused).contains("--stop"), "{refused:?}");
     assert_eq!(manifest(world.folder()), now, "a refusal changes nothing");
-    world.does(&["rewind", "t4", "--stop"]);
+    stays(&world.does(&["plan", "rewind", "t4"]));
+    stays(&world.does(&["rewind", "t4", "--stop"]));
     assert_eq!(manifest(world.folder()), then);
     assert_eq!((lists(&world), world.texts()), (lists_then.clone(), texts_then));
 
-    world.does(&["undo"]);
+    let back = world.does(&["undo"]);
+    let watch = format!("the job `{}` does not run again", world.waits_for("nothing"));
+    assert!(back.contains(&watch) && back.matches("the job").count() == 1, "{back}");
     assert_eq!((manifest(world.folder()), world.texts()), (now, texts_now));
     let (list, jobs) = lists(&world);
     assert!(list.contains("[>] all of it") && !jobs.contains("running"), "{list} {jobs}");
-    world.does(&["redo"]);
+    stays(&world.does(&["plan", "redo"]));
+    stays(&world.does(&["redo"]));
     assert_eq!((manifest(world.folder()), lists(&world)), (then, lists_then));
 
     let told = model.turn(&world, "patch", vec![shell("pwd"), words("here")]);

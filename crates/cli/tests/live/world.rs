@@ -1,7 +1,9 @@
 //! A home of its own for the real program: a data directory, settings that find no model but the demo, and what was printed. Must
 //! never reach a network or the data of the person who runs it.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -191,6 +193,27 @@ impl World {
         let home = self.home().display().to_string();
         text.replace(&self.data.display().to_string(), "DATA").replace(&home, "HOME")
     }
+}
+
+/// Kind, mode and bytes of everything in a folder.
+pub(super) type Manifest = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+pub(super) fn manifest(folder: &Path) -> Manifest {
+    let mut all = Manifest::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let meta = std::fs::symlink_metadata(&path).expect("it is there");
+        let bytes = if meta.is_symlink() {
+            std::fs::read_link(&path).expect("a link").into_os_string().into_encoded_bytes()
+        } else if meta.is_dir() {
+            all.extend(manifest(&path));
+            Vec::new()
+        } else {
+            std::fs::read(&path).expect("a file")
+        };
+        all.insert(path, (meta.permissions().mode(), bytes));
+    }
+    all
 }
 
 /// Waits for something that a process does.

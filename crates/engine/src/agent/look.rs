@@ -135,6 +135,27 @@ impl Engine {
         aside(move || jobs.into_iter().map(|(call, noted)| look(call, noted, &spool)).collect()).await
     }
 
+    /// The names of the facts that the path knows of jobs.
+    pub(crate) async fn jobs_noted(&self, conversation: ConversationId) -> Result<Vec<String>> {
+        let facts = self.store().facts(conversation, "job/".to_owned()).await?;
+        Ok(facts.into_iter().map(|fact| fact.key).collect())
+    }
+
+    /// The commands of jobs that the path knows of since, and that have ended without success, most likely by a step back:
+    /// nothing brings a process back.
+    pub(crate) async fn ended_since(
+        &self,
+        conversation: ConversationId,
+        before: &[String],
+    ) -> Result<Vec<String>> {
+        if self.jobs_noted(conversation).await? == before {
+            return Ok(Vec::new());
+        }
+        let jobs = self.jobs_of(conversation).await?.into_iter();
+        let new = jobs.filter(|job| !before.contains(&format!("job/{}", job.call)));
+        Ok(new.filter(|job| !job.running && job.code != Some(0)).map(|job| job.command).collect())
+    }
+
     /// What a job has printed: from a byte on, or the end of it.
     pub async fn job_output(
         &self,

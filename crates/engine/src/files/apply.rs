@@ -29,6 +29,8 @@ pub struct FilesApplied {
     pub effects: Effects,
     /// Words that waited for a run, and come back to whoever asked. Said once, too.
     pub waited: Vec<Words>,
+    /// Commands of background jobs that came back to the conversation, and do not run again. Said once, too.
+    pub ended: Vec<String>,
 }
 
 /// What became of the files in one of the folders of a conversation.
@@ -144,7 +146,14 @@ impl FilesApplied {
     }
 
     pub(super) fn new(receipt: Receipt, folders: Vec<FolderDone>) -> Self {
-        Self { receipt, folders, gone: Vec::new(), effects: Effects::default(), waited: Vec::new() }
+        Self {
+            receipt,
+            folders,
+            gone: Vec::new(),
+            effects: Effects::default(),
+            waited: Vec::new(),
+            ended: Vec::new(),
+        }
     }
 }
 

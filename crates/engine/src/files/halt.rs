@@ -25,6 +25,7 @@ impl Engine {
     ) -> Result<FilesApplied> {
         let effects = self.effects_of(conversation, &apply.action, &wish).await?;
         let (moves, queued) = (moves(&apply.action), self.queued(conversation).await?);
+        let jobs = if moves { self.jobs_noted(conversation).await? } else { Vec::new() };
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
@@ -39,7 +40,9 @@ impl Engine {
             // What they answer is still there.
             self.next_run(conversation).await;
         }
-        Ok(FilesApplied { effects, waited, ..done? })
+        let done = done?;
+        let ended = if moves { self.ended_since(conversation, &jobs).await? } else { Vec::new() };
+        Ok(FilesApplied { effects, waited, ended, ..done })
     }
 
     /// Ends the run that is at work, and then does what was asked: what the run has stored until its end goes along.
@@ -56,6 +59,18 @@ impl Engine {
             return self.apply_idle(conversation, apply, wish).await;
         }
         let planned = self.plan(conversation, apply.action.clone()).await?;
+        let all = match apply.action {
+            Action::Undo(count) => count == 1,
+            // Nothing has been said since: the run has begun with it, if it is what it goes back to.
+            Action::Rewind(entry) | Action::Edit(entry) => {
+                let last = self.store().answering(conversation).await?.tip;
+                Some(self.store().meta(conversation, entry).await?.pos) == last
+            }
+            _ => false,
+        };
+        if all {
+            self.halted_for(conversation, apply.by.clone());
+        }
         self.end_run(conversation).await?;
         let head = self.store().summary(conversation).await?.head;
         let back = self.taken_back_since(conversation, before, head).await?;
@@ -132,13 +147,13 @@ impl Engine {
     }
 
     /// The run that waits.
-    async fn queued(&self, conversation: ConversationId) -> Result<Option<RunNo>> {
+    pub(crate) async fn queued(&self, conversation: ConversationId) -> Result<Option<RunNo>> {
         let runs = self.store().runs(conversation, 2).await?;
         Ok(runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no))
     }
 
     /// The words that waited, where what they stood on is gone, or the run that they waited for.
-    async fn words_back(
+    pub(crate) async fn words_back(
         &self,
         conversation: ConversationId,
         queued: Option<RunNo>,
@@ -151,7 +166,7 @@ impl Engine {
         let runs = self.store().runs(conversation, 4).await?;
         let gone = runs.into_iter().find(|run| run.no == no && run.state == RunState::Canceled);
         let Some(run) = gone else { return Ok(Vec::new()) };
-        self.tell_unqueued(conversation).await;
+        self.tell_gone(conversation).await;
         Ok(run.words)
     }
 }

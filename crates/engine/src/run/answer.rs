@@ -65,11 +65,11 @@ impl Driver {
         for notice in notices {
             self.events.send(RunEvent::Notice(notice)).await;
         }
+        self.engine.tell_joined(conversation, &stepped).await;
         for receipt in stepped.said {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
             let prompt = Pos::new(depth, receipt.head.seq.0);
             self.ground.answering = retake_core::Answering { turn: Some(prompt), tip: Some(prompt) };
-            self.engine.joined(conversation, &receipt).await;
             self.stored = Some(receipt.clone());
             self.events.send(RunEvent::Joined(receipt)).await;
         }

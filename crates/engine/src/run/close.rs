@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use retake_core::{ConversationId, Seen, Step};
-use retake_store::{Action, Apply, Receipt};
+use retake_store::{Action, Apply, By, Receipt};
 
 use super::{Ended, Ground, Outcome};
 use crate::engine::{Claim, Engine};
@@ -15,8 +15,10 @@ impl Engine {
     pub(super) async fn roll_back(self: &Arc<Self>, claim: &Claim, ground: &Ground) -> Ended {
         let conversation = claim.conversation();
         let mut receipt: Option<Receipt> = None;
-        for step in &ground.stopped {
-            match self.compensate(claim, *step).await {
+        for (at, step) in ground.stopped.iter().enumerate() {
+            // Whoever asked for all of it repeats the request, and finds the last step.
+            let asked = (at + 1 == ground.stopped.len()).then(|| self.asked_to_halt(conversation)).flatten();
+            match self.compensate(claim, *step, asked).await {
                 Ok(next) => {
                     let composer = receipt.and_then(|first| first.composer).or(next.composer);
                     receipt = Some(Receipt { composer, ..next });
@@ -29,6 +31,8 @@ impl Engine {
             }
         }
         self.forget_stream(conversation).await;
+        // Words that were said to what is gone now, a moment ago.
+        self.tell_gone(conversation).await;
         Ended { outcome: Outcome::RolledBack, receipt, entry: None, error: None }
     }
 
@@ -37,16 +41,17 @@ impl Engine {
         let conversation = claim.conversation();
         let mut receipt = None;
         if let Some(step) = ground.failed {
-            receipt = self.compensate(claim, step).await.ok();
+            receipt = self.compensate(claim, step, None).await.ok();
         }
         self.forget_stream(conversation).await;
         Ended { outcome: Outcome::Failed, receipt, entry: None, error: Some(error) }
     }
 
     /// Takes a step back, with what it did to files.
-    async fn compensate(self: &Arc<Self>, claim: &Claim, step: Step) -> Result<Receipt> {
+    async fn compensate(self: &Arc<Self>, claim: &Claim, step: Step, asked: Option<By>) -> Result<Receipt> {
         let action = Action::Compensate(step);
-        let apply = Apply { action, seen: Seen::Anything, by: self.by(None) };
+        let by = By { time: self.now(), ..asked.unwrap_or_else(|| self.by(None)) };
+        let apply = Apply { action, seen: Seen::Anything, by };
         self.apply_claimed(claim, apply, FilesWish::default()).await
     }
 

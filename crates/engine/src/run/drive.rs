@@ -185,12 +185,17 @@ impl Driver {
         let over = RunInput::End(self.fence, ending, self.engine.now());
         // Refused where it was ended for it already; then whoever waits is looked for.
         let stepped = self.engine.store().step_runs(conversation, vec![over]).await;
-        self.waits_behind =
-            stepped.is_ok_and(|stepped| stepped.runs.queued.is_some()) || end == TurnEnd::Fenced;
+        let queued = stepped.ok().and_then(|stepped| stepped.runs.queued);
+        self.waits_behind = queued.is_some() || end == TurnEnd::Fenced;
+        // Words that answer the prompt keep it: they would go with it.
+        let answered =
+            queued.and_then(|run| run.tail.entry).is_some_and(|seen| Some(seen) == self.answering().tip);
         let nothing = self.stored.is_none();
         let error = self.error.take();
         match end {
-            TurnEnd::Stopped if nothing => return self.engine.roll_back(&self.claim, &self.ground).await,
+            TurnEnd::Stopped if nothing && !answered => {
+                return self.engine.roll_back(&self.claim, &self.ground).await;
+            }
             TurnEnd::Broken if nothing => {
                 let error = error.unwrap_or_else(|| EngineError::empty_answer(&self.model));
                 return self.engine.fail(&self.claim, &self.ground, error).await;

@@ -84,7 +84,9 @@ fn told(changed: &[Changed]) -> Vec<Part> {
         let names = changed.iter().filter(|changed| changed.is_there == there);
         names.map(|changed| changed.key.strip_prefix(READ).unwrap_or(&changed.key)).collect()
     };
-    let mut text = String::from("Since you last looked, somebody else has changed files that you have read.");
+    let mut text = String::from(
+        "Files that you have read are not as you saw them: somebody else has changed them, or a command.",
+    );
     for (what, names) in [("Changed", names(true)), ("Gone", names(false))] {
         if !names.is_empty() {
             let names: Vec<&str> = names.into_iter().collect();

@@ -4,13 +4,19 @@
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, Fence, NewRun, Part, Run, RunEffect, RunInput, RunState, Steer, Words};
+use retake_core::{
+    ConversationId, Fence, NewRun, Part, RequestId, Run, RunEffect, RunInput, RunState, Steer, Words,
+    joined_text,
+};
 use retake_store::{Receipt, RunsStepped};
 use tokio::sync::mpsc;
 
 use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest, streamed};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
+
+/// Among so many runs are those that were over a moment ago.
+const RECENT: usize = 8;
 
 impl Engine {
     /// Words wait behind what runs. Their stream goes on with the run that takes them up.
@@ -23,32 +29,39 @@ impl Engine {
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let (events, receiver) = mpsc::channel(64);
-        let already = self.waits_already(conversation, &request).await?;
         let seen = match seen {
             Some(seen) => Some(self.store().meta(conversation, seen).await?.pos),
             None => None,
         };
+        let by = request.by;
+        let name = by.request.clone().unwrap_or_else(|| self.new_request_id());
+        let words = Words {
+            parts,
+            author: by.author.clone(),
+            request: Some(name.clone()),
+            wording: by.wording,
+            time: self.now(),
+        };
         // Known before the words are: what runs may end at any moment, and whoever takes them up tells their listener.
         Events::new(events.clone()).send(RunEvent::Queued).await;
-        self.listeners().entry(conversation).or_default().push(events.clone());
-        if !already {
-            let by = request.by;
-            let words = Words {
-                parts,
-                author: by.author,
-                request: by.request,
-                wording: by.wording,
-                time: self.now(),
-            };
-            let new = NewRun { words: Some(words), steer, seen, model: request.model };
-            let enqueue = RunInput::Enqueue(new, self.now());
-            if let Err(error) = self.store().step_runs(conversation, vec![enqueue]).await {
-                self.listeners()
-                    .entry(conversation)
-                    .or_default()
-                    .retain(|other| !other.same_channel(&events));
-                return Err(error.into());
-            }
+        self.listeners().entry(conversation).or_default().push((name.clone(), events.clone()));
+        let new = NewRun { words: Some(words), steer, seen, model: request.model.clone() };
+        let enqueue = RunInput::Enqueue(new, self.now());
+        let stepped = self.store().step_runs(conversation, vec![enqueue]).await;
+        let waits = |stepped: &RunsStepped| {
+            let mut words = stepped.runs.queued.iter().flat_map(|run| &run.words);
+            words.any(|words| words.request.as_ref() == Some(&name))
+        };
+        if !stepped.as_ref().is_ok_and(waits) {
+            self.listeners()
+                .entry(conversation)
+                .or_default()
+                .retain(|(_, other)| !other.same_channel(&events));
+            stepped?;
+            // The same request has said them meanwhile.
+            let receipt = self.store().receipt(conversation, by).await?;
+            let receipt = receipt.ok_or_else(EngineError::running)?;
+            return self.run_again(conversation, receipt, request.model.as_deref()).await;
         }
         drop(events);
         if steer == Steer::Interrupt {
@@ -57,14 +70,6 @@ impl Engine {
         // What ran may be over by now: then nobody else takes them up.
         self.next_run(conversation).await;
         Ok(streamed(receiver))
-    }
-
-    /// Whether the same request's words wait already.
-    async fn waits_already(&self, conversation: ConversationId, request: &RunRequest) -> Result<bool> {
-        let Some(id) = &request.by.request else { return Ok(false) };
-        let runs = self.store().runs(conversation, 2).await?;
-        let queued = runs.iter().filter(|run| run.state == RunState::Queued);
-        Ok(queued.flat_map(|run| &run.words).any(|words| words.request.as_ref() == Some(id)))
     }
 
     /// Takes a step by which words that wait may be said. Their turn is opened before, as any other is; what to tell their
@@ -103,26 +108,41 @@ impl Engine {
         }
     }
 
-    /// Asks for a run on what is there, and claims it. What to tell of words that it says comes along.
+    /// Asks for a run on what is there, and claims it. Words that an earlier owner has left waiting are said, and answered with
+    /// the rest; those that answer what is gone come back. What to tell of both comes along.
     pub(super) async fn begin_run(
         &self,
         conversation: ConversationId,
         model: Option<String>,
     ) -> Result<(Fence, Vec<String>)> {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
-        let (ask, claim) = (RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now()));
-        let stepped = self.store().step_runs(conversation, vec![ask, claim.clone()]).await;
-        let (stepped, notices) = match stepped.map_err(EngineError::from) {
-            // Words that an earlier owner has left waiting: they are said, and answered with the rest.
-            Err(error) if error.code == "run_waiting" => self.take_words(conversation, claim).await?,
-            stepped => (stepped?, Vec::new()),
-        };
+        let asks = vec![RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now())];
+        let steps = |inputs| self.store().step_runs(conversation, inputs);
+        let (mut stepped, mut notices) = (steps(asks.clone()).await.map_err(EngineError::from), Vec::new());
+        if stepped.as_ref().is_err_and(|error| error.code == "run_waiting") {
+            let (left, told) = self.take_words(conversation, RunInput::Claim(self.now())).await?;
+            notices = told;
+            stepped = match started(&left) {
+                Some(_) => {
+                    self.tell_joined(conversation, &left).await;
+                    Ok(left)
+                }
+                None => {
+                    let unsaid: Vec<Words> = left.over.into_iter().flat_map(|run| run.words).collect();
+                    notices.extend(told_unsaid(&unsaid));
+                    steps(asks).await.map_err(EngineError::from)
+                }
+            };
+        }
+        let stepped = stepped?;
         let fence = started(&stepped).ok_or_else(|| skipped(&stepped.over))?;
         Ok((fence, notices))
     }
 
     /// The next run, where one waits and none runs.
     pub(crate) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
+        // Before it is claimed: who has claimed it looks again at the end.
+        self.sought().insert(conversation);
         if let Ok(claim) = self.claim(conversation) {
             self.next_claimed(claim).await;
         }
@@ -131,26 +151,20 @@ impl Engine {
     /// The same, of who has claimed the conversation.
     pub(super) async fn next_claimed(self: &Arc<Self>, claim: Claim) {
         let conversation = claim.conversation();
+        self.sought().remove(&conversation);
         if self.is_halted(conversation) {
             return;
         }
-        let Ok((stepped, notices)) = self.take_words(conversation, RunInput::Claim(self.now())).await else {
-            return;
+        let taken = self.take_words(conversation, RunInput::Claim(self.now())).await.ok();
+        let taken = taken.and_then(|(stepped, notices)| Some((started(&stepped)?, stepped, notices)));
+        let Some((fence, stepped, notices)) = taken else {
+            drop(claim);
+            return self.tell_gone(conversation).await;
         };
-        let mut listeners = self.listeners().remove(&conversation).unwrap_or_default();
-        let events = match listeners.pop() {
+        let events = match self.tell_said(conversation, &stepped).await {
             Some(last) => Events::new(last),
             None => Events::none(),
         };
-        let Some(fence) = started(&stepped) else {
-            drop(claim);
-            let error = Some(skipped(&stepped.over));
-            let ended = Ended { outcome: Outcome::Failed, receipt: None, entry: None, error };
-            return events.send(RunEvent::Ended(ended)).await;
-        };
-        for (earlier, receipt) in listeners.into_iter().zip(&stepped.said) {
-            Events::new(earlier).send(RunEvent::Ended(joined(receipt))).await;
-        }
         if let Err((error, claim)) = self.take_up(claim, stepped, fence, notices, events.clone()).await {
             let failed = retake_core::RunEnding::Failed(error.code.to_owned());
             let end = RunInput::End(fence, failed, self.now());
@@ -187,15 +201,51 @@ impl Engine {
         }
     }
 
-    /// Who waited with words that are part of what runs now is told so.
-    pub(super) async fn joined(&self, conversation: ConversationId, receipt: &Receipt) {
-        let first = self.listeners().get_mut(&conversation).and_then(|all| {
-            let any = !all.is_empty();
-            any.then(|| all.remove(0))
+    /// Who waited with words that are said now is told so, but for the last of them, who comes back.
+    async fn tell_said(
+        &self,
+        conversation: ConversationId,
+        stepped: &RunsStepped,
+    ) -> Option<mpsc::Sender<RunEvent>> {
+        let said = stepped.effects.iter().filter_map(|effect| match effect {
+            RunEffect::Say(words) => Some(words.request.as_ref()),
+            _ => None,
         });
-        if let Some(first) = first {
-            Events::new(first).send(RunEvent::Ended(joined(receipt))).await;
+        let mut last: Option<(mpsc::Sender<RunEvent>, &Receipt)> = None;
+        for (request, receipt) in said.zip(&stepped.said) {
+            for listener in self.waiting_with(conversation, request) {
+                if let Some((earlier, receipt)) = last.replace((listener, receipt)) {
+                    Events::new(earlier).send(RunEvent::Ended(joined(receipt))).await;
+                }
+            }
         }
+        last.map(|(last, _)| last)
+    }
+
+    /// Who waited with words that are part of what runs now is told so.
+    pub(super) async fn tell_joined(&self, conversation: ConversationId, stepped: &RunsStepped) {
+        if let (Some(last), Some(receipt)) =
+            (self.tell_said(conversation, stepped).await, stepped.said.last())
+        {
+            Events::new(last).send(RunEvent::Ended(joined(receipt))).await;
+        }
+        self.tell_gone(conversation).await;
+    }
+
+    /// Takes who waits with the words of a request off the list.
+    fn waiting_with(
+        &self,
+        conversation: ConversationId,
+        request: Option<&RequestId>,
+    ) -> Vec<mpsc::Sender<RunEvent>> {
+        let mut all = self.listeners();
+        let Some(listeners) = all.get_mut(&conversation) else { return Vec::new() };
+        let found = listeners.extract_if(.., |(name, _)| Some(&*name) == request);
+        let found = found.map(|(_, listener)| listener).collect();
+        if listeners.is_empty() {
+            all.remove(&conversation);
+        }
+        found
     }
 
     /// The words that wait in a conversation, oldest first.
@@ -208,24 +258,59 @@ impl Engine {
     /// Takes back the words that wait: they come back, to be edited.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
-        self.tell_unqueued(conversation).await;
+        self.tell_gone(conversation).await;
         Ok(stepped.over.into_iter().flat_map(|run| run.words).collect())
     }
 
-    /// Who waited with words hears that they will not be said.
-    pub(crate) async fn tell_unqueued(&self, conversation: ConversationId) {
-        let listeners = self.listeners().remove(&conversation).unwrap_or_default();
-        for listener in listeners {
-            let error = EngineError::new(
-                Kind::Refused,
-                "unqueued",
-                "the words were taken back before their turn came",
-            );
-            let ended =
-                Ended { outcome: Outcome::RolledBack, receipt: None, entry: None, error: Some(error) };
-            Events::new(listener).send(RunEvent::Ended(ended)).await;
+    /// Who waited with words that will not be said hears it.
+    pub(crate) async fn tell_gone(&self, conversation: ConversationId) {
+        if !self.listeners().contains_key(&conversation) {
+            return;
+        }
+        // Where this can't be read, it is looked at again with the next run.
+        let runs = self.store().runs(conversation, RECENT).await.unwrap_or_default();
+        let waits = |words: &Words| {
+            let live = runs.iter().filter(|run| !run.state.is_over()).flat_map(|run| &run.words);
+            live.into_iter().any(|other| other.request == words.request)
+        };
+        for run in runs.iter().filter(|run| run.state.is_over()) {
+            for words in run.words.iter().filter(|words| !waits(words)) {
+                for listener in self.waiting_with(conversation, words.request.as_ref()) {
+                    Events::new(listener).send(RunEvent::Ended(unsaid(run))).await;
+                }
+            }
         }
     }
+}
+
+/// What whoever asks is told of words that nobody waits with any more, and that were not said.
+pub(super) fn told_unsaid(words: &[Words]) -> Option<String> {
+    let texts: Vec<String> = words.iter().map(|words| format!("“{}”", joined_text(&words.parts))).collect();
+    (!texts.is_empty()).then(|| {
+        format!("words that waited were not said, as what they answer is gone: {}", texts.join(", "))
+    })
+}
+
+/// How it ends for who waited with words that were never said.
+fn unsaid(run: &Run) -> Ended {
+    let (outcome, error) = match run.state {
+        RunState::Skipped => (Outcome::Failed, skipped(std::slice::from_ref(run))),
+        _ => {
+            let what = "the words were taken back before their turn came";
+            (Outcome::RolledBack, EngineError::new(Kind::Refused, "unqueued", what))
+        }
+    };
+    Ended { outcome, receipt: None, entry: None, error: Some(error) }
+}
+
+/// The receipt of the words of this request.
+pub(super) fn said_of(stepped: &RunsStepped, request: &RequestId) -> Option<Receipt> {
+    let said = stepped.effects.iter().filter_map(|effect| match effect {
+        RunEffect::Say(words) => Some(words.request.as_ref()),
+        _ => None,
+    });
+    let mut said = said.zip(&stepped.said);
+    said.find(|(of, _)| *of == Some(request)).map(|(_, receipt)| receipt.clone())
 }
 
 fn joined(receipt: &Receipt) -> Ended {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use retake_core::{ConversationId, EntryId, Fence, NewRun, Part, RunEnding, RunInput, Seen, Steer, Words};
 use retake_store::{Action, Apply, By, Receipt};
 
-use super::queue::{skipped, started};
+use super::queue::{said_of, skipped, started};
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::Result;
 use crate::files::{FilesWish, Scope};
@@ -60,9 +60,19 @@ impl Engine {
             let (moved, said) = self.store().say_at(conversation, back, self.prompt(parts, by)).await?;
             return Ok(Reworded { moved, said, fence: None });
         }
+        if self.queued(conversation).await?.is_some() {
+            // What waits here answers what goes; these words must not go along with it.
+            self.unqueue(conversation).await?;
+        }
         // Files take more than one transaction: the words wait in the store meanwhile, and are said when the step is done.
-        let words =
-            Words { parts, author: by.author, request: by.request, wording: by.wording, time: self.now() };
+        let name = by.request.unwrap_or_else(|| self.new_request_id());
+        let words = Words {
+            parts,
+            author: by.author,
+            request: Some(name.clone()),
+            wording: by.wording,
+            time: self.now(),
+        };
         let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
         let runs = |input| self.store().step_runs(conversation, vec![input]);
         runs(RunInput::Enqueue(new, self.now())).await?;
@@ -71,12 +81,14 @@ impl Engine {
             Err(error) => {
                 // Whoever wanted them said has them still.
                 runs(RunInput::Unqueue(self.now())).await?;
+                self.tell_gone(conversation).await;
                 return Err(error);
             }
         };
         let stepped = runs(RunInput::Claim(self.now())).await?;
         let fence = started(&stepped);
-        let said = stepped.said.into_iter().next_back();
+        let said = said_of(&stepped, &name);
+        self.tell_joined(conversation, &stepped).await;
         match (said, fence) {
             (Some(said), Some(fence)) => Ok(Reworded { moved, said, fence: Some(fence) }),
             _ => Err(skipped(&stepped.over)),

@@ -289,6 +289,28 @@ async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_twice() {
 }
 
 #[tokio::test]
+async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_again_by_the_same_request() {
+    for undo in [true, false] {
+        let desk = Desk::new(Mode::Ask).await;
+        desk.turn("one", vec![words("1")]).await;
+        let _events = desk.begins("two").await;
+        let action = if undo { Action::Undo(1) } else { Action::Rewind(desk.turn_of("t2").await) };
+        let request = |action| Apply {
+            action,
+            seen: Seen::Anything,
+            by: desk.engine.by(Some("back".parse().expect("a request id"))),
+        };
+        let does = |action| desk.engine.apply_both(desk.id, request(action), stop());
+        let first = does(action.clone()).await.expect("done").receipt;
+        let again = does(action).await.expect("done already").receipt;
+        assert_eq!((&again.ops, again.taken_back), (&first.ops, first.taken_back));
+        assert_eq!(desk.shows().await, ["one", "1"]);
+        let reused = does(Action::Undo(2)).await.expect_err("another request of this name");
+        assert_eq!(reused.code, "request_reused");
+    }
+}
+
+#[tokio::test]
 async fn what_a_run_has_said_until_its_end_goes_along() {
     let desk = Desk::new(Mode::Ask).await;
     desk.script.then(calls(&[("write", json!({"path": "a", "content": "x"}))]));

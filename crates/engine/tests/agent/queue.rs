@@ -94,6 +94,74 @@ async fn words_that_wait_can_be_taken_back() {
     assert!(desk.shows().await.is_empty());
 }
 
+#[tokio::test]
+async fn words_that_begin_to_wait_as_the_run_ends_are_answered_and_their_listener_hears_it() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.script.then(calls(&[("write", json!({"path": "a", "content": "x"}))]));
+    let mut first = desk.say("one").await;
+    let asks = loop {
+        if let RunEvent::Asks(asks) = first.next().await.expect("goes on") {
+            break asks;
+        }
+    };
+    // The words are on their way to the store, and whoever says them gets no further until the run before them is over.
+    let mut second = Box::pin(desk.steer("two", Steer::Queue));
+    assert!(futures::poll!(second.as_mut()).is_pending());
+    desk.script.then(words("1"));
+    desk.script.then(words("2"));
+    desk.engine.decide(desk.id, &asks.id, retake_engine::Decision::Deny(None)).expect("asked");
+    assert_eq!(desk.follow(first, &mut |_| None).await.0.outcome, Outcome::Succeeded);
+    let second = second.await;
+    assert_eq!(desk.follow(second, &mut |_| None).await.0.outcome, Outcome::Succeeded);
+    assert_eq!(desk.shows().await, ["one", "calls write", "failed", "1", "two", "2"]);
+}
+
+#[tokio::test]
+async fn words_that_answer_a_prompt_keep_it_when_they_stop_its_run() {
+    let desk = Desk::new(Mode::Ask).await;
+    let first = desk.say("one").await;
+    desk.until_asked(1).await;
+    let prompt = desk.entry_with("one").await;
+    desk.script.then(words("two it is"));
+    let start = Start::Say(vec![Part::text("no, two")], Some(prompt));
+    let request = RunRequest { steer: Some(Steer::Interrupt), ..desk.request(start) };
+    let second = desk.engine.run(desk.id, request).await.expect("taken");
+    assert_eq!(desk.follow(first, &mut |_| None).await.0.outcome, Outcome::Interrupted);
+    let (ended, _) = desk.follow(second, &mut |_| None).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
+    assert_eq!(desk.shows().await, ["one", "no, two", "two it is"]);
+}
+
+#[tokio::test]
+async fn words_to_what_is_gone_before_their_turn_comes_back_to_who_said_them() {
+    let desk = Desk::new(Mode::Ask).await;
+    desk.turn("zero", vec![words("0")]).await;
+    let gone = desk.entry_with("0").await;
+    desk.apply(retake_engine::store::Action::Undo(1)).await;
+    desk.script.then(calls(&[("write", json!({"path": "a", "content": "x"}))]));
+    let mut first = desk.say("one").await;
+    let asks = loop {
+        if let RunEvent::Asks(asks) = first.next().await.expect("goes on") {
+            break asks;
+        }
+    };
+    for (text, steer) in [("two", Steer::Join), ("three", Steer::Queue)] {
+        let start = Start::Say(vec![Part::text(text)], Some(gone));
+        let request = RunRequest { steer: Some(steer), ..desk.request(start) };
+        let second = desk.engine.run(desk.id, request).await.expect("taken");
+        if steer == Steer::Join {
+            desk.script.then(calls(&[("write", json!({"path": "b", "content": "x"}))]));
+            desk.engine.decide(desk.id, &asks.id, retake_engine::Decision::Deny(None)).expect("asked");
+        } else {
+            desk.engine.cancel(desk.id);
+        }
+        let (ended, _) = desk.follow(second, &mut |_| None).await;
+        assert_eq!(ended.error.map(|error| error.code), Some("skipped"), "{text}");
+    }
+    while !matches!(first.next().await, Some(RunEvent::Ended(_))) {}
+    assert_eq!(desk.shows().await[0], "one");
+}
+
 /// What the model was told last by a person, and the files that came along.
 fn prompt_of(desk: &Desk) -> (String, Vec<String>) {
     let asked = desk.script.asked();

@@ -113,6 +113,7 @@ impl Done {
             self.notes.extend(done.notes.iter().map(|it| note(folder, it)));
         }
         self.notes.extend(applied.gone);
+        self.notes.extend(applied.ended.iter().map(|job| format!("the job `{job}` does not run again")));
         // Each step goes further back: what the first ones leave is the newest.
         let more = crate::agent::effects(applied.effects);
         self.effects.count += more.count;

@@ -94,16 +94,14 @@ impl AgentRows for MemoryRows {
         Ok(effects.map(|((_, seq, _), effect)| (*seq, effect.clone())).collect())
     }
 
-    fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
-        let mut found = Vec::new();
-        for ((log, seq, no), effect) in self.data.agent.effects.iter() {
+    fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>> {
+        for ((log, seq, _), effect) in self.data.agent.effects.iter().rev() {
             let equal = effect.print == print && outlives(effect.class);
-            if equal && self.data.log(*log)?.row.root == root {
-                found.push(((effect.began, *log, *seq, *no), effect));
+            if equal && (*log, *seq) < (before.log, before.seq) && self.data.log(*log)?.row.root == root {
+                return Ok(Some((Key { log: *log, seq: *seq }, effect.clone())));
             }
         }
-        found.sort_by_key(|(order, _)| std::cmp::Reverse(*order));
-        Ok(found.into_iter().map(|((_, log, seq, _), effect)| (Key { log, seq }, effect.clone())).collect())
+        Ok(None)
     }
 
     fn live_runs_of(&self, log: LogNo) -> Result<Runs> {

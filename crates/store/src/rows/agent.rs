@@ -24,8 +24,8 @@ pub trait AgentRows {
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>>;
     /// All effects in a range of a log, with the entries that ask for them, in the order in which they were written down.
     fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>>;
-    /// The effects that outlive a rewind, of calls with this digest in a tree of forks, newest first.
-    fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>>;
+    /// The last effect before a place, by log and entry, that outlives a rewind, of a call with this digest in a tree of forks.
+    fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>>;
 
     /// The live runs of a log, the last number and the last fence.
     fn live_runs_of(&self, log: LogNo) -> Result<Runs>;

@@ -52,8 +52,8 @@ impl AgentRows for SqliteRows {
         effects::all_within(&self.db, log, from, to)
     }
 
-    fn effects_like(&self, root: LogNo, print: [u8; 16]) -> Result<Vec<(Key, Effect)>> {
-        effects::like(&self.db, root, print)
+    fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>> {
+        effects::like(&self.db, root, print, before)
     }
 
     fn live_runs_of(&self, log: LogNo) -> Result<Runs> {

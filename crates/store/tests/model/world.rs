@@ -23,19 +23,19 @@ const TALKS_MAX: usize = 6;
 pub(super) const FACT_KEYS: [&str; 3] = ["cwd", "job/a", "job/b"];
 
 /// Where a store is, so that it can be closed and opened again.
-pub(super) enum Home {
+pub(crate) enum Home {
     Memory(Memory),
     Sqlite(TempDir),
 }
 
 impl Home {
     /// A directory in memory where there is one: what is durable is another test's question.
-    pub(super) fn sqlite() -> Self {
+    pub(crate) fn sqlite() -> Self {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self::Sqlite(dir.expect("a directory"))
     }
 
-    fn open(&self) -> Arc<dyn Store> {
+    pub(crate) fn open(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(memory) => {
                 Arc::new(Keeper::start(memory.clone(), memory.writer()).expect("started"))

@@ -28,15 +28,16 @@ fn working(seq: u64) -> SayRequest {
     SayRequest { parts, ..said }
 }
 
-/// A call that nothing takes back. Every one of a history is another one; number 0 is the turn's.
+/// A call that nothing takes back: number 0 is the turn's own, number 1 another one each time, number 2 always the same.
 fn effect(entry: u64, number: u64) -> Effect {
+    let print = if number == 2 { 0 } else { u128::from(entry) << 64 | u128::from(number) };
     Effect {
         call: format!("call-{entry}-{number}"),
         conversation: conversation(),
         entry: entry_id(entry),
         tool: "mail".into(),
         class: EffectClass::External,
-        print: (u128::from(entry) << 64 | u128::from(number)).to_be_bytes(),
+        print: print.to_be_bytes(),
         began: NOW,
         state: EffectState::Begun,
     }
@@ -53,7 +54,8 @@ impl Stage {
         let mut written = JoinSet::new();
         for entry in (1..=entries).filter(|entry| entry.is_multiple_of(EFFECT_EVERY)) {
             let store = Arc::clone(&stage.store);
-            written.spawn(async move { store.begin_effect(effect(entry, 1), None).await });
+            let number = 1 + entry / EFFECT_EVERY % 2;
+            written.spawn(async move { store.begin_effect(effect(entry, number), None).await });
         }
         while let Some(written) = written.join_next().await {
             written.expect("no panic").expect("written down");
@@ -92,8 +94,10 @@ impl Stage {
                 assert_eq!(read.len() as u64, FILES);
             }
             "again" => {
-                let again = store.effect_again(id, effect(self.entries, 0).print).await;
-                assert_eq!(again.expect("looked up"), None);
+                for number in [0, 2] {
+                    let again = store.effect_again(id, effect(self.entries, number).print).await;
+                    assert_eq!(again.expect("looked up"), None, "what was done often is on the path");
+                }
             }
             "effect" => store.begin_effect(effect(self.entries, 0), None).await.expect("written down"),
             "effects" => {

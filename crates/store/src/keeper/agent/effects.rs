@@ -8,7 +8,7 @@ use crate::keeper::decide::{decide, locate, undecided};
 use crate::keeper::load::Loaded;
 use crate::reading::Kind;
 use crate::request::Action;
-use crate::rows::{Fingerprint, Rows, Transactions};
+use crate::rows::{Fingerprint, Key, LogNo, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
     pub(super) fn begin_effect(&mut self, effect: &Effect, fence: Option<Fence>) -> Result<()> {
@@ -54,10 +54,23 @@ fn along<R: Rows>(rows: &R, loaded: &Loaded, path: &Path, limit: usize) -> Resul
     Ok(found)
 }
 
-/// The last one of an equal call that is not on the visible path.
+/// The last one of an equal call that is not on the visible path. Looks at one of each visible span, and at one of each log.
 pub(super) fn again<R: Rows>(rows: &R, loaded: &Loaded, print: Fingerprint) -> Result<Option<Effect>> {
     let path = loaded.conversation.scheduling();
-    let mut equal = rows.effects_like(loaded.row.root, print)?.into_iter();
-    let gone = equal.find(|(key, _)| loaded.pos(*key).is_none_or(|pos| !path.contains(pos)));
-    Ok(gone.map(|(_, effect)| effect))
+    let shown = |key: Key| {
+        let pos = loaded.pos(key)?;
+        let at = path.spans().partition_point(|span| span.last() < pos);
+        path.spans().get(at).filter(|span| span.contains(pos))
+    };
+    let mut last: Option<Effect> = None;
+    let mut before = Key { log: LogNo(i64::MAX), seq: 0 };
+    while let Some((key, effect)) = rows.effect_like(loaded.row.root, print, before)? {
+        let Some(span) = shown(key) else {
+            last = last.filter(|last| last.began >= effect.began).or(Some(effect));
+            before = Key { seq: 0, ..key };
+            continue;
+        };
+        before = Key { seq: span.from, ..key };
+    }
+    Ok(last)
 }

@@ -46,8 +46,9 @@ const LIKE: Sql = (
     "look for an equal call",
     select!(
         "INDEXED BY effect_print",
-        "WHERE effect.root = ?1 AND effect.print = ?2 AND effect.class IN ('compensable', 'external')
-         ORDER BY effect.began DESC, effect.log DESC, effect.seq DESC, effect.no DESC"
+        "WHERE effect.root = ?1 AND effect.print = ?2 AND (effect.log, effect.seq) < (?3, ?4)
+         AND effect.class IN ('compensable', 'external')
+         ORDER BY effect.log DESC, effect.seq DESC, effect.no DESC LIMIT 1"
     ),
 );
 const ONE: Sql = ("look a call up", "SELECT no FROM effect WHERE call = ?");
@@ -108,9 +109,14 @@ pub(super) fn all_within(db: &Connection, log: LogNo, from: u64, to: u64) -> Res
     all(db, LEDGER, [log.0, int(from), int(to)], name, read)
 }
 
-pub(super) fn like(db: &Connection, root: LogNo, print: Fingerprint) -> Result<Vec<(Key, Effect)>> {
+pub(super) fn like(
+    db: &Connection,
+    root: LogNo,
+    print: Fingerprint,
+    before: Key,
+) -> Result<Option<(Key, Effect)>> {
     let name = || format!("an effect in the tree of conversation number {}", root.0);
-    all(db, LIKE, params![root.0, print], name, read)
+    first(db, LIKE, params![root.0, print, before.log.0, int(before.seq)], name, read)
 }
 
 /// Overwrites what the ledger has of the calls that an entry asks for: their tools, and the digests of their arguments.

@@ -1,0 +1,99 @@
+//! The program killed in the middle of a rewind of turns in which an agent wrote files: conversation, files and prompt are all
+//! those of before, or all those of after, and what was acknowledged is there.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use retake_worktree::failpoint::FAILPOINTS;
+use serde_json::{Value, json};
+
+use super::model::{Model, call, calls, shell, words};
+use super::world::{Manifest, World, manifest};
+
+/// The steps at which it is killed: those that change files, and those of looking and writing down that frame them.
+fn deadly(point: &str) -> bool {
+    point.starts_with("apply.") || ["capture.opened", "capture.saved", "objects.synced"].contains(&point)
+}
+
+/// What a moment is: the folder, the conversation, and what a model is asked then.
+#[derive(Debug, PartialEq)]
+struct Moment {
+    files: Manifest,
+    texts: Vec<String>,
+    prompt: Vec<Value>,
+}
+
+/// What is there now. A turn is taken for it, and taken back.
+fn moment(model: &Model, world: &World) -> Moment {
+    let (files, texts) = (manifest(world.folder()), world.texts());
+    let asked = model.asked().len();
+    model.turn(world, "what is there?", vec![shell("ls"), words("that")]);
+    let prompt = model.asked().swap_remove(asked);
+    world.does(&["undo"]);
+    Moment { files, texts, prompt }
+}
+
+/// Three turns that write by every tool that writes.
+fn work(model: &Model, world: &World) {
+    let first = calls(&[("write", json!({"path": "a", "content": "1\n2\n3\n"}))]);
+    model.turn(world, "begin", vec![first, words("begun")]);
+    let edit = json!({"path": "a", "edits": [{"old": "2", "new": "two"}]});
+    let made = call("write", json!({"path": "new/b", "content": "b\n"}));
+    model.turn(world, "edit", vec![call("edit", edit), made, words("edited")]);
+    let line = "echo 4 >> a; mv new old; rm -r tree; echo file > tree; chmod +x mine; ln -s a link";
+    model.turn(world, "rework", vec![shell(line), words("reworked")]);
+    // What the line did to what the agent had read is told once, here.
+    model.turn(world, "look", vec![words("seen")]);
+}
+
+/// Begins to go back to the second turn, and is killed at the `nth` time that it comes to a point; whether it came there.
+fn killed(world: &World, point: &str, nth: usize, request: &str) -> bool {
+    let mut command = world.command(&["rewind", "t2", "--request-id", request]);
+    let done = command.env("RETAKE_FAILPOINT", format!("{point}:{nth}")).output().expect("it starts");
+    let killed = done.status.signal() == Some(9);
+    assert!(killed || done.status.success(), "{point}:{nth}: {done:?}");
+    killed
+}
+
+#[test]
+fn killed_at_any_step_of_a_rewind_it_is_all_of_before_or_all_of_after() {
+    let model = Model::start();
+    let world = model.world(&[("mine", "mine\n")]);
+    std::fs::create_dir(world.folder().join("tree")).expect("made");
+    world.write("tree/leaf", "leaf\n");
+    work(&model, &world);
+    let before = moment(&model, &world);
+    world.does(&["rewind", "t2"]);
+    let after = moment(&model, &world);
+    assert_eq!((after.texts.len(), after.files.len()), (4, 4), "{after:?}");
+    world.does(&["undo"]);
+
+    let (mut held, mut went) = (0, 0);
+    for point in FAILPOINTS.iter().filter(|point| deadly(point)) {
+        for nth in [1, 3] {
+            let when = format!("{point}:{nth}");
+            if !killed(&world, point, nth, &when) {
+                world.does(&["undo"]);
+                break;
+            }
+            let report = world.does(&["doctor"]);
+            let now = moment(&model, &world);
+            match now.texts == before.texts {
+                true => assert_eq!(now, before, "{when}: all of before; {report}"),
+                false => assert_eq!(now, after, "{when}: all of after; {report}"),
+            }
+            *(if now == before { &mut held } else { &mut went }) += 1;
+            // Whoever heard nothing asks again, and it is done once.
+            world.does(&["rewind", "t2", "--request-id", &when]);
+            assert_eq!((manifest(world.folder()), world.texts()), (after.files.clone(), after.texts.clone()));
+            world.does(&["undo"]);
+            world.does(&["redo"]);
+            assert_eq!(manifest(world.folder()), after.files, "{when}");
+            world.does(&["undo"]);
+            assert_eq!(
+                (manifest(world.folder()), world.texts()),
+                (before.files.clone(), before.texts.clone())
+            );
+        }
+    }
+    assert!(held > 5 && went > 5, "{held} of before, {went} of after");
+}
