@@ -1,13 +1,14 @@
 //! Several folders: what tools write in any of them can be taken back, and is said to be.
 
 use std::fs;
+use std::sync::Arc;
 
 use retake_core::Mode;
 use retake_engine::Outcome;
 use retake_engine::tools::{Sandbox, Sandboxed, ShellConfig};
 use serde_json::json;
 
-use super::{Desk, calls, engine_with, words};
+use super::{Desk, Only, calls, engine_with, words};
 
 impl Desk {
     /// The same, with these further folders in the settings.
@@ -21,7 +22,8 @@ impl Desk {
         drop(old);
         let folders = names.iter().map(|name| format!("{}\n", dir.path().join(name).display()));
         fs::write(dir.path().join("roots"), folders.collect::<String>()).expect("written");
-        let engine = engine_with(&store, &dir, &script, Mode::AllowAll, shell).await;
+        let models = Arc::new(Only(Arc::clone(&script)));
+        let engine = engine_with(&store, &dir, models, Mode::AllowAll, shell).await;
         Self { engine, store, script, id, dir }
     }
 }
