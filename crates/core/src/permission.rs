@@ -133,6 +133,14 @@ impl Permission {
         settled.expect("BUG: every intent has a piece")
     }
 
+    /// What of this only forbids: from somebody else's file, nothing may be allowed that nobody here has allowed.
+    #[must_use]
+    pub fn forbidding(&self) -> Self {
+        let mode = if self.mode == Mode::Plan { Mode::Plan } else { Mode::Ask };
+        let rules = self.rules.iter().filter(|rule| rule.ruling != Ruling::Allow).cloned().collect();
+        Self { mode, rules }
+    }
+
     /// What holds of every call of a tool of this class, where that does not depend on the call.
     pub fn always(&self, tool: &str, class: EffectClass) -> Option<Ruling> {
         let of = |rule: &&Rule| glob::word(&rule.tool, tool);

@@ -5,6 +5,7 @@ use retake_core::FileChange;
 use retake_store::{IntentRow, WorkspaceRow};
 use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
 
+use super::several::shown_in;
 use super::workspace::{Held, lock};
 use super::{blocking, workspace::see};
 use crate::engine::Engine;
@@ -65,7 +66,8 @@ impl Engine {
         };
         held = self.looked_at(held).await?;
         self.settle(&mut held, &done, &report).await?;
-        let left = report.left.iter().map(|left| left.path.to_string()).collect::<Vec<_>>();
+        let root = held.root.path();
+        let left: Vec<String> = report.left.iter().map(|left| shown_in(Some(root), &left.path)).collect();
         let said = (!left.is_empty())
             .then(|| format!("left alone, as somebody has changed it: {}", left.join(", ")));
         Ok(said)

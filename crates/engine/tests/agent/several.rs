@@ -1,21 +1,29 @@
 //! Several folders: what tools write in any of them can be taken back, and is said to be.
 
 use std::fs;
+use std::sync::Arc;
 
 use retake_core::Mode;
 use retake_engine::Outcome;
+use retake_engine::tools::{Sandbox, Sandboxed, ShellConfig};
 use serde_json::json;
 
-use super::{Desk, calls, engine_on, words};
+use super::{Desk, Only, calls, engine_with, words};
 
 impl Desk {
     /// The same, with these further folders in the settings.
     async fn further(self, names: &[&str]) -> Self {
+        self.further_with(names, ShellConfig::default()).await
+    }
+
+    /// The same, with this shell.
+    async fn further_with(self, names: &[&str], shell: ShellConfig) -> Self {
         let Self { engine: old, store, script, id, dir } = self;
         drop(old);
         let folders = names.iter().map(|name| format!("{}\n", dir.path().join(name).display()));
         fs::write(dir.path().join("roots"), folders.collect::<String>()).expect("written");
-        let engine = engine_on(&store, &dir, &script, Mode::AllowAll).await;
+        let models = Arc::new(Only(Arc::clone(&script)));
+        let engine = engine_with(&store, &dir, models, Mode::AllowAll, shell).await;
         Self { engine, store, script, id, dir }
     }
 }
@@ -39,6 +47,29 @@ async fn what_is_written_in_a_further_folder_goes_back_and_elsewhere_stays() {
     assert!(made.exists() && ran.exists());
     desk.rewind("t1").await;
     assert!(!made.exists() && !ran.exists() && other.exists());
+}
+
+#[tokio::test]
+async fn a_command_in_the_sandbox_writes_in_all_folders_that_are_captured() {
+    let sandbox = Sandbox { write: Vec::new(), hide: Vec::new() };
+    if sandbox.available(&[]) != Sandboxed::Full {
+        return;
+    }
+    // Not where the system's temporary folder is, in which commands may write anyway.
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let [kept, other] = ["kept", "other"].map(|name| place.path().join(name));
+    fs::create_dir(&kept).expect("made");
+    fs::create_dir(&other).expect("made");
+    let shell = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
+    let desk = Desk::new(Mode::AllowAll).await;
+    let desk = desk.further_with(&[kept.to_str().expect("UTF-8")], shell).await;
+    let command = format!("echo 1 > a; echo 1 > {}/b; echo 1 > {}/c", kept.display(), other.display());
+    let answers = vec![calls(&[("shell", json!({ "command": command }))]), words("done")];
+    let (_, told) = desk.turn("go", answers).await;
+    assert!(told[0].ends_with("(workspace)") && told[1].ends_with("[2]"), "{told:?}");
+    assert!(desk.read("a").is_some() && kept.join("b").exists() && !other.join("c").exists(), "{told:?}");
+    desk.rewind("t1").await;
+    assert!(desk.read("a").is_none() && !kept.join("b").exists());
 }
 
 #[tokio::test]

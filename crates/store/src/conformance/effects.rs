@@ -200,8 +200,9 @@ pub async fn a_full_export_brings_ledger_runs_and_permissions_along(store: Arc<d
     begins(&stage, "a1", "file-1", EffectClass::Workspace).await.expect("begun");
     stage.store.end_effect("mail-1".into(), EffectState::Done).await.expect("ended");
     let rule = Rule { ruling: Ruling::Deny, tool: "shell".into(), what: Some("rm".into()) };
-    let settled = Permission { mode: Mode::Plan, rules: vec![rule] };
-    stage.store.set_permission(stage.id, settled.clone()).await.expect("settled");
+    let allow = Rule { ruling: Ruling::Allow, tool: "*".into(), what: None };
+    let settled = Permission { mode: Mode::AllowAll, rules: vec![rule.clone(), allow] };
+    stage.store.set_permission(stage.id, settled).await.expect("settled");
     let now = by().time;
     let new = |words: Option<Words>| {
         RunInput::Enqueue(NewRun { words, steer: Steer::Queue, seen: None, model: None }, now)
@@ -226,7 +227,9 @@ pub async fn a_full_export_brings_ledger_runs_and_permissions_along(store: Arc<d
     let lines = |effects| of(effects).collect::<Vec<_>>();
     let (one, two) = (stage.store.effects(stage.id, 9).await, copy.store.effects(copy.id, 9).await);
     assert_eq!(lines(one.expect("effects")), lines(two.expect("effects")));
-    assert_eq!(copy.store.permission(copy.id).await.expect("read"), Some(settled));
+    // Anybody may have written an export: what it allows is not allowed here.
+    let forbids = Permission { mode: Mode::Ask, rules: vec![rule] };
+    assert_eq!(copy.store.permission(copy.id).await.expect("read"), Some(forbids));
     let runs = copy.store.runs(copy.id, 9).await.expect("runs");
     let told: Vec<_> = runs.iter().map(|run| (run.no.0, run.state.name(), run.error.as_deref())).collect();
     assert_eq!(told, [(3, "queued", None), (2, "failed", Some("owner_lost")), (1, "succeeded", None)]);

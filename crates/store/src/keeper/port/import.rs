@@ -149,7 +149,7 @@ impl<T: Transactions> Context<T> {
         Ok(row)
     }
 
-    /// The ledger, runs and permissions. Nobody carries out a run that was at work when it was exported: it is over.
+    /// The ledger, runs and what permissions forbid: an export may be anybody's, and allows nothing here. Nobody carries out a run that was at work when it was exported: it is over.
     fn restore_agent(&mut self, home: &ConversationRow, full: &FullConversation) -> Result<()> {
         let bad = |why: String| StoreError::BadExport(format!("conversation {}: {why}", home.id));
         for effect in &full.effects {
@@ -182,7 +182,7 @@ impl<T: Transactions> Context<T> {
             self.rows.set_run(home, &run)?;
         }
         match &full.permission {
-            Some(settled) => self.rows.set_permission(home, settled),
+            Some(settled) => self.rows.set_permission(home, &settled.forbidding()),
             None => Ok(()),
         }
     }
