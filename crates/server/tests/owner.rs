@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use retake_wire::request::Of;
-use retake_wire::{Client, Follow, Outcome, Request, RunEvent};
+use retake_wire::{Follow, Outcome, Request, RunEvent};
 
 use super::events::saying;
 use super::world::{Desk, get, variant};
