@@ -31,6 +31,9 @@ use crate::InProcess;
 /// How long the stream of a run goes on when the owner stops: its end may be on its way.
 const MOMENT: Duration = Duration::from_secs(1);
 
+/// How long answers that are on their way may take when the owner stops.
+const ANSWERS: Duration = Duration::from_secs(5);
+
 /// What is served, and where.
 pub struct Serving {
     /// The owner.
@@ -55,7 +58,9 @@ impl Served {
     /// Takes nobody new, ends the streams, and waits for the answers that are on their way.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        while self.listening.join_next().await.is_some() {}
+        let answered = async { while self.listening.join_next().await.is_some() {} };
+        // What takes longer is what a crash would leave: nobody has been told that it is done.
+        drop(tokio::time::timeout(ANSWERS, answered).await);
         // It is still this owner's directory. A socket that stays is replaced by the next one.
         drop(std::fs::remove_file(socket::socket_of(&self.data_dir)));
     }
