@@ -8,8 +8,6 @@ mod model;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use retake_server::socket_of;
-
 use super::world::{Desk, text};
 use check::{Event, What, check};
 use hands::Hands;
@@ -22,7 +20,7 @@ const STEPS: usize = 60;
 async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
     let desk = Desk::new().await;
     let of = desk.create(None, None).await;
-    let socket = socket_of(&desk.file("data"));
+    let socket = desk.socket();
     let clock = Arc::new(AtomicU64::new(1));
     let hands = (0..CLIENTS).map(|name| Hands::new(name, seed, socket.clone(), &of, Arc::clone(&clock)));
     let work: Vec<_> = hands.map(|hands| tokio::spawn(hands.work(steps))).collect();

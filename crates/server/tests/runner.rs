@@ -16,4 +16,5 @@ mod plans;
 mod port;
 mod requests;
 mod search;
+mod together;
 mod world;

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fastrand::Rng;
-use retake_wire::http::encode;
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::request::{Apply, Log, Say};
 use retake_wire::{Action, Client as _, HttpClient, MarkVerb, Problem, Reach, Reply, Request, Role};
-use tokio::net::UnixStream;
 
-use super::super::world::{log, said, text};
+use super::super::world::{log, loses_the_reply, said, sends, text};
 use super::check::{Event, What};
 use super::model::{Act, Answer, Line};
 
@@ -125,9 +123,9 @@ impl Hands {
         let request = self.request(&act, step);
         let from = self.now();
         match self.random.u8(..8) {
-            0 => self.loses_the_reply(&request).await,
-            1 => self.breaks_off(&request, 2).await,
-            2 if is_final(&act) => self.breaks_off(&request, 1).await,
+            0 => loses_the_reply(&self.socket, &request).await,
+            1 => drop(sends(&self.socket, &request, 2).await),
+            2 if is_final(&act) => drop(sends(&self.socket, &request, 1).await),
             3 => {
                 let other = HttpClient::new(Reach::Socket(self.socket.clone())).expect("a client");
                 let (one, same) = tokio::join!(self.client.call(request.clone()), other.call(request));
@@ -191,34 +189,6 @@ impl Hands {
         };
         let (conversation, files) = (self.of.clone(), Default::default());
         Request::Apply(Apply { conversation, action, head, since: false, files, request_id })
-    }
-
-    /// Sends a request as a whole, and goes when the answer is there, without having read it.
-    async fn loses_the_reply(&self, request: &Request) {
-        let stream = self.sends(request, 1).await;
-        stream.readable().await.expect("answered");
-    }
-
-    /// Sends so much of a request, and goes.
-    async fn breaks_off(&self, request: &Request, part: usize) {
-        drop(self.sends(request, part).await);
-    }
-
-    /// Sends the first half, third … of a request.
-    async fn sends(&self, request: &Request, part: usize) -> UnixStream {
-        let sent = encode(request).expect("a place");
-        let body = sent.body.map(|body| body.to_string()).unwrap_or_default();
-        let (method, target, length) = (sent.method.name(), sent.target, body.len());
-        let id = sent.request_id.expect("an id");
-        let whole = format!(
-            "{method} {target} HTTP/1.1\r\nhost: owner\r\nidempotency-key: {id}\r\ncontent-type: \
-             application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        let stream = UnixStream::connect(&self.socket).await.expect("connected");
-        stream.writable().await.expect("writable");
-        let part = &whole.as_bytes()[..whole.len() / part];
-        assert_eq!(stream.try_write(part).expect("written"), part.len());
-        stream
     }
 }
 
