@@ -12,6 +12,7 @@ mod keep;
 mod killed;
 mod mcp;
 mod model;
+mod owned;
 mod restore;
 mod rewound;
 mod several;
