@@ -16,6 +16,7 @@ mod owned;
 mod restore;
 mod rewound;
 mod several;
+mod struck;
 mod whole;
 mod world;
 
