@@ -27,6 +27,9 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// How long what others run here may take to end, before it is stopped and kept as it is.
 const FINISH: Duration = Duration::from_secs(10);
 
+/// An owner says at once how it is. One that does not is stopped: by Ctrl-Z, for one.
+const SILENCE: Duration = Duration::from_secs(5);
+
 /// What nobody was there to answer.
 const AWAY: &str = "owner_away";
 
@@ -75,7 +78,8 @@ pub(crate) async fn find(options: &Options) -> Result<Option<HttpClient>, Proble
     }
     let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
     let client = HttpClient::new(Reach::Socket(reach))?;
-    match client.call(Request::Status).await {
+    let answer = tokio::time::timeout(SILENCE, client.call(Request::Status)).await;
+    match answer.unwrap_or_else(|_| Err(silent(&path))) {
         Ok(Reply::Status(status)) => same_version(status).map(|()| Some(client)),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
         Err(problem) => Err(problem),
@@ -90,6 +94,17 @@ fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
         message: format!("can't reach {}", path.display()),
         hint: None,
         causes: vec![error.to_string()],
+        head: None,
+    }
+}
+
+fn silent(path: &Path) -> Problem {
+    Problem {
+        code: "owner_silent".to_owned(),
+        kind: ProblemKind::Refused,
+        message: format!("the owner at {} does not answer", path.display()),
+        hint: Some("where Ctrl-Z has stopped it, `fg` in its terminal lets it go on".into()),
+        causes: Vec::new(),
         head: None,
     }
 }

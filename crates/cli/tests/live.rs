@@ -13,6 +13,7 @@ mod killed;
 mod mcp;
 mod model;
 mod owned;
+mod paused;
 mod restore;
 mod rewound;
 mod several;
