@@ -28,6 +28,7 @@ pub use files::{
     LetGo, Moment, Named, ObjectsErased, PathShown, Prune, Pruned, Restore, Running, Scope, headed_in,
     named_in, shown_in,
 };
+pub use history::Prompts;
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat};
 pub use run::{
