@@ -15,4 +15,5 @@ mod plans;
 mod port;
 mod requests;
 mod search;
+mod streams;
 mod world;
