@@ -17,4 +17,5 @@ mod port;
 mod requests;
 mod search;
 mod together;
+mod streams;
 mod world;

@@ -468,9 +468,10 @@ pub(super) fn reply(request: &Request) -> Reply {
             details: Vec::new(),
             mended: Vec::new(),
         }),
-        Request::History(_) => {
-            Reply::History(HistoryPage { prompts: vec!["newest".to_owned(), "oldest".to_owned()] })
-        }
+        Request::History(_) => Reply::History(HistoryPage {
+            prompts: vec!["newest".to_owned(), "oldest".to_owned()],
+            earlier: None,
+        }),
         Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
         Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
         Request::FilesDiff(_) => Reply::Differences(folder::differences()),
