@@ -16,6 +16,6 @@ mod plans;
 mod port;
 mod requests;
 mod search;
-mod together;
 mod streams;
+mod together;
 mod world;
