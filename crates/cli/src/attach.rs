@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream};
@@ -26,6 +26,9 @@ const AGAIN: Duration = Duration::from_millis(20);
 
 /// How long what others run here may take to end, before it is stopped and kept as it is.
 const FINISH: Duration = Duration::from_secs(10);
+
+/// An owner says at once how it is. One that does not is stopped: by Ctrl-Z, for one.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// What nobody was there to answer.
 const AWAY: &str = "owner_away";
@@ -75,7 +78,8 @@ pub(crate) async fn find(options: &Options) -> Result<Option<HttpClient>, Proble
     }
     let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
     let client = HttpClient::new(Reach::Socket(reach))?;
-    match client.call(Request::Status).await {
+    let answer = tokio::time::timeout(SILENCE, client.call(Request::Status)).await;
+    match answer.unwrap_or_else(|_| Err(silent(&path))) {
         Ok(Reply::Status(status)) => same_version(status).map(|()| Some(client)),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
         Err(problem) => Err(problem),
@@ -90,6 +94,17 @@ fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
         message: format!("can't reach {}", path.display()),
         hint: None,
         causes: vec![error.to_string()],
+        head: None,
+    }
+}
+
+fn silent(path: &Path) -> Problem {
+    Problem {
+        code: "owner_silent".to_owned(),
+        kind: ProblemKind::Refused,
+        message: format!("the owner at {} does not answer", path.display()),
+        hint: Some("where Ctrl-Z has stopped it, `fg` in its terminal lets it go on".into()),
+        causes: Vec::new(),
         head: None,
     }
 }
@@ -163,7 +178,7 @@ fn owned(by: Option<Status>) -> Problem {
 
 /// Another process may be starting or ending at the same time: both are waited for, for as long as for an owner to end.
 async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Problem> {
-    let late = Instant::now() + options.wait_for_owner;
+    let mut tries = options.wait_for_owner.as_millis() / AGAIN.as_millis();
     loop {
         if let Some(client) = find(options).await? {
             return Ok((Held::Client(Arc::new(client)), Vec::new()));
@@ -176,7 +191,8 @@ async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Proble
                 let served = serve(serving).await?;
                 return Ok((Held::Owner(Box::new((owner, served))), notices));
             }
-            Err(problem) if problem.code == "held" && Instant::now() < late => {
+            Err(problem) if problem.code == "held" && tries > 0 => {
+                tries -= 1;
                 tokio::time::sleep(AGAIN).await;
             }
             Err(problem) => return Err(problem),
@@ -254,43 +270,99 @@ impl Client for Attached {
     }
 }
 
+/// What a run has said, to whoever hears it again from another owner.
+#[derive(Default)]
+struct Heard {
+    told: String,
+    /// What the other owner has said of it.
+    again: Option<String>,
+}
+
+impl Heard {
+    /// What of a text is new. What the other owner tells may go on, and may be another answer: where none was stored, the model is asked
+    /// anew.
+    fn unheard(&mut self, text: String) -> Option<String> {
+        let Self { told, again: Some(again) } = self else {
+            self.told.push_str(&text);
+            return Some(text);
+        };
+        let is_known = told.contains(&**again);
+        again.push_str(&text);
+        match (is_known, told.contains(&**again)) {
+            (_, true) => None,
+            (true, false) => again
+                .strip_prefix(&**told)
+                .map_or_else(|| Some(format!("\n{again}")), |more| Some(more.to_owned())),
+            (false, false) => Some(text),
+        }
+    }
+}
+
 /// The events of a run, also where its owner goes away in the middle: what came of it is asked of the next one, by the same id.
 fn going_on(
     attached: Attached,
     run: Run,
     events: BoxStream<'static, RunEvent>,
 ) -> BoxStream<'static, RunEvent> {
-    let state = (attached, run, events, false);
-    let next = |(attached, run, mut events, mut lost): (
+    let state = (attached, run, events, Heard::default());
+    let next = |(attached, run, mut events, mut heard): (
         Attached,
         Run,
         BoxStream<'static, RunEvent>,
-        bool,
+        Heard,
     )| async move {
         loop {
             match events.next().await? {
                 RunEvent::Ended(ended)
-                    if !lost && ended.problem.as_ref().is_some_and(|it| it.code == LOST) =>
+                    if heard.again.is_none() && ended.problem.as_ref().is_some_and(|it| it.code == LOST) =>
                 {
-                    lost = true;
+                    heard.again = Some(String::new());
                     let again = async { attached.again().await?.run(run.clone()).await };
                     match again.await {
                         Ok(again) => events = again,
                         Err(problem) => {
                             let ended = Ended { problem: Some(problem), ..*ended };
                             let event = RunEvent::Ended(Box::new(ended));
-                            return Some((event, (attached, run, stream::empty().boxed(), lost)));
+                            return Some((event, (attached, run, stream::empty().boxed(), heard)));
                         }
                     }
                     let text = "the owner went away in the middle; another one goes on from what is stored"
                         .to_owned();
-                    return Some((RunEvent::Notice { text }, (attached, run, events, lost)));
+                    return Some((RunEvent::Notice { text }, (attached, run, events, heard)));
                 }
-                // It was told already, as far as it came.
-                RunEvent::Started { .. } | RunEvent::Text { .. } | RunEvent::Reasoning { .. } if lost => {}
-                event => return Some((event, (attached, run, events, lost))),
+                RunEvent::Started { .. } | RunEvent::Reasoning { .. } if heard.again.is_some() => {}
+                RunEvent::Text { text } => {
+                    if let Some(text) = heard.unheard(text) {
+                        return Some((RunEvent::Text { text }, (attached, run, events, heard)));
+                    }
+                }
+                event => return Some((event, (attached, run, events, heard))),
             }
         }
     };
     stream::unfold(state, next).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(before: &[&str], after: &[&str]) -> String {
+        let mut heard = Heard::default();
+        let mut said: String = before.iter().filter_map(|text| heard.unheard((*text).to_owned())).collect();
+        heard.again = Some(String::new());
+        said.push('|');
+        said.extend(after.iter().filter_map(|text| heard.unheard((*text).to_owned())));
+        said
+    }
+
+    #[test]
+    fn what_another_owner_tells_of_a_run_is_told_once() {
+        assert_eq!(heard(&["one ", "two "], &["one two "]), "one two |");
+        assert_eq!(heard(&["one ", "two "], &["one "]), "one two |", "a little less was stored");
+        assert_eq!(heard(&["one ", "two "], &["one two three ", "four"]), "one two |three four");
+        assert_eq!(heard(&["one ", "two "], &["one ", "two ", "three ", "four"]), "one two |three four");
+        assert_eq!(heard(&["one ", "two "], &["one ", "three ", "two "]), "one two |\none three two ");
+        assert_eq!(heard(&[], &["one ", "two"]), "|one two");
+    }
 }

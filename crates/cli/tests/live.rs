@@ -12,9 +12,12 @@ mod keep;
 mod killed;
 mod mcp;
 mod model;
+mod owned;
+mod paused;
 mod restore;
 mod rewound;
 mod several;
+mod struck;
 mod whole;
 mod world;
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_server::{InProcess, Served, Serving, serve, socket_of};
+use retake_wire::http::encode;
 use retake_wire::reply::{Conversation, Entry, Receipt};
 use retake_wire::request::{Create, Log, Of, Say};
 use retake_wire::{
@@ -16,6 +17,7 @@ use retake_wire::{
     Role, request,
 };
 use tempfile::TempDir;
+use tokio::net::UnixStream;
 
 /// No model but the demo, and one so slow that a run goes on until it is stopped.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 10000\n";
@@ -76,6 +78,16 @@ impl Desk {
     /// A file in this desk's folder.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
+    }
+
+    /// Where the owner's socket is.
+    pub(super) fn socket(&self) -> PathBuf {
+        socket_of(&self.file("data"))
+    }
+
+    /// Another client.
+    pub(super) fn another(&self) -> HttpClient {
+        HttpClient::new(Reach::Socket(self.socket())).expect("a client")
     }
 
     /// Asks for something that succeeds.
@@ -139,6 +151,29 @@ pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
     let (client, notices) = retake_server::open(options).await.expect("opened");
     assert!(notices.is_empty(), "{notices:?}");
     client
+}
+
+/// Sends a request as a whole, and goes when the answer is there, without having read it.
+pub(super) async fn loses_the_reply(socket: &Path, request: &Request) {
+    let stream = sends(socket, request, 1).await;
+    stream.readable().await.expect("answered");
+}
+
+/// Sends a request over a connection of its own: the whole, its first half, its first third …
+pub(super) async fn sends(socket: &Path, request: &Request, part: usize) -> UnixStream {
+    let sent = encode(request).expect("a place");
+    let body = sent.body.map(|body| body.to_string()).unwrap_or_default();
+    let (method, target, length) = (sent.method.name(), sent.target, body.len());
+    let id = sent.request_id.expect("an id");
+    let whole = format!(
+        "{method} {target} HTTP/1.1\r\nhost: owner\r\nidempotency-key: {id}\r\ncontent-type: \
+         application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    let stream = UnixStream::connect(socket).await.expect("connected");
+    stream.writable().await.expect("writable");
+    let part = &whole.as_bytes()[..whole.len() / part];
+    assert_eq!(stream.try_write(part).expect("written"), part.len());
+    stream
 }
 
 /// Something to say.

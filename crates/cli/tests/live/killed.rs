@@ -23,7 +23,7 @@ fn kill(mut child: Child) {
     child.wait().expect("ended");
 }
 
-fn holds(folder: &Path, needle: &[u8]) -> bool {
+pub(super) fn holds(folder: &Path, needle: &[u8]) -> bool {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     files
         .filter(|path| path.is_file())

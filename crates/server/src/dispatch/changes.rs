@@ -4,7 +4,9 @@ use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Seen, Time};
 use retake_engine::store::{Action, By, Receipt, SayRequest};
 use retake_engine::{Exec, RunEvent, RunRequest, Start};
-use retake_wire::{Action as WireAction, Attached, MarkVerb, Problem, Reply, RunStart, reply, request};
+use retake_wire::{
+    Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
+};
 
 use super::files::words;
 use super::{head, request_id, store_problem};
@@ -67,8 +69,31 @@ impl InProcess {
         self.receipt(receipt.map_err(problem)?).await
     }
 
+    /// A refusal, with the head now where its author has seen another one: what it is refused for may be no more than that.
+    pub(super) async fn with_head(
+        &self,
+        problem: Problem,
+        of: ConversationId,
+        seen: Option<&str>,
+    ) -> Problem {
+        let Some(seen) = seen.filter(|_| problem.kind == ProblemKind::Refused && problem.head.is_none())
+        else {
+            return problem;
+        };
+        let now = self.engine.store().summary(of).await.map(|now| now.head.to_string());
+        Problem { head: now.ok().filter(|now| now != seen), ..problem }
+    }
+
     pub(super) async fn edit(&self, edit: request::Edit) -> Result<Reply, Problem> {
         let conversation = self.conversation(&edit.conversation).await?;
+        let head = edit.head.clone();
+        match self.edited(conversation, edit).await {
+            Err(problem) => Err(self.with_head(problem, conversation, head.as_deref()).await),
+            done => done,
+        }
+    }
+
+    async fn edited(&self, conversation: ConversationId, edit: request::Edit) -> Result<Reply, Problem> {
         let by = self.by(
             edit.request_id.as_deref(),
             &request::Edit { request_id: None, conversation: String::new(), ..edit.clone() },

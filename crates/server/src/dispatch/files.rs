@@ -98,6 +98,14 @@ impl InProcess {
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
         let conversation = self.conversation(&apply.conversation).await?;
+        let head = apply.head.clone();
+        match self.applied(conversation, apply).await {
+            Err(problem) => Err(self.with_head(problem, conversation, head.as_deref()).await),
+            done => done,
+        }
+    }
+
+    async fn applied(&self, conversation: ConversationId, apply: request::Apply) -> Result<Reply, Problem> {
         let seen = seen(apply.head.as_deref(), apply.since)?;
         let by =
             self.by(apply.request_id.as_deref(), &(&apply.action, &apply.head, apply.since, &apply.files))?;

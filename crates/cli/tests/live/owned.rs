@@ -1,0 +1,234 @@
+//! The owner as a process: where it is, who else gets to it, and how it ends.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixListener;
+use std::process::{Child, Command};
+use std::thread;
+
+use serde_json::Value;
+
+use super::world::{World, error, out, until};
+
+/// An owner without a face.
+pub(super) struct Serving {
+    child: Option<Child>,
+    /// What it said when it was there.
+    pub(super) said: Vec<String>,
+}
+
+impl Serving {
+    pub(super) fn start(world: &World, arguments: &[&str]) -> Self {
+        let mut child = world.command(&[&["serve"], arguments].concat()).spawn().expect("it starts");
+        let stdout = child.stdout.take().expect("a pipe");
+        let mut said = Vec::new();
+        for line in BufReader::new(stdout).lines() {
+            said.push(line.expect("a line"));
+            if said.last().is_some_and(|line| line.contains("ends it")) {
+                return Self { child: Some(child), said };
+            }
+        }
+        panic!("it ended: {said:?} {:?}", child.wait_with_output());
+    }
+
+    fn child(&mut self) -> &mut Child {
+        self.child.as_mut().expect("it was not waited for")
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it was not waited for").id()
+    }
+
+    pub(super) fn signal(&self, name: &str) {
+        let pid = self.pid().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().expect("kill").success());
+    }
+
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.child().try_wait().expect("asked").is_some()
+    }
+
+    /// Waits for its end; whether it is a good one.
+    pub(super) fn ended(mut self) -> bool {
+        until("it ends", || self.has_ended());
+        self.child.take().expect("it is there").wait().expect("ended").success()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // A test that fails leaves nothing behind.
+        if let Some(mut child) = self.child.take() {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+fn socket_is_there(world: &World) -> bool {
+    world.data().join("owner.sock").exists()
+}
+
+fn running(world: &World) -> usize {
+    world.json(&["status"])["running"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn all_commands_work_through_the_owner_until_it_is_told_to_stop() {
+    let world = World::new();
+    let serving = Serving::start(&world, &["--listen", "127.0.0.1:0"]);
+    let data = world.data().display().to_string();
+    assert_eq!(serving.said[0], format!("serving {data} (process {})", serving.pid()));
+    assert!(serving.said[1].starts_with("listening at http://127.0.0.1:"), "{:?}", serving.said);
+    let owner = |status: &Value| {
+        assert_eq!((&status["pid"], &status["serves"]), (&serving.pid().into(), &true.into()))
+    };
+    owner(&world.json(&["status"]));
+    let second = world.run(&["serve"]);
+    assert!(!second.status.success());
+    assert!(error(&second).contains(&format!("process {}", serving.pid())), "{second:?}");
+    world.does(&["new"]);
+    world.does(&["say", "one"]);
+    world.does(&["ask", "two"]);
+    assert_eq!(world.texts().len(), 3);
+    world.does(&["rewind", "t2"]);
+    assert_eq!(world.texts(), ["one"]);
+    world.does(&["undo"]);
+    assert_eq!(world.texts().len(), 3);
+    owner(&world.json(&["status"]));
+    assert_eq!(world.does(&["stop"]), "stopped\n");
+    assert!(serving.ended());
+    assert!(!socket_is_there(&world));
+    assert!(world.does(&["status"]).starts_with("nobody owns"));
+    assert_eq!(world.does(&["stop"]), "nobody owns the conversations now\n");
+    assert_eq!(world.texts().len(), 3, "the next command owns it itself");
+}
+
+/// An answer that comes while the owner is told to end is waited for.
+#[test]
+fn an_owner_that_is_told_to_end_lets_a_run_end_first() {
+    for way in ["stop", "-TERM", "-INT"] {
+        let world = World::new();
+        world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 40\n");
+        let serving = Serving::start(&world, &[]);
+        let asking = world.command(&["ask", "one apple"]).spawn().expect("it starts");
+        until("it runs", || running(&world) == 1);
+        match way {
+            "stop" => drop(world.does(&["stop"])),
+            signal => serving.signal(signal),
+        }
+        assert!(serving.ended(), "{way}");
+        let told = asking.wait_with_output().expect("ended");
+        assert!(told.status.success(), "{way}: {told:?}");
+        let log = world.json(&["log"]);
+        assert_eq!(log["entries"].as_array().map(Vec::len), Some(2), "{way}: {log}");
+        assert!(log["entries"][1]["interrupted"] != true, "{way}: {log}");
+        assert!(!socket_is_there(&world), "{way}");
+    }
+}
+
+/// Who asks twice does not want to wait: what was said so far is kept, and marked.
+#[test]
+fn an_owner_that_is_interrupted_twice_ends_at_once() {
+    let world = World::new();
+    world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 100\n");
+    let mut serving = Serving::start(&world, &[]);
+    let words: Vec<String> = (0..300).map(|number| format!("word{number}")).collect();
+    let mut asking = world.command(&["ask", &words.join(" ")]).spawn().expect("it starts");
+    let mut some = [0; 8];
+    asking.stdout.as_mut().expect("a pipe").read_exact(&mut some).expect("the first of the answer");
+    until("a part is saved", || {
+        serving.signal("-INT");
+        serving.has_ended()
+    });
+    // Who asked takes the owner's place, and tells all that there is of the answer: the half that was stored, or, where none was, a
+    // new one.
+    let told = asking.wait_with_output().expect("ended");
+    let log = world.json(&["log"]);
+    let entries = log["entries"].as_array().expect("entries");
+    assert_eq!(entries.len(), 2, "{log} {told:?}");
+    let answer = entries[1]["parts"][0]["text"].as_str().expect("a text");
+    let printed = String::from_utf8_lossy(&some).into_owned() + &out(&told);
+    assert!(printed.contains(answer) || entries[1]["interrupted"] == true, "{printed}\n{answer}");
+    assert_eq!(out(&world.run(&["status"])).lines().count(), 1, "nobody is left");
+    world.does(&["doctor"]);
+}
+
+/// Two terminals' worth of commands at once, with an owner between them and without.
+#[test]
+fn two_who_work_at_once_lose_nothing() {
+    for serves in [true, false] {
+        let world = World::new().with("RETAKE_WAIT_MS", "20000");
+        world.does(&["new"]);
+        let serving = serves.then(|| Serving::start(&world, &[]));
+        thread::scope(|scope| {
+            for terminal in ["left", "right"] {
+                let world = &world;
+                scope.spawn(move || {
+                    for number in 0..6 {
+                        world.does(&["say", &format!("{terminal} {number}")]);
+                        world.does(&["log"]);
+                    }
+                });
+            }
+        });
+        let texts = world.texts();
+        for terminal in ["left", "right"] {
+            let own: Vec<_> = texts.iter().filter(|text| text.starts_with(terminal)).collect();
+            let expected: Vec<String> = (0..6).map(|number| format!("{terminal} {number}")).collect();
+            assert_eq!(own, expected.iter().collect::<Vec<_>>());
+        }
+        assert_eq!(texts.len(), 12);
+        if let Some(serving) = serving {
+            world.does(&["stop"]);
+            assert!(serving.ended());
+        }
+    }
+}
+
+#[test]
+fn a_data_directory_with_a_long_path() {
+    let world = World::new();
+    let long = world.home().join("x".repeat(90)).join("y".repeat(90)).join("data");
+    let world = world.with_data(&long);
+    let serving = Serving::start(&world, &[]);
+    world.does(&["new"]);
+    world.does(&["say", "hello"]);
+    assert_eq!(world.json(&["status"])["pid"], serving.pid());
+    assert_eq!(world.texts(), ["hello"]);
+    world.does(&["stop"]);
+    assert!(serving.ended());
+    assert!(!socket_is_there(&world));
+}
+
+#[test]
+fn an_owner_of_another_version_is_named() {
+    let world = World::new();
+    std::fs::create_dir_all(world.data()).expect("made");
+    let listener = UnixListener::bind(world.data().join("owner.sock")).expect("bound");
+    let body = r#"{"reply":"status","version":"99.1.0","pid":4117,"data_dir":"there","since_ms":0,"serves":true,"running":[],"following":0}"#;
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let commands: [&[&str]; 3] = [&["list"], &["status"], &["serve"]];
+    // It waits for whoever comes, and goes with the test.
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("somebody comes");
+            let mut asked: Vec<u8> = Vec::new();
+            let mut piece = [0; 1024];
+            while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+                let count = stream.read(&mut piece).expect("asked");
+                asked.extend(&piece[..count]);
+            }
+            stream.write_all(answer.as_bytes()).expect("answered");
+        }
+    });
+    for arguments in commands {
+        let refused = world.run(arguments);
+        let told = error(&refused);
+        assert!(!refused.status.success(), "{arguments:?}: {refused:?}");
+        assert!(told.contains("retake 99.1.0 (process 4117)"), "{arguments:?}: {told}");
+        assert!(told.contains("hint: `retake stop` of that version"), "{arguments:?}: {told}");
+    }
+}

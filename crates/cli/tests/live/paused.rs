@@ -1,0 +1,83 @@
+//! An owner that is stopped for a while, or dead with a run at work: nobody waits for it for ever, and it writes nothing once another
+//! one is there.
+
+use std::fs;
+
+use retake_wire::request::Say;
+use retake_wire::{Client as _, HttpClient, Part, Problem, Reach, Reply, Request, Role};
+use tokio::runtime::Runtime;
+
+use super::killed::holds;
+use super::owned::Serving;
+use super::world::{World, error, out, until};
+
+/// Says something to the owner that listens at this address.
+fn say(world: &World, serving: &Serving, of: &str, text: &str) -> Result<Reply, Problem> {
+    let base =
+        serving.said[1].split([' ', ';']).find(|word| word.starts_with("http://")).expect("an address");
+    let token = fs::read_to_string(world.data().join("token")).expect("a token").trim().to_owned();
+    let client = HttpClient::new(Reach::Address { base: base.to_owned(), token }).expect("a client");
+    let say = Say {
+        conversation: of.to_owned(),
+        role: Role::User,
+        parts: vec![Part::text(text)],
+        author: String::new(),
+        synthetic: false,
+        observed: false,
+        time_ms: None,
+        platform_id: None,
+        seen: None,
+        request_id: Some(text.to_owned()),
+    };
+    Runtime::new().expect("a runtime").block_on(client.call(Request::Say(say)))
+}
+
+#[test]
+fn an_owner_that_was_paused_writes_nothing_after_another_one_took_over() {
+    let world = World::new();
+    let old = Serving::start(&world, &["--listen", "127.0.0.1:0"]);
+    let made = world.json(&["new"]);
+    let of = made["conversation"].as_str().expect("an id");
+    say(&world, &old, of, "one").expect("said");
+    old.signal("-STOP");
+    let unanswered = world.run(&["say", "lost"]);
+    assert!(!unanswered.status.success(), "{unanswered:?}");
+    assert!(error(&unanswered).contains("does not answer"), "{unanswered:?}");
+    // The lock goes with its process alone; here somebody has helped.
+    fs::remove_file(world.data().join("owner.lock")).expect("removed");
+    fs::remove_file(world.data().join("owner.sock")).expect("removed");
+    let new = Serving::start(&world, &[]);
+    world.does(&["say", "two"]);
+    old.signal("-CONT");
+    let refused = say(&world, &old, of, "three").expect_err("it owns nothing any more");
+    assert_eq!(refused.code, "taken_over", "{refused:?}");
+    assert_eq!(world.texts(), ["one", "two"]);
+    assert_eq!(world.json(&["status"])["pid"], new.pid());
+    old.signal("-KILL");
+    assert!(!old.ended());
+    world.does(&["say", "four"]);
+    world.does(&["doctor"]);
+    assert_eq!(world.texts(), ["one", "two", "four"]);
+}
+
+#[test]
+fn a_run_whose_owner_is_struck_dead_is_marked_by_the_next_one() {
+    let world = World::new();
+    world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 100\n");
+    let serving = Serving::start(&world, &[]);
+    let asking = world.command(&["ask", "one apple"]).spawn().expect("it starts");
+    until("a part is stored", || holds(world.data(), b"I am the demo"));
+    serving.signal("-KILL");
+    assert!(!serving.ended());
+    // Who asked takes its place.
+    let told = asking.wait_with_output().expect("ended");
+    let log = world.json(&["log"]);
+    assert_eq!(log["entries"].as_array().map(Vec::len), Some(2), "{log}");
+    assert_eq!(log["entries"][1]["interrupted"], true, "{log}");
+    let kept = log["entries"][1]["parts"][0]["text"].as_str().expect("a text");
+    assert!(out(&told).starts_with("I am the demo") && kept.starts_with("I am the demo"), "{told:?} {kept}");
+    assert!(error(&told).contains("the owner went away"), "{told:?}");
+    world.does(&["doctor"]);
+    world.does(&["rewind", "t1"]);
+    assert_eq!(world.texts().len(), 0);
+}

@@ -1,0 +1,104 @@
+//! Whatever several clients do to one conversation at the same time, over connections that break: it is as if one thing had been done
+//! after the other, each once.
+
+mod check;
+mod hands;
+mod model;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::world::{Desk, text};
+use check::{Event, What, check};
+use hands::Hands;
+use model::{Act, Answer};
+
+const CLIENTS: usize = 6;
+const STEPS: usize = 60;
+
+/// Lets clients work at once; what they asked and were answered, and the timeline that is there in the end.
+async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
+    let desk = Desk::new().await;
+    let of = desk.create(None, None).await;
+    let socket = desk.socket();
+    let clock = Arc::new(AtomicU64::new(1));
+    let hands = (0..CLIENTS).map(|name| Hands::new(name, seed, socket.clone(), &of, Arc::clone(&clock)));
+    let work: Vec<_> = hands.map(|hands| tokio::spawn(hands.work(steps))).collect();
+    let mut history = Vec::new();
+    for one in work {
+        history.extend(one.await.unwrap_or_else(|error| panic!("seed {seed}: {error}")));
+    }
+    let (_, entries) = desk.timeline(&of).await;
+    let line = |entry: &retake_wire::reply::Entry| {
+        (entry.id.clone(), text(entry), entry.mark.clone(), entry.label.clone())
+    };
+    (history, entries.iter().map(line).collect())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_clients_do_at_once_is_done_one_after_the_other_and_once() {
+    for seed in [1, fastrand::u64(..)] {
+        let (history, timeline) = history(seed, STEPS).await;
+        let model = check(&history).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        assert_eq!(model.timeline(), timeline, "seed {seed}");
+        let stale = |event: &&Event| {
+            matches!(&event.what, What::Done { answer: Answer::Refused { head: Some(_), .. }, .. })
+        };
+        let sent_again =
+            history.windows(2).filter(|two| two[0].request == two[1].request && !two[0].request.is_empty());
+        assert!(history.iter().filter(stale).count() > 0, "seed {seed}: nobody was late");
+        assert!(sent_again.count() > 0, "seed {seed}: nothing was sent twice");
+    }
+}
+
+/// Each of these histories is a true one with one lie in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_history_that_cannot_have_happened_is_found() {
+    let (history, _) = history(2, 10).await;
+    check(&history).expect("it is true");
+    let is_done = |event: &Event| matches!(&event.what, What::Done { answer: Answer::Done { .. }, .. });
+    let once = |event: &Event| history.iter().filter(|it| it.request == event.request).count() == 1;
+    let done: Vec<usize> =
+        (0..history.len()).filter(|at| is_done(&history[*at]) && once(&history[*at])).collect();
+    let revision = |event: &Event| match &event.what {
+        What::Done { receipt: Some(receipt), .. } => receipt.revision,
+        _ => 0,
+    };
+    let last = history.iter().map(revision).max().expect("there are");
+    let lies = |lie: &dyn Fn(&mut Vec<Event>)| {
+        let mut told = history.clone();
+        lie(&mut told);
+        check(&told).expect_err("it is found")
+    };
+    let first = *done.iter().find(|at| revision(&history[**at]) < last).expect("one before the last");
+    assert!(lies(&|it| drop(it.remove(first))).contains("nobody has the receipt"), "one is missing");
+    let twice = lies(&|it| {
+        let mut again = it[first].clone();
+        if let What::Done { receipt: Some(receipt), .. } = &mut again.what {
+            receipt.revision = last + 1;
+        }
+        it.push(again);
+    });
+    assert!(twice.contains("done twice"), "{twice}");
+    let early = lies(&|it| {
+        let at = it.iter().position(|event| revision(event) == last).expect("there");
+        (it[at].from, it[at].to) = (0, 0);
+    });
+    assert!(early.contains("known before"), "{early}");
+    let read = lies(&|it| {
+        for event in it {
+            if let What::Read { head, .. } = &mut event.what {
+                *head = "99.99".to_owned();
+            }
+        }
+    });
+    assert!(read.contains("at no revision"), "{read}");
+    let said = lies(&|it| {
+        let said = it.iter_mut().find_map(|event| match &mut event.what {
+            What::Done { act: Act::Say { text, .. }, answer: Answer::Done { .. }, .. } => Some(text),
+            _ => None,
+        });
+        said.expect("something was said").push('!');
+    });
+    assert!(!said.is_empty());
+}

@@ -1,0 +1,152 @@
+//! Whether a history can have happened one thing after the other. The revisions in the receipts are the order; what is left is to see
+//! that it is one: that it has no gaps, that it agrees with the clock, and that a model answers the same in that order. Must never
+//! ask the owner.
+
+use std::collections::BTreeMap;
+
+use retake_wire::reply::Receipt;
+
+use super::model::{Act, Answer, Line, Model};
+
+/// What was asked, and how it was answered.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    /// Something that changes the conversation, and its receipt where it was not refused.
+    Done { act: Act, answer: Answer, receipt: Option<Box<Receipt>> },
+    /// The whole timeline at a revision.
+    Read { revision: u64, head: String, timeline: Vec<Line> },
+    /// What something would do.
+    Planned { act: Act, answer: Answer },
+}
+
+/// Something that was asked by a client: when it first began to, and when it had this answer.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// The id of the request: the same again, where it was sent again.
+    pub(super) request: String,
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) what: What,
+}
+
+/// A change that is done, by all answers of its request.
+struct Made<'a> {
+    act: &'a Act,
+    answer: &'a Answer,
+    receipt: &'a Receipt,
+    from: u64,
+    /// When somebody first knew that it is done.
+    known: u64,
+}
+
+/// The conversation as it was made is revision 1.
+const MADE: u64 = 1;
+
+/// Checks a history of a conversation that began empty.
+pub(super) fn check(history: &[Event]) -> Result<Model, String> {
+    let made = made(history)?;
+    agrees_with_the_clock(&made)?;
+    let mut states = vec![Model::default()];
+    for (revision, it) in &made {
+        let mut next = states.last().expect("BUG: there is a first").clone();
+        let id = it.receipt.entries.first().map_or("", String::as_str);
+        let answer = next.does(it.act, id);
+        if answer != *it.answer {
+            return Err(format!("revision {revision}: {:?} gave {:?}, not {answer:?}", it.act, it.answer));
+        }
+        states.push(next);
+    }
+    for event in history {
+        fits(event, &made, &states)?;
+    }
+    Ok(states.pop().expect("BUG: there is a first"))
+}
+
+/// What was done, by revision: each once, and none is missing.
+fn made(history: &[Event]) -> Result<BTreeMap<u64, Made<'_>>, String> {
+    let mut made = BTreeMap::<u64, Made<'_>>::new();
+    let mut revisions = BTreeMap::new();
+    for event in history {
+        let What::Done { act, answer: answer @ Answer::Done { .. }, receipt: Some(receipt) } = &event.what
+        else {
+            continue;
+        };
+        let revision = receipt.revision;
+        if *revisions.entry(&event.request).or_insert(revision) != revision {
+            return Err(format!("{act:?} was done twice: at {} and {revision}", revisions[&event.request]));
+        }
+        let it = Made { act, answer, receipt, from: event.from, known: event.to };
+        match made.get_mut(&revision) {
+            None => drop(made.insert(revision, it)),
+            Some(same) if same.receipt == it.receipt && revisions[&event.request] == revision => {
+                same.known = same.known.min(it.known);
+            }
+            Some(other) => return Err(format!("two receipts of revision {revision}: {other:?} {it:?}")),
+        }
+    }
+    match made.keys().zip(MADE + 1..).find(|(revision, expected)| *revision != expected) {
+        Some((_, missing)) => Err(format!("nobody has the receipt of revision {missing}")),
+        None => Ok(made),
+    }
+}
+
+/// What was known to be done before another thing was asked for comes before it.
+fn agrees_with_the_clock(made: &BTreeMap<u64, Made<'_>>) -> Result<(), String> {
+    let mut latest = 0;
+    for (revision, it) in made {
+        if it.known < latest {
+            return Err(format!("{:?} is revision {revision}, and was known before an earlier one", it.act));
+        }
+        latest = latest.max(it.from);
+    }
+    Ok(())
+}
+
+/// Whether an answer that changed nothing is the answer at some revision while it was asked for.
+fn fits(event: &Event, made: &BTreeMap<u64, Made<'_>>, states: &[Model]) -> Result<(), String> {
+    let known = made.iter().filter(|(_, it)| it.known < event.from).map(|(revision, _)| *revision).max();
+    let later = made.iter().filter(|(_, it)| it.from > event.to).map(|(revision, _)| *revision).min();
+    let until = later.unwrap_or(MADE + made.len() as u64 + 1);
+    let mut while_asked = (known.unwrap_or(MADE)..until).map(|at| (at, &states[(at - MADE) as usize]));
+    let fits = match &event.what {
+        What::Done { answer: Answer::Done { .. }, .. } => true,
+        What::Done { act, answer, .. } => while_asked.any(|(_, state)| suits(state, act, answer)),
+        What::Planned { act, answer } => {
+            // A plan is of the head that it names, before it is done.
+            while_asked.any(|(_, state)| planned(state, act) == *answer)
+        }
+        What::Read { revision, head, timeline } => while_asked
+            .any(|(at, state)| at == *revision && state.head() == *head && state.timeline() == *timeline),
+    };
+    if fits { Ok(()) } else { Err(format!("at no revision from {known:?} until {until}: {event:?}")) }
+}
+
+/// Whether an answer that changed nothing is the answer there. Of two reasons either one is; but who saw another head is told which
+/// one there is now.
+fn suits(state: &Model, act: &Act, answer: &Answer) -> bool {
+    let Answer::Refused { code, head } = answer else {
+        return state.clone().does(act, "") == *answer;
+    };
+    let is_late = act.head().is_some_and(|seen| *seen != state.head());
+    if is_late && code == "stale_head" {
+        return *head == Some(state.head());
+    }
+    let blind = state.clone().does(&act.blind(), "");
+    (!is_late || head.is_some()) && matches!(blind, Answer::Refused { code: reason, .. } if reason == *code)
+}
+
+/// What a plan says: the head from which it was made, and the rest as it would be done.
+fn planned(state: &Model, act: &Act) -> Answer {
+    match state.clone().does(act, "") {
+        Answer::Done { gone, came, composer, .. } => {
+            Answer::Done { head: state.head(), gone, came, composer }
+        }
+        other => other,
+    }
+}
+
+impl std::fmt::Debug for Made<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {:?}", self.act, self.receipt)
+    }
+}
