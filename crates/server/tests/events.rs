@@ -58,7 +58,10 @@ impl Copy {
 
     async fn hears(&mut self) {
         let told = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("it is told something");
-        let Told { id, event } = told.expect("the stream goes on");
+        self.takes(told.expect("the stream goes on"));
+    }
+
+    fn takes(&mut self, Told { id, event }: Told) {
         assert!(!format!("{event:?}").contains("composer: Some"), "{event:?}");
         match event {
             Event::Snapshot(all) => {
@@ -364,6 +367,36 @@ async fn a_draft_is_seen_in_another_window() {
     }
     assert_eq!(kept("ada").await, draft("ada", &[]));
     assert_eq!(desk.refused(set("", &[Part::Erased])).await.kind, ProblemKind::Usage);
+}
+
+/// Who never reads is dropped when it is too far behind, keeps nobody up, and has everything when it comes back.
+#[tokio::test]
+async fn a_client_that_does_not_read_is_dropped_and_catches_up() {
+    let desk = Desk::fast().await;
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let (mut slow, mut quick) = (Copy::new(&desk, &id).await, Copy::new(&desk, &id).await);
+    drop(desk.client.run(saying(&id, "hello there")).await.expect("started"));
+    quick.until(outcome).await;
+    let long = "long ".repeat(1_600);
+    let said = 1_600;
+    for number in 0..said {
+        desk.say(&id, Role::User, &format!("{number} {long}")).await;
+        if number % 100 == 0 {
+            quick.catches_up(&desk, &id).await;
+        }
+    }
+    quick.catches_up(&desk, &id).await;
+    let mut heard = 0;
+    while let Some(told) = tokio::time::timeout(PATIENCE, slow.stream.next()).await.expect("it ends") {
+        slow.takes(told);
+        heard += 1;
+    }
+    assert!(heard < said, "what it was told is not all: {heard}");
+    slow.again().await;
+    slow.hears().await;
+    assert_eq!(slow.revision(), desk.info(&id).await.revision);
+    let (_, entries) = desk.timeline(&id).await;
+    assert!(quick.entries == entries && entries.ends_with(&slow.entries) && slow.entries.len() >= 100);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod care;
 mod catch_up;
 mod events;
 mod heads;
+mod held;
 mod history;
 mod http;
 mod mcp;

@@ -61,3 +61,9 @@ pub(super) fn differences() -> Differences {
     let binary = "binary, 3 bytes before and 4 after\n";
     Differences { files: vec![file("a", Some(text)), file("b", Some(binary)), file("c", None)] }
 }
+
+/// Prompts said before.
+pub(super) fn history() -> retake_wire::reply::HistoryPage {
+    let prompts = ["newest", "oldest"].map(str::to_owned).to_vec();
+    retake_wire::reply::HistoryPage { prompts, earlier: None }
+}

@@ -3,8 +3,8 @@
 
 use retake_wire::reply::{
     Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Effects,
-    Entries, Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt,
-    PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
+    Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
+    Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
@@ -468,10 +468,8 @@ pub(super) fn reply(request: &Request) -> Reply {
             details: Vec::new(),
             mended: Vec::new(),
         }),
-        Request::History(_) => Reply::History(HistoryPage {
-            prompts: vec!["newest".to_owned(), "oldest".to_owned()],
-            earlier: None,
-        }),
+        Request::History(_) => Reply::History(folder::history()),
+        Request::Draft(_) => Reply::Draft(retake_wire::reply::Draft::default()),
         Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
         Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
         Request::FilesDiff(_) => Reply::Differences(folder::differences()),
@@ -484,7 +482,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
         Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
-        Request::Decide(_) | Request::Respond(_) | Request::Stop => Reply::Done,
+        Request::Decide(_) | Request::Respond(_) | Request::SetDraft(_) | Request::Stop => Reply::Done,
         Request::Todo(_)
         | Request::Jobs(_)
         | Request::JobOutput(_)
