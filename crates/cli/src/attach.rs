@@ -281,7 +281,7 @@ struct Heard {
 impl Heard {
     /// What of a text is new. What the other owner tells may go on, and may be another answer: where none was stored, the model is asked
     /// anew.
-    fn new(&mut self, text: String) -> Option<String> {
+    fn news(&mut self, text: String) -> Option<String> {
         let Self { told, again: Some(again) } = self else {
             self.told.push_str(&text);
             return Some(text);
@@ -332,7 +332,7 @@ fn going_on(
                 }
                 RunEvent::Started { .. } | RunEvent::Reasoning { .. } if heard.again.is_some() => {}
                 RunEvent::Text { text } => {
-                    if let Some(text) = heard.new(text) {
+                    if let Some(text) = heard.news(text) {
                         return Some((RunEvent::Text { text }, (attached, run, events, heard)));
                     }
                 }
@@ -349,10 +349,10 @@ mod tests {
 
     fn heard(before: &[&str], after: &[&str]) -> String {
         let mut heard = Heard::default();
-        let mut said: String = before.iter().filter_map(|text| heard.new((*text).to_owned())).collect();
+        let mut said: String = before.iter().filter_map(|text| heard.news((*text).to_owned())).collect();
         heard.again = Some(String::new());
         said.push('|');
-        said.extend(after.iter().filter_map(|text| heard.new((*text).to_owned())));
+        said.extend(after.iter().filter_map(|text| heard.news((*text).to_owned())));
         said
     }
 

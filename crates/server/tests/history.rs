@@ -68,7 +68,7 @@ async fn a_history_that_cannot_have_happened_is_found() {
     let lies = |lie: &dyn Fn(&mut Vec<Event>)| {
         let mut told = history.clone();
         lie(&mut told);
-        check(&told).err().expect("it is found")
+        check(&told).expect_err("it is found")
     };
     let first = *done.iter().find(|at| revision(&history[**at]) < last).expect("one before the last");
     assert!(lies(&|it| drop(it.remove(first))).contains("nobody has the receipt"), "one is missing");
