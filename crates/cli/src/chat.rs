@@ -375,7 +375,7 @@ impl<'a> Chat<'a> {
     }
 
     async fn compose(&mut self) -> Result {
-        let history = History { folder: Some(self.cx.folder.to_owned()), limit: Some(PROMPTS) };
+        let history = History { folder: Some(self.cx.folder.to_owned()), limit: Some(PROMPTS), before: None };
         let mut prompts = match self.cx.call(Request::History(history)).await? {
             Reply::History(page) => page.prompts,
             other => return Err(unexpected(&other)),

@@ -2,39 +2,114 @@
 
 use std::collections::HashSet;
 
-use retake_core::{Projection, Role, joined_text};
+use retake_core::{ConversationId, Entry, EntryId, Projection, Role, joined_text};
 use retake_store::{ListRequest, PageRequest, Reading};
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{EngineError, Kind, Result};
 
-/// How many conversations are looked through.
+/// How many conversations are looked through for a page.
 const CONVERSATIONS: usize = 20;
+
+/// How many entries are read at once.
+const ENTRIES: usize = 200;
 
 /// A longer prompt is no history.
 const LONGEST: usize = 64 * 1024;
 
+/// Prompts, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompts {
+    /// Each once.
+    pub prompts: Vec<String>,
+    /// Where earlier ones begin, where there may be some.
+    pub earlier: Option<String>,
+}
+
+/// A place in all that was said: before an entry of a conversation, or behind the whole conversation.
+type Place = (ConversationId, Option<EntryId>);
+
 impl Engine {
-    /// The newest prompts in the newest conversations of a folder, newest first, each once.
-    pub async fn history(&self, folder: Option<String>, limit: usize) -> Result<Vec<String>> {
-        let list = ListRequest { folder, limit: CONVERSATIONS, before: None };
-        let mut prompts = Vec::new();
-        let mut known = HashSet::new();
-        for summary in self.store().list(list).await? {
-            let reading = Reading { projection: Projection::Timeline, at: None };
-            let newest = PageRequest { limit: limit.saturating_mul(2), ..PageRequest::default() };
-            let page = self.store().page(summary.id, reading, newest).await?;
-            for entry in page.entries.into_iter().rev().filter_map(|shown| shown.entry.ok()) {
-                let said = entry.meta.role == Role::User && !entry.meta.flags.synthetic;
-                let text = if said { joined_text(&entry.parts) } else { String::new() };
-                if !text.is_empty() && text.len() <= LONGEST && known.insert(text.clone()) {
-                    prompts.push(text);
-                }
-                if prompts.len() == limit {
-                    return Ok(prompts);
-                }
+    /// The newest prompts in the newest conversations of a folder, newest first, each once; those behind a place, where one is
+    /// named.
+    pub async fn history(
+        &self,
+        folder: Option<String>,
+        limit: usize,
+        before: Option<&str>,
+    ) -> Result<Prompts> {
+        if limit == 0 {
+            return Ok(Prompts::default());
+        }
+        let from = before.map(place).transpose()?;
+        let list = ListRequest { folder, limit: CONVERSATIONS + 1, before: from.map(|(id, _)| id) };
+        let others = self.store().list(list).await?;
+        let begun = from.and_then(|(id, entry)| Some((id, Some(entry?))));
+        let whole = others.iter().take(CONVERSATIONS).map(|summary| (summary.id, None));
+        let mut found = Found { prompts: Vec::new(), known: HashSet::new(), limit };
+        for at in begun.into_iter().chain(whole) {
+            if let Some((id, entry)) = self.prompts_of(at, &mut found).await? {
+                let earlier = Some(format!("{id}:{entry}"));
+                return Ok(Prompts { prompts: found.prompts, earlier });
             }
         }
-        Ok(prompts)
+        let more = others.len() > CONVERSATIONS;
+        let earlier = others.get(CONVERSATIONS - 1).filter(|_| more).map(|last| format!("{}:", last.id));
+        Ok(Prompts { prompts: found.prompts, earlier })
     }
+
+    /// Takes the prompts of a conversation, before an entry of it or all. Where it stopped, when there are enough.
+    async fn prompts_of(
+        &self,
+        (id, mut before): Place,
+        found: &mut Found,
+    ) -> Result<Option<(ConversationId, EntryId)>> {
+        let reading = Reading { projection: Projection::Timeline, at: None };
+        loop {
+            let page = PageRequest { limit: ENTRIES, before, after: None };
+            let page = self.store().page(id, reading, page).await?;
+            let mut readable = page.entries.iter().rev().filter_map(|shown| shown.entry.as_ref().ok());
+            if let Some(full) = readable.find(|entry| found.is_full_with(entry)) {
+                return Ok(Some((id, full.meta.id)));
+            }
+            before =
+                page.entries.iter().find_map(|shown| shown.entry.as_ref().ok()).map(|entry| entry.meta.id);
+            if !page.earlier || before.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// What was found so far.
+struct Found {
+    prompts: Vec<String>,
+    known: HashSet<String>,
+    limit: usize,
+}
+
+impl Found {
+    /// Takes an entry, where it is a prompt that is not there yet. Whether there are enough now.
+    fn is_full_with(&mut self, entry: &Entry) -> bool {
+        let said = entry.meta.role == Role::User && !entry.meta.flags.synthetic;
+        let text = if said { joined_text(&entry.parts) } else { String::new() };
+        if !text.is_empty() && text.len() <= LONGEST && self.known.insert(text.clone()) {
+            self.prompts.push(text);
+        }
+        self.prompts.len() >= self.limit
+    }
+}
+
+/// A place as a page names it.
+fn place(name: &str) -> Result<Place> {
+    let read = || {
+        let (id, entry) = name.split_once(':')?;
+        let entry = if entry.is_empty() { None } else { Some(entry.parse().ok()?) };
+        Some((id.parse().ok()?, entry))
+    };
+    read().ok_or_else(|| {
+        let what = format!("“{name}” is no place in the history");
+        EngineError::new(Kind::Usage, "bad_place", what)
+            .hint("take `earlier` from the page before, or begin without a place")
+    })
 }

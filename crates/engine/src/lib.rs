@@ -28,8 +28,9 @@ pub use files::{
     LetGo, Moment, Named, ObjectsErased, PathShown, Prune, Pruned, Restore, Running, Scope, headed_in,
     named_in, shown_in,
 };
+pub use history::Prompts;
 pub use open::OpenRequest;
-pub use port::{ExportChunk, ExportFormat};
+pub use port::{ExportChunk, ExportFormat, Inflow};
 pub use run::{
     Asks, CallEnded, CallShown, Decision, Ended, Following, Outcome, Permit, Question, RunEvent, RunNow,
     RunRequest, Start,

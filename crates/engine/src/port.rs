@@ -4,6 +4,7 @@
 //! nothing of it. Nobody's files are touched here: lines come and go as text.
 
 mod chat;
+mod inflow;
 mod lines;
 mod people;
 mod staging;
@@ -18,6 +19,7 @@ use retake_store::{
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
+pub use inflow::Inflow;
 pub(crate) use staging::Staging;
 use staging::{Staged, Start};
 

@@ -2,6 +2,7 @@
 
 mod agent;
 mod changes;
+mod composer;
 mod erase;
 mod files;
 mod folders;
@@ -62,6 +63,8 @@ impl InProcess {
             Request::Backup(backup) => self.backup(backup).await,
             Request::Doctor(doctor) => self.doctor(doctor).await,
             Request::History(history) => self.history(history).await,
+            Request::Draft(of) => self.draft(of).await,
+            Request::SetDraft(set) => self.set_draft(set).await,
             Request::Decide(decide) => self.decide(decide).await,
             Request::Respond(respond) => self.respond(respond).await,
             Request::Todo(of) => self.todo(&of.conversation).await,

@@ -3,6 +3,7 @@
 
 mod ask;
 mod openapi;
+mod port;
 mod problem;
 mod serve;
 mod socket;

@@ -6,14 +6,14 @@ use std::time::Duration;
 use fastrand::Rng;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_wire::reply::{Conversation, Entry};
-use retake_wire::request::{Decide, Of, SetPermissions};
+use retake_wire::reply::{Conversation, Draft, Entry};
+use retake_wire::request::{Decide, DraftOf, Of, SetDraft, SetPermissions};
 use retake_wire::{
-    Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, Request, Role, Run,
-    RunEvent, RunNow, RunStart, Told,
+    Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, ProblemKind, Request, Role,
+    Run, RunEvent, RunNow, RunStart, Told,
 };
 
-use super::world::{Desk, apply, label, mark, rewind, text};
+use super::world::{Desk, apply, get, label, mark, rewind, text};
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,6 +28,7 @@ struct Copy {
     running: bool,
     mode: Mode,
     now: RunNow,
+    drafts: Vec<Draft>,
     /// What runs have said since it began to follow.
     said: Vec<RunEvent>,
 }
@@ -45,6 +46,7 @@ impl Copy {
             running: false,
             mode: Mode::Ask,
             now: RunNow::default(),
+            drafts: Vec::new(),
             said: Vec::new(),
         }
     }
@@ -86,6 +88,7 @@ impl Copy {
             }
             Event::Now(now) => self.now = *now,
             Event::Run { said } => self.said.push(said),
+            Event::Drafts { drafts } => self.drafts = drafts,
             Event::List(_) | Event::Listed(_) => panic!("this is no list"),
         }
         self.follow.since = id.or(self.follow.since.take());
@@ -319,6 +322,48 @@ async fn permissions_and_words_that_wait_are_told() {
         copy.hears().await;
     }
     copy.catches_up(&desk, &id).await;
+}
+
+/// A second window has the draft of the first; a rewind, whose words go to a composer, touches none.
+#[tokio::test]
+async fn a_draft_is_seen_in_another_window() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one"]).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.hears().await;
+    let set = |author: &str, parts: &[Part]| {
+        let (conversation, author) = (id.clone(), author.to_owned());
+        Request::SetDraft(SetDraft { conversation, author, parts: parts.to_vec() })
+    };
+    let kept = async |author: &str| {
+        let of = DraftOf { conversation: id.clone(), author: author.to_owned() };
+        get!(desk, Draft, Request::Draft(of))
+    };
+    let draft = |author: &str, parts: &[Part]| Draft { author: author.to_owned(), parts: parts.to_vec() };
+    let picture = Part::Image { media_type: "image/png".into(), data: Some("AAE=".into()), url: None };
+    let words = [Part::text("half a sent"), picture];
+    let before = desk.info(&id).await;
+    assert_eq!(kept("").await, draft("ada", &[]), "the owner's user is meant");
+    desk.does(set("", &words)).await;
+    desk.does(set("mia", &words[..1])).await;
+    while copy.drafts.len() < 2 {
+        copy.hears().await;
+    }
+    assert_eq!(copy.drafts, [draft("ada", &words), draft("mia", &words[..1])]);
+    assert_eq!(desk.info(&id).await, before, "a draft is no change");
+    desk.apply(&id, rewind(&entries[0])).await;
+    assert_eq!(kept("ada").await, draft("ada", &words));
+    desk.does(set("mia", &[Part::text("")])).await;
+    while copy.drafts.len() > 1 {
+        copy.hears().await;
+    }
+    let erase = retake_wire::Action::Erase { entries: Vec::new(), matching: Some("half a".to_owned()) };
+    desk.apply(&id, erase).await;
+    while !copy.drafts.is_empty() {
+        copy.hears().await;
+    }
+    assert_eq!(kept("ada").await, draft("ada", &[]));
+    assert_eq!(desk.refused(set("", &[Part::Erased])).await.kind, ProblemKind::Usage);
 }
 
 #[tokio::test]

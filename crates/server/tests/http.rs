@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 use super::world::{Desk, shows};
 
 /// Asks the owner over TCP.
-struct Asking<'a> {
+pub(super) struct Asking<'a> {
     desk: &'a Desk,
     http: reqwest::Client,
     token: String,
 }
 
 impl<'a> Asking<'a> {
-    fn new(desk: &'a Desk) -> Self {
+    pub(super) fn new(desk: &'a Desk) -> Self {
         let token = std::fs::read_to_string(desk.file("data/token")).expect("a token");
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
         Self { desk, http, token: token.trim().to_owned() }
     }
 
-    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+    pub(super) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         let address = self.desk.served.address.expect("it listens");
         self.http.request(method, format!("http://{address}{path}")).bearer_auth(&self.token)
     }

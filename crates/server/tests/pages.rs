@@ -180,7 +180,38 @@ async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
         (folder(), Some(2), vec!["one", "two"]),
     ];
     for (folder, limit, expected) in rows {
-        let history = Request::History(History { folder: folder.clone(), limit });
+        let history = Request::History(History { folder: folder.clone(), limit, before: None });
         assert_eq!(get!(desk, History, history).prompts, expected, "{folder:?} {limit:?}");
     }
+}
+
+#[tokio::test]
+async fn history_is_paged_over_conversations() {
+    let desk = Desk::new().await;
+    let mut all = Vec::new();
+    for of in 0..25 {
+        let id = desk.create(None, Some("/here")).await;
+        for number in 0..3 {
+            let said = format!("{of}.{number}");
+            desk.say(&id, Role::User, &said).await;
+            all.push(said);
+        }
+    }
+    all.reverse();
+    for limit in [1, 2, 7, 100] {
+        let (mut prompts, mut before) = (Vec::new(), None);
+        loop {
+            let history = History { folder: Some("/here".into()), limit: Some(limit), before };
+            let page = get!(desk, History, Request::History(history));
+            assert!(page.prompts.len() <= limit);
+            prompts.extend(page.prompts);
+            before = page.earlier;
+            if before.is_none() {
+                break;
+            }
+        }
+        assert_eq!(prompts, all, "by {limit}");
+    }
+    let nowhere = History { before: Some("nowhere".into()), ..History::default() };
+    assert_eq!(desk.refused(Request::History(nowhere)).await.code, "bad_place");
 }

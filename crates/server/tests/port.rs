@@ -37,7 +37,12 @@ pub(super) async fn rich(desk: &Desk) -> String {
 }
 
 /// An export in pieces; between two of them, `meanwhile` is said in the conversation.
-async fn export(desk: &Desk, of: &str, format: Format, meanwhile: Option<&str>) -> (String, usize) {
+pub(super) async fn export(
+    desk: &Desk,
+    of: &str,
+    format: Format,
+    meanwhile: Option<&str>,
+) -> (String, usize) {
     let (mut text, mut pieces, mut last) = (String::new(), 0, 0);
     let mut export = Export { conversation: of.into(), format, cursor: None };
     loop {

@@ -81,7 +81,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Status,
     ];
     let mut answered = BTreeMap::new();
-    for (at, request) in rows.into_iter().enumerate() {
+    for (at, request) in rows.into_iter().chain(drafts(&id)).enumerate() {
         let reply = desk.does(request.clone()).await;
         answered.insert(variant(&request), variant(&reply));
         if at == 0 {
@@ -95,6 +95,13 @@ async fn every_request_is_answered_as_its_documentation_says() {
         (name, kind.trim_end_matches('`').to_owned())
     });
     assert_eq!(answered, promised.collect());
+}
+
+fn drafts(id: &str) -> [Request; 2] {
+    let (conversation, author) = (id.to_owned(), String::new());
+    let of = DraftOf { conversation: conversation.clone(), author: author.clone() };
+    let parts = vec![Part::text("half a")];
+    [Request::SetDraft(SetDraft { conversation, author, parts }), Request::Draft(of)]
 }
 
 /// Starts a run that goes on until it is stopped; how it ends.

@@ -16,5 +16,6 @@ mod plans;
 mod port;
 mod requests;
 mod search;
+mod streams;
 mod together;
 mod world;

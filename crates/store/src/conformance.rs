@@ -7,6 +7,7 @@ mod agent;
 mod basics;
 mod branches;
 mod concurrency;
+mod drafts;
 mod effects;
 mod files;
 mod folds;
@@ -21,6 +22,7 @@ pub use agent::*;
 pub use basics::*;
 pub use branches::*;
 pub use concurrency::*;
+pub use drafts::*;
 pub use effects::*;
 pub use files::*;
 pub use folds::*;
@@ -103,6 +105,8 @@ macro_rules! conformance {
             permissions_and_waiting_words_are_erased_by_their_text
             every_commit_has_a_revision_and_is_told_in_order
             who_follows_all_hears_of_each_and_is_told_what_was_missed
+            drafts_are_beside_the_log
+            drafts_go_with_a_text_that_is_erased
             a_call_of_a_run_that_is_over_is_not_begun
             the_ledger_of_what_is_erased_names_nothing
             a_full_export_brings_ledger_runs_and_permissions_along

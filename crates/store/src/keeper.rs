@@ -9,6 +9,7 @@ mod agent;
 mod answered;
 mod changes;
 mod decide;
+mod draft;
 mod erase;
 mod files;
 mod load;

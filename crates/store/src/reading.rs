@@ -251,6 +251,8 @@ pub struct Changed {
 pub enum Followed {
     /// A commit.
     Changed(Changed),
+    /// Somebody's draft in this conversation is another one; only who follows this one conversation hears it.
+    Drafts(ConversationId),
     /// It has fallen behind, and was not told of some: what it follows is to be read anew.
     Missed,
 }

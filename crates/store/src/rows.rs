@@ -8,7 +8,7 @@ mod claims;
 mod files;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch, Time,
+    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch, Time,
 };
 
 use crate::error::Result;
@@ -154,6 +154,11 @@ pub trait Rows: FileRows + AgentRows + Send {
     fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()>;
     /// Every stream in progress.
     fn streams(&self) -> Result<Vec<StreamRow>>;
+
+    /// Keeps or removes what somebody is about to say.
+    fn set_draft(&mut self, home: &ConversationRow, author: &str, parts: Option<&[Part]>) -> Result<()>;
+    /// The drafts of a log, by the names of their authors.
+    fn drafts(&self, log: LogNo) -> Result<Vec<(String, Vec<Part>)>>;
 
     /// Entries that match, in the order asked for, to `visit`, until it says stop (`false`).
     fn search(

@@ -7,6 +7,7 @@ mod backup;
 mod cells;
 mod check;
 mod conversation;
+mod draft;
 mod entry;
 mod erase;
 mod files;

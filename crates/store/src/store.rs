@@ -113,6 +113,12 @@ pub trait Store: FileStore + AgentStore {
     /// Streams that a crash left.
     async fn streams(&self) -> Result<Vec<StreamRow>>;
 
+    /// Keeps what somebody is about to say, as the one draft of this author here; nothing, of no parts. It is no change of
+    /// the conversation: it has no revision and is in no reading and no export. Followers are told, and `Erase` finds it.
+    async fn set_draft(&self, conversation: ConversationId, author: String, parts: Vec<Part>) -> Result<()>;
+    /// The drafts of a conversation with their authors, in the order of names; a fork begins with none.
+    async fn drafts(&self, conversation: ConversationId) -> Result<Vec<(String, Vec<Part>)>>;
+
     /// A piece of an export, from where the last one ended; the first one fixes the state for all.
     async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt>;
     /// A piece of a full export of the whole tree of forks, from the cursor of the last one.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Asks, CallShown, Question};
-use crate::reply::{Changes, Conversation, Conversations, Entry, Permissions, Words};
+use crate::reply::{Changes, Conversation, Conversations, Draft, Entry, Permissions, Words};
 use crate::run::RunEvent;
 
 /// What to follow.
@@ -43,6 +43,11 @@ pub enum Event {
     Run {
         /// It.
         said: RunEvent,
+    },
+    /// All drafts of a conversation, when one of them is another one. Who comes asks for its own: this tells of those after it.
+    Drafts {
+        /// Them, by the names of their authors.
+        drafts: Vec<Draft>,
     },
     /// How the list of conversations is, newest first: it takes the place of all that a client has of it.
     List(Conversations),

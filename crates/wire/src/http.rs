@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::event::Follow;
 use crate::request::Request;
 
-pub use table::{ENDPOINTS, EVENTS, LIST_EVENTS, RUNS};
+pub use table::{ENDPOINTS, EVENTS, EXPORT, IMPORT, LIST_EVENTS, RUNS};
 
 /// The header that names a request: the same again gets the same receipt.
 pub const REQUEST_ID: &str = "idempotency-key";

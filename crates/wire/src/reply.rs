@@ -2,6 +2,7 @@
 
 mod agent;
 mod changes;
+mod composer;
 mod files;
 mod owner;
 mod plan;
@@ -19,6 +20,7 @@ pub use agent::{
     Tool, Tools, Waiting, Words,
 };
 pub use changes::Changes;
+pub use composer::{Draft, HistoryPage};
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
@@ -85,6 +87,8 @@ pub enum Reply {
     Pruned(Pruned),
     /// Earlier prompts.
     History(HistoryPage),
+    /// What somebody was about to say.
+    Draft(Draft),
     /// A to-do list.
     Todo(Todo),
     /// Background jobs.
@@ -479,11 +483,4 @@ pub struct Report {
     pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
-}
-
-/// Earlier prompts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HistoryPage {
-    /// Newest first.
-    pub prompts: Vec<String>,
 }

@@ -5,12 +5,16 @@
 //! last entry of the path).
 
 mod agent;
+mod composer;
 mod identity;
+mod port;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
+pub use composer::{DraftOf, History, SetDraft};
+pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
 use crate::content::{Part, Role};
@@ -101,6 +105,10 @@ pub enum Request {
     Doctor(Doctor),
     /// Prompts said earlier, for the composer's history, newest first. → `History`
     History(History),
+    /// What somebody was about to say in a conversation. → `Draft`
+    Draft(DraftOf),
+    /// Keeps what somebody is about to say, in the place of what was kept before. → `Done`
+    SetDraft(SetDraft),
     /// Says whether a call may run that waits for leave. → `Done`
     Decide(Decide),
     /// Answers a question of a tool. → `Done`
@@ -366,59 +374,6 @@ pub struct CatchUp {
     pub since: u64,
 }
 
-/// The formats of an export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// JSON Lines: a header, then a line per entry.
-    #[default]
-    Jsonl,
-    /// For people.
-    Markdown,
-    /// For people.
-    Text,
-    /// Log and operations, lossless both ways.
-    Full,
-}
-
-/// A piece of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Export {
-    /// The conversation.
-    pub conversation: String,
-    /// The format.
-    #[serde(default)]
-    pub format: Format,
-    /// Where the last chunk ended; the beginning, without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-}
-
-/// Begins an import.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ImportStart {
-    /// Title of the new conversation; that of the import, without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Its folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
-    /// The request's id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-}
-
-/// The next lines of an import: our own export, a line each, or the messages of a chat list, a JSON object each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ImportLines {
-    /// The conversation that the import makes.
-    pub conversation: String,
-    /// Number of the first of these lines in the whole, from 0: lines sent twice are taken once.
-    pub first: u64,
-    /// The lines.
-    pub lines: Vec<String>,
-}
-
 /// A backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Backup {
@@ -486,15 +441,4 @@ pub struct Doctor {
     /// Mend what can be mended without losing anything.
     #[serde(default)]
     pub mend: bool,
-}
-
-/// Prompts said earlier.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct History {
-    /// Only in conversations of this folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
-    /// At most so many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
 }

@@ -468,9 +468,10 @@ pub(super) fn reply(request: &Request) -> Reply {
             details: Vec::new(),
             mended: Vec::new(),
         }),
-        Request::History(_) => {
-            Reply::History(HistoryPage { prompts: vec!["newest".to_owned(), "oldest".to_owned()] })
-        }
+        Request::History(_) => Reply::History(HistoryPage {
+            prompts: vec!["newest".to_owned(), "oldest".to_owned()],
+            earlier: None,
+        }),
         Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
         Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
         Request::FilesDiff(_) => Reply::Differences(folder::differences()),
@@ -495,6 +496,8 @@ pub(super) fn reply(request: &Request) -> Reply {
         | Request::Unqueue(_)
         | Request::Cost(_) => super::agent::reply(request),
         Request::Status => Reply::Status(super::fake::status()),
-        Request::CatchUp(_) => panic!("the line conversation does not catch up"),
+        Request::CatchUp(_) | Request::Draft(_) | Request::SetDraft(_) => {
+            panic!("the line conversation does not catch up, and keeps no draft")
+        }
     }
 }

@@ -73,13 +73,24 @@ enum Content {
 impl Staging {
     /// Begins an import; one of the same request that has not ended goes on.
     pub(super) fn begin(&self, id: ConversationId, start: Start) -> ConversationId {
-        let mut state = self.state();
+        let state = self.state();
         let same = state.open.iter().find(|(_, open)| start.request.is_some() && open.start == start);
         if let Some((id, _)) = same {
             return *id;
         }
-        state.open.insert(id, Importing { start, next: 0, content: Content::Nothing });
+        drop(state);
+        self.open(id, start);
         id
+    }
+
+    /// Begins an import that nobody else goes on with.
+    pub(super) fn open(&self, id: ConversationId, start: Start) {
+        self.state().open.insert(id, Importing { start, next: 0, content: Content::Nothing });
+    }
+
+    /// Drops an import, if it has not ended.
+    pub(super) fn abandon(&self, id: ConversationId) {
+        self.state().open.remove(&id);
     }
 
     /// Takes lines. Those that were taken already are passed over; a bad one ends the import.

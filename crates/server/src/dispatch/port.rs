@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use retake_core::ConversationId;
-use retake_engine::ExportFormat;
 use retake_engine::store::Care;
+use retake_engine::{ExportFormat, Inflow};
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::request_id;
@@ -28,6 +28,21 @@ impl InProcess {
     pub(super) async fn import_start(&self, start: request::ImportStart) -> Result<Reply, Problem> {
         let request = request_id(start.request_id.as_deref())?;
         let receipt = self.engine.import_start(start.title, start.folder, request);
+        Ok(Reply::Receipt(convert::receipt(&receipt, None)))
+    }
+
+    /// Begins an import whose lines come as one stream.
+    pub(crate) fn import_stream(
+        &self,
+        whole: request::ImportWhole,
+        request: Option<&str>,
+    ) -> Result<Inflow, Problem> {
+        Ok(self.engine.import_stream(whole.title, whole.folder, request_id(request)?))
+    }
+
+    /// All lines of it have come.
+    pub(crate) async fn import_ended(&self, inflow: Inflow) -> Result<Reply, Problem> {
+        let receipt = inflow.end().await.map_err(problem)?;
         Ok(Reply::Receipt(convert::receipt(&receipt, None)))
     }
 

@@ -223,10 +223,4 @@ impl InProcess {
         });
         Ok(Reply::Models(reply::Models { default, why, models: models.collect() }))
     }
-
-    pub(super) async fn history(&self, history: request::History) -> Result<Reply, Problem> {
-        let limit = history.limit.unwrap_or(PAGE);
-        let prompts = self.engine.history(history.folder, limit).await.map_err(problem)?;
-        Ok(Reply::History(reply::HistoryPage { prompts }))
-    }
 }

@@ -8,6 +8,7 @@ use axum::extract::{RawPathParams, Request as HttpRequest};
 use axum::http::{HeaderMap, header};
 use retake_wire::http::{Endpoint, LAST_EVENT, REQUEST_ID, decode};
 use retake_wire::{Follow, Request, Run};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::problem::{Told, bad};
@@ -77,6 +78,23 @@ pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest
     serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
 }
 
+/// What path and query ask for, where the body is something else.
+pub(super) fn named<T: DeserializeOwned>(
+    fields: &Fields,
+    params: &RawPathParams,
+    http: &HttpRequest,
+) -> Result<T, Told> {
+    let mut given = Map::new();
+    for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
+        given.insert(name.clone(), fields.value(&name, &text)?);
+    }
+    fields.check(&given)?;
+    for (name, text) in params {
+        given.insert(name.to_owned(), text.into());
+    }
+    serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
+}
+
 impl Fields {
     fn value(&self, name: &str, text: &str) -> Result<Value, Told> {
         match self.0.get(name) {
@@ -101,12 +119,16 @@ impl Fields {
 
 /// The header says which request it is.
 fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), Told> {
-    let Some(id) = headers.get(REQUEST_ID) else { return Ok(()) };
-    let id = id
-        .to_str()
-        .map_err(|_| bad("bad_request", "the Idempotency-Key is no text", "use letters and digits"))?;
-    given.insert("request_id".to_owned(), id.into());
+    if let Some(id) = identity(headers)? {
+        given.insert("request_id".to_owned(), id.into());
+    }
     Ok(())
+}
+
+/// Which request it is, where the header says so.
+pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
+    let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
+    id.map_err(|_| bad("bad_request", "the Idempotency-Key is no text", "use letters and digits"))
 }
 
 async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Told> {

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retake_wire::http::{
-    ENDPOINTS, EVENTS, Endpoint, LAST_EVENT, LIST_EVENTS, Method, PROBLEM, REQUEST_ID, RUNS,
+    ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LAST_EVENT, LIST_EVENTS, Method, PROBLEM, REQUEST_ID, RUNS,
 };
+use retake_wire::request::{ExportWhole, ImportWhole};
 use retake_wire::{Event, Follow, Problem, Reply, Request, Run, RunEvent};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -40,7 +41,12 @@ impl Shapes {
         let defined = Defined::new();
         let mut fields: BTreeMap<String, Fields> =
             defined.requests().map(|(name, shape)| (name, defined.fields(&shape))).collect();
-        for (name, shape) in [("run", "Run"), ("follow", "Follow")] {
+        for (name, shape) in [
+            ("run", "Run"),
+            ("follow", "Follow"),
+            ("export_stream", "ExportWhole"),
+            ("import_stream", "ImportWhole"),
+        ] {
             fields.insert(name.to_owned(), defined.fields(&json!({ "$ref": at(shape) })));
         }
         Self(fields)
@@ -62,6 +68,8 @@ pub fn document() -> Value {
         paths.entry(endpoint.path).or_default().insert(method, defined.operation(endpoint, shape));
     }
     paths.entry(RUNS).or_default().insert("post".to_owned(), defined.running());
+    paths.entry(EXPORT).or_default().insert("get".to_owned(), defined.exporting());
+    paths.entry(IMPORT).or_default().insert("post".to_owned(), defined.importing());
     for path in [EVENTS, LIST_EVENTS] {
         paths.entry(path).or_default().insert("get".to_owned(), defined.following(path));
     }
@@ -115,6 +123,8 @@ impl Defined {
         generator.subschema_for::<Run>();
         generator.subschema_for::<Event>();
         generator.subschema_for::<Follow>();
+        generator.subschema_for::<ExportWhole>();
+        generator.subschema_for::<ImportWhole>();
         let mut shapes = generator.take_definitions(true);
         for shape in shapes.values_mut() {
             tidy(shape);
@@ -224,6 +234,43 @@ impl Defined {
             "tags": ["events"],
             "parameters": parameters,
             "responses": Self::responses(json!({ "text/event-stream": { "schema": { "$ref": at("Event") } } })),
+        })
+    }
+
+    /// The fields of a shape that a query has, in their order; those of the path are taken out before.
+    fn queries(shape: &Value) -> Vec<Value> {
+        let fields = shape["properties"].as_object().into_iter().flatten();
+        fields.map(|(name, field)| parameter(name, "query", field, false)).collect()
+    }
+
+    fn exporting(&self) -> Value {
+        let mut shape = self.get("ExportWhole").clone();
+        let named = parameter("conversation", "path", &taken(&mut shape, "conversation"), true);
+        let parameters = [vec![named], Self::queries(&shape)].concat();
+        let text = json!({ "schema": { "type": "string" } });
+        let kinds = ["application/x-ndjson", "text/markdown", "text/plain"];
+        let content: Map<String, Value> =
+            kinds.iter().map(|kind| ((*kind).to_owned(), text.clone())).collect();
+        json!({
+            "operationId": "export_stream",
+            "summary": "A whole export as one body, of the state that its beginning found. One that can't be read to its end is cut off.",
+            "tags": ["conversations"],
+            "parameters": parameters,
+            "responses": Self::responses(content.into()),
+        })
+    }
+
+    fn importing(&self) -> Value {
+        let parameters = [Self::queries(self.get("ImportWhole")), vec![identity()]].concat();
+        let receipt = json!({ "application/json": { "schema": self.reply("receipt") } });
+        let text = json!({ "schema": { "type": "string" } });
+        json!({
+            "operationId": "import_stream",
+            "summary": "Imports the lines of the body, whose type does not matter: all of them, or nothing where it breaks off.",
+            "tags": ["imports"],
+            "parameters": parameters,
+            "requestBody": { "required": true, "content": { "application/x-ndjson": text } },
+            "responses": Self::responses(receipt),
         })
     }
 

@@ -14,7 +14,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
 use axum::serve::ListenerExt as _;
-use retake_wire::http::{ENDPOINTS, EVENTS, Endpoint, LIST_EVENTS, Method, RUNS};
+use retake_wire::http::{ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LIST_EVENTS, Method, RUNS};
 use retake_wire::{Client, Problem, ProblemKind, Reply};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ use super::ask;
 use super::openapi::{Shapes, document};
 use super::problem::{Told, bad, defect, nowhere};
 use super::token::Token;
-use super::{socket, stream};
+use super::{port, socket, stream};
 use crate::InProcess;
 
 /// How long the stream of a run goes on when the owner stops: its end may be on its way.
@@ -68,9 +68,9 @@ impl Served {
 
 /// What each request is answered with.
 #[derive(Clone)]
-struct Desk {
-    client: InProcess,
-    shapes: Arc<Shapes>,
+pub(super) struct Desk {
+    pub(super) client: InProcess,
+    pub(super) shapes: Arc<Shapes>,
     stop: watch::Receiver<bool>,
 }
 
@@ -176,6 +176,8 @@ fn router(desk: Desk) -> Router {
     }
     router
         .route(RUNS, post(run))
+        .route(EXPORT, get(port::export))
+        .route(IMPORT, post(port::import))
         .route(EVENTS, get(events))
         .route(LIST_EVENTS, get(events))
         .route("/openapi.json", get(openapi))
@@ -226,7 +228,7 @@ async fn answer(
     }
 }
 
-fn replied(reply: &Reply) -> Response {
+pub(super) fn replied(reply: &Reply) -> Response {
     match serde_json::to_vec(reply) {
         Ok(json) => json_of(json),
         Err(_) => defect().into_response(),

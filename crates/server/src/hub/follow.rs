@@ -48,7 +48,13 @@ impl InProcess {
                 return Ok(Frame::step(since, changes.revision, Event::Changed(Box::new(changed))));
             }
         }
-        let snapshot = self.snapshot(of).await?;
+        let snapshot = loop {
+            self.engine.plans_closed(of).await;
+            let snapshot = self.snapshot(of).await;
+            if !self.engine.has_open_plan(of) {
+                break snapshot?;
+            }
+        };
         let revision = snapshot.conversation.revision;
         Ok(Frame::step(u64::MAX, revision, Event::Snapshot(Box::new(snapshot))))
     }

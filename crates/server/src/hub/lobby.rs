@@ -11,6 +11,7 @@ use retake_engine::store::{Followed, Follower};
 use retake_wire::request::List;
 use retake_wire::{Event, Problem, Reply};
 use tokio::sync::broadcast;
+use tokio::task::JoinSet;
 
 use super::{BEHIND, Frame, locked};
 use crate::InProcess;
@@ -122,9 +123,20 @@ impl InProcess {
 
 /// Tells who follows the list of each conversation that has changed.
 async fn keep(server: InProcess, lobby: Arc<Lobby>, mut commits: Follower) {
-    while let Some(followed) = commits.next().await {
+    // Where files go along with something, it is told when they are done.
+    let mut held = JoinSet::new();
+    loop {
         let mut changed = BTreeSet::new();
-        let mut missed = heard(followed, &mut changed);
+        let mut missed = tokio::select! {
+            followed = commits.next() => match followed {
+                Some(followed) => heard(followed, &mut changed),
+                None => return,
+            },
+            Some(done) = held.join_next() => {
+                changed.extend(done.ok());
+                false
+            }
+        };
         let over = tokio::time::sleep(TOGETHER);
         tokio::pin!(over);
         loop {
@@ -148,7 +160,14 @@ async fn keep(server: InProcess, lobby: Arc<Lobby>, mut commits: Follower) {
         }
         for of in changed {
             // What can't be read is told to who reads it.
-            if let Ok(conversation) = server.conversation_in_short(of).await {
+            let conversation = server.conversation_in_short(of).await;
+            if server.engine.has_open_plan(of) {
+                let engine = Arc::clone(&server.engine);
+                held.spawn(async move {
+                    engine.plans_closed(of).await;
+                    of
+                });
+            } else if let Ok(conversation) = conversation {
                 lobby.tell(Event::Listed(Box::new(conversation)));
             }
         }
@@ -162,6 +181,7 @@ fn heard(followed: Followed, changed: &mut BTreeSet<ConversationId>) -> bool {
             changed.insert(of.conversation);
             false
         }
+        Followed::Drafts(_) => false,
         Followed::Missed => true,
     }
 }

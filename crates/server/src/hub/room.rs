@@ -56,8 +56,19 @@ impl InProcess {
         room
     }
 
-    /// What changed in a conversation since a revision, with how it is now.
+    /// What changed in a conversation since a revision, with how it is now. While files go along with something, it waits: nobody
+    /// is told of what may yet be taken back.
     pub(super) async fn changed(&self, of: ConversationId, since: u64) -> Result<Changed, Problem> {
+        loop {
+            self.engine.plans_closed(of).await;
+            let changed = self.changed_now(of, since).await;
+            if !self.engine.has_open_plan(of) {
+                return changed;
+            }
+        }
+    }
+
+    async fn changed_now(&self, of: ConversationId, since: u64) -> Result<Changed, Problem> {
         let changes = self.changes(of, since).await?;
         let conversation = self.conversation_in_short(of).await?;
         // What it says beside may be newer already: then another event is on its way.
@@ -86,7 +97,12 @@ impl Keeper {
                 biased;
                 followed = commits.next() => match followed {
                     Some(Followed::Changed(changed)) if changed.revision.0 <= self.revision => {}
-                    Some(_) => self.step().await,
+                    Some(Followed::Changed(_)) => self.step().await,
+                    Some(Followed::Drafts(_)) => self.drafts().await,
+                    Some(Followed::Missed) => {
+                        self.step().await;
+                        self.drafts().await;
+                    }
                     None => return self.close(),
                 },
                 event = runs.next() => match event {
@@ -113,6 +129,13 @@ impl Keeper {
             }
             // Told already; or it can't be read, and who reads it is told why.
             _ => {}
+        }
+    }
+
+    async fn drafts(&self) {
+        // What can't be read is told to who reads it.
+        if let Ok(drafts) = self.server.drafts(self.of).await {
+            self.room.tell(Frame::passing(Event::Drafts { drafts }));
         }
     }
 

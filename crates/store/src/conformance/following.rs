@@ -17,7 +17,7 @@ async fn told(follower: &mut Follower) -> Changed {
     let next = tokio::time::timeout(std::time::Duration::from_secs(20), follower.next());
     match next.await.expect("it is told").expect("the store is open") {
         Followed::Changed(changed) => changed,
-        Followed::Missed => panic!("nothing was missed"),
+        other => panic!("{other:?} instead of a commit"),
     }
 }
 

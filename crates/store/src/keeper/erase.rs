@@ -1,6 +1,6 @@
 //! Erase: the one exception to “nothing is lost”. Content is overwritten wherever it is, in every conversation
-//! of the root: entries, the full-text index, summaries made from them, labels and titles, streams in progress, what calls
-//! did to files.
+//! of the root: entries, the full-text index, summaries made from them, labels and titles, streams in progress, drafts,
+//! what calls did to files.
 //! A dated operation without the content stays.
 
 mod files;
@@ -108,7 +108,7 @@ impl<T: Transactions> Context<T> {
         Ok(())
     }
 
-    /// Drops what is beside the log and contains a text: streams in progress, words that wait, rules; how many there were.
+    /// Drops what is beside the log and contains a text: streams in progress, words that wait, drafts, rules; how many there were.
     fn erase_loose(&mut self, family: &[Loaded], text: &str, now: Time) -> Result<usize> {
         let mut dropped = self.erase_streams(family, text)?;
         for member in family {
@@ -116,6 +116,7 @@ impl<T: Transactions> Context<T> {
                 words.author.contains(text) || words.parts.iter().any(|part| part_contains(part, text))
             };
             dropped += self.erase_words(member, holds, now)?;
+            dropped += self.erase_drafts(member, text)?;
             let Some(mut permission) = self.rows.permission(member.row.log)? else { continue };
             let all = permission.rules.len();
             permission.rules.retain(|rule| {
@@ -244,7 +245,7 @@ impl<T: Transactions> Context<T> {
 }
 
 /// Whether any text of a part contains `text`.
-fn part_contains(part: &Part, text: &str) -> bool {
+pub(super) fn part_contains(part: &Part, text: &str) -> bool {
     let link = |source: &Source| matches!(source, Source::Link(link) if link.contains(text));
     let inline = |source: &Source| match source {
         Source::Inline(bytes) => bytes.windows(text.len()).any(|window| window == text.as_bytes()),

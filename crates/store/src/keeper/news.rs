@@ -21,27 +21,39 @@ const BEHIND_MAX: usize = 64;
 pub(super) struct News {
     /// By revisions, in order.
     changed: Vec<Changed>,
+    /// Conversations with another draft than before.
+    drafts: Vec<ConversationId>,
     /// What the request at work changed beside the log: it has a revision when the request is done.
     beside: Vec<(ConversationId, Kind)>,
 }
 
 impl News {
     /// Where the next request begins.
-    pub(super) fn mark(&self) -> usize {
-        self.changed.len()
+    pub(super) fn mark(&self) -> Mark {
+        Mark { changed: self.changed.len(), drafts: self.drafts.len() }
     }
 
     /// A request is taken back.
-    pub(super) fn back(&mut self, mark: usize) {
-        self.changed.truncate(mark);
+    pub(super) fn back(&mut self, mark: Mark) {
+        self.changed.truncate(mark.changed);
+        self.drafts.truncate(mark.drafts);
         self.beside.clear();
     }
 
     /// Everything that the transaction has changed.
-    pub(super) fn take(&mut self) -> Vec<Changed> {
+    pub(super) fn take(&mut self) -> Vec<Followed> {
         self.beside.clear();
-        std::mem::take(&mut self.changed)
+        let changed = std::mem::take(&mut self.changed).into_iter().map(Followed::Changed);
+        let drafts = std::mem::take(&mut self.drafts).into_iter().map(Followed::Drafts);
+        changed.chain(drafts).collect()
     }
+}
+
+/// A place in what a transaction has changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    changed: usize,
+    drafts: usize,
 }
 
 impl<T: Transactions> Context<T> {
@@ -76,8 +88,15 @@ impl<T: Transactions> Context<T> {
         Ok(())
     }
 
+    /// Somebody's draft is another one.
+    pub(super) fn drafted(&mut self, conversation: ConversationId) {
+        if !self.news.drafts.contains(&conversation) {
+            self.news.drafts.push(conversation);
+        }
+    }
+
     /// A request is done: what it changed beside the log belongs to the revision that it has made, or makes one.
-    pub(super) fn count(&mut self, mark: usize) -> Result<()> {
+    pub(super) fn count(&mut self, Mark { changed: mark, .. }: Mark) -> Result<()> {
         for (id, kind) in std::mem::take(&mut self.news.beside) {
             let made = self.news.changed[mark..].iter().rposition(|changed| changed.conversation == id);
             let at = match made {
@@ -106,7 +125,7 @@ impl<T: Transactions> Context<T> {
 
 /// Those who follow, by conversation; without one, all of them.
 #[derive(Debug, Default)]
-pub(super) struct Followers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<Changed>>>);
+pub(super) struct Followers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<Followed>>>);
 
 impl Followers {
     /// One more, from now on.
@@ -118,17 +137,21 @@ impl Followers {
     }
 
     /// Tells what is durable.
-    pub(super) fn tell(&self, news: Vec<Changed>) {
+    pub(super) fn tell(&self, news: Vec<Followed>) {
         let senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if senders.is_empty() {
             return;
         }
-        for changed in news {
-            for of in [None, Some(changed.conversation)] {
-                if let Some(sender) = senders.get(&of) {
-                    // Nobody may be left who listens.
-                    drop(sender.send(changed.clone()));
-                }
+        for told in news {
+            let (all, one) = match &told {
+                Followed::Changed(changed) => (senders.get(&None), Some(changed.conversation)),
+                Followed::Drafts(of) => (None, Some(*of)),
+                Followed::Missed => (senders.get(&None), None),
+            };
+            let one = one.and_then(|one| senders.get(&Some(one)));
+            for sender in all.into_iter().chain(one) {
+                // Nobody may be left who listens.
+                drop(sender.send(told.clone()));
             }
         }
     }
@@ -136,13 +159,13 @@ impl Followers {
 
 /// Hears of each commit once it is durable, in the order of revisions.
 #[derive(Debug)]
-pub struct Follower(broadcast::Receiver<Changed>);
+pub struct Follower(broadcast::Receiver<Followed>);
 
 impl Follower {
     /// The next one, waiting for it; nothing, when the store is closed. Dropped while it waits, it has lost nothing.
     pub async fn next(&mut self) -> Option<Followed> {
         match self.0.recv().await {
-            Ok(changed) => Some(Followed::Changed(changed)),
+            Ok(told) => Some(told),
             Err(RecvError::Lagged(_)) => Some(Followed::Missed),
             Err(RecvError::Closed) => None,
         }

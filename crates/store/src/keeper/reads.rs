@@ -268,6 +268,14 @@ where
         self.read(Rows::streams).await
     }
 
+    async fn set_draft(&self, conversation: ConversationId, author: String, parts: Vec<Part>) -> Result<()> {
+        self.write(move |context| context.set_draft(conversation, &author, &parts)).await
+    }
+
+    async fn drafts(&self, conversation: ConversationId) -> Result<Vec<(String, Vec<Part>)>> {
+        self.with(conversation, |rows, loaded| rows.drafts(loaded.row.log)).await
+    }
+
     async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt> {
         self.with_at(conversation, from.map(|from| from.head), move |rows, loaded| {
             port::excerpt(rows, loaded, from.map_or(0, |from| from.done))

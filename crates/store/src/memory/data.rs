@@ -38,6 +38,8 @@ pub(super) struct Log {
     pub(super) said: HashTrieMapSync<RequestId, (Key, Fingerprint)>,
     pub(super) done: HashTrieMapSync<RequestId, (OpNo, Fingerprint)>,
     pub(super) stream: Option<StreamRow>,
+    /// By author.
+    pub(super) drafts: RedBlackTreeMapSync<String, Vec<Part>>,
 }
 
 /// An entry.
@@ -59,6 +61,7 @@ impl Log {
             said: HashTrieMapSync::default(),
             done: HashTrieMapSync::default(),
             stream: None,
+            drafts: RedBlackTreeMapSync::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch, Time,
+    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch, Time,
 };
 use uuid::Uuid;
 
@@ -229,6 +229,20 @@ impl Rows for MemoryRows {
     fn streams(&self) -> Result<Vec<StreamRow>> {
         let logs = self.data.logs.iter();
         Ok(logs.filter_map(|log| log.stream.clone()).collect())
+    }
+
+    fn set_draft(&mut self, home: &ConversationRow, author: &str, parts: Option<&[Part]>) -> Result<()> {
+        let drafts = &mut self.data.log_mut(home.log)?.drafts;
+        match parts {
+            Some(parts) => drafts.insert_mut(author.to_owned(), parts.to_vec()),
+            None => drop(drafts.remove_mut(author)),
+        }
+        Ok(())
+    }
+
+    fn drafts(&self, log: LogNo) -> Result<Vec<(String, Vec<Part>)>> {
+        let drafts = self.data.log(log)?.drafts.iter();
+        Ok(drafts.map(|(author, parts)| (author.clone(), parts.clone())).collect())
     }
 
     fn search(

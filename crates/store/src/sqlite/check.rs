@@ -73,6 +73,7 @@ impl SqliteRows {
             self.effects_in(home.log, 1, last, usize::MAX).map(drop),
             self.runs_of(home.log, usize::MAX).map(drop),
             self.permission(home.log).map(drop),
+            self.drafts(home.log).map(drop),
         ];
         wrong.extend(rest.into_iter().filter_map(Result::err).map(|error| error.to_string()));
         for no in 1..=home.now.head.op.0 {

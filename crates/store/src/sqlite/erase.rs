@@ -154,4 +154,6 @@ DELETE FROM main.stream;
 DELETE FROM main.run;
 DELETE FROM main.permission;
 INSERT INTO main.permission SELECT now.* FROM store.permission AS now JOIN main.conversation USING (log);
+DELETE FROM main.draft;
+INSERT INTO main.draft SELECT now.* FROM store.draft AS now JOIN main.conversation USING (log);
 ";

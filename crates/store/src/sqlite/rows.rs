@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Entry, EntryId, Meta, OpNo, Operation, Pos, RequestId, State, Stretch};
+use retake_core::{
+    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch,
+};
 use rusqlite::Connection;
 
-use super::{agent, conversation, entry, erase, operation, search};
+use super::{agent, conversation, draft, entry, erase, operation, search};
 use crate::error::Result;
 use crate::lock::OwnerLock;
 use crate::query::Query;
@@ -159,6 +161,14 @@ impl Rows for SqliteRows {
 
     fn streams(&self) -> Result<Vec<StreamRow>> {
         conversation::streams(&self.db)
+    }
+
+    fn set_draft(&mut self, home: &ConversationRow, author: &str, parts: Option<&[Part]>) -> Result<()> {
+        draft::set(&self.db, home, author, parts)
+    }
+
+    fn drafts(&self, log: LogNo) -> Result<Vec<(String, Vec<Part>)>> {
+        draft::all_of(&self.db, log)
     }
 
     fn search(

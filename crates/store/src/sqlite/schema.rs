@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -27,6 +27,7 @@ const STEPS: [Step; 7] = [
     |db| db.execute_batch(MANIFESTS),
     |db| db.execute_batch(AGENT),
     |db| db.execute_batch(SEVERAL),
+    |db| db.execute_batch(DRAFTS),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -324,4 +325,15 @@ CREATE TABLE git_move (
 ) STRICT;
 INSERT INTO git_move SELECT root, log, seq, workspace, moved FROM git_moved_in_one;
 DROP TABLE git_moved_in_one;
+";
+
+/// What people are about to say: beside the log, and of nobody else's reading.
+const DRAFTS: &str = "
+CREATE TABLE draft (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  author TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (root, log, author)
+) STRICT, WITHOUT ROWID;
 ";

@@ -12,6 +12,12 @@ pub const EVENTS: &str = "/v1/conversations/{conversation}/events";
 /// Where the list of conversations is followed.
 pub const LIST_EVENTS: &str = "/v1/events";
 
+/// A whole export: its text is the answer, as it is read.
+pub const EXPORT: &str = "/v1/conversations/{conversation}/export/stream";
+
+/// An import whose lines are the body.
+pub const IMPORT: &str = "/v1/imports/stream";
+
 /// Every request but runs.
 pub const ENDPOINTS: &[Endpoint] = &[
     row("create", Post, "/v1/conversations", "receipt"),
@@ -35,6 +41,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("unqueue", Delete, "/v1/conversations/{conversation}/waiting", "waiting"),
     row("decide", Post, "/v1/conversations/{conversation}/approvals/{id}", "done"),
     row("respond", Post, "/v1/conversations/{conversation}/questions/{id}", "done"),
+    row("draft", Get, "/v1/conversations/{conversation}/draft", "draft"),
+    row("set_draft", Put, "/v1/conversations/{conversation}/draft", "done"),
     row("todo", Get, "/v1/conversations/{conversation}/todo", "todo"),
     row("jobs", Get, "/v1/conversations/{conversation}/jobs", "jobs"),
     row("job_output", Get, "/v1/conversations/{conversation}/jobs/{job}", "job_output"),

@@ -2,7 +2,7 @@
 
 use retake_core::{Change, Fact, Head, OpNo, Part, Reason};
 
-use super::super::{agent, entry, files, operation as operations};
+use super::super::{agent, draft, entry, files, operation as operations};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::StoreError;
 use crate::port::Upkeep as _;
@@ -124,6 +124,7 @@ fn rows_of_turns_that_can_not_be_read_are_told() {
         ("UPDATE run SET run = 'x', state = 'asleep'", "run"),
         ("INSERT INTO permission VALUES (1, 1, '{}')", "permitted"),
         ("INSERT INTO effect VALUES (1, 1, 1, 1, 'c', 't', 'external', x'00', 1, 'begun')", "effect"),
+        ("INSERT INTO draft VALUES (1, 1, 'ada', '{')", "draft"),
     ] {
         let before = kit.store.writer.check().unwrap().problems.len();
         kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
@@ -133,7 +134,7 @@ fn rows_of_turns_that_can_not_be_read_are_told() {
             "{problems:?}"
         );
     }
-    assert_eq!(kit.store.writer.check().unwrap().problems.len(), 3);
+    assert_eq!(kit.store.writer.check().unwrap().problems.len(), 4);
 }
 
 #[test]
@@ -182,6 +183,7 @@ fn no_reader_scans_the_entries() {
         .iter()
         .chain(operations::READS)
         .chain(files::READS)
+        .chain(draft::READS)
         .chain(agent::READS.iter().copied().flatten())
     {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

@@ -1,0 +1,50 @@
+//! Requests of composers: drafts, and prompts said earlier. Must never touch a draft but where it is told to: what a rewind gives
+//! back is for the one who asked, whose face knows what to do with it.
+
+use retake_core::{ConversationId, Part};
+use retake_wire::{Problem, Reply, reply, request};
+
+use super::{PAGE, store_problem};
+use crate::InProcess;
+use crate::convert::{self, problem, usage};
+
+impl InProcess {
+    pub(super) async fn draft(&self, of: request::DraftOf) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        let author = self.author(of.author);
+        let kept = self.drafts(id).await?.into_iter().find(|draft| draft.author == author);
+        Ok(Reply::Draft(kept.unwrap_or(reply::Draft { author, parts: Vec::new() })))
+    }
+
+    pub(super) async fn set_draft(&self, set: request::SetDraft) -> Result<Reply, Problem> {
+        let id = self.conversation(&set.conversation).await?;
+        let parts = convert::parts_in(set.parts)?;
+        let attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });
+        if let Some(other) = parts.iter().find(|part| !attached(part) && !matches!(part, Part::Text(_))) {
+            let what = if matches!(other, Part::ToolCall { .. }) { "a call" } else { "what a model says" };
+            return Err(usage(format!("{what} is nothing that a person is about to say")));
+        }
+        let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
+        let parts = parts.into_iter().filter(|part| !is_empty(part)).collect();
+        let kept = self.engine.store().set_draft(id, self.author(set.author), parts).await;
+        kept.map(|()| Reply::Done).map_err(store_problem)
+    }
+
+    /// All drafts of a conversation.
+    pub(crate) async fn drafts(&self, of: ConversationId) -> Result<Vec<reply::Draft>, Problem> {
+        let drafts = self.engine.store().drafts(of).await.map_err(store_problem)?;
+        let draft = |(author, parts)| reply::Draft { author, parts: convert::parts(parts) };
+        Ok(drafts.into_iter().map(draft).collect())
+    }
+
+    fn author(&self, name: String) -> String {
+        if name.is_empty() { self.engine.by(None).author } else { name }
+    }
+
+    pub(super) async fn history(&self, history: request::History) -> Result<Reply, Problem> {
+        let limit = history.limit.unwrap_or(PAGE);
+        let page = self.engine.history(history.folder, limit, history.before.as_deref()).await;
+        let retake_engine::Prompts { prompts, earlier } = page.map_err(problem)?;
+        Ok(Reply::History(reply::HistoryPage { prompts, earlier }))
+    }
+}

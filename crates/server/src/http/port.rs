@@ -1,0 +1,111 @@
+//! Whole exports and imports, as the body of one answer or request. Must never hold a whole one in memory as text, and imports
+//! nothing of a body that breaks off.
+
+use axum::body::{Body, BodyDataStream};
+use axum::extract::{RawPathParams, Request as HttpRequest, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use futures::stream;
+use retake_engine::Inflow;
+use retake_wire::reply::Chunk;
+use retake_wire::request::{Export, ExportWhole, Format, ImportWhole};
+use retake_wire::{Client, Problem, Reply, Request};
+
+use super::ask::{self, LARGEST};
+use super::problem::{Told, bad, defect};
+use super::serve::{Desk, replied};
+
+/// The type of a format's body.
+pub(super) fn kind_of(format: Format) -> &'static str {
+    match format {
+        Format::Jsonl | Format::Full => "application/x-ndjson",
+        Format::Markdown => "text/markdown; charset=utf-8",
+        Format::Text => "text/plain; charset=utf-8",
+    }
+}
+
+/// All pieces of an export, one after another. Each is asked for when the one before it is on its way.
+pub(super) async fn export(
+    State(desk): State<Desk>,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Result<Response, Told> {
+    let whole: ExportWhole = ask::named(desk.shapes.of("export_stream"), &params, &http)?;
+    let format = whole.format;
+    let first = piece(&desk, &whole, None).await.map_err(Told)?;
+    let pieces = stream::try_unfold(Some(Next::There(first)), move |next| {
+        let (desk, whole) = (desk.clone(), whole.clone());
+        async move {
+            let chunk = match next {
+                Some(Next::There(chunk)) => chunk,
+                // What is cut off can't be told from what is whole but by the connection.
+                Some(Next::At(cursor)) => piece(&desk, &whole, Some(cursor)).await.map_err(broken)?,
+                None => return Ok::<_, std::io::Error>(None),
+            };
+            Ok(Some((chunk.text, chunk.cursor.map(Next::At))))
+        }
+    });
+    let kind = [(header::CONTENT_TYPE, kind_of(format))];
+    Ok((StatusCode::OK, kind, Body::from_stream(pieces)).into_response())
+}
+
+/// What comes next of an export.
+enum Next {
+    There(Chunk),
+    At(String),
+}
+
+async fn piece(desk: &Desk, of: &ExportWhole, cursor: Option<String>) -> Result<Chunk, Problem> {
+    let (conversation, format) = (of.conversation.clone(), of.format);
+    match desk.client.call(Request::Export(Export { conversation, format, cursor })).await? {
+        Reply::Chunk(chunk) => Ok(chunk),
+        _ => Err(defect().0),
+    }
+}
+
+fn broken(problem: Problem) -> std::io::Error {
+    std::io::Error::other(problem.message)
+}
+
+/// Takes the lines of a body as they come.
+pub(super) async fn import(
+    State(desk): State<Desk>,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Result<Response, Told> {
+    let whole: ImportWhole = ask::named(desk.shapes.of("import_stream"), &params, &http)?;
+    let request = ask::identity(http.headers())?;
+    let inflow = desk.client.import_stream(whole, request.as_deref()).map_err(Told)?;
+    let inflow = taken(inflow, http.into_body().into_data_stream()).await?;
+    let receipt = desk.client.import_ended(inflow).await.map_err(Told)?;
+    Ok(replied(&receipt))
+}
+
+async fn taken(mut inflow: Inflow, mut body: BodyDataStream) -> Result<Inflow, Told> {
+    let mut rest = Vec::new();
+    while let Some(piece) = body.next().await {
+        let piece = piece
+            .map_err(|_| bad("broken_body", "the body broke off", "nothing was imported: send it again"))?;
+        rest.extend_from_slice(&piece);
+        let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else {
+            if rest.len() > LARGEST {
+                return Err(bad("too_large", "a line is too long", "a line has at most 64 MiB"));
+            }
+            continue;
+        };
+        let lines = rest.drain(..=end).collect();
+        take(&mut inflow, lines)?;
+    }
+    if !rest.is_empty() {
+        take(&mut inflow, rest)?;
+    }
+    Ok(inflow)
+}
+
+fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
+    let text = String::from_utf8(lines)
+        .map_err(|_| bad("bad_import", "the body is no text", "send it as UTF-8; nothing was imported"))?;
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    inflow.lines(&lines).map_err(|error| Told(crate::convert::problem(error)))
+}

@@ -1,0 +1,117 @@
+//! Exports and imports as one body are what they are piece by piece, and a body that breaks off imports nothing.
+
+use futures::StreamExt;
+use reqwest::{Body, Method, RequestBuilder};
+use retake_wire::Request;
+use retake_wire::http::REQUEST_ID;
+use retake_wire::request::{Format, List};
+use serde_json::{Value, json};
+
+use super::http::Asking;
+use super::port::{export, rich};
+use super::world::{Desk, get};
+
+/// Messages of several megabytes, a line each.
+fn messages(count: usize) -> String {
+    let long = "long ".repeat(400);
+    let line = |number| json!({ "role": "user", "content": format!("{number} {long}") }).to_string() + "\n";
+    (0..count).map(line).collect()
+}
+
+/// A body in pieces that end anywhere; at the end it breaks off, if it is to.
+fn pieces(text: &str, breaks: bool) -> Body {
+    let pieces: Vec<Vec<u8>> = text.as_bytes().chunks(7_919).map(<[u8]>::to_vec).collect();
+    let broken = breaks.then(|| Err(std::io::Error::other("it breaks off")));
+    Body::wrap_stream(futures::stream::iter(pieces.into_iter().map(Ok).chain(broken)))
+}
+
+async fn answered(request: RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.expect("an answer");
+    (response.status().as_u16(), response.json().await.expect("JSON"))
+}
+
+async fn conversations(desk: &Desk) -> usize {
+    get!(desk, Conversations, Request::List(List::default())).conversations.len()
+}
+
+/// What comes in as one body goes out as one, and as the pieces have it; the same key imports it once.
+#[tokio::test]
+async fn a_body_of_megabytes_goes_in_and_out() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let text = messages(2_000);
+    assert!(text.len() > 4_000_000);
+    let import = || {
+        let at = "/v1/imports/stream?title=much&folder=%2Fhere";
+        asking.request(Method::POST, at).header(REQUEST_ID, "once").body(pieces(&text, false))
+    };
+    let (status, receipt) = answered(import()).await;
+    assert_eq!((status, &receipt["reply"]), (200, &json!("receipt")), "{receipt}");
+    let (status, again) = answered(import()).await;
+    assert_eq!((status, &again["conversation"]), (200, &receipt["conversation"]), "{again}");
+    assert_eq!(conversations(&desk).await, 1);
+    let id = receipt["conversation"].as_str().expect("an id");
+    let info = desk.info(id).await;
+    assert_eq!((info.title.as_deref(), info.folder.as_deref()), (Some("much"), Some("/here")));
+    assert_eq!(desk.timeline(id).await.1.len(), 2_000);
+    for of in [id.to_owned(), rich(&desk).await] {
+        for (format, name, kind) in [
+            (Format::Jsonl, "jsonl", "application/x-ndjson"),
+            (Format::Full, "full", "application/x-ndjson"),
+            (Format::Markdown, "markdown", "text/markdown; charset=utf-8"),
+            (Format::Text, "text", "text/plain; charset=utf-8"),
+        ] {
+            let at = format!("/v1/conversations/{of}/export/stream?format={name}");
+            let response = asking.request(Method::GET, &at).send().await.expect("an answer");
+            assert_eq!(
+                (response.status().as_u16(), &response.headers()["content-type"]),
+                (200, &kind.parse().expect("a type"))
+            );
+            let whole = response.text().await.expect("all of it");
+            let (expected, chunks) = export(&desk, &of, format, None).await;
+            assert!(chunks > 1 || of != id, "{name} comes in pieces");
+            // The first line of an export for programs says when it was made.
+            let behind = |text: &str| text.split_once('\n').map(|(_, rest)| rest.to_owned());
+            assert!(behind(&whole) == behind(&expected), "{name} of {of}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_breaks_off_imports_nothing() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let import =
+        |body: Body| asking.request(Method::POST, "/v1/imports/stream").header(REQUEST_ID, "once").body(body);
+    let text = messages(300);
+    assert!(import(pieces(&text, true)).send().await.is_err());
+    let bad = format!("{text}{{\"role\": \"nobody\"}}\n");
+    let (status, told) = answered(import(pieces(&bad, false))).await;
+    assert_eq!(status, 400, "{told}");
+    assert!(told["detail"].as_str().is_some_and(|detail| detail.contains("line 301")), "{told}");
+    let (status, told) = answered(import(Body::from(vec![b'{', 0xff, b'\n']))).await;
+    assert_eq!((status, &told["code"]), (400, &json!("bad_import")), "{told}");
+    let misspelt = asking.request(Method::POST, "/v1/imports/stream?titel=x").body(pieces(&text, false));
+    assert_eq!(answered(misspelt).await.0, 400);
+    assert_eq!(conversations(&desk).await, 0);
+    let (status, receipt) = answered(import(pieces(&text, false))).await;
+    assert_eq!(status, 200, "{receipt}");
+    assert_eq!(desk.timeline(receipt["conversation"].as_str().expect("an id")).await.1.len(), 300);
+}
+
+/// Who goes away in the middle of an export holds nothing up.
+#[tokio::test]
+async fn an_export_is_read_as_far_as_somebody_reads() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let import = asking.request(Method::POST, "/v1/imports/stream").body(pieces(&messages(2_000), false));
+    let (_, receipt) = answered(import).await;
+    let at = format!("/v1/conversations/{}/export/stream", receipt["conversation"].as_str().expect("an id"));
+    let response = asking.request(Method::GET, &at).send().await.expect("an answer");
+    let mut body = response.bytes_stream();
+    assert!(body.next().await.is_some_and(|piece| piece.is_ok_and(|piece| !piece.is_empty())));
+    drop(body);
+    let nowhere = asking.request(Method::GET, "/v1/conversations/nonsense/export/stream");
+    let (status, told) = answered(nowhere).await;
+    assert_eq!((status, &told["code"]), (404, &json!("unknown_conversation")), "{told}");
+}

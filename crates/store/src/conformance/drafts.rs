@@ -1,0 +1,71 @@
+//! Drafts: kept beside the log, told to who follows, and gone with what is erased.
+
+use std::sync::Arc;
+
+use retake_core::{Part, Source};
+
+use super::agent::copied;
+use super::stage::Stage;
+use crate::{Action, Followed, Store};
+
+async fn set(stage: &Stage, author: &str, parts: &[Part]) {
+    stage.store.set_draft(stage.id, author.to_owned(), parts.to_vec()).await.expect("kept");
+}
+
+/// Every draft, with its author.
+async fn drafts(stage: &Stage) -> Vec<(String, Vec<Part>)> {
+    stage.store.drafts(stage.id).await.expect("read")
+}
+
+fn of(author: &str, parts: &[Part]) -> (String, Vec<Part>) {
+    (author.to_owned(), parts.to_vec())
+}
+
+/// One for each author, no change of the conversation, in no fork and no export; told to who follows this conversation alone.
+pub async fn drafts_are_beside_the_log(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let before = stage.store.summary(stage.id).await.expect("a summary");
+    let (mut here, mut all) = (stage.store.follow(Some(stage.id)), stage.store.follow(None));
+    let picture = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2]) };
+    let (ada, mia) = ([Part::text("half a"), picture], [Part::text("other")]);
+    set(&stage, "ada", &ada[..1]).await;
+    set(&stage, "mia", &mia).await;
+    set(&stage, "ada", &ada).await;
+    set(&stage, "ada", &ada).await;
+    assert_eq!(drafts(&stage).await, [of("ada", &ada), of("mia", &mia)]);
+    set(&stage, "mia", &[]).await;
+    set(&stage, "mia", &[]).await;
+    assert_eq!(drafts(&stage).await, [of("ada", &ada)]);
+    for _ in 0..4 {
+        assert_eq!(here.next().await, Some(Followed::Drafts(stage.id)), "what is equal is not told again");
+    }
+    assert_eq!(stage.store.summary(stage.id).await.expect("a summary"), before);
+    for other in [stage.fork(None).await, copied(&stage).await] {
+        assert_eq!(drafts(&other).await, []);
+        let Some(Followed::Changed(made)) = all.next().await else { panic!("it is told what was made") };
+        assert_eq!(made.conversation, other.id, "drafts are not told to who follows all");
+    }
+    let mut stage = stage;
+    stage.turn("two").await;
+    stage.rewind("two").await;
+    assert_eq!(drafts(&stage).await, [of("ada", &ada)], "what is taken back touches no draft");
+}
+
+/// A text is erased from the drafts of the whole tree of forks, also where it is nowhere else.
+pub async fn drafts_go_with_a_text_that_is_erased(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let fork = stage.fork(None).await;
+    let plain = [Part::text("plain")];
+    set(&stage, "ada", &[Part::text("with hunter2")]).await;
+    set(&stage, "hunter2", &plain).await;
+    set(&stage, "mia", &plain).await;
+    set(&fork, "ada", &[Part::text("hunter2")]).await;
+    let mut told = fork.store.follow(Some(fork.id));
+    let action =
+        || Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()), objects: Vec::new() };
+    let receipt = stage.act(action()).await.expect("erased");
+    assert_eq!((drafts(&stage).await, drafts(&fork).await), (vec![of("mia", &plain)], vec![]));
+    assert_eq!(told.next().await, Some(Followed::Drafts(fork.id)));
+    assert!(!receipt.unchanged, "it was somewhere");
+    assert!(stage.act(action()).await.expect("nothing to do").unchanged);
+}

@@ -1,0 +1,36 @@
+//! Drafts: what people are about to say. Must never touch the log: a draft is no change of its conversation.
+
+use retake_core::{ConversationId, Part};
+
+use super::Context;
+use super::erase::part_contains;
+use super::load::Loaded;
+use crate::error::Result;
+use crate::rows::Transactions;
+
+impl<T: Transactions> Context<T> {
+    /// Keeps somebody's draft, or removes it, of no parts.
+    pub(super) fn set_draft(&mut self, id: ConversationId, author: &str, parts: &[Part]) -> Result<()> {
+        let loaded = self.load(id)?;
+        let kept = self.rows.drafts(loaded.row.log)?.into_iter().find(|(of, _)| of == author);
+        if kept.map(|(_, parts)| parts).unwrap_or_default() == parts {
+            return Ok(());
+        }
+        self.rows.set_draft(&loaded.row, author, Some(parts).filter(|parts| !parts.is_empty()))?;
+        self.drafted(id);
+        Ok(())
+    }
+
+    /// Drops drafts that contain a text; how many there were.
+    pub(super) fn erase_drafts(&mut self, member: &Loaded, text: &str) -> Result<usize> {
+        let mut dropped = 0;
+        for (author, parts) in self.rows.drafts(member.row.log)? {
+            if author.contains(text) || parts.iter().any(|part| part_contains(part, text)) {
+                self.rows.set_draft(&member.row, &author, None)?;
+                self.drafted(member.row.id);
+                dropped += 1;
+            }
+        }
+        Ok(dropped)
+    }
+}

@@ -1,0 +1,43 @@
+//! Rows of drafts: what people are about to say, one for each conversation and author.
+
+use retake_core::Part;
+use rusqlite::{Connection, params};
+
+use super::cells::{Sql, all, run};
+use crate::error::Result;
+use crate::record::{decode_parts, encode_parts};
+use crate::rows::{ConversationRow, LogNo};
+
+const OF: Sql = (
+    "read drafts",
+    "SELECT author, content FROM draft
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY author",
+);
+
+/// Every statement that reads drafts, for the test that none of them scans.
+#[cfg(test)]
+pub(super) const READS: &[Sql] = &[OF];
+
+pub(super) fn set(
+    db: &Connection,
+    home: &ConversationRow,
+    author: &str,
+    parts: Option<&[Part]>,
+) -> Result<()> {
+    let (root, log) = (home.root.0, home.log.0);
+    match parts {
+        Some(parts) => {
+            let sql = ("keep a draft", "REPLACE INTO draft VALUES (?, ?, ?, ?)");
+            run(db, sql, params![root, log, author, encode_parts(parts)]).map(drop)
+        }
+        None => {
+            let sql = ("remove a draft", "DELETE FROM draft WHERE root = ? AND log = ? AND author = ?");
+            run(db, sql, params![root, log, author]).map(drop)
+        }
+    }
+}
+
+pub(super) fn all_of(db: &Connection, log: LogNo) -> Result<Vec<(String, Vec<Part>)>> {
+    let name = || format!("a draft in conversation number {}", log.0);
+    all(db, OF, [log.0], name, |cells| Ok((cells.next()?, decode_parts(&cells.next::<String>()?)?)))
+}

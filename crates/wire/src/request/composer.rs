@@ -1,0 +1,42 @@
+//! Requests of composers: what somebody is about to say, and what was said before.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::content::Part;
+
+/// Names a draft.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DraftOf {
+    /// The conversation.
+    pub conversation: String,
+    /// Whose it is; the owner's user, without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+}
+
+/// What somebody is about to say. It is no change of the conversation, and in no reading of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SetDraft {
+    /// The conversation.
+    pub conversation: String,
+    /// Whose it is; the owner's user, without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
+    pub parts: Vec<Part>,
+}
+
+/// Prompts said earlier: those of the conversation that changed last come first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct History {
+    /// Only in conversations of this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Only those behind this place, which the page before named as `earlier`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}

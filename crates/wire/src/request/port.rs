@@ -1,0 +1,78 @@
+//! Requests that carry conversations out and in, piece by piece or as one body.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The formats of an export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// JSON Lines: a header, then a line per entry.
+    #[default]
+    Jsonl,
+    /// For people.
+    Markdown,
+    /// For people.
+    Text,
+    /// Log and operations, lossless both ways.
+    Full,
+}
+
+/// A piece of an export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Export {
+    /// The conversation.
+    pub conversation: String,
+    /// The format.
+    #[serde(default)]
+    pub format: Format,
+    /// Where the last chunk ended; the beginning, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// Begins an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportStart {
+    /// Title of the new conversation; that of the import, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// The next lines of an import: our own export, a line each, or the messages of a chat list, a JSON object each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportLines {
+    /// The conversation that the import makes.
+    pub conversation: String,
+    /// Number of the first of these lines in the whole, from 0: lines sent twice are taken once.
+    pub first: u64,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+/// A whole export, as one body.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExportWhole {
+    /// The conversation.
+    pub conversation: String,
+    /// The format.
+    #[serde(default)]
+    pub format: Format,
+}
+
+/// An import whose lines are the body, as [`ImportLines`] has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportWhole {
+    /// Title of the new conversation; that of the import, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+}
