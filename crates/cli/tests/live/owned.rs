@@ -80,7 +80,7 @@ fn all_commands_work_through_the_owner_until_it_is_told_to_stop() {
     assert_eq!(serving.said[0], format!("serving {data} (process {})", serving.pid()));
     assert!(serving.said[1].starts_with("listening at http://127.0.0.1:"), "{:?}", serving.said);
     let owner = |status: &Value| {
-        assert_eq!((&status["pid"], &status["serves"]), (&serving.pid().into(), &true.into()))
+        assert_eq!((&status["pid"], &status["serves"]), (&serving.pid().into(), &true.into()));
     };
     owner(&world.json(&["status"]));
     let second = world.run(&["serve"]);

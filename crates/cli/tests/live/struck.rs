@@ -209,7 +209,6 @@ async fn follows(client: HttpClient, of: String, quiet: Arc<AtomicBool>) -> Copy
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_owner_that_is_struck_dead_under_load_loses_nothing_that_was_acknowledged() {
     let seed = fastrand::u64(..);
-    println!("seed {seed}");
     let world = World::new();
     world.settings(SETTINGS);
     let mut serving = Serving::start(&world, &[]);
@@ -238,13 +237,13 @@ async fn an_owner_that_is_struck_dead_under_load_loses_nothing_that_was_acknowle
     for hand in hands {
         for (request, receipt) in hand.await.expect("no panic") {
             let again = done(&fresh, &request).await;
-            assert_eq!(again.as_ref(), Ok(&receipt), "{request:?}");
+            assert_eq!(again.as_ref(), Ok(&receipt), "seed {seed}: {request:?}");
             revisions.push(receipt.revision);
         }
     }
     revisions.sort_unstable();
     let (last, _) = entries(&fresh, &of).await;
-    assert_eq!(revisions, (2..=last).collect::<Vec<_>>(), "each once, and nothing else");
+    assert_eq!(revisions, (2..=last).collect::<Vec<_>>(), "seed {seed}: each once, and nothing else");
     was_answered(asking.await.expect("no panic"), &entries(&fresh, &asked).await.1);
     quiet.store(true, Ordering::Relaxed);
     for (copy, of) in following.into_iter().zip([&of, &of, &asked]) {
@@ -253,7 +252,7 @@ async fn an_owner_that_is_struck_dead_under_load_loses_nothing_that_was_acknowle
         // Of a long conversation a follower has the end.
         let had: Vec<Entry> = copy.entries.into_values().collect();
         let told = || (lines(&had), lines(&there));
-        assert!(there.ends_with(&had) && had.len() >= there.len().min(100), "{:?}", told());
+        assert!(there.ends_with(&had) && had.len() >= there.len().min(100), "seed {seed}: {:?}", told());
     }
     is_well(&fresh, &asked).await;
     serving.signal("-KILL");
@@ -276,10 +275,10 @@ fn was_answered(answered: Vec<(String, Ended)>, there: &[Entry]) {
         let answer = there.iter().find(|entry| Some(&entry.id) == told);
         match ended.outcome {
             Outcome::Succeeded => {
-                assert!(answer.is_some_and(|entry| !entry.interrupted), "{text}: {ended:?}")
+                assert!(answer.is_some_and(|entry| !entry.interrupted), "{text}: {ended:?}");
             }
             Outcome::Interrupted => {
-                assert!(answer.is_some_and(|entry| entry.interrupted), "{text}: {ended:?}")
+                assert!(answer.is_some_and(|entry| entry.interrupted), "{text}: {ended:?}");
             }
             _ => panic!("{text}: {ended:?}"),
         }
