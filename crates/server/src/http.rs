@@ -5,6 +5,7 @@ mod ask;
 mod openapi;
 mod problem;
 mod serve;
+mod shape;
 mod socket;
 mod stream;
 mod token;
