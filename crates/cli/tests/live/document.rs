@@ -2,11 +2,11 @@
 //! client that another one makes of the document goes back and forth.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, ChildStdout, Command, Output};
 
 use super::world::{World, out};
 
@@ -52,6 +52,8 @@ struct Serving {
     base: String,
     token: String,
     world: World,
+    /// Open as long as it may say something.
+    _says: BufReader<ChildStdout>,
 }
 
 impl Serving {
@@ -66,14 +68,13 @@ impl Serving {
             command.uid(NOBODY).gid(NOBODY);
         }
         let mut child = command.spawn().expect("it starts");
-        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        let mut lines = lines.map(|line| line.expect("text"));
-        let base = lines.find_map(|line| {
+        let mut says = BufReader::new(child.stdout.take().expect("a pipe"));
+        let base = says.by_ref().lines().map(|line| line.expect("text")).find_map(|line| {
             Some(line.strip_prefix("listening at ")?.split(';').next().unwrap_or_default().to_owned())
         });
         let base = base.expect("it says where it listens");
         let token = fs::read_to_string(world.data().join("token")).expect("a token").trim().to_owned();
-        Self { child, base, token, world }
+        Self { child, base, token, world, _says: says }
     }
 
     /// Runs a program in the home, and gives back what it has said; it succeeds.

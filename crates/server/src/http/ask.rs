@@ -92,9 +92,15 @@ pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest
 impl Fields {
     fn value(&self, name: &str, text: &str) -> Result<Value, Told> {
         match self.0.iter().find_map(|form| form.fields.get(name)) {
-            Some(Field::Json { .. }) => serde_json::from_str(text).map_err(|_| {
-                bad("bad_request", format!("`{name}` can't be “{text}”"), "say a number, or true or false")
-            }),
+            Some(Field::Json { .. }) => match serde_json::from_str(text) {
+                // What is not there is left away.
+                Ok(Value::Null) | Err(_) => Err(bad(
+                    "bad_request",
+                    format!("`{name}` can't be “{text}”"),
+                    "say a number, or true or false",
+                )),
+                Ok(value) => Ok(value),
+            },
             _ => Ok(text.into()),
         }
     }
