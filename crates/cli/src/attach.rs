@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream};
@@ -26,6 +26,9 @@ const AGAIN: Duration = Duration::from_millis(20);
 
 /// How long what others run here may take to end, before it is stopped and kept as it is.
 const FINISH: Duration = Duration::from_secs(10);
+
+/// How long an owner may take to say that it is there.
+const SILENT: Duration = Duration::from_secs(5);
 
 /// What nobody was there to answer.
 const AWAY: &str = "owner_away";
@@ -75,7 +78,9 @@ pub(crate) async fn find(options: &Options) -> Result<Option<HttpClient>, Proble
     }
     let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
     let client = HttpClient::new(Reach::Socket(reach))?;
-    match client.call(Request::Status).await {
+    let asked = tokio::time::timeout(SILENT, client.call(Request::Status)).await;
+    let Ok(answered) = asked else { return Err(silent(&options.data_dir)) };
+    match answered {
         Ok(Reply::Status(status)) => same_version(status).map(|()| Some(client)),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
         Err(problem) => Err(problem),
@@ -90,6 +95,18 @@ fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
         message: format!("can't reach {}", path.display()),
         hint: None,
         causes: vec![error.to_string()],
+        head: None,
+    }
+}
+
+fn silent(data_dir: &Path) -> Problem {
+    let seconds = SILENT.as_secs();
+    Problem {
+        code: "owner_silent".to_owned(),
+        kind: ProblemKind::Storage,
+        message: format!("the owner of {} has not answered for {seconds} seconds", data_dir.display()),
+        hint: Some("it may be paused (Ctrl-Z), or hang; its process is named in `owner.lock` there".into()),
+        causes: Vec::new(),
         head: None,
     }
 }
@@ -163,7 +180,7 @@ fn owned(by: Option<Status>) -> Problem {
 
 /// Another process may be starting or ending at the same time: both are waited for, for as long as for an owner to end.
 async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Problem> {
-    let late = Instant::now() + options.wait_for_owner;
+    let mut tries = options.wait_for_owner.as_millis() / AGAIN.as_millis();
     loop {
         if let Some(client) = find(options).await? {
             return Ok((Held::Client(Arc::new(client)), Vec::new()));
@@ -176,7 +193,8 @@ async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Proble
                 let served = serve(serving).await?;
                 return Ok((Held::Owner(Box::new((owner, served))), notices));
             }
-            Err(problem) if problem.code == "held" && Instant::now() < late => {
+            Err(problem) if problem.code == "held" && tries > 0 => {
+                tries -= 1;
                 tokio::time::sleep(AGAIN).await;
             }
             Err(problem) => return Err(problem),

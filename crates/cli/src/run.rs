@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches};
 use retake_wire::ProblemKind;
@@ -24,6 +25,9 @@ pub struct Surroundings {
     /// Where things are unless the arguments say otherwise.
     pub places: Places,
 }
+
+/// What takes longer is said to be waited for.
+const LONG: Duration = Duration::from_millis(500);
 
 /// Runs the program. The first argument is its name.
 pub async fn run(
@@ -129,8 +133,20 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     for notice in client.notices() {
         notice_to(ui, notice)?;
     }
-    client.end().await;
+    end(client, ui).await?;
     done
+}
+
+/// Ends what was opened; that others still work here is said where it takes longer than a moment.
+async fn end(client: Opening<'_>, ui: &mut dyn Ui) -> Result {
+    let mut ending = std::pin::pin!(client.end());
+    tokio::select! {
+        () = &mut ending => return Ok(()),
+        () = tokio::time::sleep(LONG) => {}
+    }
+    ui.note("waiting for what other clients run here, ten seconds at most\n")?;
+    ending.await;
+    Ok(())
 }
 
 /// Says what the person should know.

@@ -12,5 +12,6 @@ mod chat_more;
 mod errors;
 mod folders;
 mod mcp;
+mod owner;
 mod rendering;
 mod verbs;

@@ -96,7 +96,11 @@ impl Engine {
         drop(leave);
         let told =
             asked.is_some_and(|(_, inbox)| inbox.send(Inbox::Decided(id.to_owned(), decision)).is_ok());
-        if told { Ok(self.settled(conversation, id)) } else { Err(no_longer_asked()) }
+        if !told {
+            return Err(no_longer_asked());
+        }
+        self.settled(conversation, id);
+        Ok(())
     }
 
     /// Answers a question that a tool asks. The first answer counts.
@@ -106,7 +110,11 @@ impl Engine {
         let asked = if waits { questions.remove(id) } else { None };
         drop(questions);
         let told = asked.is_some_and(|(_, sender)| sender.send(answer).is_ok());
-        if told { Ok(self.settled(conversation, id)) } else { Err(no_longer_asked()) }
+        if !told {
+            return Err(no_longer_asked());
+        }
+        self.settled(conversation, id);
+        Ok(())
     }
 
     /// Who follows hears that somebody has answered.

@@ -224,7 +224,8 @@ async fn work(desk: &Desk, id: ConversationId, asks: EntryId) {
     let end = RunInput::End(Fence(1), RunEnding::Succeeded, Time(1_795_300_013_002));
     let steps = vec![ask(None), claim, end, ask(Some(words))];
     desk.store.step_runs(id, steps).await.expect("one is over, one waits");
-    let rule = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: Some("git status".into()) };
-    let settled = Permission { mode: Mode::AllowEdits, rules: vec![rule] };
+    // What permissions allow is not taken over by who imports them.
+    let rule = Rule { ruling: Ruling::Deny, tool: "shell".into(), what: Some("git push".into()) };
+    let settled = Permission { mode: Mode::Plan, rules: vec![rule] };
     desk.store.set_permission(id, settled).await.expect("settled");
 }

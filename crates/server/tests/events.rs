@@ -282,7 +282,7 @@ async fn of_two_who_are_asked_the_first_answer_counts() {
     while late.now.asks.is_empty() {
         late.hears().await;
     }
-    assert_eq!(late.now.asks, [asked.clone()]);
+    assert_eq!(late.now.asks, std::slice::from_ref(&asked));
     let decide =
         |decision| Request::Decide(Decide { conversation: id.clone(), id: asked.id.clone(), decision });
     desk.does(decide(Decision::Once)).await;

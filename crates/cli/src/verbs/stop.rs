@@ -1,6 +1,6 @@
 //! `retake stop`: ends the owner.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use retake_wire::{ProblemKind, Reply, Request};
@@ -29,9 +29,10 @@ impl Stop {
             return Ok(ui.print(&text)?);
         };
         client.call(Request::Stop).await?;
-        let late = Instant::now() + PATIENCE;
+        let mut looks = PATIENCE.as_millis() / LOOK.as_millis();
         while owner.find(places).await?.is_some() {
-            if Instant::now() > late {
+            looks = looks.saturating_sub(1);
+            if looks == 0 {
                 let what = "the owner was told to stop, and is still there after 30 seconds";
                 return Err(problem(ProblemKind::Refused, "still_there", what).into());
             }

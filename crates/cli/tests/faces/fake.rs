@@ -81,12 +81,17 @@ impl Owner for FakeOwner {
     }
 
     async fn find(&self, _: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+        let asked = self.client.requests.lock().expect("requests");
+        if asked.iter().any(|request| request.contains("\"stop\"")) {
+            return Ok(None);
+        }
+        drop(asked);
         Ok(Some(Arc::clone(&self.client) as Arc<dyn Client>))
     }
 
     async fn serve(&self, _: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem> {
         let address = listen.map(|address| address.to_string());
-        let status = Status { address, ..world::status() };
+        let status = Status { address, ..status() };
         Ok(Standing { status, notices: Vec::new(), over: Box::pin(async {}) })
     }
 
@@ -403,5 +408,19 @@ impl Ui for FakeUi {
             }
             _ => std::future::pending().await,
         }
+    }
+}
+
+/// An owner that serves.
+pub(super) fn status() -> Status {
+    Status {
+        version: "0.1.0".to_owned(),
+        pid: 4711,
+        data_dir: "/home/ada/\x1b[2Jdata".to_owned(),
+        address: Some("127.0.0.1:4117".to_owned()),
+        since_ms: NOW - 9_000,
+        serves: true,
+        running: vec!["0192".to_owned()],
+        following: 2,
     }
 }

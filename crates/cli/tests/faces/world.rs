@@ -4,7 +4,7 @@
 use retake_wire::reply::{
     Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Effects,
     Entries, Entry, ForkLine, HistoryPage, Line, Model, Models, Operation, Operations, Plan, Prompt,
-    PromptMessage, Receipt, Report, Status, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
+    PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
@@ -483,7 +483,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
         Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
-        Request::Decide(_) | Request::Respond(_) => Reply::Done,
+        Request::Decide(_) | Request::Respond(_) | Request::Stop => Reply::Done,
         Request::Todo(_)
         | Request::Jobs(_)
         | Request::JobOutput(_)
@@ -494,22 +494,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         | Request::Waiting(_)
         | Request::Unqueue(_)
         | Request::Cost(_) => super::agent::reply(request),
-        Request::Status => Reply::Status(status()),
-        Request::Stop => Reply::Done,
+        Request::Status => Reply::Status(super::fake::status()),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
-    }
-}
-
-/// An owner that serves.
-pub(super) fn status() -> Status {
-    Status {
-        version: "0.1.0".to_owned(),
-        pid: 4711,
-        data_dir: "/home/ada/\x1b[2Jdata".to_owned(),
-        address: Some("127.0.0.1:4117".to_owned()),
-        since_ms: ago(9),
-        serves: true,
-        running: vec!["0192".to_owned()],
-        following: 2,
     }
 }

@@ -135,21 +135,43 @@ fn a_disk_that_is_full() {
 }
 
 #[test]
-fn a_folder_that_another_process_holds() {
+fn a_folder_that_another_process_owns_is_reached_through_it() {
     let world = World::new();
     world.settings("[model]\ndefault = \"demo\"\n[demo]\nword_delay_ms = 200\n");
-    let mut holder = world.command(&["ask", "one apple"]).spawn().expect("it starts");
+    let mut owner = world.command(&["ask", "one apple"]).spawn().expect("it starts");
     let mut first = [0];
-    holder.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("the first of the answer");
+    owner.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("the first of the answer");
+    let status = world.json(&["status"]);
+    assert_eq!(status["pid"], owner.id(), "{status}");
+    assert_eq!(status["running"].as_array().map(Vec::len), Some(1), "{status}");
+    let other = world.json(&["new"]);
+    let list = world.json(&["list"]);
+    assert_eq!(list["conversations"].as_array().map(Vec::len), Some(2), "{other} {list}");
+    owner.kill().expect("killed");
+    owner.wait().expect("ended");
+    // A dead owner owns nothing, and its socket is in nobody's way.
+    let list = world.json(&["list"]);
+    assert_eq!(list["conversations"].as_array().map(Vec::len), Some(2), "{list}");
+    assert_eq!(
+        out(&world.run(&["status"])).lines().count(),
+        1,
+        "the last command owned it only while it ran"
+    );
+}
+
+#[test]
+fn a_folder_that_a_process_holds_and_does_not_serve() {
+    let world = World::new();
+    world.does(&["new"]);
+    let lock = world.data().join("owner.lock");
+    let lock = fs::File::options().write(true).open(lock).expect("the lock");
+    lock.lock().expect("locked");
     let began = now();
     let refused = world.run(&["say", "hello"]);
     let waited = now() - began;
-    holder.kill().expect("killed");
-    holder.wait().expect("ended");
-    assert!(error(&refused).contains(&format!("process {} (retake", holder.id())), "{refused:?}");
     assert!(waited.as_millis() >= 200, "it waits for the holder to leave: {waited:?}");
     shows!(world.seen(&["say", "hello"], &refused));
-    // A dead holder holds nothing.
+    drop(lock);
     world.does(&["say", "hello"]);
 }
 

@@ -52,10 +52,7 @@ impl Engine {
             words.any(|words| words.request.as_ref() == Some(&name))
         };
         if !stepped.as_ref().is_ok_and(waits) {
-            self.listeners()
-                .entry(conversation)
-                .or_default()
-                .retain(|(_, other)| !other.is_of(&events));
+            self.listeners().entry(conversation).or_default().retain(|(_, other)| !other.is_of(&events));
             stepped?;
             // The same request has said them meanwhile.
             let receipt = self.store().receipt(conversation, by).await?;
@@ -201,11 +198,7 @@ impl Engine {
     }
 
     /// Who waited with words that are said now is told so, but for the last of them, who comes back.
-    async fn tell_said(
-        &self,
-        conversation: ConversationId,
-        stepped: &RunsStepped,
-    ) -> Option<Events> {
+    async fn tell_said(&self, conversation: ConversationId, stepped: &RunsStepped) -> Option<Events> {
         let said = stepped.effects.iter().filter_map(|effect| match effect {
             RunEffect::Say(words) => Some(words.request.as_ref()),
             _ => None,
@@ -232,11 +225,7 @@ impl Engine {
     }
 
     /// Takes who waits with the words of a request off the list.
-    fn waiting_with(
-        &self,
-        conversation: ConversationId,
-        request: Option<&RequestId>,
-    ) -> Vec<Events> {
+    fn waiting_with(&self, conversation: ConversationId, request: Option<&RequestId>) -> Vec<Events> {
         let mut all = self.listeners();
         let Some(listeners) = all.get_mut(&conversation) else { return Vec::new() };
         let found = listeners.extract_if(.., |(name, _)| Some(&*name) == request);

@@ -128,7 +128,7 @@ async fn a_full_export_that_does_not_hold_together_is_refused_whole() {
         text.replacen("\"seq\":3,\"call\"", "\"seq\":33,\"call\"", 1),
         text.replacen("{\"run\":{\"conversation\":0,\"no\":1,", "{\"run\":{\"conversation\":0,\"no\":4,", 1),
         text.replacen("\"state\":\"succeeded\"", "\"state\":\"queued\"", 1),
-        text.replacen("\"mode\":\"allow", "\"mode\":\"forbid", 1),
+        text.replacen("\"mode\":\"plan", "\"mode\":\"forbid", 1),
     ]);
     for (number, broken) in rows.enumerate() {
         assert_ne!(broken, text, "row {number} breaks something");

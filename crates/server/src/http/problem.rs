@@ -39,7 +39,7 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
 fn body(problem: &Problem, status: StatusCode) -> Value {
     let mut body = json!({
         "type": format!("urn:retake:problem:{}", problem.code),
-        "title": title(problem.kind),
+        "title": if status == StatusCode::UNAUTHORIZED { "the token is missing, or another one" } else { title(problem.kind) },
         "status": status.as_u16(),
         "detail": problem.message,
     });

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -26,6 +27,12 @@ use super::problem::{Told, bad, defect, nowhere};
 use super::token::Token;
 use super::{socket, stream};
 use crate::InProcess;
+
+/// How long the stream of a run goes on when the owner stops: its end may be on its way.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// How long answers that are on their way may take when the owner stops.
+const ANSWERS: Duration = Duration::from_secs(5);
 
 /// What is served, and where.
 pub struct Serving {
@@ -51,7 +58,9 @@ impl Served {
     /// Takes nobody new, ends the streams, and waits for the answers that are on their way.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        while self.listening.join_next().await.is_some() {}
+        let answered = async { while self.listening.join_next().await.is_some() {} };
+        // What takes longer is what a crash would leave: nobody has been told that it is done.
+        drop(tokio::time::timeout(ANSWERS, answered).await);
         // It is still this owner's directory. A socket that stays is replaced by the next one.
         drop(std::fs::remove_file(socket::socket_of(&self.data_dir)));
     }
@@ -116,6 +125,12 @@ async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(Tcp
 async fn until(mut stop: watch::Receiver<bool>) {
     // When nobody is left who could say it, it is over, too.
     drop(stop.wait_for(|stop| *stop).await);
+}
+
+/// A moment later: what is over by then is told so.
+async fn after(stop: watch::Receiver<bool>) {
+    until(stop).await;
+    tokio::time::sleep(MOMENT).await;
 }
 
 fn trouble(what: &str, error: &io::Error) -> Problem {
@@ -228,7 +243,7 @@ async fn run(State(desk): State<Desk>, http: HttpRequest) -> Response {
         Err(told) => return told.into_response(),
     };
     match desk.client.run(run).await {
-        Ok(events) => stream::run(events, until(desk.stop)),
+        Ok(events) => stream::run(events, after(desk.stop)),
         Err(problem) => Told(problem).into_response(),
     }
 }

@@ -12,7 +12,6 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_wire::RunEvent;
 use serde::Serialize;
-use tokio::time::Instant;
 
 use crate::hub::Frame;
 
@@ -24,10 +23,9 @@ pub(super) fn follow(
     frames: BoxStream<'static, Arc<Frame>>,
     over: impl Future<Output = ()> + Send + 'static,
 ) -> Response {
-    let alive = tokio::time::interval_at(Instant::now() + ALIVE, ALIVE);
-    let alive = stream::unfold(alive, |mut alive| async move {
-        alive.tick().await;
-        Some((Some(Bytes::from_static(b":\n\n")), alive))
+    let alive = stream::unfold((), |()| async {
+        tokio::time::sleep(ALIVE).await;
+        Some((Some(Bytes::from_static(b":\n\n")), ()))
     });
     let frames = frames.map(|frame| frame.bytes()).map(Some).chain(stream::once(async { None }));
     // The stream is over when its events are, not when nobody has to be kept awake any more.
