@@ -3,6 +3,7 @@
 mod files;
 mod report;
 mod samples;
+mod server;
 mod store;
 mod text;
 mod tree;
@@ -30,6 +31,8 @@ enum Bench {
     Files(FilesArguments),
     /// A turn with a model and tools that cost nothing: what is left is what Retake adds.
     Turn(TurnArguments),
+    /// An owner that many ask and follow at once, over its socket.
+    Server(ServerArguments),
     /// Makes a folder that looks like sources, the same each time, to be measured.
     Tree(TreeArguments),
 }
@@ -91,6 +94,29 @@ struct TurnArguments {
     dir: PathBuf,
 }
 
+/// What `server` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct ServerArguments {
+    /// How many requests of each kind every client asks.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    runs: u64,
+    /// Turns of the long conversation.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
+    turns: u64,
+    /// How many follow one conversation.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    subscribers: u64,
+    /// How many conversations lie idle.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    conversations: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder that the data directory is made in.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// What `tree` takes.
 #[derive(Clone, Debug, clap::Args)]
 struct TreeArguments {
@@ -107,6 +133,7 @@ fn main() -> ExitCode {
         Bench::Store(arguments) => run(&arguments),
         Bench::Files(arguments) => run_files(&arguments),
         Bench::Turn(arguments) => run_turn(&arguments),
+        Bench::Server(arguments) => run_server(&arguments),
         Bench::Tree(arguments) => tree::make(&arguments.to, arguments.files),
     };
     match done {
@@ -136,6 +163,13 @@ fn run(arguments: &StoreArguments) -> anyhow::Result<()> {
 
 fn run_turn(arguments: &TurnArguments) -> anyhow::Result<()> {
     let report = turn::run(&arguments.dir, arguments.files, arguments.entries, arguments.runs)?;
+    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+fn run_server(arguments: &ServerArguments) -> anyhow::Result<()> {
+    let report = server::run(arguments)?;
     let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())

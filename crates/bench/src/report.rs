@@ -1,5 +1,7 @@
 //! What was measured, for people and for programs. Measures nothing.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 /// Operations that must not get slower with the conversation.
@@ -7,32 +9,37 @@ const CONSTANT: [&str; 4] = ["rewind_us", "undo_us", "fork_us", "hide_us"];
 
 /// The measurements of one run, in the order in which they are shown.
 #[derive(Debug, Default)]
-pub(crate) struct Report(Vec<(&'static str, Value)>);
+pub(crate) struct Report(Vec<(Cow<'static, str>, Value)>);
 
 impl Report {
     /// Adds a whole number.
     pub(crate) fn count(&mut self, name: &'static str, value: u64) {
-        self.0.push((name, value.into()));
+        self.0.push((name.into(), value.into()));
     }
 
     /// Adds a measurement, to three digits behind the point.
     pub(crate) fn measure(&mut self, name: &'static str, value: f64) {
-        self.0.push((name, Value::from((value * 1e3).round() / 1e3)));
+        self.add(name, value);
+    }
+
+    /// Adds a measurement under a name that is made up, to three digits behind the point.
+    pub(crate) fn add(&mut self, name: impl Into<Cow<'static, str>>, value: f64) {
+        self.0.push((name.into(), Value::from((value * 1e3).round() / 1e3)));
     }
 
     /// Adds a text.
     pub(crate) fn text(&mut self, name: &'static str, value: &str) {
-        self.0.push((name, value.into()));
+        self.0.push((name.into(), value.into()));
     }
 
     /// Says that there is no measurement.
     pub(crate) fn missing(&mut self, name: &'static str) {
-        self.0.push((name, Value::Null));
+        self.0.push((name.into(), Value::Null));
     }
 
     /// Adds the lowest and the highest of some measurements beside what is said of them.
     pub(crate) fn spread(&mut self, spread: Map<String, Value>) {
-        self.0.push(("spread", Value::Object(spread)));
+        self.0.push(("spread".into(), Value::Object(spread)));
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
@@ -41,7 +48,7 @@ impl Report {
 
     /// One JSON object.
     pub(crate) fn json(&self) -> Value {
-        Value::Object(self.0.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
+        Value::Object(self.0.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
     }
 
     /// How many times as long an operation takes as in `first`.

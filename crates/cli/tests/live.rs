@@ -5,6 +5,7 @@ mod agent;
 mod bad;
 mod choices;
 mod crash;
+mod document;
 mod escapes;
 mod files;
 mod folder;

@@ -6,6 +6,7 @@ mod openapi;
 mod port;
 mod problem;
 mod serve;
+mod shape;
 mod socket;
 mod stream;
 mod token;

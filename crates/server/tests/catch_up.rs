@@ -9,7 +9,7 @@ use retake_wire::reply::{Changes, Entry, Permissions};
 use retake_wire::request::{CatchUp, Edit, Fork};
 use retake_wire::{Action, Attached, MarkVerb, Part, ProblemKind, Request, Role};
 
-use super::world::{Desk, apply, get, label, mark, rewind, said, text, told, variant};
+use super::world::{Desk, LARGEST, apply, get, label, mark, rewind, said, text, told, variant};
 
 async fn changes(desk: &Desk, of: &str, since: u64) -> Changes {
     get!(desk, Changes, Request::CatchUp(CatchUp { conversation: of.into(), since }))
@@ -237,7 +237,7 @@ async fn since_now_there_is_nothing_and_the_future_is_refused() {
         permissions: Permissions::default(),
     };
     assert_eq!(changes(&desk, &id, info.revision).await, nothing);
-    for since in [info.revision + 1, u64::MAX] {
+    for since in [info.revision + 1, LARGEST as u64] {
         let problem = desk.refused(Request::CatchUp(CatchUp { conversation: id.clone(), since })).await;
         assert_eq!(
             (problem.kind, &*problem.code),

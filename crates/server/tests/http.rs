@@ -115,6 +115,8 @@ async fn what_is_no_request_is_told_as_a_problem() {
         ("a misspelt field", post("/v1/conversations").json(&json!({ "titel": "x" }))),
         ("a misspelt parameter", get("/v1/conversations?limits=3")),
         ("no number", get("/v1/conversations?limit=three")),
+        ("nothing for a number", get("/v1/conversations?limit=null")),
+        ("a number too large", get("/v1/conversations?limit=9007199254740992")),
         ("said twice", get("/v1/conversations?limit=3&limit=4")),
         ("no object", post("/v1/conversations").json(&json!([1]))),
         ("no JSON", post("/v1/conversations").header("content-type", "application/json").body("{")),
@@ -122,6 +124,16 @@ async fn what_is_no_request_is_told_as_a_problem() {
         ("a wrong type", post("/v1/conversations").json(&json!({ "title": 3 }))),
         ("an unknown action", post(&format!("{at}/operations")).json(&json!({ "action": "forget" }))),
         ("a missing field", post(&format!("{at}/operations")).json(&json!({ "action": "rewind" }))),
+        ("a number for a word", post(&format!("{at}/operations")).json(&json!({ "action": 1, "count": 1 }))),
+        (
+            "a field of another action",
+            post(&format!("{at}/plans")).json(&json!({ "action": "undo", "count": 1, "entry": "t1" })),
+        ),
+        (
+            "a part by its number",
+            post(&format!("{at}/entries"))
+                .json(&json!({ "role": "user", "parts": [{ "type": 0, "text": "x" }] })),
+        ),
         ("no run", post("/v1/runs").json(&json!({ "conversation": "x" }))),
         ("a run nowhere", post("/v1/runs").json(&json!({ "conversation": "nonsense", "start": "answer" }))),
     ];

@@ -4,7 +4,7 @@ use retake_wire::reply::{Entry, Receipt};
 use retake_wire::request::{CatchUp, Export, Fork, Format, ImportLines, ImportStart, List, Of, Say};
 use retake_wire::{Action, MarkVerb, Part, Problem, ProblemKind, Request, Role};
 
-use super::world::{Desk, get, label, mark, rewind, said, shows, told};
+use super::world::{Desk, LARGEST, get, label, mark, rewind, said, shows, told};
 
 /// A conversation with something of everything that an export takes along: eight entries, six of them seen.
 pub(super) async fn rich(desk: &Desk) -> String {
@@ -200,7 +200,7 @@ async fn hostile_lines_are_told_and_nothing_comes_in() {
         ("an unknown role", 0, vec![good.clone(), good.replace("user", "\\u001b[2J")]),
         ("half a line", 0, vec![good.clone(), good[..9].into()]),
         ("a line too early", 7, vec![good.clone()]),
-        ("the last line there can be", u64::MAX, vec![good.clone()]),
+        ("the last line there can be", LARGEST as u64, vec![good.clone()]),
         ("deep", 0, vec!["[".repeat(100_000)]),
         ("deep within", 0, vec![good.replace("\"a\"", &"[".repeat(100_000))]),
         ("a number for words", 0, vec![good.replace("\"a\"", "1e999")]),

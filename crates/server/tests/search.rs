@@ -3,7 +3,7 @@
 use retake_wire::request::Say;
 use retake_wire::{MarkVerb, Request, Role, Search, Sort};
 
-use super::world::{Desk, get, mark, rewind, said};
+use super::world::{Desk, LARGEST, get, mark, rewind, said};
 
 /// Two conversations that speak of tea; the ids of both.
 async fn teas(desk: &Desk) -> [String; 2] {
@@ -65,7 +65,7 @@ async fn each_filter_leaves_out_what_it_says() {
         (Search { from_ms: Some(i64::MAX), ..tea() }, &[]),
         (Search { limit: Some(2), ..tea() }, &all[..2]),
         (Search { limit: Some(2), offset: 2, ..tea() }, &all[2..]),
-        (Search { offset: usize::MAX, ..tea() }, &[]),
+        (Search { offset: LARGEST, ..tea() }, &[]),
         (Search { limit: Some(0), ..tea() }, &[]),
         (Search { rewound: true, from_ms: Some(4000), ..tea() }, &["rewound tea"]),
         (Search { hidden: true, from_ms: Some(4000), ..tea() }, &["hidden tea"]),

@@ -22,6 +22,9 @@ use tokio::net::UnixStream;
 /// No model but the demo, and one so slow that a run goes on until it is stopped.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 10000\n";
 
+/// The largest number that a request may say.
+pub(super) const LARGEST: usize = (1 << 53) - 1;
+
 /// The owner of a data directory, and a client of it: over its socket, so that all that is asked here is asked as another
 /// process asks it.
 pub(super) struct Desk {
@@ -129,7 +132,7 @@ impl Desk {
 
     /// The whole timeline, and the revision that it is of.
     pub(super) async fn timeline(&self, of: &str) -> (u64, Vec<Entry>) {
-        let page = get!(self, Entries, Request::Log(Log { limit: Some(usize::MAX), ..log(of) }));
+        let page = get!(self, Entries, Request::Log(Log { limit: Some(LARGEST), ..log(of) }));
         (page.revision, page.entries)
     }
 

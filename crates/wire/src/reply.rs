@@ -117,7 +117,7 @@ pub struct Work {
 
 /// Something that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "does", rename_all = "snake_case")]
 pub enum Doing {
     /// A folder is looked through.
     Looking {

@@ -40,6 +40,17 @@ struct PythonTool {
 const MCP_SERVER: PythonTool =
     PythonTool { name: "mcp-server-time", version: "2026.10.19", why: "the tests call its tools" };
 
+/// Asks an API everything that its document describes.
+const API_TESTER: PythonTool =
+    PythonTool { name: "schemathesis", version: "4.32.5", why: "it tests the owner by its own document" };
+
+/// Makes a client of an API's document.
+const CLIENT_GENERATOR: PythonTool = PythonTool {
+    name: "openapi-python-client",
+    version: "0.29.1",
+    why: "the tests rewind with a client that it makes",
+};
+
 /// A real terminal.
 const TMUX: (&str, &str) =
     ("tmux", "the tests and the README's picture type into `retake` in a real terminal");
@@ -59,7 +70,9 @@ pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
     for (name, why) in PACKAGES {
         ensure_package(name, why, out)?;
     }
-    ensure_python_tool(&MCP_SERVER, out)?;
+    for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR] {
+        ensure_python_tool(tool, out)?;
+    }
     ensure_tool(&LLMPOSTER, out).map(drop)
 }
 

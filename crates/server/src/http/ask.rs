@@ -16,15 +16,27 @@ use super::problem::{Told, bad};
 /// The largest body: pictures of a message, lines of an import.
 pub(super) const LARGEST: usize = 64 * 1024 * 1024;
 
-/// What the fields of a request are, as far as that matters here.
+/// What a request can say: each of its forms, of which there is at least one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Fields(pub(super) BTreeMap<String, Field>);
+pub(super) struct Fields(pub(super) Vec<Form>);
+
+/// One form of a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Form {
+    /// The field that says that it is this form, and how.
+    pub(super) word: Option<(String, String)>,
+    /// All fields, as far as they matter here.
+    pub(super) fields: BTreeMap<String, Field>,
+}
 
 /// What a field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     /// In a query it is written as in JSON: a number, or `true` or `false`.
-    Json,
+    Json {
+        /// The largest number that is understood.
+        most: Option<u64>,
+    },
     /// Anything else.
     Text,
 }
@@ -97,23 +109,59 @@ pub(super) fn named<T: DeserializeOwned>(
 
 impl Fields {
     fn value(&self, name: &str, text: &str) -> Result<Value, Told> {
-        match self.0.get(name) {
-            Some(Field::Json) => serde_json::from_str(text).map_err(|_| {
-                bad("bad_request", format!("`{name}` can't be “{text}”"), "say a number, or true or false")
-            }),
+        match self.0.iter().find_map(|form| form.fields.get(name)) {
+            Some(Field::Json { .. }) => match serde_json::from_str(text) {
+                // What is not there is left away.
+                Ok(Value::Null) | Err(_) => Err(bad(
+                    "bad_request",
+                    format!("`{name}` can't be “{text}”"),
+                    "say a number, or true or false",
+                )),
+                Ok(value) => Ok(value),
+            },
             _ => Ok(text.into()),
         }
     }
 
+    /// What reading the request would not notice.
     fn check(&self, given: &Map<String, Value>) -> Result<(), Told> {
-        match given.keys().find(|name| !self.0.contains_key(*name)) {
-            Some(name) => Err(bad(
-                "bad_request",
-                format!("there is no `{name}` in this request"),
-                "/openapi.json says what there is",
-            )),
-            None => Ok(()),
+        let hint = "/openapi.json says what there is";
+        let words = self.0.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
+        if let Some(name) =
+            words.into_iter().find(|name| given.get(*name).is_some_and(|word| !word.is_string()))
+        {
+            return Err(bad("bad_request", format!("`{name}` is a word"), hint));
         }
+        let parts = given.get("parts").and_then(Value::as_array).into_iter().flatten();
+        if parts.into_iter().any(|part| !part["type"].is_null() && !part["type"].is_string()) {
+            return Err(bad("bad_request", "the `type` of a part is a word", hint));
+        }
+        let is_meant = |form: &&Form| match &form.word {
+            Some((name, word)) => given.get(name).is_some_and(|said| said == word),
+            None => true,
+        };
+        let mut strange = None;
+        for form in self.0.iter().filter(is_meant) {
+            match form.strange(given) {
+                Some(why) => strange = Some(why),
+                None => return Ok(()),
+            }
+        }
+        // Where no form is meant, the reader says so.
+        strange.map_or(Ok(()), |why| Err(bad("bad_request", why, hint)))
+    }
+}
+
+impl Form {
+    /// What of this is not in the form.
+    fn strange(&self, given: &Map<String, Value>) -> Option<String> {
+        given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
+            (None, _) => Some(format!("there is no `{name}` in this request")),
+            (Some(Field::Json { most: Some(most) }), Some(number)) if number > *most => {
+                Some(format!("`{name}` is at most {most}"))
+            }
+            _ => None,
+        })
     }
 }
 

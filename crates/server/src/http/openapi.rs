@@ -11,13 +11,11 @@ use retake_wire::{Event, Follow, Problem, Reply, Request, Run, RunEvent};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::ask::{Field, Fields};
+use super::ask::{Field, Fields, Form};
+use super::shape::{choices, closed, entitle, tidy, word_of};
 
 /// Where shapes stand in the document.
 const SHAPES: &str = "/components/schemas";
-
-/// The largest number that every JSON reader reads exactly.
-const EXACT: u64 = (1 << 53) - 1;
 
 /// What can be wrong with any request.
 const PROBLEMS: &[(u16, &str)] = &[
@@ -126,8 +124,11 @@ impl Defined {
         generator.subschema_for::<ExportWhole>();
         generator.subschema_for::<ImportWhole>();
         let mut shapes = generator.take_definitions(true);
-        for shape in shapes.values_mut() {
+        for (name, shape) in &mut shapes {
             tidy(shape);
+            if name != "Request" {
+                entitle(name, shape);
+            }
         }
         Self(shapes)
     }
@@ -151,19 +152,27 @@ impl Defined {
         })
     }
 
-    /// The fields of a request, whatever it asks for.
+    /// What a request can say, in each of its forms.
     fn fields(&self, shape: &Value) -> Fields {
-        let mut found = BTreeMap::new();
         let whole = self.whole(shape);
-        let choices = ["oneOf", "anyOf"].iter().filter_map(|of| whole[*of].as_array()).flatten();
-        for part in std::iter::once(whole).chain(choices) {
-            for (name, field) in part["properties"].as_object().into_iter().flatten() {
-                found.insert(name.clone(), kind_of(self.whole(field)));
-            }
-        }
+        let own = self.form(whole);
+        let forms = choices(whole).into_iter().flatten().map(|choice| {
+            let Form { word, fields } = self.form(choice);
+            Form { word, fields: own.fields.clone().into_iter().chain(fields).collect() }
+        });
+        let forms: Vec<Form> = forms.collect();
+        Fields(if forms.is_empty() { vec![own] } else { forms })
+    }
+
+    fn form(&self, shape: &Value) -> Form {
+        let fields = shape["properties"].as_object().into_iter().flatten();
         // What a request is, is said by its path.
-        found.remove("request");
-        Fields(found)
+        let fields = fields.filter(|(name, _)| *name != "request");
+        let fields = fields.map(|(name, field)| (name.clone(), kind_of(self.whole(field))));
+        Form {
+            word: word_of(shape).map(|(name, word)| (name.to_owned(), word.to_owned())),
+            fields: fields.collect(),
+        }
     }
 
     fn operation(&self, endpoint: &Endpoint, variant: &Value) -> Value {
@@ -317,14 +326,10 @@ fn shape_of(members: &Map<String, Value>) -> Option<&str> {
 
 /// Takes a field out of a shape.
 fn taken(shape: &mut Value, name: &str) -> Value {
-    if let Some(required) = shape["required"].as_array_mut() {
-        required.retain(|other| other != name);
-    }
-    shape["properties"].as_object_mut().and_then(|fields| fields.remove(name)).unwrap_or_default()
-}
-
-fn choices(shape: &Value) -> Option<&Vec<Value>> {
-    ["oneOf", "anyOf"].iter().find_map(|of| shape[*of].as_array())
+    let required = shape.get_mut("required").and_then(Value::as_array_mut);
+    required.into_iter().for_each(|required| required.retain(|other| other != name));
+    let fields = shape.get_mut("properties").and_then(Value::as_object_mut);
+    fields.and_then(|fields| fields.remove(name)).unwrap_or_default()
 }
 
 fn names(list: &Value) -> BTreeSet<&str> {
@@ -338,17 +343,21 @@ fn kind_of(shape: &Value) -> Field {
         _ => Vec::new(),
     };
     let json = |kind: &&str| ["integer", "number", "boolean"].contains(kind);
-    if kinds.iter().any(json) { Field::Json } else { Field::Text }
+    match kinds.iter().any(json) {
+        true => Field::Json { most: shape["maximum"].as_u64() },
+        false => Field::Text,
+    }
 }
 
 fn parameter(name: &str, place: &str, field: &Value, required: bool) -> Value {
     let mut schema = field.clone();
     let says = schema.as_object_mut().and_then(|schema| schema.remove("description")).unwrap_or_default();
     // What is left away is not sent: there is no null in a path or a query.
-    if let Some(kinds) = schema["type"].as_array_mut() {
+    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
         kinds.retain(|kind| kind != "null");
-        let only = kinds.first().cloned().filter(|_| kinds.len() == 1);
-        schema["type"] = only.unwrap_or_else(|| schema["type"].clone());
+        if let [only] = kinds.as_slice() {
+            schema["type"] = only.clone();
+        }
     }
     if let Some(only) =
         schema["anyOf"].as_array().and_then(|any| any.iter().find(|one| one["type"] != "null"))
@@ -371,44 +380,13 @@ fn identity() -> Value {
     })
 }
 
-fn body(mut shape: Value) -> Value {
+fn body(shape: Value) -> Value {
     let needs = |shape: &Value| shape["required"].as_array().is_some_and(|required| !required.is_empty());
     let required = needs(&shape) || choices(&shape).is_some();
-    shape["unevaluatedProperties"] = false.into();
-    json!({ "required": required, "content": { "application/json": { "schema": shape } } })
+    json!({ "required": required, "content": { "application/json": { "schema": closed(shape) } } })
 }
 
 /// What a path is about.
 fn topic(path: &str) -> &str {
     path.split('/').filter(|part| !part.starts_with('{')).nth(2).unwrap_or("owner")
-}
-
-/// Rust's own words become those of JSON Schema, and links in texts plain names.
-fn tidy(shape: &mut Value) {
-    match shape {
-        Value::Object(members) => {
-            let format = members.get("format").and_then(Value::as_str).map(str::to_owned);
-            match format.as_deref() {
-                Some("uint" | "uint64") => {
-                    members.remove("format");
-                    members.insert("maximum".to_owned(), EXACT.into());
-                }
-                Some("uint32") => {
-                    members.remove("format");
-                    members.insert("maximum".to_owned(), u32::MAX.into());
-                }
-                Some("uint8" | "uint16") => {
-                    members.remove("format");
-                }
-                _ => {}
-            }
-            if let Some(Value::String(text)) = members.get_mut("description") {
-                *text =
-                    text.replace("[`crate::", "`").replace("[`", "`").replace("`]", "`").replace("::", ".");
-            }
-            members.values_mut().for_each(tidy);
-        }
-        Value::Array(items) => items.iter_mut().for_each(tidy),
-        _ => {}
-    }
 }

@@ -1,0 +1,172 @@
+//! What an owner does for many at once: requests over its Unix socket, followers of one conversation, conversations that lie idle.
+//! Clients and owner are one process, so that memory counts both ends. Works in a folder of its own that is removed afterwards.
+
+mod desk;
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use futures::future::try_join_all;
+use retake_wire::{Action, Request};
+
+use crate::ServerArguments;
+use crate::report::Report;
+use crate::samples::median;
+use crate::store::memory;
+use desk::{Client, Desk};
+
+/// So many ask at once.
+const CROWDS: [u64; 3] = [1, 16, 64];
+
+/// Turns of a conversation that is not long.
+const SHORT: u64 = 20;
+
+/// Measures everything.
+pub(crate) fn run(arguments: &ServerArguments) -> anyhow::Result<Report> {
+    let dir = &arguments.dir;
+    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
+        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
+    })?;
+    let mut report = Report::default();
+    report.text("version", env!("CARGO_PKG_VERSION"));
+    report.count("runs", arguments.runs);
+    report.count("turns", arguments.turns);
+    report.count("subscribers", arguments.subscribers);
+    report.count("conversations", arguments.conversations);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(measure(arguments, folder.path(), &mut report))?;
+    Ok(report)
+}
+
+async fn measure(arguments: &ServerArguments, folder: &Path, report: &mut Report) -> anyhow::Result<()> {
+    desk::allow_many_sockets();
+    let desk = Desk::open(folder).await?;
+    for crowd in CROWDS {
+        let clients = try_join_all((0..crowd).map(|_| desk.client(SHORT))).await?;
+        requests(&clients, arguments.runs, report).await?;
+    }
+    let long = [desk.client(arguments.turns).await?];
+    let rewinds = rewinds(&long, arguments.runs).await?;
+    report.add("long_apply_p50_us", at(&rewinds.times, 50));
+    report.add("long_apply_p99_us", at(&rewinds.times, 99));
+    let short = desk.client(SHORT).await?;
+    let before = memory("VmRSS:")?;
+    let crowd = desk.follow(short.conversation(), arguments.subscribers).await?;
+    let grown = memory("VmRSS:")? - before;
+    report.measure("subscriber_kb", grown * 1024.0 / arguments.subscribers as f64);
+    let mut fans = Vec::new();
+    let mut crowd = crowd;
+    for round in 0..ROUNDS {
+        let marker = format!("fan-out-{round}-");
+        let start = Instant::now();
+        short.say(&marker).await?;
+        try_join_all(crowd.iter_mut().map(|one| one.hears(&marker))).await?;
+        fans.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    drop(crowd);
+    report.measure("fan_out_us", median(fans));
+    let before = memory("VmRSS:")?;
+    desk.create(arguments.conversations).await?;
+    let grown = memory("VmRSS:")? - before;
+    report.measure("idle_conversation_kb", grown * 1024.0 / arguments.conversations as f64);
+    let clients = try_join_all((0..CROWDS[2]).map(|_| desk.client(SHORT))).await?;
+    let rewinds = self::rewinds(&clients, arguments.runs).await?;
+    report.add("many_apply_p50_us", at(&rewinds.times, 50));
+    report.add("many_apply_p99_us", at(&rewinds.times, 99));
+    desk.close().await;
+    Ok(())
+}
+
+/// How often all followers are told something.
+const ROUNDS: u64 = 5;
+
+/// What each of a crowd has waited for, in order, and how long all took.
+struct Waited {
+    times: Vec<f64>,
+    seconds: f64,
+}
+
+/// Every kind of request, by everybody at once, each in a conversation of its own.
+async fn requests(clients: &[Client], runs: u64, report: &mut Report) -> anyhow::Result<()> {
+    let crowd = clients.len();
+    let mut tell = |name: &str, waited: &Waited| {
+        let rate = waited.times.len() as f64 / waited.seconds;
+        report.add(format!("{name}_{crowd}_per_s"), rate);
+        report.add(format!("{name}_{crowd}_p50_us"), at(&waited.times, 50));
+        report.add(format!("{name}_{crowd}_p99_us"), at(&waited.times, 99));
+    };
+    tell("say", &at_once(clients, runs, Client::saying).await?);
+    tell("targets", &at_once(clients, runs, Client::targets).await?);
+    tell("plan", &at_once(clients, runs, |client| client.plan(client.rewind())).await?);
+    tell("apply", &rewinds(clients, runs).await?);
+    Ok(())
+}
+
+/// Rewinds; each is undone before the next one, which takes part in the load and is not counted among the times.
+async fn rewinds(clients: &[Client], runs: u64) -> anyhow::Result<Waited> {
+    let start = Instant::now();
+    let all = clients.iter().map(async |client| {
+        let mut times = Vec::new();
+        for _ in 0..runs {
+            times.push(client.waits(client.apply(client.rewind())).await?);
+            client.waits(client.apply(Action::Undo { count: 1 })).await?;
+        }
+        anyhow::Ok(times)
+    });
+    let times = try_join_all(all).await?.concat();
+    // Each rewind and each undo is a request.
+    Ok(Waited { times, seconds: start.elapsed().as_secs_f64() / 2.0 })
+}
+
+async fn at_once(
+    clients: &[Client],
+    runs: u64,
+    request: impl Fn(&Client) -> Request,
+) -> anyhow::Result<Waited> {
+    let start = Instant::now();
+    let all = clients.iter().map(async |client| {
+        let mut times = Vec::new();
+        for _ in 0..runs {
+            times.push(client.waits(request(client)).await?);
+        }
+        anyhow::Ok(times)
+    });
+    let times = try_join_all(all).await?.concat();
+    Ok(Waited { times, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// So many of a hundred are not higher.
+fn at(samples: &[f64], percent: usize) -> f64 {
+    let mut samples = samples.to_vec();
+    samples.sort_by(f64::total_cmp);
+    samples.get((samples.len() * percent / 100).min(samples.len().saturating_sub(1))).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ServerArguments;
+
+    #[test]
+    fn everything_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_owned();
+        let arguments =
+            ServerArguments { runs: 2, turns: 30, subscribers: 5, conversations: 20, json: true, dir };
+        let json = super::run(&arguments).unwrap().json();
+        for name in [
+            "say_1_per_s",
+            "targets_16_p50_us",
+            "plan_64_p99_us",
+            "apply_64_p99_us",
+            "long_apply_p99_us",
+            "subscriber_kb",
+            "fan_out_us",
+            "idle_conversation_kb",
+            "many_apply_p99_us",
+        ] {
+            assert!(json.get(name).is_some_and(|value| value.is_number()), "{name}: {json}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    }
+}

@@ -1,0 +1,158 @@
+//! What the owner says of itself holds: a program of others asks everything that its document describes, right and wrong, and a
+//! client that another one makes of the document goes back and forth.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output};
+
+use super::world::{World, out};
+
+/// The same as `cargo xtask test` installs.
+const TESTER: (&str, &str) = ("schemathesis", "4.32.5");
+
+/// The same as `cargo xtask test` installs.
+const GENERATOR: (&str, &str) = ("openapi-python-client", "0.29.1");
+
+/// A user who owns nothing else.
+const NOBODY: u32 = 65534;
+
+/// The folder of a program's commands; installed if need be. Tests in several processes take turns at that.
+fn commands((name, version): (&str, &str)) -> PathBuf {
+    let tools = match std::env::var_os("RETAKE_TEST_TOOLS") {
+        Some(commands) => PathBuf::from(commands),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin"),
+    };
+    let root = tools.parent().expect("a folder above").join(name);
+    let commands = root.join("bin");
+    if !commands.join(name).is_file() {
+        fs::create_dir_all(&tools).expect("a folder for tools");
+        let lock = File::create(root.with_extension("lock")).expect("a lock file");
+        lock.lock().expect("the lock");
+        if !commands.join(name).is_file() {
+            let package = format!("{name}=={version}");
+            install(&package, Command::new("python3").args(["-m", "venv"]).arg(&root));
+            install(&package, Command::new(commands.join("pip")).args(["install", "--quiet", &package]));
+        }
+    }
+    commands
+}
+
+fn install(package: &str, command: &mut Command) {
+    let done = command.output().expect("python3 with venv is there");
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "cannot install {package}, which the tests start: {errors}");
+}
+
+/// An owner that can write nowhere but in its own home, whatever it is asked for.
+struct Serving {
+    child: Child,
+    base: String,
+    token: String,
+    world: World,
+    /// Open as long as it may say something.
+    _says: BufReader<ChildStdout>,
+}
+
+impl Serving {
+    fn new() -> Self {
+        let world = World::working(&[]);
+        let is_root = rustix::process::geteuid().is_root();
+        let mut command = world.command(&["serve", "--listen", "127.0.0.1:0"]);
+        if is_root {
+            for path in [world.home(), world.folder(), &world.config()] {
+                chown(path, Some(NOBODY), Some(NOBODY)).expect("given away");
+            }
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let mut child = command.spawn().expect("it starts");
+        let mut says = BufReader::new(child.stdout.take().expect("a pipe"));
+        let base = says.by_ref().lines().map(|line| line.expect("text")).find_map(|line| {
+            Some(line.strip_prefix("listening at ")?.split(';').next().unwrap_or_default().to_owned())
+        });
+        let base = base.expect("it says where it listens");
+        let token = fs::read_to_string(world.data().join("token")).expect("a token").trim().to_owned();
+        Self { child, base, token, world, _says: says }
+    }
+
+    /// Runs a program in the home, and gives back what it has said; it succeeds.
+    fn runs(&self, command: &mut Command) -> String {
+        let done: Output = command.current_dir(self.world.home()).output().expect("it starts");
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{command:?}:\n{}\n{errors}", out(&done));
+        out(&done)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended before; nobody is left to be told.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Left out: `stop` ends the owner, a run may execute what it is told to, and a stream of events does not end.
+const LEFT_OUT: &str = "^/v1/(stop|runs|events|conversations/[^/]+/events)$";
+
+#[test]
+fn every_reply_is_one_that_the_document_promises() {
+    let commands = commands(TESTER);
+    let owner = Serving::new();
+    let world = &owner.world;
+    fs::set_permissions(world.home(), fs::Permissions::from_mode(0o755)).expect("open to who asks");
+    let said = owner.runs(
+        Command::new(commands.join("schemathesis"))
+            .args(["run", &format!("{}/openapi.json", owner.base)])
+            .args(["--header", &format!("Authorization: Bearer {}", owner.token)])
+            .args(["--exclude-path-regex", LEFT_OUT])
+            // Not everything that has the right shape fits the state of things.
+            .args(["--checks", "all", "--exclude-checks", "positive_data_acceptance"])
+            .args(["--phases", "examples,coverage,fuzzing", "--max-examples", "10", "--seed", "1"])
+            .args(["--generation-database", "none", "--suppress-health-check", "all"])
+            .args(["--request-timeout", "30", "--warnings", "off", "--no-color"]),
+    );
+    assert!(said.contains("Tested: 5"), "most operations are tried: {said}");
+}
+
+#[test]
+fn a_client_made_of_the_document_rewinds_and_undoes() {
+    let commands = commands(GENERATOR);
+    let owner = Serving::new();
+    let made = tempfile::tempdir().expect("a folder");
+    let settings = made.path().join("settings.yml");
+    fs::write(&settings, "post_hooks: []\n").expect("written");
+    let document = made.path().join("openapi.json");
+    fs::write(&document, served(&owner)).expect("written");
+    owner.runs(
+        Command::new(commands.join("openapi-python-client"))
+            .args(["generate", "--meta", "none", "--fail-on-warning"])
+            .arg("--path")
+            .arg(&document)
+            .arg("--config")
+            .arg(&settings)
+            .arg("--output-path")
+            .arg(made.path().join("made")),
+    );
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/rewind.py");
+    let said = owner.runs(
+        Command::new(commands.join("python"))
+            .env("PYTHONPATH", made.path())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .arg(script)
+            .args([&owner.base, &owner.token]),
+    );
+    let expected = "planned 2\nrewound 2 one\nlate stale stale_head\nundone 2 one two three\n";
+    assert_eq!(said, expected);
+}
+
+/// The document, as the owner gives it.
+fn served(owner: &Serving) -> String {
+    let script = "import sys, urllib.request as r; \
+        q = r.Request(sys.argv[1], headers={'Authorization': 'Bearer ' + sys.argv[2]}); \
+        sys.stdout.write(r.urlopen(q).read().decode())";
+    let address = format!("{}/openapi.json", owner.base);
+    owner.runs(Command::new("python3").args(["-c", script, &address, &owner.token]))
+}
