@@ -494,8 +494,6 @@ pub(super) fn reply(request: &Request) -> Reply {
         | Request::Unqueue(_)
         | Request::Cost(_) => super::agent::reply(request),
         Request::Status => Reply::Status(super::fake::status()),
-        Request::CatchUp(_) | Request::Draft(_) | Request::SetDraft(_) => {
-            panic!("the line conversation does not catch up, and keeps no draft")
-        }
+        Request::CatchUp(_) => panic!("the line conversation does not catch up"),
     }
 }
