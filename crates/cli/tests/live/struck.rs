@@ -60,7 +60,7 @@ async fn entries(client: &HttpClient, of: &str) -> (u64, Vec<Entry>) {
         conversation: of.to_owned(),
         at: None,
         projection: Projection::Timeline,
-        limit: Some(usize::MAX),
+        limit: Some(10_000),
         before: None,
         after: None,
     });

@@ -272,13 +272,14 @@ impl Defined {
     fn importing(&self) -> Value {
         let parameters = [Self::queries(self.get("ImportWhole")), vec![identity()]].concat();
         let receipt = json!({ "application/json": { "schema": self.reply("receipt") } });
-        let text = json!({ "schema": { "type": "string" } });
+        // The plain type of bytes, which every maker of clients knows.
+        let lines = json!({ "schema": { "type": "string", "format": "binary" } });
         json!({
             "operationId": "import_stream",
             "summary": "Imports the lines of the body, whose type does not matter: all of them, or nothing where it breaks off.",
             "tags": ["imports"],
             "parameters": parameters,
-            "requestBody": { "required": true, "content": { "application/x-ndjson": text } },
+            "requestBody": { "required": true, "content": { "application/octet-stream": lines } },
             "responses": Self::responses(receipt),
         })
     }
