@@ -50,6 +50,7 @@ pub struct Served {
     /// Where it listens besides its socket.
     pub address: Option<SocketAddr>,
     data_dir: PathBuf,
+    made: socket::Made,
     stop: watch::Sender<bool>,
     listening: JoinSet<()>,
 }
@@ -61,8 +62,7 @@ impl Served {
         let answered = async { while self.listening.join_next().await.is_some() {} };
         // What takes longer is what a crash would leave: nobody has been told that it is done.
         drop(tokio::time::timeout(ANSWERS, answered).await);
-        // It is still this owner's directory. A socket that stays is replaced by the next one.
-        drop(std::fs::remove_file(socket::socket_of(&self.data_dir)));
+        socket::remove(&self.data_dir, self.made);
     }
 }
 
@@ -84,7 +84,7 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     let (stop, stopped) = watch::channel(false);
     let desk = Desk { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
-    let socket = socket::listen(&data_dir)
+    let (socket, made) = socket::listen(&data_dir)
         .map_err(|error| trouble(&format!("can't listen at {}", data_dir.display()), &error))?;
     let mut address = None;
     if let Some(listen) = listen {
@@ -105,7 +105,7 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     listening.spawn(async move {
         drop(axum::serve(Own(socket), router).with_graceful_shutdown(over).await);
     });
-    Ok(Served { address, data_dir, stop, listening })
+    Ok(Served { address, data_dir, made, stop, listening })
 }
 
 async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(TcpListener, Token), Problem> {

@@ -14,7 +14,7 @@ pub fn socket_of(data_dir: &Path) -> PathBuf {
 }
 
 /// Listens there. Only whoever holds the lock of the data directory may: what an earlier owner has left is replaced.
-pub(super) fn listen(data_dir: &Path) -> io::Result<UnixListener> {
+pub(super) fn listen(data_dir: &Path) -> io::Result<(UnixListener, Made)> {
     let path = socket_of(data_dir);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -22,7 +22,25 @@ pub(super) fn listen(data_dir: &Path) -> io::Result<UnixListener> {
     }
     let listener = UnixListener::bind(reachable(&path)?)?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
+    Ok((listener, identity(&path)?))
+}
+
+/// Takes the socket away, if it is still the one that was made: another owner may have put its own there.
+pub(super) fn remove(data_dir: &Path, made: Made) {
+    let path = socket_of(data_dir);
+    if identity(&path).ok() == Some(made) {
+        // A socket that stays is in nobody's way: the next owner replaces it.
+        drop(fs::remove_file(path));
+    }
+}
+
+/// Which socket it is: device and inode.
+pub(super) type Made = (u64, u64);
+
+fn identity(path: &Path) -> io::Result<Made> {
+    use std::os::unix::fs::MetadataExt as _;
+    let meta = fs::symlink_metadata(path)?;
+    Ok((meta.dev(), meta.ino()))
 }
 
 /// An address holds so many bytes of a path.
