@@ -6,6 +6,8 @@
 
 mod table;
 
+use std::collections::BTreeMap;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
@@ -165,7 +167,9 @@ fn filled(endpoint: &Endpoint, fields: &mut Map<String, Value>) -> Result<String
 
 fn query(fields: Map<String, Value>) -> String {
     let mut query = String::new();
-    for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
+    // One order, however maps are built here.
+    let fields: BTreeMap<String, Value> = fields.into_iter().filter(|(_, value)| !value.is_null()).collect();
+    for (name, value) in fields {
         query.push(if query.is_empty() { '?' } else { '&' });
         query.push_str(&name);
         query.push('=');
