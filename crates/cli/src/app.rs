@@ -55,7 +55,9 @@ fn now_ms() -> i64 {
     reason = "the main thread may be in a read of the terminal that nothing wakes"
 )]
 async fn leave_when_told(graceful: Arc<AtomicBool>) {
-    if interrupt::terminated().await.is_ok() && !graceful.load(Ordering::Relaxed) {
+    let Ok(terminated) = interrupt::terminated() else { return };
+    terminated.await;
+    if !graceful.load(Ordering::Relaxed) {
         restore();
         std::process::exit(143);
     }
@@ -107,8 +109,9 @@ impl Owner for Local {
 
     async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem> {
         let signals = Interrupts::new().map_err(|error| no_signals(&error))?;
+        let terminated = interrupt::terminated().map_err(|error| no_signals(&error))?;
         self.graceful.store(true, Ordering::Relaxed);
-        stand(options(places), listen, signals).await
+        stand(options(places), listen, signals, terminated).await
     }
 
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>> {
@@ -144,7 +147,7 @@ fn no_signals(error: &std::io::Error) -> Problem {
     Problem {
         code: "signals".to_owned(),
         kind: ProblemKind::Storage,
-        message: "can't listen for Ctrl-C".to_owned(),
+        message: "can't listen for signals".to_owned(),
         hint: None,
         causes: vec![error.to_string()],
         head: None,

@@ -19,7 +19,7 @@ use retake_wire::{
 use tokio::sync::Mutex;
 
 use crate::owner::Standing;
-use crate::term::interrupt::{self, Interrupts};
+use crate::term::interrupt::Interrupts;
 
 /// How often it is tried again to reach an owner that is just starting or ending.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -130,6 +130,7 @@ pub(crate) async fn stand(
     options: Options,
     listen: Option<SocketAddr>,
     mut signals: Interrupts,
+    terminated: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Standing, Problem> {
     if let Some(client) = find(&options).await? {
         let Ok(Reply::Status(status)) = client.call(Request::Status).await else { return Err(owned(None)) };
@@ -138,21 +139,15 @@ pub(crate) async fn stand(
     let data_dir = options.data_dir.clone();
     let (owner, notices) = retake_server::open(options).await?;
     let served = serve(Serving { client: owner.clone(), data_dir, listen }).await?;
-    let told = {
-        let owner = owner.clone();
-        // From here on clients can.
-        tokio::spawn(async move { owner.told_to_stop().await })
-    };
-    tokio::task::yield_now().await;
-    let Reply::Status(mut status) = owner.call(Request::Status).await? else {
+    let told = owner.told_to_stop();
+    let Reply::Status(status) = owner.call(Request::Status).await? else {
         unreachable!("BUG: how the owner is, is answered with its status");
     };
-    status.serves = true;
     let over = async move {
         tokio::select! {
-            _ = told => {}
+            () = told => {}
             () = signals.next() => {}
-            _ = interrupt::terminated() => {}
+            () = terminated => {}
         }
         tokio::select! {
             () = owner.finish(FINISH) => {}

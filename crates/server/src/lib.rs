@@ -35,9 +35,9 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Waits until a client tells the owner to stop. While somebody waits here, clients can.
-    pub async fn told_to_stop(&self) {
-        self.office.told_to_stop().await;
+    /// Waits until a client tells the owner to stop. From the call on, as long as what comes back lives, clients can.
+    pub fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.office.told_to_stop()
     }
 
     /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new

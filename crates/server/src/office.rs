@@ -29,10 +29,10 @@ impl Office {
         self.stop.send(true).is_ok()
     }
 
-    /// Waits until the owner is told to stop.
-    pub(crate) async fn told_to_stop(&self) {
+    /// Waits until the owner is told to stop. From the call on it can be told, also before anybody waits.
+    pub(crate) fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut stop = self.stop.subscribe();
-        // The sender is this one's own: it does not go away.
-        drop(stop.wait_for(|stop| *stop).await);
+        // Where the sender goes away, the owner is over, too.
+        async move { drop(stop.wait_for(|stop| *stop).await) }
     }
 }

@@ -42,18 +42,19 @@ impl Interrupts {
     }
 }
 
-/// Waits for a request from outside that the process ends: `SIGTERM`, or `SIGHUP` when the terminal goes away. The caller then calls
-/// [`super::restore`] and leaves.
+/// Waits for a request from outside that the process ends: `SIGTERM`, or `SIGHUP` when the terminal goes away. One that comes after
+/// the call is heard, whenever what comes back is waited for. The caller then calls [`super::restore`] and leaves.
 ///
 /// # Errors
 ///
 /// If the operating system refuses the handlers.
-pub async fn terminated() -> std::io::Result<()> {
+pub fn terminated() -> std::io::Result<impl Future<Output = ()> + Send> {
     let mut term = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = hangup.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
 }
