@@ -46,26 +46,8 @@ async fn measure(arguments: &ServerArguments, folder: &Path, report: &mut Report
         let clients = try_join_all((0..crowd).map(|_| desk.client(SHORT))).await?;
         requests(&clients, arguments.runs, report).await?;
     }
-    let long = [desk.client(arguments.turns).await?];
-    let rewinds = rewinds(&long, arguments.runs).await?;
-    report.add("long_apply_p50_us", at(&rewinds.times, 50));
-    report.add("long_apply_p99_us", at(&rewinds.times, 99));
-    let short = desk.client(SHORT).await?;
-    let before = memory("VmRSS:")?;
-    let crowd = desk.follow(short.conversation(), arguments.subscribers).await?;
-    let grown = memory("VmRSS:")? - before;
-    report.measure("subscriber_kb", grown * 1024.0 / arguments.subscribers as f64);
-    let mut fans = Vec::new();
-    let mut crowd = crowd;
-    for round in 0..ROUNDS {
-        let marker = format!("fan-out-{round}-");
-        let start = Instant::now();
-        short.say(&marker).await?;
-        try_join_all(crowd.iter_mut().map(|one| one.hears(&marker))).await?;
-        fans.push(start.elapsed().as_secs_f64() * 1e6);
-    }
-    drop(crowd);
-    report.measure("fan_out_us", median(fans));
+    long(&desk, arguments, report).await?;
+    fan_out(&desk, arguments.subscribers, report).await?;
     let before = memory("VmRSS:")?;
     desk.create(arguments.conversations).await?;
     let grown = memory("VmRSS:")? - before;
@@ -75,6 +57,49 @@ async fn measure(arguments: &ServerArguments, folder: &Path, report: &mut Report
     report.add("many_apply_p50_us", at(&rewinds.times, 50));
     report.add("many_apply_p99_us", at(&rewinds.times, 99));
     desk.close().await;
+    Ok(())
+}
+
+/// Long conversations: of one client, and of as many as the largest crowd, each in one of its own. Right after them the same
+/// crowd rewinds short ones, so that the two can be compared, whatever else this machine does.
+async fn long(desk: &Desk, arguments: &ServerArguments, report: &mut Report) -> anyhow::Result<()> {
+    let crowd = CROWDS[2];
+    let clients = try_join_all((0..crowd).map(|_| desk.client(arguments.turns))).await?;
+    let alone = rewinds(&clients[..1], arguments.runs).await?;
+    report.add("long_apply_p50_us", at(&alone.times, 50));
+    report.add("long_apply_p99_us", at(&alone.times, 99));
+    let long = rewinds(&clients, arguments.runs).await?;
+    report.add(format!("long_apply_{crowd}_p50_us"), at(&long.times, 50));
+    report.add(format!("long_apply_{crowd}_p99_us"), at(&long.times, 99));
+    let clients = try_join_all((0..crowd).map(|_| desk.client(SHORT))).await?;
+    let short = rewinds(&clients, arguments.runs).await?;
+    report.add(format!("short_apply_{crowd}_p50_us"), at(&short.times, 50));
+    report.add(format!("short_apply_{crowd}_p99_us"), at(&short.times, 99));
+    report.measure("long_to_short_64_p50", at(&long.times, 50) / at(&short.times, 50));
+    report.measure("long_to_short_64_p99", at(&long.times, 99) / at(&short.times, 99));
+    Ok(())
+}
+
+/// What a follower takes of memory, both ends counted, and the time until the last one has heard what somebody says: from its
+/// sending on, and from the receipt on.
+async fn fan_out(desk: &Desk, subscribers: u64, report: &mut Report) -> anyhow::Result<()> {
+    let short = desk.client(SHORT).await?;
+    let before = memory("VmRSS:")?;
+    let mut crowd = desk.follow(short.conversation(), subscribers).await?;
+    let grown = memory("VmRSS:")? - before;
+    report.measure("subscriber_kb", grown * 1024.0 / subscribers as f64);
+    let (mut sent, mut received) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let marker = format!("fan-out-{round}-");
+        let start = Instant::now();
+        short.say(&marker).await?;
+        let receipt = Instant::now();
+        try_join_all(crowd.iter_mut().map(|one| one.hears(&marker))).await?;
+        sent.push(start.elapsed().as_secs_f64() * 1e6);
+        received.push(receipt.elapsed().as_secs_f64() * 1e6);
+    }
+    report.measure("fan_out_us", median(sent));
+    report.measure("fan_out_after_receipt_us", median(received));
     Ok(())
 }
 
@@ -96,6 +121,8 @@ async fn requests(clients: &[Client], runs: u64, report: &mut Report) -> anyhow:
         report.add(format!("{name}_{crowd}_p50_us"), at(&waited.times, 50));
         report.add(format!("{name}_{crowd}_p99_us"), at(&waited.times, 99));
     };
+    // Does nothing: what sending a request and reading an answer costs at least, both ends in one process.
+    tell("status", &at_once(clients, runs, |_| Request::Status).await?);
     tell("say", &at_once(clients, runs, Client::saying).await?);
     tell("targets", &at_once(clients, runs, Client::targets).await?);
     tell("plan", &at_once(clients, runs, |client| client.plan(client.rewind())).await?);
@@ -155,13 +182,17 @@ mod tests {
             ServerArguments { runs: 2, turns: 30, subscribers: 5, conversations: 20, json: true, dir };
         let json = super::run(&arguments).unwrap().json();
         for name in [
+            "status_64_p99_us",
             "say_1_per_s",
             "targets_16_p50_us",
             "plan_64_p99_us",
             "apply_64_p99_us",
             "long_apply_p99_us",
+            "long_apply_64_p99_us",
+            "long_to_short_64_p99",
             "subscriber_kb",
             "fan_out_us",
+            "fan_out_after_receipt_us",
             "idle_conversation_kb",
             "many_apply_p99_us",
         ] {

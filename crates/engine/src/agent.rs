@@ -18,6 +18,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Decision, Inbox, RunEvent};
 
+pub(crate) use look::JOBS;
 pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
 pub use settle::{PermissionChange, SettledRules};
 

@@ -3,9 +3,10 @@
 //! It refuses what must wait for a run, makes ids and times, and leaves the rest to the store.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
+use retake_core::{ConversationId, EntryId, Head, Part, RequestId, Role, Time};
 use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -166,6 +167,16 @@ impl Engine {
     /// Says what an action would do.
     pub async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
         Ok(self.store().plan(conversation, action).await?)
+    }
+
+    /// The head of a conversation, without a reading.
+    pub(crate) async fn head(&self, conversation: ConversationId) -> Result<Head> {
+        Ok(self.store().snapshot(conversation).await?.conversation().head)
+    }
+
+    /// The folder of a conversation, without a reading.
+    pub(crate) async fn folder_of(&self, conversation: ConversationId) -> Result<Option<PathBuf>> {
+        Ok(self.store().snapshot(conversation).await?.folder().map(PathBuf::from))
     }
 
     /// Whether a model is answering.

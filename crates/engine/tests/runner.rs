@@ -7,4 +7,5 @@ mod port;
 mod poster;
 mod providers;
 mod raw;
+mod readings;
 mod turns;

@@ -164,8 +164,9 @@ fn line_of(meta: &Meta, preview: String) -> reply::Line {
     reply::Line { id: meta.id.to_string(), role: role(meta.role), time_ms: meta.time.0, preview }
 }
 
-/// A receipt; the composer's text is read afresh by the caller.
-pub(crate) fn receipt(receipt: &Receipt, composer: Option<reply::Composer>) -> reply::Receipt {
+/// A receipt; what the composer gets is read afresh by the caller.
+pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::Receipt {
+    let composer = receipt.composer.zip(content).map(|(id, content)| composer(id.to_string(), content));
     reply::Receipt {
         conversation: receipt.conversation.to_string(),
         head: receipt.head.to_string(),

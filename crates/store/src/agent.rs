@@ -7,6 +7,7 @@ use retake_core::{
 };
 
 use crate::error::Result;
+use crate::reading::Outlook;
 use crate::request::{Action, Receipt};
 
 /// What steps of the runs of a conversation came to.
@@ -37,8 +38,14 @@ pub trait AgentStore: Send + Sync {
     async fn end_effect(&self, call: String, state: EffectState) -> Result<()>;
     /// The effects that outlive a rewind, of calls on the visible path, newest first.
     async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>>;
-    /// Those of them that an action would take off it, newest first: nothing takes them back.
-    async fn effects_taken_back(&self, conversation: ConversationId, action: Action) -> Result<Vec<Effect>>;
+    /// What is to be known before an action is done, at once: what it leaves behind, where one is given, and the facts whose
+    /// keys begin with `facts`.
+    async fn outlook(
+        &self,
+        conversation: ConversationId,
+        action: Option<Action>,
+        facts: String,
+    ) -> Result<Outlook>;
     /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now:
     /// a call that is asked for again after a rewind is known by it.
     async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>>;

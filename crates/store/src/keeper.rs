@@ -27,7 +27,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use retake_core::ConversationId;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Result, StoreError};
 use crate::rows::{Backend, Transactions};
@@ -41,6 +41,10 @@ const BATCH_MAX: usize = 256;
 
 /// How long the writer waits for one who wrote the last time, too: less than most disks take for a sync.
 const GATHER: Duration = Duration::from_micros(200);
+
+/// So many read at once, and the others wait for their turn: more would only get into each other's way, and each of them
+/// holds a connection. Above the number of cores, as one may wait for the disk or look through much.
+const READERS: usize = 8;
 
 /// The most conversations kept in memory; then all are dropped and loaded again as needed.
 const CACHE_MAX: usize = 4096;
@@ -266,6 +270,7 @@ where
     B::Rows: Transactions,
 {
     backend: Arc<B>,
+    readers: Arc<Semaphore>,
     cache: Arc<Cache>,
     followers: Arc<Followers>,
     queue: Option<Sender<Box<dyn Job<B::Rows>>>>,
@@ -293,7 +298,8 @@ where
                 source,
             })?;
         let (backend, queue) = (Arc::new(backend), Some(sender));
-        Ok(Self { backend, cache, followers, queue, writer: Some(writer) })
+        let readers = Arc::new(Semaphore::new(READERS));
+        Ok(Self { backend, readers, cache, followers, queue, writer: Some(writer) })
     }
 
     /// Queues work for the writer and waits until it is durable.
@@ -307,13 +313,17 @@ where
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Reads beside the writer.
+    /// Reads beside the writer. Whose turn it is reads to the end, also when nobody waits for it any more.
     pub(crate) async fn read<V: Send + 'static>(
         &self,
         read: impl FnOnce(&B::Rows) -> Result<V> + Send + 'static,
     ) -> Result<V> {
+        let turn = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let backend = Arc::clone(&self.backend);
-        let reading = tokio::task::spawn_blocking(move || backend.read(read));
+        let reading = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            backend.read(read)
+        });
         reading.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -341,5 +351,68 @@ where
             // A panic of the writer was told to everybody who waited for it: their replies are gone.
             drop(writer.join());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Condvar, Mutex};
+    use std::time::Duration;
+
+    use tokio::task::JoinSet;
+
+    use super::{Keeper, READERS};
+    use crate::error::Result;
+    use crate::memory::{Memory, MemoryRows};
+    use crate::rows::Backend;
+
+    /// How many read now, and how many did at once at most.
+    #[derive(Default)]
+    struct Inside {
+        now: Mutex<(usize, usize)>,
+        full: Condvar,
+    }
+
+    impl Inside {
+        /// Nobody leaves before as many are inside as may be.
+        fn stay(&self) {
+            let mut now = self.now.lock().expect("no panic inside");
+            now.0 += 1;
+            now.1 = now.1.max(now.0);
+            self.full.notify_all();
+            let patience = Duration::from_secs(10);
+            let (mut now, _) =
+                self.full.wait_timeout_while(now, patience, |now| now.1 < READERS).expect("no panic inside");
+            now.0 -= 1;
+        }
+    }
+
+    struct Counted(Memory, Arc<Inside>);
+
+    impl Backend for Counted {
+        type Rows = MemoryRows;
+
+        fn read<T>(&self, read: impl FnOnce(&MemoryRows) -> Result<T>) -> Result<T> {
+            self.1.stay();
+            self.0.read(read)
+        }
+    }
+
+    /// Each that reads holds a connection: a crowd waits for its turn.
+    #[tokio::test]
+    async fn a_crowd_reads_by_turns() {
+        let (memory, inside) = (Memory::new(), Arc::<Inside>::default());
+        let rows = memory.writer();
+        let keeper = Keeper::start(Counted(memory, Arc::clone(&inside)), rows).expect("started");
+        let keeper = Arc::new(keeper);
+        let mut crowd = JoinSet::new();
+        for _ in 0..8 * READERS {
+            let keeper = Arc::clone(&keeper);
+            crowd.spawn(async move { keeper.read(|_| Ok(())).await });
+        }
+        while let Some(read) = crowd.join_next().await {
+            read.expect("no panic").expect("read");
+        }
+        assert_eq!(*inside.now.lock().expect("no panic inside"), (0, READERS));
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Conversation, ConversationId, Entry, EntryId, FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part,
-    Plan, Pos, Projection, Revision, Standing, Target, Time, Totals,
+    Conversation, ConversationId, Effect, Entry, EntryId, Fact, FoldId, Head, Leaf, Mark, Meta, OpNo,
+    Operation, Part, Plan, Pos, Projection, Revision, Run, Standing, Target, Time, Totals,
 };
 
+use crate::files::Moved;
 use crate::request::Receipt;
 
 /// A conversation at a head, for reading. Cheap to clone; it does not change.
@@ -20,6 +21,16 @@ impl Snapshot {
     /// What core knows of it.
     pub fn conversation(&self) -> &Conversation {
         &self.loaded.conversation
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> Option<&str> {
+        self.loaded.row.folder.as_deref()
+    }
+
+    /// When it was made.
+    pub fn created(&self) -> Time {
+        self.loaded.row.created
     }
 }
 
@@ -178,6 +189,32 @@ pub struct Planned {
     pub came: Vec<Line>,
     /// The entry whose words would return to the composer.
     pub composer: Option<(EntryId, Vec<Part>)>,
+    /// The calls that it would take off the path and that nothing takes back, newest first.
+    pub effects: Vec<Effect>,
+    /// Whether there are changes of files that may come or go with it ([`crate::FileStore::has_changes`]).
+    pub changes: bool,
+}
+
+/// What is to be known before an action is done, all of one state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// The calls that it takes off the path and that nothing takes back, newest first.
+    pub effects: Vec<Effect>,
+    /// Whether there are changes of files that may come or go with it ([`crate::FileStore::has_changes`]).
+    pub changes: bool,
+    /// The newest runs: one that runs or waits is among them.
+    pub runs: Vec<Run>,
+    /// The facts on the path that were asked for; nothing, where there are none off it either, so that no step brings one.
+    pub facts: Option<Vec<Fact>>,
+}
+
+/// What is told with a receipt beside what is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aftermath {
+    /// What its operations did to files, in their order.
+    pub moved: Vec<Moved>,
+    /// What the composer gets, read afresh.
+    pub composer: Option<Vec<Part>>,
 }
 
 /// A hit of a search.

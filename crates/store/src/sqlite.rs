@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use retake_core::Time;
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::lock::OwnerLock;
 use crate::rows::Backend;
 
@@ -36,13 +36,12 @@ pub use rows::SqliteRows;
 #[cfg(feature = "conformance")]
 pub use watch::Work;
 
-/// Readers that are kept open for the next one.
-const KEPT_READERS: usize = 8;
-
 /// The readers of a store. Owns the data directory, as its writer does.
 #[derive(Debug)]
 pub struct Sqlite {
     file: PathBuf,
+    /// Connections that nobody reads with now: to open one costs more than most readings. They are as many as ever read
+    /// at once, and the keeper bounds that.
     idle: Mutex<Vec<SqliteRows>>,
     lock: Arc<OwnerLock>,
 }
@@ -77,10 +76,7 @@ impl Backend for Sqlite {
             None => open::reader(&self.file, Arc::clone(&self.lock))?,
         };
         let done = rows.within_snapshot(read);
-        let mut idle = idle();
-        if idle.len() < KEPT_READERS {
-            idle.push(rows);
-        }
+        idle().push(rows);
         done
     }
 }
@@ -99,10 +95,9 @@ fn ids_like(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
 impl SqliteRows {
     /// Runs a reader on one state of the store.
     fn within_snapshot<T>(&self, read: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
-        let attempt = || StoreError::database("read");
-        self.db.execute_batch("BEGIN").map_err(attempt())?;
+        cells::run(&self.db, ("read", "BEGIN"), [])?;
         let done = read(self);
-        self.db.execute_batch("ROLLBACK").map_err(attempt())?;
+        cells::run(&self.db, ("read", "ROLLBACK"), [])?;
         done
     }
 }

@@ -11,8 +11,8 @@ use crate::files::FileStore;
 use crate::keeper::Follower;
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::{
-    Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
-    Shown, Snapshot, Summary, TargetLine,
+    Aftermath, Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned,
+    Reading, Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
@@ -49,6 +49,8 @@ pub trait Store: FileStore + AgentStore {
     async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<Answered>;
     /// Changes the state.
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
+    /// What is told with a receipt of this conversation.
+    async fn aftermath(&self, receipt: &Receipt) -> Result<Aftermath>;
     /// Says what `apply` would do.
     async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned>;
 

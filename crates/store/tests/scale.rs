@@ -20,6 +20,8 @@ use crate::kit::{NOW, by};
 const SHORT: u64 = 100;
 /// The long one, unless the environment says how long.
 const LONG: u64 = 100_000;
+/// What is done.
+const VERBS: [&str; 7] = ["rewind", "undo", "fork", "hide", "plan", "outlook", "targets"];
 /// Where it says so.
 const LONG_VARIABLE: &str = "RETAKE_SCALE_ENTRIES";
 /// Bytes of a page in the write-ahead log: its own and a header.
@@ -82,6 +84,15 @@ impl Stage {
                 let fork = NewFork { parent: conversation(), id, entry: None, title: None, by: by() };
                 self.store.fork(fork).await.expect("forked");
             }
+            "plan" => {
+                let planned = self.store.plan(conversation(), Action::Rewind(middle)).await.expect("planned");
+                assert!(!planned.unchanged);
+            }
+            "outlook" => {
+                let rewind = Some(Action::Rewind(middle));
+                let outlook = self.store.outlook(conversation(), rewind, "job/".into()).await;
+                assert_eq!(outlook.expect("an outlook").facts, None, "nothing is known of jobs");
+            }
             _ => {
                 let targets = self.store.targets(conversation(), None, 20).await.expect("targets");
                 assert_eq!(targets.len(), 20);
@@ -107,7 +118,7 @@ impl Stage {
         let mut costs = Vec::new();
         for number in 0..2 {
             costs.clear();
-            for verb in ["rewind", "undo", "fork", "hide", "targets"] {
+            for verb in VERBS {
                 let (before, pages) = (self.work.counts(), self.pages_written());
                 self.run(verb, number).await;
                 let after = self.work.counts();
@@ -164,6 +175,21 @@ async fn store_case_26_an_operation_costs_the_same_in_a_long_conversation() {
         assert!(many[3] <= pages + 1, "{verb}: pages written, {few:?} and {many:?}");
         assert!(rows < 100 && pages < 10, "{verb}: {few:?}");
     }
+}
+
+/// Each connection keeps what it has prepared: nothing is read twice of the texts of statements.
+#[tokio::test]
+async fn what_was_prepared_once_is_kept() {
+    let mut stage = Stage::with_entries(SHORT).await;
+    let mut prepared = Vec::new();
+    for number in 0..3 {
+        for verb in VERBS {
+            stage.run(verb, number).await;
+        }
+        prepared.push(stage.work.prepared());
+    }
+    assert!(prepared[0] > 0, "it is counted");
+    assert_eq!(prepared[2], prepared[1]);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ConversationId, Projection, Role, Usage};
+use retake_core::{ConversationId, Fact, Projection, Role, Usage};
 use retake_store::{PageRequest, Reading};
 use retake_tools::processes;
 use serde_json::Value;
@@ -108,6 +108,14 @@ fn items(list: &str) -> Option<Vec<Todo>> {
     list.as_array()?.iter().map(item).collect()
 }
 
+/// How the keys of facts that tell of jobs begin.
+pub(crate) const JOBS: &str = "job/";
+
+/// The call whose job a fact tells of.
+fn job_of(fact: &Fact) -> Option<&str> {
+    fact.key.strip_prefix(JOBS)
+}
+
 /// The job that a fact notes.
 fn noted(fact: &str) -> Option<Noted> {
     let fact: Value = serde_json::from_str(fact).ok()?;
@@ -126,20 +134,16 @@ impl Engine {
 
     /// The background jobs that the path knows of.
     pub async fn jobs_of(&self, conversation: ConversationId) -> Result<Vec<JobShown>> {
-        let spool = self.parts().agent.as_ref().map(|config| config.spool.clone()).unwrap_or_default();
-        let facts = self.store().facts(conversation, "job/".to_owned()).await?;
-        let jobs = facts.into_iter().filter_map(|fact| {
-            let call = fact.key.strip_prefix("job/")?.to_owned();
-            Some((call, noted(&fact.value)?))
-        });
-        let jobs: Vec<_> = jobs.collect();
-        aside(move || jobs.into_iter().map(|(call, noted)| look(call, noted, &spool)).collect()).await
+        let facts = self.store().facts(conversation, JOBS.to_owned()).await?;
+        self.jobs_told(facts).await
     }
 
-    /// The names of the facts that the path knows of jobs.
-    pub(crate) async fn jobs_noted(&self, conversation: ConversationId) -> Result<Vec<String>> {
-        let facts = self.store().facts(conversation, "job/".to_owned()).await?;
-        Ok(facts.into_iter().map(|fact| fact.key).collect())
+    /// The jobs that facts tell of, as they are now.
+    async fn jobs_told(&self, facts: Vec<Fact>) -> Result<Vec<JobShown>> {
+        let spool = self.parts().agent.as_ref().map(|config| config.spool.clone()).unwrap_or_default();
+        let jobs = facts.iter().filter_map(|fact| Some((job_of(fact)?.to_owned(), noted(&fact.value)?)));
+        let jobs: Vec<_> = jobs.collect();
+        aside(move || jobs.into_iter().map(|(call, noted)| look(call, noted, &spool)).collect()).await
     }
 
     /// The commands of jobs that the path knows of since, and that have ended without success, most likely by a step back:
@@ -147,13 +151,15 @@ impl Engine {
     pub(crate) async fn ended_since(
         &self,
         conversation: ConversationId,
-        before: &[String],
+        before: &[Fact],
     ) -> Result<Vec<String>> {
-        if self.jobs_noted(conversation).await? == before {
+        let known: Vec<String> = before.iter().filter_map(|fact| job_of(fact)).map(str::to_owned).collect();
+        let facts = self.store().facts(conversation, JOBS.to_owned()).await?;
+        if facts.iter().filter_map(job_of).eq(known.iter()) {
             return Ok(Vec::new());
         }
-        let jobs = self.jobs_of(conversation).await?.into_iter();
-        let new = jobs.filter(|job| !before.contains(&format!("job/{}", job.call)));
+        let jobs = self.jobs_told(facts).await?.into_iter();
+        let new = jobs.filter(|job| !known.contains(&job.call));
         Ok(new.filter(|job| !job.running && job.code != Some(0)).map(|job| job.command).collect())
     }
 

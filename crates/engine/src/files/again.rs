@@ -1,7 +1,6 @@
 //! What faces ask of files besides plans: how a change looks as a diff, and what came of a command that is asked for again.
 //! Must never run anything.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
@@ -37,7 +36,7 @@ impl Engine {
 
     /// Looks at the folders of a conversation, and keeps what was seen under a name, in each of them.
     pub async fn checkpoint(&self, conversation: ConversationId, name: String) -> Result<Vec<CaptureRow>> {
-        let own = PathBuf::from(self.store().summary(conversation).await?.folder.unwrap_or_default());
+        let own = self.folder_of(conversation).await?.unwrap_or_default();
         let further = self.further(&own).await?.kept;
         let held = self.workspaces(conversation, &further).await?;
         let held = self.capture_each(held, Some(&name)).await?;

@@ -61,15 +61,15 @@ impl Engine {
         self.apply_first(conversation, apply, wish).await
     }
 
-    /// The same, where nothing is at work.
+    /// The same, where nothing is at work, and it is known whether there are changes of files at all.
     pub(super) async fn apply_idle(
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
         wish: FilesWish,
+        changes: bool,
     ) -> Result<FilesApplied> {
-        let touched = self.takes_files(conversation, &apply.action, &wish).await?;
-        if wish.scope == Scope::Conversation || !touched {
+        if !self.takes_of(conversation, &apply.action, &wish, changes).await? {
             if wish.scope == Scope::Files {
                 return Err(nothing());
             }
@@ -89,8 +89,7 @@ impl Engine {
         wish: FilesWish,
     ) -> Result<Receipt> {
         let conversation = claim.conversation();
-        let touched = self.takes_files(conversation, &apply.action, &wish).await?;
-        if wish.scope == Scope::Conversation || !touched {
+        if !self.takes_files(conversation, &apply.action, &wish).await? {
             return Ok(self.store().apply(conversation, apply).await?);
         }
         let _silence = self.silence(conversation).await;

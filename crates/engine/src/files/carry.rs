@@ -81,7 +81,7 @@ impl<'a> Applying<'a> {
         }
         // What is decided was planned on this very head.
         let seen = match apply.seen {
-            Seen::Anything => Seen::Exactly(self.engine.store().summary(conversation).await?.head),
+            Seen::Anything => Seen::Exactly(self.engine.head(conversation).await?),
             seen => seen,
         };
         let apply = Apply { seen, ..apply };

@@ -1,7 +1,7 @@
 //! A command as the agent's tool call: call and result are stored, captures stand around it, what it changed is its delta.
 
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
@@ -61,8 +61,8 @@ impl Engine {
         let claim = self.claim(conversation)?;
         // What was changed before it starts is not the command's. A turn that begins ends the one before.
         let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
-        let further = match self.store().summary(conversation).await?.folder {
-            Some(own) => self.further(Path::new(&own)).await?.kept,
+        let further = match self.folder_of(conversation).await? {
+            Some(own) => self.further(&own).await?.kept,
             None => Vec::new(),
         };
         let before = self.before_call(conversation, &further, sweep).await?;
@@ -83,7 +83,7 @@ impl Engine {
     ) -> Result<Call> {
         let folder: PathBuf = before.held.own().root.path().to_owned();
         let line = exec.command.join(" ");
-        let first = self.store().summary(conversation).await?.tip.is_none();
+        let first = self.store().snapshot(conversation).await?.conversation().state.tip.is_none();
         if let Some(words) = exec.say.clone().or_else(|| first.then(|| format!("run {line}"))) {
             let say = self.saying(Role::User, vec![Part::text(words)], self.by(None));
             self.store().say(conversation, say).await?;

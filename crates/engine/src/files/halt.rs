@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, RunNo, RunState, Seen, Words};
+use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunState, Seen, Words};
 use retake_store::{Action, Apply, OpRange, Planned, Receipt, StoreError};
 
 use super::apply::FilesApplied;
-use super::plan::FilesWish;
+use super::plan::{FilesWish, Scope};
+use crate::agent::JOBS;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Kind, Result};
 
@@ -25,16 +26,20 @@ impl Engine {
     ) -> Result<FilesApplied> {
         if moves(&apply.action) {
             // Before what it names is looked up: who saw another state is told so, and gets the head of now.
-            fits(apply.seen, self.store().summary(conversation).await?.head)?;
+            fits(apply.seen, self.head(conversation).await?)?;
         }
-        let effects = self.effects_of(conversation, &apply.action, &wish).await?;
-        let (moves, queued) = (moves(&apply.action), self.queued(conversation).await?);
-        let jobs = if moves { self.jobs_noted(conversation).await? } else { Vec::new() };
+        let moves = moves(&apply.action);
+        // Where only files are meant, all calls stay where they are.
+        let calls_go = wish.scope != Scope::Files && !matches!(apply.action, Action::Files(_));
+        let action = calls_go.then(|| apply.action.clone());
+        let outlook = self.store().outlook(conversation, action, JOBS.to_owned()).await?;
+        let effects = self.left_behind(conversation, outlook.effects).await;
+        let queued = waiting(&outlook.runs);
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
             true => self.halt_and_apply(conversation, apply, wish).await,
-            false => self.apply_idle(conversation, apply, wish).await,
+            false => self.apply_idle(conversation, apply, wish, outlook.changes).await,
         };
         drop(halting);
         let mut waited = Vec::new();
@@ -45,7 +50,10 @@ impl Engine {
             self.next_run(conversation).await;
         }
         let done = done?;
-        let ended = if moves { self.ended_since(conversation, &jobs).await? } else { Vec::new() };
+        let ended = match outlook.facts.filter(|_| moves) {
+            Some(jobs) => self.ended_since(conversation, &jobs).await?,
+            None => Vec::new(),
+        };
         Ok(FilesApplied { effects, waited, ended, ..done })
     }
 
@@ -56,11 +64,11 @@ impl Engine {
         apply: Apply,
         wish: FilesWish,
     ) -> Result<FilesApplied> {
-        let before = self.store().summary(conversation).await?.head;
+        let before = self.head(conversation).await?;
         fits(apply.seen, before)?;
         if !moves(&apply.action) {
             self.end_run(conversation).await?;
-            return self.apply_idle(conversation, apply, wish).await;
+            return self.apply_ended(conversation, apply, wish).await;
         }
         let planned = self.plan(conversation, apply.action.clone()).await?;
         let all = match apply.action {
@@ -76,7 +84,7 @@ impl Engine {
             self.halted_for(conversation, apply.by.clone());
         }
         self.end_run(conversation).await?;
-        let head = self.store().summary(conversation).await?.head;
+        let head = self.head(conversation).await?;
         let back = self.taken_back_since(conversation, before, head).await?;
         // A run that had said nothing takes its own turn back when it is stopped: that much is done already.
         let action = match apply.action {
@@ -95,7 +103,18 @@ impl Engine {
             action => action,
         };
         let apply = Apply { action, seen: Seen::Exactly(head), ..apply };
-        self.apply_idle(conversation, apply, wish).await
+        self.apply_ended(conversation, apply, wish).await
+    }
+
+    /// Does what was asked, after what the run has done until its end.
+    async fn apply_ended(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        apply: Apply,
+        wish: FilesWish,
+    ) -> Result<FilesApplied> {
+        let changes = self.store().has_changes(conversation).await?;
+        self.apply_idle(conversation, apply, wish, changes).await
     }
 
     /// Asks the run of a conversation to stop, and waits until it is over.
@@ -134,11 +153,11 @@ impl Engine {
         ops: Vec<OpNo>,
         planned: Planned,
     ) -> Result<FilesApplied> {
-        let now = self.store().summary(conversation).await?;
+        let now = self.store().snapshot(conversation).await?;
         let receipt = Receipt {
             conversation,
-            head: now.head,
-            revision: now.revision,
+            head: now.conversation().head,
+            revision: now.conversation().revision,
             ops,
             entries: Vec::new(),
             unchanged: false,
@@ -152,8 +171,7 @@ impl Engine {
 
     /// The run that waits.
     pub(crate) async fn queued(&self, conversation: ConversationId) -> Result<Option<RunNo>> {
-        let runs = self.store().runs(conversation, 2).await?;
-        Ok(runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no))
+        Ok(waiting(&self.store().runs(conversation, 2).await?))
     }
 
     /// The words that waited, where what they stood on is gone, or the run that they waited for.
@@ -173,6 +191,11 @@ impl Engine {
         self.tell_gone(conversation).await;
         Ok(run.words)
     }
+}
+
+/// The one of the newest runs that waits.
+fn waiting(runs: &[Run]) -> Option<RunNo> {
+    runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no)
 }
 
 /// Refuses who has not seen what was done; what the run has said since goes along.

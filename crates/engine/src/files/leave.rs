@@ -1,13 +1,9 @@
 //! What an action leaves behind in the world: calls that it takes out of the conversation and nothing takes back. Said before
 //! it is done. Must never show what a person has hidden or erased.
 
-use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
-use retake_store::Action;
-
 use super::called::ran;
-use super::plan::{FilesWish, Scope};
 use crate::engine::Engine;
-use crate::error::Result;
+use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
 
 /// So many calls are told one by one.
 const SHOWN: usize = 10;
@@ -37,30 +33,13 @@ pub struct EffectShown {
 }
 
 impl Engine {
-    /// The same, where only files may be meant: then all calls stay where they are.
-    pub(super) async fn effects_of(
-        &self,
-        of: ConversationId,
-        action: &Action,
-        wish: &FilesWish,
-    ) -> Result<Effects> {
-        match wish.scope {
-            Scope::Files => Ok(Effects::default()),
-            _ => self.leaves_behind(of, action).await,
-        }
-    }
-
-    /// The calls that an action takes out of the conversation, and nothing takes back.
-    pub async fn leaves_behind(&self, of: ConversationId, action: &Action) -> Result<Effects> {
-        if matches!(action, Action::Files(_)) {
-            return Ok(Effects::default());
-        }
-        let all = self.store().effects_taken_back(of, action.clone()).await?;
+    /// The calls that an action takes out of the conversation and nothing takes back, in words.
+    pub async fn left_behind(&self, of: ConversationId, all: Vec<Effect>) -> Effects {
         let mut effects = Effects { count: all.len(), calls: Vec::new() };
         for effect in all.into_iter().take(SHOWN) {
             effects.calls.push(self.effect_shown(of, effect).await);
         }
-        Ok(effects)
+        effects
     }
 
     async fn effect_shown(&self, of: ConversationId, effect: Effect) -> EffectShown {

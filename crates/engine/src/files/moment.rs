@@ -133,7 +133,7 @@ impl Engine {
     /// Names as they were typed, as paths of the conversation's folders: of its own, whose absolute form is the same, or absolute
     /// ones of another. Without a name, all of its folders.
     pub async fn paths(&self, conversation: ConversationId, names: Vec<Vec<u8>>) -> Result<Below> {
-        let root = PathBuf::from(self.store().summary(conversation).await?.folder.unwrap_or_default());
+        let root = self.folder_of(conversation).await?.unwrap_or_default();
         let absolute = names.is_empty() || names.iter().any(|name| name.starts_with(b"/"));
         let further = if absolute { self.further_known(conversation).await? } else { Vec::new() };
         if names.is_empty() {

@@ -143,9 +143,13 @@ impl Engine {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
-        let effects = self.effects_of(conversation, &action, &wish).await?;
-        let takes_files =
-            wish.scope != Scope::Conversation && self.takes_files(conversation, &action, &wish).await?;
+        let (effects, changes) = match &planned {
+            Some(planned) => (planned.effects.clone(), planned.changes),
+            // Where only files are meant, all calls stay where they are.
+            None => (Vec::new(), self.store().has_changes(conversation).await?),
+        };
+        let effects = self.left_behind(conversation, effects).await;
+        let takes_files = self.takes_of(conversation, &action, &wish, changes).await?;
         let (files, stays, running) = match takes_files {
             false => {
                 wish.fits_nothing()?;
@@ -175,11 +179,20 @@ impl Engine {
         action: &Action,
         wish: &FilesWish,
     ) -> Result<bool> {
-        if wish.restore.is_some() {
-            return Ok(true);
-        }
-        if !self.store().has_changes(conversation).await? {
-            return Ok(false);
+        let changes = self.store().has_changes(conversation).await?;
+        self.takes_of(conversation, action, wish, changes).await
+    }
+
+    /// The same, where it is known whether there are changes at all.
+    pub(super) async fn takes_of(
+        &self,
+        conversation: ConversationId,
+        action: &Action,
+        wish: &FilesWish,
+        changes: bool,
+    ) -> Result<bool> {
+        if wish.restore.is_some() || wish.scope == Scope::Conversation || !changes {
+            return Ok(wish.restore.is_some());
         }
         match action {
             Action::Mark { verb: Reason::Show, .. } => {

@@ -85,7 +85,7 @@ impl Engine {
 
     /// The further folders of a conversation: today's, and those where it has changed something.
     pub(super) async fn further_known(&self, conversation: ConversationId) -> Result<Vec<PathBuf>> {
-        let own = PathBuf::from(self.store().summary(conversation).await?.folder.unwrap_or_default());
+        let own = self.folder_of(conversation).await?.unwrap_or_default();
         let mut folders: BTreeSet<PathBuf> = self.further(&own).await?.kept.into_iter().collect();
         let deltas = self.store().deltas(conversation).await?;
         let nos: BTreeSet<WorkspaceNo> = deltas.iter().map(|(line, _)| line.workspace).collect();

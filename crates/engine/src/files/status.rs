@@ -136,7 +136,7 @@ impl Engine {
         conversation: ConversationId,
         stacks: &[(FilePath, Stack)],
     ) -> Result<Vec<FileChange>> {
-        let began = self.store().summary(conversation).await?.created;
+        let began = self.store().snapshot(conversation).await?.created();
         let mut first: BTreeMap<FilePath, Option<Record>> = BTreeMap::new();
         for capture in self.captures_since(held.no, |time| time >= began).await? {
             first.extend(capture.changes.into_iter().map(|change| (change.path, change.before)));

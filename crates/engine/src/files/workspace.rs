@@ -71,7 +71,7 @@ impl Engine {
 
     /// The same, not held.
     pub(super) async fn own_workspace(&self, conversation: ConversationId) -> Result<(WorkspaceRow, Root)> {
-        let folder = self.store().summary(conversation).await?.folder;
+        let folder = self.folder_of(conversation).await?;
         let folder = folder.ok_or_else(|| {
             EngineError::new(Kind::Usage, "no_folder", "this conversation works in no folder")
                 .hint("begin one in the folder that it is to work in")

@@ -2,7 +2,6 @@
 //! What a person mentions comes with their words.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use retake_core::{ConversationId, Fact, Flags, Part, Role};
 use retake_store::SayRequest;
@@ -22,7 +21,7 @@ impl Engine {
         if self.parts().agent.is_none() {
             return Ok(Vec::new());
         }
-        let Some(folder) = self.store().summary(conversation).await?.folder.map(PathBuf::from) else {
+        let Some(folder) = self.folder_of(conversation).await? else {
             return Ok(Vec::new());
         };
         let given = self.store().facts(conversation, prompt::FACT.to_owned()).await?;
@@ -62,7 +61,7 @@ impl Engine {
         conversation: ConversationId,
         parts: Vec<Part>,
     ) -> Result<(Vec<Part>, Vec<String>)> {
-        let folder = self.store().summary(conversation).await?.folder.map(PathBuf::from);
+        let folder = self.folder_of(conversation).await?;
         match folder.filter(|_| self.parts().agent.is_some()) {
             Some(folder) => self.mentions(parts, &folder).await,
             None => Ok((parts, Vec::new())),

@@ -74,10 +74,10 @@ impl Engine {
                 system: own.map(str::to_owned),
             });
         };
-        let summary = self.store().summary(conversation).await?;
-        let folder = summary.folder.map(PathBuf::from);
+        let snapshot = self.store().snapshot(conversation).await?;
+        let folder = snapshot.folder().map(PathBuf::from);
         let roots: &[PathBuf] = if folder.is_some() { &config.roots } else { &[] };
-        let about = folder.as_deref().map(|folder| About { folder, roots, began: summary.created });
+        let about = folder.as_deref().map(|folder| About { folder, roots, began: snapshot.created() });
         let further = match &folder {
             Some(folder) => self.further(folder).await?,
             None => Further::default(),
@@ -105,7 +105,7 @@ impl Engine {
     /// The same, without those of servers that are still starting.
     async fn tools_now(&self, conversation: ConversationId) -> Result<Toolbox> {
         let Some(config) = &self.parts().agent else { return Ok(Toolbox::default()) };
-        let Some(folder) = self.store().summary(conversation).await?.folder else {
+        let Some(folder) = self.folder_of(conversation).await? else {
             let mut tools = Toolbox::default();
             for tool in config.tools.all().filter(|tool| !tool.needs_folder()) {
                 tools.add(Arc::clone(tool));

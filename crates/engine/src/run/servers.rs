@@ -2,7 +2,6 @@
 //! does not start.
 
 use std::future::Future;
-use std::path::Path;
 use std::time::Duration;
 
 use retake_core::ConversationId;
@@ -25,8 +24,8 @@ impl Engine {
         stopped: impl Future<Output = ()>,
     ) -> Result<()> {
         let (Some(config), Some(_)) = (&self.parts().agent, &self.parts().mcp) else { return Ok(()) };
-        let Some(folder) = self.store().summary(conversation).await?.folder else { return Ok(()) };
-        let servers = self.servers(Path::new(&folder)).await;
+        let Some(folder) = self.folder_of(conversation).await? else { return Ok(()) };
+        let servers = self.servers(&folder).await;
         let clock = &self.parts().clock;
         let wait = config.server_wait;
         let patience = async {

@@ -80,7 +80,7 @@ impl InProcess {
         else {
             return problem;
         };
-        let now = self.engine.store().summary(of).await.map(|now| now.head.to_string());
+        let now = self.engine.store().snapshot(of).await.map(|now| now.conversation().head.to_string());
         Problem { head: now.ok().filter(|now| now != seen), ..problem }
     }
 
@@ -159,14 +159,14 @@ impl InProcess {
     }
 
     pub(crate) async fn wire_receipt(&self, receipt: &Receipt) -> Result<reply::Receipt, Problem> {
-        let composer = match receipt.composer {
+        let content = match receipt.composer {
             Some(id) => {
                 let content = self.engine.store().content(receipt.conversation, id).await;
-                Some(convert::composer(id.to_string(), content.map_err(store_problem)?))
+                Some(content.map_err(store_problem)?)
             }
             None => None,
         };
-        Ok(convert::receipt(receipt, composer))
+        Ok(convert::receipt(receipt, content))
     }
 
     /// Starts the engine's run of a run on the wire.

@@ -42,9 +42,9 @@ impl InProcess {
                 return self.plan_erase(conversation, action).await;
             }
             // What is hidden has been done all the same.
-            let effects = self.engine.leaves_behind(conversation, &action).await.map_err(problem)?;
-            let effects = crate::agent::effects(effects);
-            let planned = self.engine.plan(conversation, action).await.map_err(problem)?;
+            let mut planned = self.engine.plan(conversation, action).await.map_err(problem)?;
+            let effects = std::mem::take(&mut planned.effects);
+            let effects = crate::agent::effects(self.engine.left_behind(conversation, effects).await);
             let plan = convert::plan(conversation.to_string(), planned, Vec::new());
             return Ok(Reply::Plan(reply::Plan { effects, ..plan }));
         }
@@ -75,8 +75,8 @@ impl InProcess {
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, stays),
             None => {
-                let head = self.engine.store().summary(conversation).await.map_err(store_problem)?.head;
-                let (conversation, head) = (conversation.to_string(), head.to_string());
+                let now = self.engine.store().snapshot(conversation).await.map_err(store_problem)?;
+                let (conversation, head) = (conversation.to_string(), now.conversation().head.to_string());
                 reply::Plan { conversation, head, unchanged: true, stays, ..reply::Plan::default() }
             }
         };
@@ -124,7 +124,7 @@ impl InProcess {
                 self.act(conversation, Apply { action, seen, by }, wish).await?
             }
         };
-        let given = self.told(conversation, done, asked).await?;
+        let given = self.told(done, asked).await?;
         Ok(Reply::Receipt(given))
     }
 
@@ -166,8 +166,10 @@ impl InProcess {
             Action::Redo(count) => (count, Action::Redo),
             _ => (1, Action::Undo),
         };
-        let files = self.engine.store().has_changes(of).await.map_err(store_problem)?;
-        if count == 1 || !files || wish.scope == Scope::Conversation {
+        let at_once = count == 1
+            || wish.scope == Scope::Conversation
+            || !self.engine.store().has_changes(of).await.map_err(store_problem)?;
+        if at_once {
             let mut done = Done::default();
             done.add(self.engine.apply_both(of, apply, wish).await.map_err(problem)?);
             return Ok(done);

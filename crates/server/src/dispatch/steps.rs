@@ -1,14 +1,14 @@
 //! What was done in one step or in several, as one receipt; and the same again, when the request comes again. Must never do a step.
 
 use retake_core::{ConversationId, PathPlan, Reason, RequestId, Totals};
-use retake_engine::store::{By, OpRange, Receipt};
+use retake_engine::store::{Aftermath, By, OpRange, Receipt};
 use retake_engine::{EngineError, shown_in};
 use retake_wire::{Problem, reply};
 
 use super::files::words::{count, left, note, why};
 use super::store_problem;
 use crate::InProcess;
-use crate::convert::usage;
+use crate::convert::{self, usage};
 
 /// So many calls that can't be taken back are told one by one.
 const EFFECTS: usize = 10;
@@ -65,12 +65,7 @@ impl InProcess {
     }
 
     /// The receipt of all steps together.
-    pub(super) async fn told(
-        &self,
-        of: ConversationId,
-        done: Done,
-        asked: Option<usize>,
-    ) -> Result<reply::Receipt, Problem> {
+    pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
         let Done { receipts, left, notes, refused, effects, waited } = done;
         let mut all = receipts.into_iter();
         let mut whole = all.next().expect("BUG: something was done");
@@ -85,11 +80,11 @@ impl InProcess {
         }
         let mut counts = retake_wire::FileCounts::default();
         let mut any = false;
-        for op in &whole.ops {
-            for moved in self.engine.store().moved(of, *op).await.map_err(store_problem)? {
-                any = true;
-                moved.moves.iter().for_each(|made| count(&mut counts, made));
-            }
+        let Aftermath { moved, composer } =
+            self.engine.store().aftermath(&whole).await.map_err(store_problem)?;
+        for moved in moved {
+            any = true;
+            moved.moves.iter().for_each(|made| count(&mut counts, made));
         }
         let files = (any || !left.is_empty() || !notes.is_empty()).then_some(retake_wire::FilesDone {
             counts,
@@ -97,7 +92,7 @@ impl InProcess {
             notes,
         });
         let steps = asked.map(|asked| reply::Steps { done: whole.ops.len(), asked, refused });
-        Ok(reply::Receipt { steps, files, effects, waited, ..self.wire_receipt(&whole).await? })
+        Ok(reply::Receipt { steps, files, effects, waited, ..convert::receipt(&whole, composer) })
     }
 }
 

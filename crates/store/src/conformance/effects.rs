@@ -40,7 +40,10 @@ async fn told(stage: &Stage) -> String {
 }
 
 async fn taken_back(stage: &Stage, action: Action) -> String {
-    names(&stage.store.effects_taken_back(stage.id, action).await.expect("effects"))
+    let outlook = stage.store.outlook(stage.id, Some(action.clone()), String::new()).await.expect("outlook");
+    let planned = stage.store.plan(stage.id, action).await.expect("planned");
+    assert_eq!(planned.effects, outlook.effects, "a plan says the same");
+    names(&outlook.effects)
 }
 
 async fn again(stage: &Stage, call: &str) -> Option<String> {

@@ -10,9 +10,13 @@ use retake_core::{ConversationId, Effect, EffectState, Fact, Fence, Permission, 
 use super::Keeper;
 use crate::agent::{AgentStore, RunsStepped};
 use crate::error::Result;
-use crate::reading::Kind;
+use crate::reading::{Kind, Outlook};
 use crate::request::Action;
 use crate::rows::{AgentRows as _, Backend, Transactions};
+pub(super) use effects::along;
+
+/// One runs and one waits, at most, and both are newer than those that are over.
+const LIVE_RUNS: usize = 2;
 
 #[async_trait]
 impl<B: Backend> AgentStore for Keeper<B>
@@ -39,8 +43,22 @@ where
         self.with(conversation, move |rows, loaded| effects::effects(rows, loaded, limit)).await
     }
 
-    async fn effects_taken_back(&self, conversation: ConversationId, action: Action) -> Result<Vec<Effect>> {
-        self.with(conversation, |rows, loaded| effects::taken_back(rows, loaded, action)).await
+    async fn outlook(
+        &self,
+        conversation: ConversationId,
+        action: Option<Action>,
+        prefix: String,
+    ) -> Result<Outlook> {
+        self.with(conversation, move |rows, loaded| {
+            let effects = action.map(|action| effects::taken_back(rows, loaded, action)).transpose()?;
+            Ok(Outlook {
+                effects: effects.unwrap_or_default(),
+                changes: super::files::has_changes(rows, loaded)?,
+                runs: rows.runs_of(loaded.row.log, LIVE_RUNS)?,
+                facts: facts::facts_if_any(rows, loaded, &prefix)?,
+            })
+        })
+        .await
     }
 
     async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>> {

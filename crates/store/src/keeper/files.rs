@@ -202,6 +202,15 @@ impl<T: Transactions> Context<T> {
     }
 }
 
+/// Whether a call has ever changed something, or may yet.
+pub(super) fn has_changes<R: Rows>(rows: &R, loaded: &Loaded) -> Result<bool> {
+    let log = loaded.row.log;
+    Ok(rows.last_delta(log)?.is_some()
+        || rows.has_moved(log)?
+        || !rows.git_moves(log)?.is_empty()
+        || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
+}
+
 /// The deltas of a conversation, each with the id of its entry.
 fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)>> {
     let log = loaded.row.log;
@@ -357,14 +366,7 @@ where
     }
 
     async fn has_changes(&self, conversation: ConversationId) -> Result<bool> {
-        self.with(conversation, |rows, loaded| {
-            let log = loaded.row.log;
-            Ok(rows.last_delta(log)?.is_some()
-                || rows.has_moved(log)?
-                || !rows.git_moves(log)?.is_empty()
-                || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
-        })
-        .await
+        self.with(conversation, has_changes).await
     }
 
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {

@@ -240,6 +240,8 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
         gone: lines(&plan.gone)?,
         came: lines(&plan.came)?,
         composer: composer.map(|entry| (entry.meta.id, entry.parts)),
+        effects: super::agent::along(rows, loaded, &plan.gone, usize::MAX)?,
+        changes: super::files::has_changes(rows, loaded)?,
         plan,
     })
 }

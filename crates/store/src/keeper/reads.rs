@@ -14,13 +14,13 @@ use super::{Follower, Keeper, changes, port, read, search};
 use crate::error::{Result, StoreError};
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::{
-    Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned, Reading,
-    Shown, Snapshot, Summary, TargetLine,
+    Aftermath, Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned,
+    Reading, Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
 };
-use crate::rows::{Backend, Rows, Transactions};
+use crate::rows::{Backend, FileRows as _, Rows, Transactions};
 use crate::store::Store;
 
 impl<B: Backend> Keeper<B>
@@ -110,6 +110,20 @@ where
         self.write(move |context| context.say_at(conversation, apply, say)).await
     }
 
+    async fn aftermath(&self, receipt: &Receipt) -> Result<Aftermath> {
+        let (ops, composer) = (receipt.ops.clone(), receipt.composer);
+        if ops.is_empty() && composer.is_none() {
+            return Ok(Aftermath::default());
+        }
+        self.with(receipt.conversation, move |rows, loaded| {
+            let moved = ops.iter().map(|op| rows.moved(loaded.row.log, *op));
+            let moved = moved.collect::<Result<Vec<_>>>()?.concat();
+            let composer = composer.map(|id| read::content(rows, loaded, id)).transpose()?;
+            Ok(Aftermath { moved, composer })
+        })
+        .await
+    }
+
     async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
         self.with(conversation, |rows, loaded| read::plan(rows, loaded, action)).await
     }
@@ -127,6 +141,11 @@ where
     }
 
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>> {
+        // One that is in memory is there.
+        if let Some(id) = prefix.parse().ok().filter(|id| prefix.len() == 32 && self.cache.get(*id).is_some())
+        {
+            return Ok(vec![id]);
+        }
         self.read(move |rows| rows.conversations_like(&prefix, limit)).await
     }
 

@@ -25,8 +25,8 @@ const NEW_FILE: &str = "retake.db.unfinished";
 
 /// How long a connection waits for another one's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
-/// Prepared statements that a connection keeps: all there are.
-const STATEMENTS: usize = 64;
+/// Prepared statements that a connection keeps: more than there are.
+pub(super) const STATEMENTS: usize = 256;
 
 pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     backup::private_folder(dir)?;
@@ -102,6 +102,9 @@ fn connect(file: &Path, access: OpenFlags) -> Result<Connection> {
     let db = Connection::open_with_flags(file, flags).map_err(attempt())?;
     db.busy_timeout(BUSY).map_err(attempt())?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Else what is bound to a limit, or to what a partial index asks for, is part of the plan, and a statement is prepared
+    // anew for each other value.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(attempt())?;
     Ok(db)
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::StatementStatus;
+use rusqlite::hooks::{AuthContext, Authorization};
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
 use super::{Sqlite, SqliteRows, open};
@@ -16,6 +17,7 @@ pub struct Work {
     statements: AtomicU64,
     rows: AtomicU64,
     steps: AtomicU64,
+    prepared: AtomicU64,
 }
 
 impl Work {
@@ -23,6 +25,11 @@ impl Work {
     /// is looked at, also where it is not given.
     pub fn counts(&self) -> [u64; 3] {
         [&self.statements, &self.rows, &self.steps].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// What SQLite has read of the texts of statements, to prepare them: nothing, where all were kept.
+    pub fn prepared(&self) -> u64 {
+        self.prepared.load(Ordering::Relaxed)
     }
 }
 
@@ -40,6 +47,12 @@ impl SqliteRows {
 
     /// Counts all that is done from now on.
     pub fn count_work(&mut self, work: &Arc<Work>) -> Result<()> {
+        let prepared = Arc::clone(work);
+        let prepare = move |_: AuthContext<'_>| {
+            prepared.prepared.fetch_add(1, Ordering::Relaxed);
+            Authorization::Allow
+        };
+        self.db.authorizer(Some(prepare)).map_err(StoreError::database("watch the store"))?;
         let work = Arc::clone(work);
         // SQLite sums a statement's steps up over its runs.
         let mut before: HashMap<String, u64> = HashMap::new();

@@ -42,7 +42,13 @@ pub(super) fn taken_back<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> 
     along(rows, loaded, &plan.gone, usize::MAX)
 }
 
-fn along<R: Rows>(rows: &R, loaded: &Loaded, path: &Path, limit: usize) -> Result<Vec<Effect>> {
+/// Those along a path, newest first.
+pub(in crate::keeper) fn along<R: Rows>(
+    rows: &R,
+    loaded: &Loaded,
+    path: &Path,
+    limit: usize,
+) -> Result<Vec<Effect>> {
     let mut found = Vec::new();
     for span in path.spans().iter().rev() {
         let log = loaded.key(span.last())?.log;

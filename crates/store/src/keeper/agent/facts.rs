@@ -27,6 +27,11 @@ pub(super) fn fact<R: Rows>(rows: &R, loaded: &Loaded, key: &str) -> Result<Opti
 /// The last fact of each key that begins so, without those taken away. However often one was made known, it is one seek for
 /// its key and one for its value.
 pub(super) fn facts<R: Rows>(rows: &R, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
+    Ok(facts_if_any(rows, loaded, prefix)?.unwrap_or_default())
+}
+
+/// The same; nothing, where no entry of these logs has ever made one known.
+pub(super) fn facts_if_any<R: Rows>(rows: &R, loaded: &Loaded, prefix: &str) -> Result<Option<Vec<Fact>>> {
     let mut keys = BTreeSet::new();
     for log in loaded.lineage.iter() {
         let mut from = prefix.to_owned();
@@ -36,6 +41,9 @@ pub(super) fn facts<R: Rows>(rows: &R, loaded: &Loaded, prefix: &str) -> Result<
             keys.insert(key);
         }
     }
+    if keys.is_empty() {
+        return Ok(None);
+    }
     let last = |key: String| Ok(fact(rows, loaded, &key)?.map(|value| Fact { key, value }));
-    keys.into_iter().filter_map(|key| last(key).transpose()).collect()
+    keys.into_iter().filter_map(|key| last(key).transpose()).collect::<Result<_>>().map(Some)
 }

@@ -1,0 +1,85 @@
+//! How often the store is read for one thing that is asked: each reading is a state of its own, and waits for its turn behind those
+//! of others. Readings are counted, never timed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use retake_core::{ConversationId, Flags, Part, Role, Seen};
+use retake_engine::clock::ManualClock;
+use retake_engine::store::{Action, Apply, Backend, Keeper, Memory, MemoryRows, Result, SayRequest, Store};
+use retake_engine::{Engine, FilesWish};
+use retake_testkit::{Puppet, start};
+
+/// A memory that counts how often it is read.
+struct Counted(Memory, Arc<AtomicU64>);
+
+impl Backend for Counted {
+    type Rows = MemoryRows;
+
+    fn read<T>(&self, read: impl FnOnce(&MemoryRows) -> Result<T>) -> Result<T> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.read(read)
+    }
+}
+
+struct Desk {
+    engine: Arc<Engine>,
+    id: ConversationId,
+    readings: Arc<AtomicU64>,
+}
+
+impl Desk {
+    async fn with_turns(turns: usize) -> Self {
+        let (memory, readings) = (Memory::new(), Arc::<AtomicU64>::default());
+        let rows = memory.writer();
+        let counted = Counted(memory, Arc::clone(&readings));
+        let store: Arc<dyn Store> = Arc::new(Keeper::start(counted, rows).expect("started"));
+        let engine =
+            start(&store, &ManualClock::new(1_700_000_000_000), &Arc::new(Puppet::default()), 1).await;
+        let id = engine.create(None, None, engine.by(None)).await.expect("created").conversation;
+        let says = (0..2 * turns).map(|number| SayRequest {
+            id: engine.new_entry_id(),
+            role: if number % 2 == 0 { Role::User } else { Role::Assistant },
+            parts: vec![Part::text(format!("message {number}"))],
+            flags: Flags::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: None,
+            fence: None,
+            ends: None,
+            by: engine.by(None),
+        });
+        store.say_all(id, says.collect()).await.expect("said");
+        Self { engine, id, readings }
+    }
+
+    /// How often it is read for this.
+    async fn costs<T>(&self, asked: impl Future<Output = T>) -> (T, u64) {
+        let before = self.readings.load(Ordering::SeqCst);
+        let answer = asked.await;
+        (answer, self.readings.load(Ordering::SeqCst) - before)
+    }
+}
+
+#[tokio::test]
+async fn a_rewind_that_takes_no_files_is_a_reading_and_a_commit() {
+    let desk = Desk::with_turns(20).await;
+    let (id, engine) = (desk.id, &desk.engine);
+    let name = id.to_string();
+    assert_eq!(desk.costs(engine.conversation(&name)).await.1, 0, "it is in memory");
+    let (entry, readings) = desk.costs(engine.entry(id, "t11")).await;
+    assert_eq!(readings, 1);
+    let rewind = Action::Rewind(entry.expect("turn 11"));
+    let (planned, readings) = desk.costs(engine.plan_both(id, rewind.clone(), FilesWish::default())).await;
+    assert_eq!((planned.expect("planned").effects.count, readings), (0, 1));
+    for action in [rewind, Action::Undo(1)] {
+        let apply = Apply { action, seen: Seen::Anything, by: engine.by(None) };
+        let (applied, readings) = desk.costs(engine.apply_both(id, apply, FilesWish::default())).await;
+        let receipt = applied.expect("applied").receipt;
+        assert_eq!((receipt.unchanged, readings), (false, 1));
+        let (_, readings) = desk.costs(engine.store().aftermath(&receipt)).await;
+        assert_eq!(readings, 1);
+    }
+}
