@@ -42,6 +42,7 @@ impl InProcess {
             Request::Cancel(of) => self.cancel(&of.conversation).await,
             Request::List(list) => self.list(list).await,
             Request::Info(of) => self.info(&of.conversation).await,
+            Request::SetArchived(set) => self.set_archived(set).await,
             Request::Log(log) => self.log(log).await,
             Request::Prompt(at) => self.prompt(at).await,
             Request::Targets(targets) => self.targets(targets).await,

@@ -197,6 +197,9 @@ pub struct Conversation {
     pub read_only: Option<String>,
     /// Whether a model is running.
     pub running: bool,
+    /// Whether somebody has put it away: the plain list leaves it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
 }
 
 /// What a fork came from.

@@ -63,6 +63,8 @@ pub enum Request {
     List(List),
     /// One conversation. → `Conversation`
     Info(Of),
+    /// Puts a conversation away, or fetches it back. Nothing in it changes; it can be searched and gone on with. → `Done`
+    SetArchived(SetArchived),
     /// A page of a reading. → `Entries`
     Log(Log),
     /// The prompt as the model would get it now. → `Prompt`
@@ -300,6 +302,18 @@ pub struct List {
     /// Behind this conversation in the order of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
+    /// Those that were put away, in the place of the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
+}
+
+/// Whether a conversation is put away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SetArchived {
+    /// The conversation.
+    pub conversation: String,
+    /// Whether it is to be; said twice, it is once.
+    pub archived: bool,
 }
 
 /// The readings.

@@ -26,6 +26,9 @@ pub(crate) fn conversations(look: &Look, page: &Conversations) -> String {
         if it.read_only.is_some() {
             state.push_str("read-only ");
         }
+        if it.archived {
+            state.push_str("put away ");
+        }
         vec![
             cell(ids.short(&it.id)).style(Style::Dim),
             cell(words::when(look, it.changed_ms)),

@@ -23,6 +23,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("create", Post, "/v1/conversations", "receipt"),
     row("list", Get, "/v1/conversations", "conversations"),
     row("info", Get, "/v1/conversations/{conversation}", "conversation"),
+    row("set_archived", Put, "/v1/conversations/{conversation}/archived", "done"),
     row("fork", Post, "/v1/conversations/{conversation}/forks", "receipt"),
     row("say", Post, "/v1/conversations/{conversation}/entries", "receipt"),
     row("log", Get, "/v1/conversations/{conversation}/entries", "entries"),

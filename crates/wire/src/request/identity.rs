@@ -37,6 +37,7 @@ impl Request {
             | Self::Backup(_)
             | Self::Doctor(_)
             | Self::SetDraft(_)
+            | Self::SetArchived(_)
             | Self::Decide(_)
             | Self::Respond(_)
             | Self::JobStop(_)
