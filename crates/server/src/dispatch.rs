@@ -64,6 +64,7 @@ impl InProcess {
             Request::Backup(backup) => self.backup(backup).await,
             Request::Doctor(doctor) => self.doctor(doctor).await,
             Request::History(history) => self.history(history).await,
+            Request::Paths(paths) => self.paths(paths).await,
             Request::Draft(of) => self.draft(of).await,
             Request::SetDraft(set) => self.set_draft(set).await,
             Request::Decide(decide) => self.decide(decide).await,

@@ -79,6 +79,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
+        Request::Paths(Paths { conversation: Some(id.clone()), ..Paths::default() }),
         Request::Status,
     ];
     let mut answered = BTreeMap::new();

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
-pub use composer::{DraftOf, History, SetDraft};
+pub use composer::{DraftOf, History, Paths, SetDraft};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -109,6 +109,8 @@ pub enum Request {
     History(History),
     /// What somebody was about to say in a conversation. → `Draft`
     Draft(DraftOf),
+    /// Names of files and folders, for who types one. → `Paths`
+    Paths(Paths),
     /// Keeps what somebody is about to say, in the place of what was kept before. → `Done`
     SetDraft(SetDraft),
     /// Says whether a call may run that waits for leave. → `Done`

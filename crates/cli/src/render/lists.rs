@@ -1,7 +1,8 @@
 //! Lists: conversations, turns, alternatives, operations, models, and what a check found. Must never wrap a row.
 
 use retake_wire::reply::{
-    Alternatives, Conversation, Conversations, Models, Operations, Report, TargetPage, Written,
+    Alternatives, Conversation, Conversations, Models, Operations, PathLine, Paths, Report, TargetPage,
+    Written,
 };
 
 use super::entries::dim;
@@ -93,6 +94,12 @@ pub(crate) fn targets(look: &Look, page: &TargetPage) -> String {
     });
     let rows: Vec<_> = std::iter::once(heading).chain(turns).collect();
     table(look, &rows)
+}
+
+/// Names of files, a line each; folders with a slash.
+pub(crate) fn paths(page: &Paths) -> String {
+    let line = |it: &PathLine| format!("{}{}\n", safe::line(&it.path), if it.is_dir { "/" } else { "" });
+    page.paths.iter().map(line).collect()
 }
 
 /// The alternatives of an answer.

@@ -61,6 +61,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("import_end", Post, "/v1/imports/{conversation}/end", "receipt"),
     row("search", Get, "/v1/search", "hits"),
     row("history", Get, "/v1/history", "history"),
+    row("paths", Get, "/v1/paths", "paths"),
     row("models", Get, "/v1/models", "models"),
     row("mcp_list", Get, "/v1/mcp/servers", "mcp_servers"),
     row("mcp_tools", Get, "/v1/mcp/tools", "mcp_tools"),

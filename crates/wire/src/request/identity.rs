@@ -66,6 +66,7 @@ impl Request {
             | Self::McpList(_)
             | Self::McpTools(_)
             | Self::History(_)
+            | Self::Paths(_)
             | Self::Draft(_)
             | Self::Todo(_)
             | Self::Jobs(_)
