@@ -106,6 +106,10 @@ pub(crate) enum Want {
     Run(Box<Run>),
     /// The next runs use this model.
     Model(Option<String>),
+    /// The agent may do so much from here on.
+    Mode(retake_wire::Mode),
+    /// Ask the owner for something of which only a failure is told, also when the pane is gone by then.
+    Ask(Box<Request>),
     /// Put a text into the clipboard.
     Copy(String),
 }

@@ -4,7 +4,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use retake_wire::reply::Conversation;
-use retake_wire::{Problem, Reply, Request};
+use retake_wire::{Problem, Reply, Request, Told};
 
 use super::keymap::{Command, Context, Keymap};
 use super::msg::{Act, Ticket, Want};
@@ -75,6 +75,12 @@ pub(crate) trait Pane: std::fmt::Debug + Send {
 
     /// The conversation is another one than it was, by whomever.
     fn changed(&mut self, cx: &mut Cx<'_>);
+
+    /// Time has passed.
+    fn tick(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Something was told of the list of conversations.
+    fn listed(&mut self, _told: &Told, _cx: &mut Cx<'_>) {}
 
     /// A click at a place of the area that it was drawn in last, relative to it.
     fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>);
