@@ -3,6 +3,7 @@
 mod agent;
 mod care;
 mod catch_up;
+mod erased;
 mod events;
 mod heads;
 mod held;
