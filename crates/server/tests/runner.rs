@@ -18,6 +18,7 @@ mod plans;
 mod port;
 mod requests;
 mod search;
+mod stalled;
 mod streams;
 mod together;
 mod world;

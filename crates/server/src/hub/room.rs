@@ -190,3 +190,40 @@ fn is_stored(event: &RunEvent) -> bool {
             | RunEvent::Ended(_)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use retake_wire::request::Create;
+    use retake_wire::{Client as _, Follow, Reply, Request};
+
+    use super::*;
+    use crate::{Options, open};
+
+    /// Who never reads holds as many frames as may be behind, and no more; and none when it is gone.
+    #[tokio::test]
+    async fn who_never_reads_keeps_so_many_frames_and_no_more() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (data_dir, config_file) = (home.path().join("data"), home.path().join("config.toml"));
+        let user = "ada".to_owned();
+        let options = Options { data_dir, config_file, user, home: None, wait_for_owner: Duration::ZERO };
+        let (owner, _) = open(options).await.expect("opened");
+        let Reply::Receipt(made) = owner.call(Request::Create(Create::default())).await.expect("made") else {
+            panic!("no receipt");
+        };
+        let follow = Follow { conversation: Some(made.conversation.clone()), since: None };
+        let stalled = owner.frames(follow).await.expect("followed");
+        let room = owner.room(made.conversation.parse().expect("an id"));
+        let (_, mut told) = room.enter();
+        let mut frames: Vec<Weak<Frame>> = Vec::new();
+        for _ in 0..3 * BEHIND {
+            room.tell(Frame::passing(0, Event::Drafts { drafts: Vec::new() }));
+            frames.push(Arc::downgrade(&told.recv().await.expect("it reads")));
+        }
+        let kept = || frames.iter().filter(|frame| frame.strong_count() > 0).count();
+        assert_eq!(kept(), BEHIND);
+        drop(stalled);
+        assert_eq!(kept(), 0);
+    }
+}
