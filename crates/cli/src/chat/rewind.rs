@@ -100,8 +100,12 @@ pub(super) async fn pick(chat: &mut Chat<'_>, question: &str, ends_run: bool) ->
         .map(|target| Row {
             title: format!("t{} {}", target.turn, target.preview),
             detail: format!(
-                "{} · takes back {}{}",
+                "{} · {}takes back {}{}",
                 words::when(&look, target.time_ms),
+                match words::did(target.did) {
+                    did if did.is_empty() => did,
+                    did => format!("{did} · "),
+                },
                 words::counts(target.takes_back),
                 if target.at_work && ends_run { " · stops the run at work" } else { "" }
             ),

@@ -73,18 +73,20 @@ pub fn targets(look: &Look, page: &TargetPage) -> String {
     if page.targets.is_empty() {
         return dim(look, "there is no turn to go back to");
     }
-    let heading = ["turn", "when", "takes back", "message"];
-    let heading = heading.map(|title| cell(title).style(Style::Dim)).into();
-    let turns = page.targets.iter().map(|it| {
-        vec![
-            cell(format!("t{}", it.turn)).style(Style::Accent),
-            cell(words::when(look, it.time_ms)),
+    let did: Vec<String> = page.targets.iter().map(|it| words::did(it.did)).collect();
+    let told = did.iter().any(|did| !did.is_empty());
+    let heading = ["turn", "when"].into_iter().chain(told.then_some("did")).chain(["takes back", "message"]);
+    let heading = heading.map(|title| cell(title).style(Style::Dim)).collect();
+    let turns = page.targets.iter().zip(did).map(|(it, did)| {
+        let first = [cell(format!("t{}", it.turn)).style(Style::Accent), cell(words::when(look, it.time_ms))];
+        let last = [
             match &it.reason {
                 Some(reason) => cell(safe::line(reason)).style(Style::Warn),
                 None => cell(words::counts(it.takes_back)).style(Style::Dim),
             },
             cell(safe::line(&it.preview)),
-        ]
+        ];
+        first.into_iter().chain(told.then(|| cell(did))).chain(last).collect()
     });
     let rows: Vec<_> = std::iter::once(heading).chain(turns).collect();
     table(look, &rows)

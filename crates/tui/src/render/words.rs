@@ -1,7 +1,7 @@
 //! Counts, times, names and titles in words. Must never cut a word that says how much.
 
 use retake_wire::Role;
-use retake_wire::reply::{Conversation, Counts, Doing};
+use retake_wire::reply::{Conversation, Counts, Did, Doing};
 
 use crate::text::Look;
 use crate::text::style::Style;
@@ -37,6 +37,15 @@ pub fn counts(counts: Counts) -> String {
     }
     let messages = count(counts.messages, "message");
     if more.is_empty() { messages } else { format!("{messages} ({})", more.join(", ")) }
+}
+
+/// "3 files · 1 command · 2 outside": what a turn did; nothing, where it only spoke or looked.
+pub(crate) fn did(did: Did) -> String {
+    let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
+    let outside = format!("{} outside", number(did.outside));
+    let all = [(did.files, files), (did.commands, commands), (did.outside, outside)];
+    let some = all.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
+    some.collect::<Vec<_>>().join(" · ")
 }
 
 /// When something was.
@@ -106,5 +115,8 @@ mod tests {
         assert_eq!(counts(some), "4 messages (2 turns)");
         let few = Counts { messages: 1, ..Counts::default() };
         assert_eq!(counts(few), "1 message");
+        let all = Did { files: 3, commands: 1, calls: 5, outside: 2 };
+        assert_eq!(did(all), "3 files · 1 command · 2 outside");
+        assert_eq!(did(Did { calls: 4, ..Did::default() }), "");
     }
 }
