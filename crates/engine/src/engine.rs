@@ -3,6 +3,7 @@
 //! It refuses what must wait for a run, makes ids and times, and leaves the rest to the store.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Part, RequestId, Role, Time};
@@ -63,6 +64,7 @@ pub struct Engine {
     listeners: Mutex<HashMap<ConversationId, Vec<Listener>>>,
     /// Where somebody has looked for what waits, and whoever has claimed the conversation has not since.
     sought: Mutex<HashSet<ConversationId>>,
+    erasures: AtomicU64,
 }
 
 impl Engine {
@@ -83,6 +85,7 @@ impl Engine {
             listeners: Mutex::default(),
             feeds: Feeds::default(),
             sought: Mutex::default(),
+            erasures: AtomicU64::new(0),
         });
         engine.recover().await?;
         Ok(engine)
@@ -91,6 +94,16 @@ impl Engine {
     /// The store.
     pub fn store(&self) -> &dyn Store {
         &*self.parts.store
+    }
+
+    /// How often this owner has erased something: what was read of any conversation before the last time may hold what is gone.
+    pub fn erasures(&self) -> u64 {
+        self.erasures.load(Ordering::SeqCst)
+    }
+
+    /// Something was erased.
+    pub(crate) fn has_erased(&self) {
+        self.erasures.fetch_add(1, Ordering::SeqCst);
     }
 
     /// The models.

@@ -65,7 +65,7 @@ impl Copy {
         assert!(!format!("{event:?}").contains("composer: Some"), "{event:?}");
         match event {
             Event::Snapshot(all) => {
-                self.entries = all.entries;
+                (self.entries, self.drafts) = (all.entries, all.drafts);
                 (self.running, self.mode) = (all.running, all.permissions.mode);
                 self.conversation = Some(all.conversation);
             }
@@ -367,6 +367,37 @@ async fn a_draft_is_seen_in_another_window() {
     }
     assert_eq!(kept("ada").await, draft("ada", &[]));
     assert_eq!(desk.refused(set("", &[Part::Erased])).await.kind, ProblemKind::Usage);
+}
+
+/// Nobody has to ask: what it shows is there with the first event, and after each return.
+#[tokio::test]
+async fn who_comes_has_the_drafts_and_who_comes_back_has_those_of_now() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one"]).await;
+    let set = |text: &str| {
+        let parts = vec![Part::text(text)];
+        Request::SetDraft(SetDraft { conversation: id.clone(), author: "mia".to_owned(), parts })
+    };
+    let draft = |text: &str| vec![Draft { author: "mia".to_owned(), parts: vec![Part::text(text)] }];
+    desk.does(set("half")).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.hears().await;
+    assert_eq!(copy.drafts, draft("half"));
+    copy.stream = futures::stream::empty().boxed();
+    desk.does(set("half a sentence")).await;
+    copy.again().await;
+    while copy.drafts != draft("half a sentence") {
+        copy.hears().await;
+    }
+    copy.stream = futures::stream::empty().boxed();
+    desk.does(Request::SetDraft(SetDraft { conversation: id.clone(), author: "mia".into(), parts: vec![] }))
+        .await;
+    desk.say(&id, Role::User, "two").await;
+    copy.again().await;
+    copy.catches_up(&desk, &id).await;
+    while !copy.drafts.is_empty() {
+        copy.hears().await;
+    }
 }
 
 /// Who never reads is dropped when it is too far behind, keeps nobody up, and has everything when it comes back.

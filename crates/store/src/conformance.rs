@@ -113,6 +113,7 @@ macro_rules! conformance {
             drafts_go_with_a_text_that_is_erased
             a_call_of_a_run_that_is_over_is_not_begun
             the_ledger_of_what_is_erased_names_nothing
+            the_same_request_restores_once
             a_full_export_brings_ledger_runs_and_permissions_along
         );
     };

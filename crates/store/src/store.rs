@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use retake_core::{Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Revision, Time};
+use retake_core::{
+    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, RequestId, Revision, Time,
+};
 
 use crate::agent::AgentStore;
 use crate::error::Result;
@@ -129,8 +131,8 @@ pub trait Store: FileStore + AgentStore {
     async fn export_full(&self, conversation: ConversationId, cursor: Option<String>) -> Result<FullPiece>;
     /// Makes a conversation of what was said elsewhere, as one step. Asked again, the receipt tells how it is now.
     async fn import(&self, import: Import) -> Result<Receipt>;
-    /// Restores a tree of forks exactly, as one step; the receipt is the root's.
-    async fn restore_full(&self, import: FullImport) -> Result<Receipt>;
+    /// Restores a tree of forks exactly, as one step; the receipt is the root's. The same request again gets the same receipt.
+    async fn restore_full(&self, import: FullImport, request: Option<RequestId>) -> Result<Receipt>;
     /// Writes a consistent copy of the whole store while it is in use: to a file that is not there yet, or
     /// without a name to a dated one beside the store.
     async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied>;

@@ -8,10 +8,10 @@ use retake_wire::{Action, Client, FilesWish, ProblemKind, Reply, Request, Scope}
 
 use super::{Chat, choices};
 use crate::error::{Failure, Result, unexpected};
-use crate::render::{self, words};
 use crate::term::pick::Row;
 use crate::term::safe;
 use crate::verbs::change;
+use retake_tui::render::{self, words};
 
 /// So many turns are offered; older ones are named by tN.
 const OFFERED: usize = 200;

@@ -24,8 +24,12 @@ impl Engine {
         wish: FilesWish,
     ) -> Result<FilesApplied> {
         if moves(&apply.action) {
-            // Before what it names is looked up: who saw another state is told so, and gets the head of now.
-            fits(apply.seen, self.store().summary(conversation).await?.head)?;
+            // Before anything is looked for: who saw another state is told so, and gets the head of now.
+            let now = self.store().summary(conversation).await?.head;
+            match wish.stop && self.is_running(conversation) {
+                true => fits(apply.seen, now)?,
+                false => apply.seen.fits(now).map_err(StoreError::from)?,
+            }
         }
         let effects = self.effects_of(conversation, &apply.action, &wish).await?;
         let (moves, queued) = (moves(&apply.action), self.queued(conversation).await?);

@@ -17,14 +17,14 @@ const EMPTY: Duration = Duration::from_secs(10);
 
 /// One conversation that is followed.
 pub(crate) struct Room {
-    /// What the run at work has said, of what was told.
-    now: Mutex<RunNow>,
+    /// What the run at work has said, of what was told; and how often something had been erased when that began to be heard.
+    now: Mutex<(u64, RunNow)>,
     told: broadcast::Sender<Arc<Frame>>,
 }
 
 impl Room {
-    /// Comes in: what was said so far, and what is told from here on.
-    pub(super) fn enter(&self) -> (RunNow, broadcast::Receiver<Arc<Frame>>) {
+    /// Comes in: what was said so far, with its age, and what is told from here on.
+    pub(super) fn enter(&self) -> ((u64, RunNow), broadcast::Receiver<Arc<Frame>>) {
         let now = locked(&self.now);
         (now.clone(), self.told.subscribe())
     }
@@ -48,10 +48,11 @@ impl InProcess {
             return Arc::clone(room);
         }
         let commits = self.engine.store().follow(Some(of));
+        let age = self.engine.erasures();
         let (now, runs) = self.engine.follow_runs(of);
-        let room = Arc::new(Room { now: Mutex::new(now), told: broadcast::channel(BEHIND).0 });
+        let room = Arc::new(Room { now: Mutex::new((age, now)), told: broadcast::channel(BEHIND).0 });
         rooms.insert(of, Arc::clone(&room));
-        let keeper = Keeper { server: self.clone(), of, room: Arc::clone(&room), revision: 0 };
+        let keeper = Keeper { server: self.clone(), of, room: Arc::clone(&room), revision: 0, age };
         tokio::spawn(keeper.keep(commits, runs));
         room
     }
@@ -84,6 +85,8 @@ struct Keeper {
     room: Arc<Room>,
     /// The last one that was told.
     revision: u64,
+    /// How often something had been erased when it last looked.
+    age: u64,
 }
 
 impl Keeper {
@@ -106,9 +109,9 @@ impl Keeper {
                     None => return self.close(),
                 },
                 event = runs.next() => match event {
-                    Some(event) => self.run(event).await,
-                    // This task was held up for long: what is said now is told instead of what it has missed.
-                    None => runs = self.anew(),
+                    Some(event) if self.age == self.server.engine.erasures() => self.run(event).await,
+                    // This task was held up for long, or what was said before may be erased: what is said now is told instead.
+                    _ => runs = self.anew(),
                 },
                 () = tokio::time::sleep(EMPTY), if self.room.told.receiver_count() == 0 => {
                     if self.leave() {
@@ -121,11 +124,12 @@ impl Keeper {
 
     /// Tells what changed since it was last told.
     async fn step(&mut self) {
+        let age = self.server.engine.erasures();
         match self.server.changed(self.of, self.revision).await {
             Ok(changed) if changed.changes.revision > self.revision => {
                 let (from, to) = (self.revision, changed.changes.revision);
                 self.revision = to;
-                self.room.tell(Frame::step(from, to, Event::Changed(Box::new(changed))));
+                self.room.tell(Frame::step(age, (from, to), Event::Changed(Box::new(changed))));
             }
             // Told already; or it can't be read, and who reads it is told why.
             _ => {}
@@ -133,9 +137,10 @@ impl Keeper {
     }
 
     async fn drafts(&self) {
+        let age = self.server.engine.erasures();
         // What can't be read is told to who reads it.
         if let Ok(drafts) = self.server.drafts(self.of).await {
-            self.room.tell(Frame::passing(Event::Drafts { drafts }));
+            self.room.tell(Frame::passing(age, Event::Drafts { drafts }));
         }
     }
 
@@ -146,15 +151,16 @@ impl Keeper {
         }
         let said = crate::runs::without_composer(self.server.event(self.of, event.clone()).await);
         let mut now = locked(&self.room.now);
-        now.heard(&event);
-        self.room.tell(Frame::passing(Event::Run { said }));
+        now.1.heard(&event);
+        self.room.tell(Frame::passing(self.age, Event::Run { said }));
     }
 
-    fn anew(&self) -> Following {
+    fn anew(&mut self) -> Following {
+        self.age = self.server.engine.erasures();
         let (now, runs) = self.server.engine.follow_runs(self.of);
         let mut told = locked(&self.room.now);
-        told.clone_from(&now);
-        self.room.tell(Frame::passing(Event::Now(Box::new(crate::runs::now(now)))));
+        *told = (self.age, now.clone());
+        self.room.tell(Frame::passing(self.age, Event::Now(Box::new(crate::runs::now(now)))));
         runs
     }
 
@@ -183,4 +189,41 @@ fn is_stored(event: &RunEvent) -> bool {
             | RunEvent::Joined(_)
             | RunEvent::Ended(_)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use retake_wire::request::Create;
+    use retake_wire::{Client as _, Follow, Reply, Request};
+
+    use super::*;
+    use crate::{Options, open};
+
+    /// Who never reads holds as many frames as may be behind, and no more; and none when it is gone.
+    #[tokio::test]
+    async fn who_never_reads_keeps_so_many_frames_and_no_more() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (data_dir, config_file) = (home.path().join("data"), home.path().join("config.toml"));
+        let user = "ada".to_owned();
+        let options = Options { data_dir, config_file, user, home: None, wait_for_owner: Duration::ZERO };
+        let (owner, _) = open(options).await.expect("opened");
+        let Reply::Receipt(made) = owner.call(Request::Create(Create::default())).await.expect("made") else {
+            panic!("no receipt");
+        };
+        let follow = Follow { conversation: Some(made.conversation.clone()), since: None };
+        let stalled = owner.frames(follow).await.expect("followed");
+        let room = owner.room(made.conversation.parse().expect("an id"));
+        let (_, mut told) = room.enter();
+        let mut frames: Vec<Weak<Frame>> = Vec::new();
+        for _ in 0..3 * BEHIND {
+            room.tell(Frame::passing(0, Event::Drafts { drafts: Vec::new() }));
+            frames.push(Arc::downgrade(&told.recv().await.expect("it reads")));
+        }
+        let kept = || frames.iter().filter(|frame| frame.strong_count() > 0).count();
+        assert_eq!(kept(), BEHIND);
+        drop(stalled);
+        assert_eq!(kept(), 0);
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use retake_core::{
-    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Records, Revision, Time,
+    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Records, RequestId, Revision, Time,
 };
 
 use super::answered::answered;
@@ -299,8 +299,8 @@ where
         self.write(|context| context.import(import)).await
     }
 
-    async fn restore_full(&self, import: FullImport) -> Result<Receipt> {
-        self.write(|context| context.restore_full(import)).await
+    async fn restore_full(&self, import: FullImport, request: Option<RequestId>) -> Result<Receipt> {
+        self.write(|context| context.restore_full(import, request)).await
     }
 
     async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {
