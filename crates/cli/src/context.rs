@@ -9,11 +9,11 @@ use retake_wire::request::{List, Of};
 use retake_wire::{Client, ProblemKind, Reply, Request};
 
 use crate::error::{Failure, Result, problem, unexpected, usage};
-use crate::render::{self, id, words};
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Ui;
+use retake_tui::render::{self, id, words};
 
 /// A JSON document on a line of its own. What acts on a terminal stands in it as an escape, also what JSON would let stand.
 pub(crate) fn document(value: &impl serde::Serialize) -> String {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_engine::tools::{Sandbox, Sandboxed};
-use retake_wire::reply::{Commands, TodoState};
-use retake_wire::request::{CatchUp, Decide, JobOutput, Of, OfJob, Respond, SetPermissions};
+use retake_wire::reply::{Commands, Did, TodoState};
+use retake_wire::request::{CatchUp, Decide, JobOutput, Of, OfJob, Plan, Respond, SetPermissions, Targets};
 use retake_wire::{
-    Asks, Decision, Mode, Outcome, Part, Permit, Request, Rule, Ruling, Run, RunEvent, RunStart, Steer,
+    Action, Asks, Decision, Mode, Outcome, Part, Permit, Request, Rule, Ruling, Run, RunEvent, RunStart,
+    Steer,
 };
 
 use super::world::{Desk, get, variant};
@@ -225,6 +226,25 @@ async fn what_one_run_may_do_is_not_kept() {
     let mut events = agent.says("run `touch c`", None, Permit::default()).await;
     until(&mut events, asks).await;
     agent.desk.does(Request::Cancel(agent.of())).await;
+}
+
+#[tokio::test]
+async fn a_turn_to_go_back_to_tells_what_it_did_itself() {
+    let agent = Agent::new().await;
+    let permit = Permit { mode: None, allow: vec!["write".into(), "shell(touch)".into()] };
+    for text in ["write a.txt: hello then run `touch b`", "run `ls`", "hello"] {
+        let mut events = agent.says(text, None, permit.clone()).await;
+        assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    }
+    let targets =
+        Request::Targets(Targets { conversation: agent.id.clone(), limit: Some(1000), before: None });
+    let did: Vec<Did> = get!(agent.desk, Targets, targets).targets.iter().map(|target| target.did).collect();
+    let rewind = Action::Rewind { entry: "t1".into() };
+    let (conversation, files) = (agent.id.clone(), Default::default());
+    let plan = Request::Plan(Plan { conversation, action: rewind, files, diff: false });
+    let outside = get!(agent.desk, Plan, plan).effects.count;
+    let looked = Did { calls: 1, ..Did::default() };
+    assert_eq!(did, [Did::default(), looked, Did { files: 2, commands: 1, calls: 2, outside }]);
 }
 
 /// What is beside the log has revisions of its own, and who catches up hears how it is now.

@@ -17,6 +17,7 @@ mod reading;
 mod runs;
 mod several;
 mod stage;
+mod turns;
 
 pub use agent::*;
 pub use basics::*;
@@ -32,6 +33,7 @@ pub use reading::*;
 pub use runs::*;
 pub use several::*;
 pub use stage::Stage;
+pub use turns::*;
 
 /// Makes a test of every case that holds for every backend. `$open` is an expression that gives a new store as
 /// `Arc<dyn Store>`, with whatever must outlive it, as a pair.
@@ -78,6 +80,7 @@ macro_rules! conformance {
             search_speaks_words
             a_workspace_is_its_folder
             deltas_lie_on_their_paths
+            a_turn_tells_what_it_did_itself
             a_delta_is_stored_once
             an_operation_and_its_files_are_one_step
             what_calls_moved_in_git_is_told_of_what_is_taken_back

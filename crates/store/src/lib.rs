@@ -33,8 +33,8 @@ pub use port::{
     FullImport, FullPiece, Import, ImportEntry, Said, Upkeep,
 };
 pub use reading::{
-    Alternative, Answered, Branch, Changed, Changes, Followed, Hit, Hits, Kind, Line, OpLine, OpPage,
-    OpRange, Page, PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
+    Alternative, Answered, Begun, Branch, Changed, Changes, Did, Followed, Hit, Hits, Kind, Line, OpLine,
+    OpPage, OpRange, Page, PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
 };
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,

@@ -5,8 +5,8 @@ use retake_wire::{Reply, Request};
 
 use super::Chat;
 use crate::error::{Result, unexpected};
-use crate::render::{id, words};
 use crate::term::pick::Row;
+use retake_tui::render::{id, words};
 
 /// So many conversations are offered.
 const OFFERED: usize = 200;

@@ -2,9 +2,9 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Effects,
-    Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
-    Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
+    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing,
+    Effects, Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt,
+    PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
@@ -284,16 +284,16 @@ pub(super) fn targets() -> TargetPage {
         reason: None,
         at_work: false,
         takes_back,
+        did: Did::default(),
     };
+    let did = Did { files: 3, commands: 1, calls: 4, outside: 1 };
+    let reason = Some("it belongs to the parent".to_owned());
     TargetPage {
         head: "12.6".to_owned(),
         targets: vec![
             target(5, 2, "\x1b[2Jgone", counts(2, 0, 1)),
-            target(1, 1, "What is in the notes?", counts(6, 1, 2)),
-            Target {
-                reason: Some("it belongs to the parent".to_owned()),
-                ..target(0, 0, "inherited", counts(7, 1, 3))
-            },
+            Target { did, ..target(1, 1, "What is in the notes?", counts(6, 1, 2)) },
+            Target { reason, ..target(0, 0, "inherited", counts(7, 1, 3)) },
         ],
     }
 }

@@ -10,7 +10,7 @@ use retake_core::{
 use super::answered::answered;
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
-use super::{Follower, Keeper, changes, port, read, search};
+use super::{Follower, Keeper, changes, port, read, search, targets};
 use crate::error::{Result, StoreError};
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::{
@@ -164,7 +164,7 @@ where
         before: Option<EntryId>,
         limit: usize,
     ) -> Result<Vec<TargetLine>> {
-        self.with(conversation, move |rows, loaded| read::targets(rows, loaded, before, limit)).await
+        self.with(conversation, move |rows, loaded| targets::targets(rows, loaded, before, limit)).await
     }
 
     async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>> {
