@@ -15,6 +15,8 @@ mod steps;
 use retake_core::{ConversationId, EntryId, Head, RequestId};
 use retake_wire::{Problem, Reply, Request};
 
+pub(crate) use reads::Beside;
+
 use crate::InProcess;
 use crate::convert::{problem, usage};
 

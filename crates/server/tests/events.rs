@@ -7,7 +7,9 @@ use fastrand::Rng;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::reply::{Conversation, Draft, Entry};
-use retake_wire::request::{Decide, DraftOf, Of, SetArchived, SetDraft, SetPermissions};
+use retake_wire::request::{
+    Decide, DraftOf, ImportLines, ImportStart, Of, SetArchived, SetDraft, SetPermissions,
+};
 use retake_wire::{
     Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, ProblemKind, Request, Role,
     Run, RunEvent, RunNow, RunStart, Told,
@@ -224,6 +226,42 @@ async fn who_was_away_for_long_misses_nothing() {
     assert_eq!(copy.revision(), desk.info(&id).await.revision);
     let (_, entries) = desk.timeline(&id).await;
     assert!(entries.ends_with(&copy.entries) && copy.entries.len() >= 100, "{}", copy.entries.len());
+}
+
+/// Whoever stays and whoever was away gets how things are, where the difference is as large as a conversation.
+#[tokio::test]
+async fn what_changes_too_much_is_told_as_it_is() {
+    let desk = Desk::new().await;
+    let id = long_talk(&desk, 600).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.hears().await;
+    let since = copy.follow.since.clone();
+    for action in [rewind("t1"), retake_wire::Action::Undo { count: 1 }] {
+        desk.apply(&id, action).await;
+        let told = tokio::time::timeout(PATIENCE, copy.stream.next()).await.expect("in time");
+        let told = told.expect("it goes on");
+        assert!(matches!(told.event, Event::Snapshot(_)), "{told:?}");
+        copy.takes(told);
+        let (revision, entries) = desk.timeline(&id).await;
+        assert!(copy.revision() == revision && entries.ends_with(&copy.entries));
+    }
+    assert_eq!(copy.entries.len(), 100);
+    desk.apply(&id, rewind("t1")).await;
+    let follow = Follow { conversation: Some(id.clone()), since };
+    let first = desk.client.follow(follow).await.expect("followed").next().await.expect("a first event");
+    assert!(matches!(&first.event, Event::Snapshot(all) if all.entries.is_empty()), "{first:?}");
+}
+
+/// So many messages in a row, of a person.
+async fn long_talk(desk: &Desk, count: usize) -> String {
+    let start = Request::ImportStart(ImportStart::default());
+    let conversation = get!(desk, Receipt, start).conversation;
+    let line = |number| format!(r#"{{"role": "user", "content": "said {number}"}}"#);
+    let lines = (0..count).map(line).collect();
+    let lines = ImportLines { conversation: conversation.clone(), first: 0, lines };
+    desk.does(Request::ImportLines(lines)).await;
+    desk.does(Request::ImportEnd(Of { conversation: conversation.clone() })).await;
+    conversation
 }
 
 /// A revision that was never reached is answered with how things are.

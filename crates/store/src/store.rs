@@ -97,6 +97,13 @@ pub trait Store: FileStore + AgentStore {
     fn follow(&self, conversation: Option<ConversationId>) -> Follower;
     /// What changed since a revision.
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
+    /// The same, where no more than `most` entries came, went or look different; nothing else is read.
+    async fn few_changes(
+        &self,
+        conversation: ConversationId,
+        since: Revision,
+        most: u64,
+    ) -> Result<Option<Changes>>;
 
     /// What an answer asked for now would answer.
     async fn answering(&self, conversation: ConversationId) -> Result<Answering>;

@@ -4,21 +4,21 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::room::Presence;
+use super::{Frame, lobby};
+use crate::InProcess;
+use crate::dispatch::Beside;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::ConversationId;
 use retake_wire::request::{Log, Projection};
 use retake_wire::{Event, Follow, Problem, Reply, Snapshot};
-use tokio::sync::broadcast;
-
-use super::{Frame, lobby};
-use crate::InProcess;
 
 /// So many entries of a timeline come with a snapshot.
 const NEWEST: usize = 100;
 
 /// A difference of more entries than this is told as a snapshot.
-const TOO_MANY: usize = 500;
+const TOO_MANY: u64 = 500;
 
 /// A snapshot leads from here: from whatever was seen.
 const ANYTHING: u64 = u64::MAX;
@@ -42,11 +42,17 @@ impl InProcess {
     /// What changed since a revision, where it is still worth telling.
     async fn difference(&self, of: ConversationId, since: u64) -> Option<Frame> {
         let age = self.engine.erasures();
-        let changed = self.changed(of, since).await.ok()?;
-        let changes = &changed.changes;
-        let is_short = changes.came.len() + changes.gone.len() + changes.changed.len() <= TOO_MANY;
-        let step = (since, changes.revision);
-        is_short.then(|| Frame::step(age, step, Event::Changed(Box::new(changed))))
+        let changed = self.changed(of, since, TOO_MANY).await.ok()??;
+        let step = (since, changed.changes.revision);
+        Some(Frame::step(age, step, Event::Changed(Box::new(changed))))
+    }
+
+    /// What somebody needs who has seen a revision: the difference, or how things are.
+    pub(super) async fn since(&self, of: ConversationId, since: u64) -> Result<Frame, Problem> {
+        match self.difference(of, since).await {
+            Some(frame) => Ok(frame),
+            None => self.whole(of).await,
+        }
     }
 
     async fn whole(&self, of: ConversationId) -> Result<Frame, Problem> {
@@ -74,18 +80,18 @@ impl InProcess {
         let Reply::Entries(page) = self.log(newest).await? else {
             unreachable!("BUG: a page of a reading is answered with entries");
         };
-        // What the page has not is told after it: both are read anew from its revision on.
-        let changed = self.changed(of, page.revision).await?;
-        let mut conversation = changed.conversation;
-        conversation.revision = page.revision;
-        conversation.head = page.head;
+        // What is newer than the page is told after it.
+        let Beside { running, waiting, permissions } = self.beside(of).await?;
+        let mut conversation = self.conversation_in_short(of).await?;
+        (conversation.revision, conversation.head) = (page.revision, page.head);
+        conversation.running = running;
         Ok(Snapshot {
             conversation,
             entries: page.entries,
             earlier: page.earlier,
-            running: changed.changes.running,
-            waiting: changed.changes.waiting,
-            permissions: changed.changes.permissions,
+            running,
+            waiting,
+            permissions,
             drafts: self.drafts(of).await?,
         })
     }
@@ -99,14 +105,14 @@ struct Follower {
     seen: Option<u64>,
     /// What it lacks, told before what happens.
     first: VecDeque<Arc<Frame>>,
-    told: Option<broadcast::Receiver<Arc<Frame>>>,
+    told: Option<Presence>,
 }
 
 impl Follower {
     /// Begins, also anew: what it lacks of what it has seen comes first, and then what happens from here on.
     async fn begin(&mut self) -> Result<(), Problem> {
         let age = self.server.engine.erasures();
-        let ((heard, mut now), told) = self.server.room(self.of).enter();
+        let ((heard, mut now), told) = self.server.enter(self.of);
         if heard != age {
             now = self.server.engine.follow_runs(self.of).0;
         }
@@ -144,7 +150,7 @@ impl Follower {
         loop {
             let frame = match self.first.pop_front() {
                 Some(frame) => frame,
-                None => self.told.as_mut()?.recv().await.ok()?,
+                None => self.told.as_mut()?.hear().await?,
             };
             if frame.age != self.server.engine.erasures() {
                 // It may hold what was erased since it was read, and so may all that comes after it.
@@ -155,11 +161,7 @@ impl Follower {
             match self.seen {
                 Some(seen) if to <= seen => {}
                 Some(seen) if from != seen && from != ANYTHING => {
-                    let frame = match self.server.difference(self.of, seen).await {
-                        Some(frame) => frame,
-                        None => self.server.whole(self.of).await.ok()?,
-                    };
-                    self.first.push_front(Arc::new(frame));
+                    self.first.push_front(Arc::new(self.server.since(self.of, seen).await.ok()?));
                 }
                 _ => {
                     self.seen = Some(to);

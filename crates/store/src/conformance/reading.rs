@@ -168,6 +168,10 @@ pub async fn store_case_28_catching_up(store: Arc<dyn Store>) {
     assert_eq!(texts(&changes.came), ["T4", "T4!"]);
     assert_eq!(texts(&changes.changed), ["T1"]);
     assert_eq!(changes.head, stage.head().await);
+    for (most, expected) in [(5, Some(&changes)), (4, None)] {
+        let few = stage.store.few_changes(stage.id, since, most).await.expect("changes");
+        assert_eq!(few.as_ref(), expected, "no more than {most}");
+    }
     let nothing = stage.store.changes(stage.id, changes.revision).await.expect("changes");
     assert!(nothing.gone.is_empty() && nothing.came.is_empty() && nothing.changed.is_empty());
     let all = stage.store.changes(stage.id, Revision(1)).await.expect("changes");

@@ -201,7 +201,17 @@ where
     }
 
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes> {
-        self.with(conversation, move |rows, loaded| changes::changes(rows, loaded, since)).await
+        let all = self.few_changes(conversation, since, u64::MAX).await?;
+        Ok(all.expect("BUG: no path has more entries than that"))
+    }
+
+    async fn few_changes(
+        &self,
+        conversation: ConversationId,
+        since: Revision,
+        most: u64,
+    ) -> Result<Option<Changes>> {
+        self.with(conversation, move |rows, loaded| changes::changes(rows, loaded, since, most)).await
     }
 
     async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
