@@ -46,8 +46,8 @@ async fn measure(arguments: &ServerArguments, folder: &Path, report: &mut Report
         let clients = try_join_all((0..crowd).map(|_| desk.client(SHORT))).await?;
         requests(&clients, arguments.runs, report).await?;
     }
-    long(&desk, arguments, report).await?;
     fan_out(&desk, arguments.subscribers, report).await?;
+    long(&desk, arguments, report).await?;
     let before = memory("VmRSS:")?;
     desk.create(arguments.conversations).await?;
     let grown = memory("VmRSS:")? - before;

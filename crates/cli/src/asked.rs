@@ -6,12 +6,12 @@ use retake_wire::{Asks, Decision, ProblemKind, Question, Request, Rule};
 
 use crate::context::Context;
 use crate::error::{Failure, Result};
-use crate::render::calls;
-use crate::render::content::block;
 use crate::term::pick::Row;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Read;
+use retake_tui::render::calls;
+use retake_tui::render::content::block;
 
 /// What can be answered, in one line.
 const KEYS: &str = "y once · c this conversation · a always · n no, or your words · Ctrl-C stops";

@@ -138,7 +138,8 @@ pub(crate) async fn stand(
     }
     let data_dir = options.data_dir.clone();
     let (owner, notices) = retake_server::open(options).await?;
-    let served = serve(Serving { client: owner.clone(), data_dir, listen }).await?;
+    let served =
+        serve(Serving { client: owner.clone(), data_dir, listen, patience: Serving::PATIENCE }).await?;
     let told = owner.told_to_stop();
     let Reply::Status(status) = owner.call(Request::Status).await? else {
         unreachable!("BUG: how the owner is, is answered with its status");
@@ -181,8 +182,12 @@ async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Proble
         let at_once = Options { wait_for_owner: Duration::ZERO, ..options.clone() };
         match retake_server::open(at_once).await {
             Ok((owner, notices)) => {
-                let serving =
-                    Serving { client: owner.clone(), data_dir: options.data_dir.clone(), listen: None };
+                let serving = Serving {
+                    client: owner.clone(),
+                    data_dir: options.data_dir.clone(),
+                    listen: None,
+                    patience: Serving::PATIENCE,
+                };
                 let served = serve(serving).await?;
                 return Ok((Held::Owner(Box::new((owner, served))), notices));
             }

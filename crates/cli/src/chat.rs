@@ -10,11 +10,11 @@ use retake_wire::{Action, FilesWish, Part, Permit, Reply, Request, Run, RunStart
 use crate::args::Start;
 use crate::context::Context;
 use crate::error::{Failure, Result, problem, unexpected, usage};
-use crate::render::{self, content, entries, id, receipt, words};
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::{Read, Ui};
 use crate::verbs::answer::answer;
+use retake_tui::render::{self, content, entries, id, receipt, words};
 
 mod agent;
 mod choices;

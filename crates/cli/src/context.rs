@@ -9,11 +9,11 @@ use retake_wire::request::{List, Of};
 use retake_wire::{Client, ProblemKind, Reply, Request};
 
 use crate::error::{Failure, Result, problem, unexpected, usage};
-use crate::render::{self, id, words};
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Ui;
+use retake_tui::render::{self, id, words};
 
 /// A JSON document on a line of its own. What acts on a terminal stands in it as an escape, also what JSON would let stand.
 pub(crate) fn document(value: &impl serde::Serialize) -> String {
@@ -165,7 +165,7 @@ impl Context<'_> {
     }
 
     async fn last_ones(&self) -> Result<Vec<Conversation>> {
-        let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), before: None };
+        let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), ..List::default() };
         match self.call(Request::List(list)).await? {
             Reply::Conversations(page) => Ok(page.conversations),
             other => Err(unexpected(&other)),

@@ -5,10 +5,10 @@ use std::io;
 
 use retake_wire::{Hint, Problem, ProblemKind};
 
-use crate::hint::Face;
 use crate::term::style::Style;
 use crate::term::{safe, width};
 use crate::ui::Ui;
+use retake_tui::hint::Face;
 
 /// The exit code of a command that Ctrl-C stopped.
 pub(crate) const INTERRUPTED: u8 = 130;

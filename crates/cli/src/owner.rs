@@ -12,7 +12,7 @@ use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use tokio::sync::OnceCell;
 
-use crate::hint::Face;
+use retake_tui::hint::Face;
 
 /// Where things are.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use crate::args::{Cli, EXIT_CODES, Global, Verb};
 use crate::chat;
 use crate::context::{Context, document};
 use crate::error::{self, Failure, Result, problem, usage};
-use crate::hint::Face;
 use crate::owner::{Opening, Owner, Places};
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Ui;
+use retake_tui::hint::Face;
 
 /// What the program finds around it when it starts.
 #[derive(Clone, Debug)]

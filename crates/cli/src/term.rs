@@ -25,10 +25,8 @@ pub mod keys;
 pub mod pager;
 pub mod pick;
 pub mod progress;
-pub mod safe;
-pub mod style;
-pub mod time;
-pub mod width;
+
+pub use retake_tui::text::{safe, style, time, width};
 
 /// Whether a person sits at the terminal: standard input, output and error are all terminals. Only then may the editor, the picker
 /// and questions be used.

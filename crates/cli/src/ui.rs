@@ -8,19 +8,10 @@ use async_trait::async_trait;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
 
+pub use retake_tui::text::Look;
+
 pub use crate::args::Color;
 pub use crate::term::editor::Read;
-
-/// How output looks.
-#[derive(Clone, Copy, Debug)]
-pub struct Look {
-    /// Colours, or none.
-    pub palette: Palette,
-    /// How many columns there are.
-    pub columns: usize,
-    /// The time now, Unix milliseconds.
-    pub now_ms: i64,
-}
 
 /// The world around the program.
 #[async_trait]

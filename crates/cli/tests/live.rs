@@ -9,6 +9,7 @@ mod document;
 mod escapes;
 mod files;
 mod folder;
+mod halfway;
 mod keep;
 mod killed;
 mod mcp;

@@ -44,6 +44,18 @@ pub enum Seen {
     Anything,
 }
 
+impl Seen {
+    /// Refuses who saw something else than the head now.
+    pub fn fits(self, now: Head) -> Result<(), Refusal> {
+        let (seen, fits) = match self {
+            Self::Exactly(seen) => (seen, seen == now),
+            Self::Since(seen) => (seen, seen.op == now.op && seen.seq <= now.seq),
+            Self::Anything => return Ok(()),
+        };
+        if fits { Ok(()) } else { Err(Refusal::Stale { seen, now }) }
+    }
+}
+
 /// The rows that one request appends. They are stored together or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
@@ -204,17 +216,7 @@ impl Conversation {
 
     /// Compares the head with what a Move's author saw.
     pub fn expect(&self, seen: Seen) -> Result<(), Refusal> {
-        let fits = match seen {
-            Seen::Exactly(head) => head == self.head,
-            Seen::Since(head) => head.op == self.head.op && head.seq <= self.head.seq,
-            Seen::Anything => true,
-        };
-        match seen {
-            Seen::Exactly(head) | Seen::Since(head) if !fits => {
-                Err(Refusal::Stale { seen: head, now: self.head })
-            }
-            _ => Ok(()),
-        }
+        seen.fits(self.head)
     }
 
     /// Refuses an entry that nothing can aim at: unknown, off the path, hidden or dropped.

@@ -15,6 +15,44 @@ pub struct Target {
     pub number: u64,
     /// What a rewind to it takes back, itself included; hidden entries don't count.
     pub takes_back: Totals,
+    /// Its own entries, those that are visible.
+    pub own: Path,
+    /// What they come to.
+    pub holds: Totals,
+}
+
+/// The end of a turn, put together from its last entry on.
+#[derive(Default)]
+struct TurnEnd {
+    /// The last one first.
+    spans: Vec<Span>,
+    totals: Totals,
+}
+
+impl TurnEnd {
+    fn put_before(&mut self, span: Span, totals: Totals) {
+        self.spans.push(span);
+        self.totals = self.totals.plus(totals);
+    }
+}
+
+/// The first entry of a span that opens a turn. O(log entries).
+fn first_opener<R: Records>(records: &R, span: Span) -> Result<Option<u64>, R::Error> {
+    let meta = |seq| records.meta(Pos::new(span.depth, seq));
+    let first = meta(span.from)?;
+    if first.opens_turn() {
+        return Ok(Some(span.from));
+    }
+    let has_opened = |seq| meta(seq).map(|meta| meta.totals.turns > first.totals.turns);
+    if !has_opened(span.to)? {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (span.from, span.to);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if has_opened(middle)? { high = middle } else { low = middle + 1 }
+    }
+    Ok(Some(low))
 }
 
 impl Conversation {
@@ -43,31 +81,59 @@ impl Conversation {
     ) -> Result<Vec<Target>, R::Error> {
         let path = self.path();
         let visible = self.visible(&path);
-        let start = before.map_or(visible.clone(), |before| visible.up_to(visible.before(before)));
-        let mut sum = match before {
-            Some(before) => self.visible_totals(records, &path.behind(path.before(before)))?,
-            None => Totals::default(),
-        };
+        let (mut sum, mut turn) = (Totals::default(), TurnEnd::default());
+        let mut start = visible.clone();
+        if let Some(before) = before {
+            start = visible.up_to(visible.before(before));
+            let rest = path.behind(path.before(before));
+            sum = self.visible_totals(records, &rest)?;
+            self.begun_before(records, &self.visible(&rest), &mut turn)?;
+        }
         let mut targets = Vec::new();
         for span in start.spans().iter().rev() {
             let mut rest = Some(*span);
+            let mut last = self.totals_at(records, Some(span.last()))?;
             while let Some(span) = rest {
                 if targets.len() == limit {
                     return Ok(targets);
                 }
                 let opener = records.last_opener(span)?;
-                let from = opener.unwrap_or(span.first());
-                sum = sum.plus(self.span_totals(records, Span::new(span.depth, from.seq, span.to))?);
-                if let Some(opener) = opener {
-                    let meta = records.meta(opener)?;
-                    targets.push(Target { number: meta.totals.turns, takes_back: sum, meta });
+                let meta = records.meta(opener.unwrap_or(span.first()))?;
+                let earlier = meta.totals.minus(meta.own_totals());
+                let totals = last.minus(earlier);
+                (sum, last) = (sum.plus(totals), earlier);
+                turn.put_before(Span::new(span.depth, meta.pos.seq, span.to), totals);
+                rest = (meta.pos.seq > span.from).then(|| Span::new(span.depth, span.from, meta.pos.seq - 1));
+                if opener.is_some() {
+                    let TurnEnd { spans, totals: holds } = std::mem::take(&mut turn);
+                    let own = Path::from_spans(spans.into_iter().rev());
+                    targets.push(Target { number: meta.totals.turns, takes_back: sum, own, holds, meta });
                 }
-                rest = opener
-                    .filter(|opener| opener.seq > span.from)
-                    .map(|opener| Span::new(span.depth, span.from, opener.seq - 1));
             }
         }
         Ok(targets)
+    }
+
+    /// What of the visible entries belongs to a turn that was opened before them: those before the first opener.
+    fn begun_before<R: Records>(
+        &self,
+        records: &R,
+        visible: &Path,
+        turn: &mut TurnEnd,
+    ) -> Result<(), R::Error> {
+        for span in visible.spans() {
+            let opener = first_opener(records, *span)?;
+            let to = opener.map_or(span.to, |opener| opener - 1);
+            if to >= span.from {
+                let piece = Span::new(span.depth, span.from, to);
+                turn.spans.insert(0, piece);
+                turn.totals = turn.totals.plus(self.span_totals(records, piece)?);
+            }
+            if opener.is_some() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The visible entry on the path that opened turn `number`, from 1. O(spans + log entries).

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Head, Part, RequestId, Role, Time};
@@ -64,6 +65,7 @@ pub struct Engine {
     listeners: Mutex<HashMap<ConversationId, Vec<Listener>>>,
     /// Where somebody has looked for what waits, and whoever has claimed the conversation has not since.
     sought: Mutex<HashSet<ConversationId>>,
+    erasures: AtomicU64,
 }
 
 impl Engine {
@@ -84,6 +86,7 @@ impl Engine {
             listeners: Mutex::default(),
             feeds: Feeds::default(),
             sought: Mutex::default(),
+            erasures: AtomicU64::new(0),
         });
         engine.recover().await?;
         Ok(engine)
@@ -92,6 +95,16 @@ impl Engine {
     /// The store.
     pub fn store(&self) -> &dyn Store {
         &*self.parts.store
+    }
+
+    /// How often this owner has erased something: what was read of any conversation before the last time may hold what is gone.
+    pub fn erasures(&self) -> u64 {
+        self.erasures.load(Ordering::SeqCst)
+    }
+
+    /// Something was erased.
+    pub(crate) fn has_erased(&self) {
+        self.erasures.fetch_add(1, Ordering::SeqCst);
     }
 
     /// The models.

@@ -130,7 +130,7 @@ impl Engine {
                         EngineError::usage(message).hint("leave the title out, and set it afterwards")
                     );
                 }
-                self.store().restore_full(full).await
+                self.store().restore_full(full, start.request).await
             }
             Staged::Conversation(new) => {
                 let import = Import {

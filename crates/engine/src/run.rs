@@ -25,7 +25,7 @@ use retake_core::{
     Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Pos, Role, Rule, RunEnding, RunInput, Seen,
     Steer, Step,
 };
-use retake_store::{Action, Apply, By, Receipt, SayRequest};
+use retake_store::{Action, Apply, By, Receipt, SayRequest, StoreError};
 
 use self::drive::Driver;
 use self::queue::told_unsaid;
@@ -264,6 +264,11 @@ impl Engine {
     async fn ground(self: &Arc<Self>, claim: &Claim, request: RunRequest) -> Result<Ground> {
         let conversation = claim.conversation();
         let RunRequest { start, files, seen, by, .. } = request;
+        if matches!(start, Start::Edit(..) | Start::Retry(_)) {
+            // Before what it needs is looked for: who saw another state is told so, and gets the head of now.
+            let now = self.store().summary(conversation).await?.head;
+            seen.fits(now).map_err(StoreError::from)?;
+        }
         match start {
             Start::Say(parts, seen) => {
                 let mut notices = self.open_turn(conversation).await?;

@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{Head, Meta, Part, Reason, Role, Source, ToolOutcome, Totals};
-use retake_engine::store::{Branch, Hit, Line, OpLine, Planned, Receipt, Shown, Summary, TargetLine};
+use retake_core::{EffectClass, Head, Meta, Part, Reason, Role, Source, ToolOutcome, Totals};
+use retake_engine::store::{Begun, Branch, Hit, Line, OpLine, Planned, Receipt, Shown, Summary, TargetLine};
 use retake_engine::{EngineError, Kind};
 use retake_wire::{HintPiece, Problem, ProblemKind, Remedy, reply};
 
@@ -236,6 +236,7 @@ pub(crate) fn summary(summary: Summary, running: bool) -> reply::Conversation {
         redo: summary.redo,
         read_only: summary.read_only,
         running,
+        archived: summary.archived,
     }
 }
 
@@ -276,6 +277,7 @@ pub(crate) fn entry(shown: Shown, cost: impl Fn(&str, &retake_core::Usage) -> Op
 }
 
 pub(crate) fn target(target: TargetLine, at_work: bool) -> reply::Target {
+    let did = did(&target);
     reply::Target {
         entry: target.target.meta.id.to_string(),
         turn: target.target.number,
@@ -284,6 +286,18 @@ pub(crate) fn target(target: TargetLine, at_work: bool) -> reply::Target {
         reason: at_work.then(|| "a model is answering; stop it first".to_owned()),
         at_work,
         takes_back: counts(target.target.takes_back),
+        did,
+    }
+}
+
+fn did(target: &TargetLine) -> reply::Did {
+    let count =
+        |is: &dyn Fn(&Begun) -> bool| target.did.begun.iter().filter(|begun| is(begun)).count() as u64;
+    reply::Did {
+        files: target.did.files,
+        commands: count(&|begun| begun.tool == retake_engine::tools::SHELL),
+        calls: target.target.holds.calls,
+        outside: count(&|begun| matches!(begun.class, EffectClass::Compensable | EffectClass::External)),
     }
 }
 

@@ -15,6 +15,8 @@ mod steps;
 use retake_core::{ConversationId, EntryId, Head, RequestId};
 use retake_wire::{Problem, Reply, Request};
 
+pub(crate) use reads::Beside;
+
 use crate::InProcess;
 use crate::convert::{problem, usage};
 
@@ -42,6 +44,7 @@ impl InProcess {
             Request::Cancel(of) => self.cancel(&of.conversation).await,
             Request::List(list) => self.list(list).await,
             Request::Info(of) => self.info(&of.conversation).await,
+            Request::SetArchived(set) => self.set_archived(set).await,
             Request::Log(log) => self.log(log).await,
             Request::Prompt(at) => self.prompt(at).await,
             Request::Targets(targets) => self.targets(targets).await,
@@ -63,6 +66,7 @@ impl InProcess {
             Request::Backup(backup) => self.backup(backup).await,
             Request::Doctor(doctor) => self.doctor(doctor).await,
             Request::History(history) => self.history(history).await,
+            Request::Paths(paths) => self.paths(paths).await,
             Request::Draft(of) => self.draft(of).await,
             Request::SetDraft(set) => self.set_draft(set).await,
             Request::Decide(decide) => self.decide(decide).await,

@@ -8,6 +8,7 @@ mod room;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use retake_core::ConversationId;
 
@@ -17,10 +18,17 @@ use room::Room;
 pub(crate) use frame::Frame;
 
 /// Everything that is followed.
-#[derive(Default)]
 pub(crate) struct Hub {
     rooms: Mutex<HashMap<ConversationId, Arc<Room>>>,
     lobby: Mutex<Option<Arc<Lobby>>>,
+    /// How long a room stays that nobody is in.
+    empty: Duration,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Self { rooms: Mutex::default(), lobby: Mutex::default(), empty: Duration::from_secs(10) }
+    }
 }
 
 impl Hub {

@@ -7,7 +7,9 @@ use fastrand::Rng;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::reply::{Conversation, Draft, Entry};
-use retake_wire::request::{Decide, DraftOf, Of, SetDraft, SetPermissions};
+use retake_wire::request::{
+    Decide, DraftOf, ImportLines, ImportStart, Of, SetArchived, SetDraft, SetPermissions,
+};
 use retake_wire::{
     Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, ProblemKind, Request, Role,
     Run, RunEvent, RunNow, RunStart, Told,
@@ -65,7 +67,7 @@ impl Copy {
         assert!(!format!("{event:?}").contains("composer: Some"), "{event:?}");
         match event {
             Event::Snapshot(all) => {
-                self.entries = all.entries;
+                (self.entries, self.drafts) = (all.entries, all.drafts);
                 (self.running, self.mode) = (all.running, all.permissions.mode);
                 self.conversation = Some(all.conversation);
             }
@@ -226,6 +228,42 @@ async fn who_was_away_for_long_misses_nothing() {
     assert!(entries.ends_with(&copy.entries) && copy.entries.len() >= 100, "{}", copy.entries.len());
 }
 
+/// Whoever stays and whoever was away gets how things are, where the difference is as large as a conversation.
+#[tokio::test]
+async fn what_changes_too_much_is_told_as_it_is() {
+    let desk = Desk::new().await;
+    let id = long_talk(&desk, 600).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.hears().await;
+    let since = copy.follow.since.clone();
+    for action in [rewind("t1"), retake_wire::Action::Undo { count: 1 }] {
+        desk.apply(&id, action).await;
+        let told = tokio::time::timeout(PATIENCE, copy.stream.next()).await.expect("in time");
+        let told = told.expect("it goes on");
+        assert!(matches!(told.event, Event::Snapshot(_)), "{told:?}");
+        copy.takes(told);
+        let (revision, entries) = desk.timeline(&id).await;
+        assert!(copy.revision() == revision && entries.ends_with(&copy.entries));
+    }
+    assert_eq!(copy.entries.len(), 100);
+    desk.apply(&id, rewind("t1")).await;
+    let follow = Follow { conversation: Some(id.clone()), since };
+    let first = desk.client.follow(follow).await.expect("followed").next().await.expect("a first event");
+    assert!(matches!(&first.event, Event::Snapshot(all) if all.entries.is_empty()), "{first:?}");
+}
+
+/// So many messages in a row, of a person.
+async fn long_talk(desk: &Desk, count: usize) -> String {
+    let start = Request::ImportStart(ImportStart::default());
+    let conversation = get!(desk, Receipt, start).conversation;
+    let line = |number| format!(r#"{{"role": "user", "content": "said {number}"}}"#);
+    let lines = (0..count).map(line).collect();
+    let lines = ImportLines { conversation: conversation.clone(), first: 0, lines };
+    desk.does(Request::ImportLines(lines)).await;
+    desk.does(Request::ImportEnd(Of { conversation: conversation.clone() })).await;
+    conversation
+}
+
 /// A revision that was never reached is answered with how things are.
 #[tokio::test]
 async fn an_id_that_means_nothing_gets_a_snapshot() {
@@ -369,6 +407,37 @@ async fn a_draft_is_seen_in_another_window() {
     assert_eq!(desk.refused(set("", &[Part::Erased])).await.kind, ProblemKind::Usage);
 }
 
+/// Nobody has to ask: what it shows is there with the first event, and after each return.
+#[tokio::test]
+async fn who_comes_has_the_drafts_and_who_comes_back_has_those_of_now() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one"]).await;
+    let set = |text: &str| {
+        let parts = vec![Part::text(text)];
+        Request::SetDraft(SetDraft { conversation: id.clone(), author: "mia".to_owned(), parts })
+    };
+    let draft = |text: &str| vec![Draft { author: "mia".to_owned(), parts: vec![Part::text(text)] }];
+    desk.does(set("half")).await;
+    let mut copy = Copy::new(&desk, &id).await;
+    copy.hears().await;
+    assert_eq!(copy.drafts, draft("half"));
+    copy.stream = futures::stream::empty().boxed();
+    desk.does(set("half a sentence")).await;
+    copy.again().await;
+    while copy.drafts != draft("half a sentence") {
+        copy.hears().await;
+    }
+    copy.stream = futures::stream::empty().boxed();
+    desk.does(Request::SetDraft(SetDraft { conversation: id.clone(), author: "mia".into(), parts: vec![] }))
+        .await;
+    desk.say(&id, Role::User, "two").await;
+    copy.again().await;
+    copy.catches_up(&desk, &id).await;
+    while !copy.drafts.is_empty() {
+        copy.hears().await;
+    }
+}
+
 /// Who never reads is dropped when it is too far behind, keeps nobody up, and has everything when it comes back.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_dropped_and_catches_up() {
@@ -423,7 +492,13 @@ async fn the_list_is_followed_and_who_comes_back_gets_what_changed() {
     let since = told.id.clone();
     let mut again = desk.client.follow(Follow { conversation: None, since }).await.expect("followed");
     listed(&mut again, &old).await;
+    desk.does(Request::SetArchived(SetArchived { conversation: old.clone(), archived: true })).await;
+    let told = listed(&mut again, &old).await;
+    assert!(
+        matches!(told.event, Event::Listed(of) if of.archived),
+        "who has a list hears that it is put away"
+    );
     let gone = Follow { conversation: None, since: Some("another.7".to_owned()) };
     let first = desk.client.follow(gone).await.expect("followed").next().await.expect("a first event");
-    assert!(matches!(first.event, Event::List(list) if list.conversations.len() == 2));
+    assert!(matches!(first.event, Event::List(list) if list.conversations.len() == 1));
 }

@@ -3,9 +3,13 @@
 
 use std::sync::Arc;
 
-use retake_wire::request::Apply;
-use retake_wire::{Action, MarkVerb, ProblemKind, Reply, Request, Role};
+use futures::StreamExt;
+use retake_wire::request::{Apply, Of};
+use retake_wire::{
+    Action, Attached, MarkVerb, Part, Permit, ProblemKind, Reply, Request, Role, Run, RunStart,
+};
 
+use super::events::saying;
 use super::world::{Desk, get, mark, rewind, said};
 
 fn at(of: &str, head: &str, since: bool, action: Action) -> Request {
@@ -43,6 +47,83 @@ async fn a_stale_head_is_refused_with_the_new_one() {
     assert_eq!(desk.info(&id).await, before);
     let done = get!(desk, Receipt, at(&id, &seen, true, rewind(&entries[2])));
     assert_eq!((done.taken_back.messages, desk.texts(&id).await.len()), (3, 2), "also what arrived since");
+}
+
+/// Who has seen another state is told so first: whether there is anything to do is a question about the one that is there.
+#[tokio::test]
+async fn a_stale_head_is_told_also_where_there_is_nothing_to_do() {
+    let desk = Desk::fast().await;
+    let folder = desk.file("work");
+    std::fs::create_dir(&folder).expect("made");
+    for folder in [None, folder.to_str()] {
+        let id = desk.create(None, folder).await;
+        let permit = Permit { mode: None, allow: vec!["shell(touch)".into()] };
+        let run = Run { permit, ..saying(&id, "run `touch made`") };
+        drop(desk.client.run(run).await.expect("started").collect::<Vec<_>>().await);
+        let mut stale = vec!["0.0".to_owned(), desk.info(&id).await.head];
+        let undo = || Action::Undo { count: 1 };
+        for now in ["undone", "redone", "said"] {
+            match now {
+                "undone" => drop(desk.apply(&id, undo()).await),
+                "redone" => drop(desk.apply(&id, Action::Redo { count: 1 }).await),
+                _ => drop(desk.say(&id, Role::User, "more").await),
+            }
+            let head = desk.info(&id).await.head;
+            let restore = Action::Restore { head: "9.9".into() };
+            let rewind = rewind("t9");
+            for seen in &stale {
+                for action in [undo(), Action::Redo { count: 1 }, Action::Redo { count: 3 }, restore.clone()]
+                {
+                    let problem = desk.refused(at(&id, seen, false, action.clone())).await;
+                    let told = (&*problem.code, problem.head.as_ref());
+                    assert_eq!(told, ("stale_head", Some(&head)), "{now}: {action:?}");
+                }
+                let problem = desk.refused(at(&id, seen, false, rewind.clone())).await;
+                assert_eq!((&*problem.code, problem.head.as_ref()), ("unknown_entry", Some(&head)));
+            }
+            stale.push(head);
+        }
+    }
+}
+
+/// Whatever a run is refused for: who has seen another state gets the head of now.
+#[tokio::test]
+async fn a_run_that_is_refused_says_the_head_of_now() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
+    let stale = desk.info(&id).await.head;
+    desk.apply(&id, rewind(&entries[2])).await;
+    let retry = |entry: &str| RunStart::Retry { entry: entry.into() };
+    let edit = |entry: &str, text: &str| RunStart::Edit {
+        entry: entry.into(),
+        parts: vec![Part::text(text)],
+        attached: Attached::Kept,
+    };
+    let run = |start: RunStart, model: Option<&str>| {
+        let (head, model) = (Some(stale.clone()), model.map(str::to_owned));
+        desk.client.run(Run { start, head, model, ..saying(&id, "") })
+    };
+    let rows = [
+        ("stale_head", retry(&entries[1]), None),
+        ("stale_head", edit(&entries[0], "eins"), None),
+        ("stale_head", retry(&entries[3]), None),
+        ("unknown_entry", retry("nonsense"), None),
+        ("unknown_entry", edit("nonsense", "eins"), None),
+        ("no_model", retry(&entries[1]), Some("nonsense")),
+    ];
+    let refused = async |code: &str, start: RunStart, model: Option<&str>| {
+        let problem = run(start.clone(), model).await.err().expect("it is refused");
+        let told = (&*problem.code, problem.head.clone());
+        assert_eq!(told, (code, Some(desk.info(&id).await.head)), "{start:?}: {problem:?}");
+    };
+    for (code, start, model) in rows {
+        refused(code, start, model).await;
+    }
+    let going = desk.client.run(saying(&id, "go on")).await.expect("started");
+    refused("run_active", retry(&entries[1]), None).await;
+    refused("run_active", edit(&entries[0], "eins"), None).await;
+    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    drop(going.collect::<Vec<_>>().await);
 }
 
 #[tokio::test]

@@ -1,22 +1,25 @@
 //! Who follows a conversation is told of a rewind with files when the files are there, and nobody else waits for that.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
-use retake_wire::{Client as _, Event, Follow, Permit, Role, Run, Told};
+use retake_wire::reply::Entry;
+use retake_wire::{Client as _, Event, Follow, Permit, Problem, Reply, Role, Run, Told};
 use retake_worktree::failpoint;
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 
 use super::events::saying;
 use super::world::{Desk, apply, rewind};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Stops the thread that carries files out, until it is let go.
-#[derive(Default)]
+/// Stops the thread that carries files out at a point, until it is let go.
 struct Gate {
+    at: &'static str,
     armed: AtomicBool,
     reached: tokio::sync::Notify,
     open: Mutex<bool>,
@@ -24,8 +27,13 @@ struct Gate {
 }
 
 impl Gate {
+    fn new(at: &'static str) -> Self {
+        let (armed, reached) = (AtomicBool::new(false), tokio::sync::Notify::new());
+        Self { at, armed, reached, open: Mutex::new(false), opened: Condvar::new() }
+    }
+
     fn pass(&self, name: &str) {
-        if name != "apply.carried" || !self.armed.swap(false, Ordering::SeqCst) {
+        if name != self.at || !self.armed.swap(false, Ordering::SeqCst) {
             return;
         }
         self.reached.notify_one();
@@ -40,8 +48,8 @@ impl Gate {
 }
 
 /// A runtime all of whose threads pass the gate.
-fn gated() -> (Runtime, Arc<Gate>) {
-    let gate = Arc::<Gate>::default();
+fn gated(at: &'static str) -> (Runtime, Arc<Gate>) {
+    let gate = Arc::new(Gate::new(at));
     let passing = Arc::clone(&gate);
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().on_thread_start(move || {
@@ -69,16 +77,6 @@ async fn follow(desk: &Desk, conversation: Option<&str>) -> Stream {
     stream
 }
 
-/// The next change of a conversation that something was taken back in.
-async fn taken_back(stream: &mut Stream) -> Vec<String> {
-    loop {
-        match next(stream).await {
-            Event::Changed(changed) if !changed.changes.gone.is_empty() => return changed.changes.gone,
-            _ => {}
-        }
-    }
-}
-
 async fn say_and_hear(desk: &Desk, of: &str, stream: &mut Stream) {
     let said = desk.say(of, Role::User, "meanwhile").await;
     loop {
@@ -89,39 +87,110 @@ async fn say_and_hear(desk: &Desk, of: &str, stream: &mut Stream) {
     }
 }
 
-#[test]
-fn a_rewind_is_told_when_its_files_are_there() {
-    let (runtime, gate) = gated();
-    runtime.block_on(async {
+/// A rewind that is decided and whose files are not settled: what goes on beside it, and nobody is told of it.
+struct Held {
+    desk: Desk,
+    id: String,
+    other: String,
+    /// Before it.
+    revision: u64,
+    made: PathBuf,
+    here: Stream,
+    there: Stream,
+    list: Stream,
+    /// Somebody who came when it was decided.
+    late: JoinHandle<Event>,
+    back: JoinHandle<Result<Reply, Problem>>,
+}
+
+impl Held {
+    async fn begin(gate: &Gate) -> Self {
         let desk = Desk::fast().await;
         let folder = desk.file("work");
         std::fs::create_dir(&folder).expect("made");
-        let id = desk.create(None, folder.to_str()).await;
-        let other = desk.create(None, None).await;
+        let (id, other) = (desk.create(None, folder.to_str()).await, desk.create(None, None).await);
         let permit = Permit { mode: None, allow: vec!["shell(touch)".into()] };
         let run = Run { permit, ..saying(&id, "run `touch made`") };
         drop(desk.client.run(run).await.expect("started").collect::<Vec<_>>().await);
-        assert!(folder.join("made").exists());
-        let mut here = follow(&desk, Some(&id)).await;
-        let mut there = follow(&desk, Some(&other)).await;
+        let made = folder.join("made");
+        assert!(made.exists());
+        let (mut here, there) = (follow(&desk, Some(&id)).await, follow(&desk, Some(&other)).await);
+        let list = follow(&desk, None).await;
+        let revision = desk.info(&id).await.revision;
         while here.next().now_or_never().is_some() {}
         gate.armed.store(true, Ordering::SeqCst);
         let (client, back) = (Arc::clone(&desk.client), apply(&id, rewind("t1")));
         let back = tokio::spawn(async move { client.call(back).await });
         tokio::time::timeout(PATIENCE, gate.reached.notified()).await.expect("it is decided");
-        for _ in 0..20 {
-            say_and_hear(&desk, &other, &mut there).await;
-        }
         assert!(desk.texts(&id).await.is_empty(), "it is decided");
-        assert!(here.next().now_or_never().is_none(), "its files are not settled");
-        let late = desk.owner.follow(Follow { conversation: Some(id.clone()), since: None });
-        let mut late = Box::pin(late);
-        assert!((&mut late).now_or_never().is_none(), "who comes now is told when it is done");
+        let (owner, whole) = (desk.owner.clone(), Follow { conversation: Some(id.clone()), since: None });
+        let late = tokio::spawn(async move { next(&mut owner.follow(whole).await.expect("followed")).await });
+        Self { desk, id, other, revision, made, here, there, list, late, back }
+    }
+
+    /// Much happens meanwhile, and is told.
+    async fn nobody_is_told(&mut self) {
+        for _ in 0..20 {
+            say_and_hear(&self.desk, &self.other, &mut self.there).await;
+        }
+        let revision = self.desk.info(&self.other).await.revision;
+        loop {
+            match next(&mut self.list).await {
+                Event::Listed(of) if of.id == self.id => {
+                    assert_eq!(of.revision, self.revision, "its files are not settled");
+                }
+                Event::Listed(of) if of.id == self.other && of.revision == revision => break,
+                _ => {}
+            }
+        }
+        assert!(self.here.next().now_or_never().is_none(), "its files are not settled");
+        assert!(!self.late.is_finished(), "who comes now is told when it is done");
+    }
+
+    /// What those who follow are told at last: who was there of what is gone, who came of all that is there, and the list.
+    async fn told(&mut self) -> (Vec<String>, Vec<Entry>) {
+        let gone = loop {
+            match next(&mut self.here).await {
+                Event::Changed(changed) => break changed.changes.gone,
+                _ => continue,
+            }
+        };
+        let late = tokio::time::timeout(PATIENCE, &mut self.late).await.expect("in time").expect("joined");
+        let Event::Snapshot(all) = late else { panic!("{late:?}") };
+        let now = self.desk.info(&self.id).await;
+        while !matches!(next(&mut self.list).await, Event::Listed(of) if *of == now) {}
+        (gone, all.entries)
+    }
+}
+
+#[test]
+fn a_rewind_is_told_when_its_files_are_there() {
+    let (runtime, gate) = gated("apply.carried");
+    runtime.block_on(async {
+        let mut held = Held::begin(&gate).await;
+        held.nobody_is_told().await;
         gate.open();
-        assert!(!taken_back(&mut here).await.is_empty());
-        assert!(!folder.join("made").exists());
-        let first = late.await.expect("followed").next().await.expect("a first event");
-        assert!(matches!(first.event, Event::Snapshot(all) if all.entries.is_empty()));
-        back.await.expect("it ran").expect("it is taken back");
+        let (gone, entries) = held.told().await;
+        assert!(!gone.is_empty() && entries.is_empty(), "{gone:?} {entries:?}");
+        assert!(!held.made.exists());
+        held.back.await.expect("it ran").expect("it is taken back");
+    });
+}
+
+/// Somebody writes in between, so that it is taken back: it never was.
+#[test]
+fn a_rewind_that_comes_to_nothing_is_told_to_nobody() {
+    let (runtime, gate) = gated("apply.take");
+    runtime.block_on(async {
+        let mut held = Held::begin(&gate).await;
+        held.nobody_is_told().await;
+        std::fs::write(&held.made, "mine").expect("written");
+        gate.open();
+        let (gone, entries) = held.told().await;
+        let (_, now) = held.desk.timeline(&held.id).await;
+        assert!(gone.is_empty() && entries == now && !now.is_empty(), "{gone:?} {entries:?}");
+        assert_eq!(std::fs::read_to_string(&held.made).expect("it is there"), "mine");
+        let refused = held.back.await.expect("it ran").expect_err("it is taken back");
+        assert_eq!(refused.code, "interrupted");
     });
 }

@@ -56,6 +56,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         apply(&id, label("@", "here")),
         Request::List(List::default()),
         Request::Info(of()),
+        Request::SetArchived(SetArchived { conversation: id.clone(), archived: true }),
         Request::Log(log(&id)),
         Request::Prompt(At { conversation: id.clone(), at: None }),
         Request::Targets(Targets { conversation: id.clone(), limit: None, before: None }),
@@ -78,6 +79,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
+        Request::Paths(Paths { conversation: Some(id.clone()), ..Paths::default() }),
         Request::Status,
     ];
     let mut answered = BTreeMap::new();
@@ -88,8 +90,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
             assert_eq!(run.clone().await, Outcome::RolledBack, "it was stopped before any output");
         }
     }
-    answered.extend(super::agent::answered().await);
-    answered.extend(super::owner::answered().await);
+    answered.extend(super::agent::answered().await.into_iter().chain(super::owner::answered().await));
     let promised = variants(REQUESTS, "Request").into_iter().map(|(name, promise)| {
         let (_, kind) = promise.split_once("→ `").expect("each request says how it is answered");
         (name, kind.trim_end_matches('`').to_owned())

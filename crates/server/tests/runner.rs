@@ -3,6 +3,7 @@
 mod agent;
 mod care;
 mod catch_up;
+mod erased;
 mod events;
 mod heads;
 mod held;
@@ -17,6 +18,7 @@ mod plans;
 mod port;
 mod requests;
 mod search;
+mod stalled;
 mod streams;
 mod together;
 mod world;

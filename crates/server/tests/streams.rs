@@ -2,9 +2,9 @@
 
 use futures::StreamExt;
 use reqwest::{Body, Method, RequestBuilder};
-use retake_wire::Request;
 use retake_wire::http::REQUEST_ID;
 use retake_wire::request::{Format, List};
+use retake_wire::{Request, Role};
 use serde_json::{Value, json};
 
 use super::http::Asking;
@@ -75,6 +75,29 @@ async fn a_body_of_megabytes_goes_in_and_out() {
             assert!(behind(&whole) == behind(&expected), "{name} of {of}");
         }
     }
+}
+
+/// The rows of a full export are those that they were: that it came in is known all the same, by what brought it.
+#[tokio::test]
+async fn a_full_import_that_comes_again_gets_the_same_receipt() {
+    let (desk, other) = (Desk::new().await, Desk::new().await);
+    let id = rich(&desk).await;
+    let (text, _) = export(&desk, &id, Format::Full, None).await;
+    let asking = Asking::new(&other);
+    let import = |key: &str, text: &str| {
+        let body = Body::from(text.to_owned());
+        asking.request(Method::POST, "/v1/imports/stream").header(REQUEST_ID, key).body(body)
+    };
+    let first = answered(import("once", &text)).await;
+    assert_eq!(first.0, 200, "{}", first.1);
+    other.say(&id, Role::User, "said since").await;
+    assert_eq!(answered(import("once", &text)).await, first);
+    assert_eq!(answered(import("twice", &text)).await.1["code"], "conversation_exists");
+    desk.say(&id, Role::User, "another").await;
+    let (another, _) = export(&desk, &id, Format::Full, None).await;
+    let (status, told) = answered(import("once", &another)).await;
+    assert_eq!((status, &told["code"]), (409, &json!("request_reused")), "{told}");
+    assert_eq!(other.texts(&id).await.last().map(String::as_str), Some("said since"));
 }
 
 #[tokio::test]

@@ -59,19 +59,26 @@ impl Desk {
     async fn with(settings: &str) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         std::fs::write(home.path().join("config.toml"), settings).expect("written");
-        Self::over(Arc::new(home), "data").await
+        Self::over(Arc::new(home), "data", Serving::PATIENCE).await
+    }
+
+    /// One who waits but a moment for who follows and does not read.
+    pub(super) async fn impatient() -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        std::fs::write(home.path().join("config.toml"), SETTINGS).expect("written");
+        Self::over(Arc::new(home), "data", Duration::from_millis(200)).await
     }
 
     /// Another owner, in the same folder.
     pub(super) async fn other(&self, data: &str) -> Self {
-        Self::over(Arc::clone(&self.home), data).await
+        Self::over(Arc::clone(&self.home), data, Serving::PATIENCE).await
     }
 
-    async fn over(home: Arc<TempDir>, data: &str) -> Self {
+    async fn over(home: Arc<TempDir>, data: &str, patience: Duration) -> Self {
         let data_dir = home.path().join(data);
         let owner = open(home.path(), &data_dir).await;
         let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-        let served = serve(Serving { client: owner.clone(), data_dir: data_dir.clone(), listen })
+        let served = serve(Serving { client: owner.clone(), data_dir: data_dir.clone(), listen, patience })
             .await
             .expect("served");
         let client = HttpClient::new(Reach::Socket(socket_of(&data_dir))).expect("a client");

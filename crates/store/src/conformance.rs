@@ -17,6 +17,7 @@ mod reading;
 mod runs;
 mod several;
 mod stage;
+mod turns;
 
 pub use agent::*;
 pub use basics::*;
@@ -32,6 +33,7 @@ pub use reading::*;
 pub use runs::*;
 pub use several::*;
 pub use stage::Stage;
+pub use turns::*;
 
 /// Makes a test of every case that holds for every backend. `$open` is an expression that gives a new store as
 /// `Arc<dyn Store>`, with whatever must outlive it, as a pair.
@@ -78,6 +80,7 @@ macro_rules! conformance {
             search_speaks_words
             a_workspace_is_its_folder
             deltas_lie_on_their_paths
+            a_turn_tells_what_it_did_itself
             a_delta_is_stored_once
             an_operation_and_its_files_are_one_step
             what_calls_moved_in_git_is_told_of_what_is_taken_back
@@ -105,10 +108,12 @@ macro_rules! conformance {
             permissions_and_waiting_words_are_erased_by_their_text
             every_commit_has_a_revision_and_is_told_in_order
             who_follows_all_hears_of_each_and_is_told_what_was_missed
+            what_is_put_away_is_left_out_of_the_list_alone
             drafts_are_beside_the_log
             drafts_go_with_a_text_that_is_erased
             a_call_of_a_run_that_is_over_is_not_begun
             the_ledger_of_what_is_erased_names_nothing
+            the_same_request_restores_once
             a_full_export_brings_ledger_runs_and_permissions_along
         );
     };

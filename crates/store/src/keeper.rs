@@ -18,6 +18,7 @@ mod port;
 mod read;
 mod reads;
 mod search;
+mod targets;
 mod write;
 
 use std::collections::HashMap;

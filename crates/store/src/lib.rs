@@ -33,16 +33,17 @@ pub use port::{
     FullImport, FullPiece, Import, ImportEntry, Said, Upkeep,
 };
 pub use reading::{
-    Aftermath, Alternative, Answered, Branch, Changed, Changes, Followed, Hit, Hits, Kind, Line, OpLine,
-    OpPage, OpRange, Outlook, Page, PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
+    Aftermath, Alternative, Answered, Begun, Branch, Changed, Changes, Did, Followed, Hit, Hits, Kind, Line,
+    OpLine, OpPage, OpRange, Outlook, Page, PageRequest, Planned, Reading, Shown, Snapshot, Summary,
+    TargetLine,
 };
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,
     decode_exported, decode_full, encode_export_header, encode_exported,
 };
 pub use request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort,
-    StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
+    Sort, StreamRow,
 };
 pub use rows::Backend;
 #[cfg(feature = "conformance")]

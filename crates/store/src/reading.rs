@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Conversation, ConversationId, Effect, Entry, EntryId, Fact, FoldId, Head, Leaf, Mark, Meta, OpNo,
-    Operation, Part, Plan, Pos, Projection, Revision, Run, Standing, Target, Time, Totals,
+    Conversation, ConversationId, Effect, EffectClass, Entry, EntryId, Fact, FoldId, Head, Leaf, Mark, Meta,
+    OpNo, Operation, Part, Plan, Pos, Projection, Revision, Run, Standing, Target, Time, Totals,
 };
 
 use crate::files::Moved;
@@ -67,6 +67,8 @@ pub struct Summary {
     pub redo: Option<String>,
     /// Why nothing can be written.
     pub read_only: Option<String>,
+    /// Whether somebody has put it away.
+    pub archived: bool,
 }
 
 /// A page of a reading.
@@ -142,6 +144,26 @@ pub struct TargetLine {
     pub target: Target,
     /// Its first message in one line.
     pub preview: String,
+    /// What it did itself.
+    pub did: Did,
+}
+
+/// What a turn did to the world, as far as its visible entries tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Did {
+    /// Paths that its calls changed, each once in a workspace.
+    pub files: u64,
+    /// Calls that it began and of which something may stay, in the order in which they were written down.
+    pub begun: Vec<Begun>,
+}
+
+/// A call in the ledger, in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The tool; no name, where it is erased.
+    pub tool: String,
+    /// What it does to the world at most.
+    pub class: EffectClass,
 }
 
 /// An alternative of an answer.
@@ -266,6 +288,8 @@ pub enum Kind {
     Effect,
     /// What its agent may do.
     Permission,
+    /// It was put away, or fetched back.
+    Archived,
     /// What calls and operations did to files, or files that are settled.
     Files,
 }

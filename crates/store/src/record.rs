@@ -27,8 +27,8 @@ pub use export::{
     encode_exported,
 };
 pub(crate) use files::{
-    decode_changes, decode_delta, decode_git_move, decode_moves, decode_stack, encode_changes, encode_delta,
-    encode_git_move, encode_moves, encode_stack,
+    decode_changes, decode_delta, decode_git_move, decode_moves, decode_paths, decode_stack, encode_changes,
+    encode_delta, encode_git_move, encode_moves, encode_stack,
 };
 pub(crate) use full::encode_full;
 pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use retake_core::{Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Revision, Time};
+use retake_core::{
+    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, RequestId, Revision, Time,
+};
 
 use crate::agent::AgentStore;
 use crate::error::Result;
@@ -15,7 +17,8 @@ use crate::reading::{
     Reading, Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
+    StreamRow,
 };
 
 /// Conversations, kept. Every backend runs the same conformance suite.
@@ -61,6 +64,9 @@ pub trait Store: FileStore + AgentStore {
     /// Conversations, newest change first (of changes in one millisecond, that of the newer conversation), one more than asked
     /// for where there are more.
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
+    /// Puts a conversation away, or fetches it back. It is no operation: nothing of what was said changes, and there is
+    /// nothing to undo. Followers are told.
+    async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()>;
     /// Conversations whose id begins so, at most `limit`.
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;
     /// Forks of a conversation, with the last entry that each begins with.
@@ -93,6 +99,13 @@ pub trait Store: FileStore + AgentStore {
     fn follow(&self, conversation: Option<ConversationId>) -> Follower;
     /// What changed since a revision.
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
+    /// The same, where no more than `most` entries came, went or look different; nothing else is read.
+    async fn few_changes(
+        &self,
+        conversation: ConversationId,
+        since: Revision,
+        most: u64,
+    ) -> Result<Option<Changes>>;
 
     /// What an answer asked for now would answer.
     async fn answering(&self, conversation: ConversationId) -> Result<Answering>;
@@ -127,8 +140,8 @@ pub trait Store: FileStore + AgentStore {
     async fn export_full(&self, conversation: ConversationId, cursor: Option<String>) -> Result<FullPiece>;
     /// Makes a conversation of what was said elsewhere, as one step. Asked again, the receipt tells how it is now.
     async fn import(&self, import: Import) -> Result<Receipt>;
-    /// Restores a tree of forks exactly, as one step; the receipt is the root's.
-    async fn restore_full(&self, import: FullImport) -> Result<Receipt>;
+    /// Restores a tree of forks exactly, as one step; the receipt is the root's. The same request again gets the same receipt.
+    async fn restore_full(&self, import: FullImport, request: Option<RequestId>) -> Result<Receipt>;
     /// Writes a consistent copy of the whole store while it is in use: to a file that is not there yet, or
     /// without a name to a dated one beside the store.
     async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied>;

@@ -24,5 +24,5 @@ pub use fetch::{FetchConfig, fetch_tool};
 pub use files::file_tools;
 pub use sandbox::{Sandbox, Sandboxed};
 pub use set::{Schema, Tool, Toolbox, schema_of};
-pub use shell::{Confined, Network, ShellConfig, class_of, shell_tools};
+pub use shell::{Confined, Network, SHELL, ShellConfig, class_of, shell_tools};
 pub use todo::todo_tool;

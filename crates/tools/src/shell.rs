@@ -30,6 +30,9 @@ use crate::printed::Printed;
 use crate::sandbox::{Net, Sandbox, Sandboxed};
 use crate::set::{Schema, Tool, schema_of};
 
+/// The tool that runs command lines.
+pub const SHELL: &str = "shell";
+
 /// How long a command may take, unless it asks for another time.
 const LIMIT_S: u64 = 120;
 
@@ -172,7 +175,7 @@ fn add_lines(content: &mut String, lines: impl IntoIterator<Item = Option<String
 #[async_trait]
 impl Tool for ShellTool {
     fn name(&self) -> &str {
-        "shell"
+        SHELL
     }
 
     fn about(&self) -> &str {

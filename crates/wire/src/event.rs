@@ -37,14 +37,15 @@ pub enum Event {
     Snapshot(Box<Snapshot>),
     /// What changed in a conversation since the last event that had an id.
     Changed(Box<Changed>),
-    /// What the run at work has said so far, for who comes in the middle of it.
+    /// What the run at work has said so far, for who comes in the middle of it; and to who comes back, also that nothing runs. It takes
+    /// the place of all that a client has heard of runs.
     Now(Box<RunNow>),
     /// What a run says.
     Run {
         /// It.
         said: RunEvent,
     },
-    /// All drafts of a conversation, when one of them is another one. Who comes asks for its own: this tells of those after it.
+    /// All drafts of a conversation, when one of them is another one; and to who comes back, after what has changed.
     Drafts {
         /// Them, by the names of their authors.
         drafts: Vec<Draft>,
@@ -70,6 +71,8 @@ pub struct Snapshot {
     pub waiting: Vec<Words>,
     /// What the agent may do.
     pub permissions: Permissions,
+    /// All drafts, by the names of their authors.
+    pub drafts: Vec<Draft>,
 }
 
 /// What changed in a conversation.

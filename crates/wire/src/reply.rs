@@ -7,6 +7,7 @@ mod files;
 mod owner;
 mod plan;
 mod receipt;
+mod targets;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub use agent::{
     Tool, Tools, Waiting, Words,
 };
 pub use changes::Changes;
-pub use composer::{Draft, HistoryPage};
+pub use composer::{Draft, HistoryPage, PathLine, Paths};
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
@@ -28,6 +29,7 @@ pub use files::{
 pub use owner::Status;
 pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
+pub use targets::{Did, Target, TargetPage};
 
 /// A reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +89,8 @@ pub enum Reply {
     Pruned(Pruned),
     /// Earlier prompts.
     History(HistoryPage),
+    /// Names of files.
+    Paths(Paths),
     /// What somebody was about to say.
     Draft(Draft),
     /// A to-do list.
@@ -195,6 +199,9 @@ pub struct Conversation {
     pub read_only: Option<String>,
     /// Whether a model is running.
     pub running: bool,
+    /// Whether somebody has put it away: the plain list leaves it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
 }
 
 /// What a fork came from.
@@ -292,35 +299,6 @@ pub struct PromptMessage {
     pub role: Role,
     /// What.
     pub parts: Vec<Part>,
-}
-
-/// Turns to go back to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TargetPage {
-    /// The head they were read at.
-    pub head: String,
-    /// Newest first.
-    pub targets: Vec<Target>,
-}
-
-/// A turn to go back to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Target {
-    /// The entry that opened it.
-    pub entry: String,
-    /// Its number.
-    pub turn: u64,
-    /// When, Unix milliseconds.
-    pub time_ms: i64,
-    /// At most 80 characters of it.
-    pub preview: String,
-    /// Why one can't go back to it now; absent when one can.
-    pub reason: Option<String>,
-    /// The reason is only a run at work: a step back ends it first, where that is wished.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub at_work: bool,
-    /// What that would take back.
-    pub takes_back: Counts,
 }
 
 /// The alternatives of an answer.

@@ -49,7 +49,12 @@ impl Desk {
             wait_for_owner,
         };
         let (owner, _) = open(options).await.map_err(failed)?;
-        let serving = Serving { client: owner.clone(), data_dir: data_dir.clone(), listen: None };
+        let serving = Serving {
+            client: owner.clone(),
+            data_dir: data_dir.clone(),
+            listen: None,
+            patience: Serving::PATIENCE,
+        };
         let served = serve(serving).await.map_err(failed)?;
         Ok(Self { owner, served, socket: socket_of(&data_dir) })
     }

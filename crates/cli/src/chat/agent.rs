@@ -8,8 +8,8 @@ use retake_wire::{McpOf, Mode, Permit, Reply, Request};
 use super::Chat;
 use crate::args;
 use crate::error::{Result, unexpected, usage};
-use crate::render;
 use crate::term::pick::Row;
+use retake_tui::render;
 
 /// What the agent wants to do, as it said.
 pub(super) async fn todo(chat: &mut Chat<'_>) -> Result {

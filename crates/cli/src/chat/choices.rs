@@ -7,8 +7,8 @@ use retake_wire::{Action, Choose, FilesPlan, FilesWish, PathPlan, Reply, Request
 use super::Chat;
 use crate::args::files::choice;
 use crate::error::{Failure, Result, unexpected, usage};
-use crate::render::files;
 use crate::ui::Read;
+use retake_tui::render::files;
 
 /// So many files are listed; those in conflict are, however many there are.
 const LISTED: usize = 50;

@@ -5,9 +5,9 @@ use futures::future::LocalBoxFuture;
 
 use super::{Chat, agent, edit, files, marks, moves, rewind, switch, turn, views};
 use crate::error::Result;
-use crate::render::content;
-use crate::render::table::{cell, table};
 use crate::term::style::Style;
+use retake_tui::render::content;
+use retake_tui::render::table::{cell, table};
 
 /// What a command does with the words that follow it.
 type Do = for<'c, 'a> fn(&'c mut Chat<'a>, &'c str) -> LocalBoxFuture<'c, Result>;

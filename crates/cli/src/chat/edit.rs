@@ -4,8 +4,8 @@ use retake_wire::{Action, FilesWish, Scope};
 
 use super::{Chat, Editing, rewind};
 use crate::error::{Result, problem};
-use crate::render::content;
 use crate::verbs::change;
+use retake_tui::render::content;
 
 /// Puts the words of a message into the line.
 pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {

@@ -5,8 +5,8 @@ use retake_wire::{Action, FileName, FilesWish, MarkVerb, Reply, Request, Scope};
 
 use super::Chat;
 use crate::error::{Result, unexpected, usage};
-use crate::render;
 use crate::verbs::change;
+use retake_tui::render;
 
 /// Takes a turn out of the middle, with its files.
 pub(super) async fn drop_turn(chat: &mut Chat<'_>, named: &str) -> Result {

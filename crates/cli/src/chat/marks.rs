@@ -5,8 +5,8 @@ use retake_wire::{Action, MarkVerb, Part, Reply, Request};
 
 use super::Chat;
 use crate::error::{Result, unexpected, usage};
-use crate::render::{id, words};
 use crate::term::pick::Row;
+use retake_tui::render::{id, words};
 
 /// So many messages are offered.
 const OFFERED: usize = 100;

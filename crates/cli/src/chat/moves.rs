@@ -6,11 +6,11 @@ use retake_wire::{Action, FilesWish, Reply, Request, Scope};
 
 use super::{Chat, files};
 use crate::error::{Failure, Result, unexpected, usage};
-use crate::render::{self, words};
 use crate::term::pick::Row;
 use crate::term::style::Style;
 use crate::verbs::change;
 use crate::verbs::restore::to;
+use retake_tui::render::{self, words};
 
 /// Takes back the last things.
 pub(super) async fn undo(chat: &mut Chat<'_>, words: &str) -> Result {

@@ -8,10 +8,10 @@ use retake_wire::{Action, Client, FilesWish, ProblemKind, Reply, Request, Scope}
 
 use super::{Chat, choices};
 use crate::error::{Failure, Result, unexpected};
-use crate::render::{self, words};
 use crate::term::pick::Row;
 use crate::term::safe;
 use crate::verbs::change;
+use retake_tui::render::{self, words};
 
 /// So many turns are offered; older ones are named by tN.
 const OFFERED: usize = 200;
@@ -100,8 +100,12 @@ pub(super) async fn pick(chat: &mut Chat<'_>, question: &str, ends_run: bool) ->
         .map(|target| Row {
             title: format!("t{} {}", target.turn, target.preview),
             detail: format!(
-                "{} · takes back {}{}",
+                "{} · {}takes back {}{}",
                 words::when(&look, target.time_ms),
+                match words::did(target.did) {
+                    did if did.is_empty() => did,
+                    did => format!("{did} · "),
+                },
                 words::counts(target.takes_back),
                 if target.at_work && ends_run { " · stops the run at work" } else { "" }
             ),

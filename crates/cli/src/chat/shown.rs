@@ -8,11 +8,11 @@ use retake_wire::{CallEnded, CallShown, EffectClass, RunEvent};
 use super::Chat;
 use crate::asked;
 use crate::error::Result;
-use crate::render::calls::{self, Printed, Seen};
-use crate::render::flow::Flow;
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
+use retake_tui::render::calls::{self, Printed, Seen};
+use retake_tui::render::flow::Flow;
 
 /// What of a run is on the screen.
 pub(super) struct Shown {

@@ -5,8 +5,8 @@ use retake_wire::{Reply, Request};
 
 use super::Chat;
 use crate::error::{Result, unexpected};
-use crate::render::{id, words};
 use crate::term::pick::Row;
+use retake_tui::render::{id, words};
 
 /// So many conversations are offered.
 const OFFERED: usize = 200;
@@ -36,7 +36,7 @@ pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
 
 /// Lets the person pick a conversation, of any folder.
 pub(super) async fn pick(chat: &mut Chat<'_>) -> Result<Option<String>> {
-    let list = List { folder: None, limit: Some(OFFERED), before: None };
+    let list = List { limit: Some(OFFERED), ..List::default() };
     let page = match chat.cx.call(Request::List(list)).await? {
         Reply::Conversations(page) => page.conversations,
         other => return Err(unexpected(&other)),

@@ -14,10 +14,10 @@ use super::line::{self, Line};
 use super::shown::Shown;
 use crate::asked;
 use crate::error::{Failure, Result, broken_run};
-use crate::render::content;
 use crate::term::safe;
 use crate::ui::{Pressed, Read};
 use crate::verbs::answer::{Events, started};
+use retake_tui::render::content;
 
 /// So many events wait while the person types; then the run waits, too.
 const GATHERED: usize = 4096;

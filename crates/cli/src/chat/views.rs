@@ -7,10 +7,10 @@ use retake_wire::{Reply, Request, Search};
 
 use super::Chat;
 use crate::error::{Result, usage};
-use crate::render;
 use crate::term::pick::Row;
 use crate::term::safe;
 use crate::verbs::export::{of_name, to_file};
+use retake_tui::render;
 
 /// The last messages.
 pub(super) async fn log(chat: &mut Chat<'_>, words: &str) -> Result {

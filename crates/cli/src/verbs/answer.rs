@@ -12,9 +12,9 @@ use retake_wire::{CallShown, Decision, Ended, Outcome, ProblemKind, Request, Run
 use crate::asked;
 use crate::context::{Context, watched};
 use crate::error::{Failure, INTERRUPTED, Result};
-use crate::render::calls::{self, Seen};
 use crate::term::safe;
 use crate::ui::Look;
+use retake_tui::render::calls::{self, Seen};
 
 /// What a run says.
 pub(crate) type Events = Peekable<BoxStream<'static, RunEvent>>;

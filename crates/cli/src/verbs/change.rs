@@ -8,7 +8,7 @@ use retake_wire::{Action, FilesWish, Reply, Request};
 use crate::args::{Changing, Place};
 use crate::context::Context;
 use crate::error::{Result, unexpected};
-use crate::render::receipt;
+use retake_tui::render::receipt;
 
 /// Arguments that say an action.
 pub(crate) trait Act {

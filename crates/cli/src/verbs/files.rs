@@ -9,7 +9,7 @@ use retake_wire::{FileName, Request};
 use crate::args::Place;
 use crate::context::Context;
 use crate::error::Result;
-use crate::render;
+use retake_tui::render;
 
 /// Show this folder as it is known, and put files back as they were
 #[derive(Debug, Args)]

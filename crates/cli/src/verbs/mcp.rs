@@ -7,7 +7,7 @@ use retake_wire::{McpAdd, McpAllow, McpOf, McpRemove, McpState, McpWay, Reply, R
 
 use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result, unexpected, usage};
-use crate::render;
+use retake_tui::render;
 
 /// Add, list and remove MCP servers, which bring tools of their own
 #[derive(Debug, Args)]

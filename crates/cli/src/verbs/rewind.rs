@@ -8,7 +8,7 @@ use crate::args::Changing;
 use crate::args::files::FileArgs;
 use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result};
-use crate::render;
+use retake_tui::render;
 
 /// Go back to before a message; on a terminal, shows what that takes back and asks
 #[derive(Debug, Args)]

@@ -6,9 +6,9 @@ use retake_wire::Request;
 use crate::context::document;
 use crate::error::Result;
 use crate::owner::{Owner, Places};
-use crate::render;
 use crate::term::safe;
 use crate::ui::Ui;
+use retake_tui::render;
 
 /// Show which process owns the conversations, and what runs in it
 #[derive(Debug, Args)]

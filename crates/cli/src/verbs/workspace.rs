@@ -9,7 +9,7 @@ use retake_wire::{Reply, Request};
 
 use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result, unexpected, usage};
-use crate::render;
+use retake_tui::render;
 
 /// Show the folders that conversations work in, and what is kept of them
 #[derive(Debug, Args)]

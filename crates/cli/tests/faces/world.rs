@@ -2,9 +2,9 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Doing, Effects,
-    Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
-    Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
+    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing,
+    Effects, Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt,
+    PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
@@ -130,6 +130,7 @@ pub(super) fn conversation() -> Conversation {
         redo: None,
         read_only: None,
         running: false,
+        archived: false,
     }
 }
 
@@ -284,16 +285,16 @@ pub(super) fn targets() -> TargetPage {
         reason: None,
         at_work: false,
         takes_back,
+        did: Did::default(),
     };
+    let did = Did { files: 3, commands: 1, calls: 4, outside: 1 };
+    let reason = Some("it belongs to the parent".to_owned());
     TargetPage {
         head: "12.6".to_owned(),
         targets: vec![
             target(5, 2, "\x1b[2Jgone", counts(2, 0, 1)),
-            target(1, 1, "What is in the notes?", counts(6, 1, 2)),
-            Target {
-                reason: Some("it belongs to the parent".to_owned()),
-                ..target(0, 0, "inherited", counts(7, 1, 3))
-            },
+            Target { did, ..target(1, 1, "What is in the notes?", counts(6, 1, 2)) },
+            Target { reason, ..target(0, 0, "inherited", counts(7, 1, 3)) },
         ],
     }
 }
@@ -482,18 +483,10 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
         Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
-        Request::Decide(_) | Request::Respond(_) | Request::SetDraft(_) | Request::Stop => Reply::Done,
-        Request::Todo(_)
-        | Request::Jobs(_)
-        | Request::JobOutput(_)
-        | Request::JobStop(_)
-        | Request::Tools(_)
-        | Request::Permissions(_)
-        | Request::SetPermissions(_)
-        | Request::Waiting(_)
-        | Request::Unqueue(_)
-        | Request::Cost(_) => super::agent::reply(request),
+        Request::Decide(_) | Request::Respond(_) | Request::SetArchived(_) | Request::Stop => Reply::Done,
+        Request::SetDraft(_) => Reply::Done,
         Request::Status => Reply::Status(super::fake::status()),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
+        _ => super::agent::reply(request),
     }
 }

@@ -18,7 +18,18 @@ pub(super) struct Serving {
 
 impl Serving {
     pub(super) fn start(world: &World, arguments: &[&str]) -> Self {
-        let mut child = world.command(&[&["serve"], arguments].concat()).spawn().expect("it starts");
+        Self::by(world.command(&[&["serve"], arguments].concat()))
+    }
+
+    /// One that is killed when it first comes to a point.
+    pub(super) fn doomed(world: &World, point: &str) -> Self {
+        let mut command = world.command(&["serve"]);
+        command.env("RETAKE_FAILPOINT", point);
+        Self::by(command)
+    }
+
+    fn by(mut command: Command) -> Self {
+        let mut child = command.spawn().expect("it starts");
         let stdout = child.stdout.take().expect("a pipe");
         let mut said = Vec::new();
         for line in BufReader::new(stdout).lines() {

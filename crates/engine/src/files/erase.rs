@@ -73,6 +73,8 @@ impl Engine {
         };
         // What was committed is finished, also when the store's own pages could not be overwritten at once.
         let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
+        // Before anybody is told that it is done: who is told things late is told nothing from before.
+        self.has_erased();
         let erased = self.erase_objects().await?;
         let receipt = receipt?;
         self.erase_output(calls, text).await?;

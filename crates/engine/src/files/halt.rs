@@ -25,8 +25,12 @@ impl Engine {
         wish: FilesWish,
     ) -> Result<FilesApplied> {
         if moves(&apply.action) {
-            // Before what it names is looked up: who saw another state is told so, and gets the head of now.
-            fits(apply.seen, self.head(conversation).await?)?;
+            // Before anything is looked for: who saw another state is told so, and gets the head of now.
+            let now = self.head(conversation).await?;
+            match wish.stop && self.is_running(conversation) {
+                true => fits(apply.seen, now)?,
+                false => apply.seen.fits(now).map_err(StoreError::from)?,
+            }
         }
         let moves = moves(&apply.action);
         // Where only files are meant, all calls stay where they are.

@@ -76,7 +76,7 @@ impl Engine {
             EngineError::new(Kind::Usage, "no_folder", "this conversation works in no folder")
                 .hint("begin one in the folder that it is to work in")
         })?;
-        self.workspace_row_at(PathBuf::from(folder)).await
+        self.workspace_row_at(folder).await
     }
 
     /// The workspace of the folder at a path.

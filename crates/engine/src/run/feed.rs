@@ -11,8 +11,8 @@ use tokio::sync::{broadcast, mpsc, watch};
 use super::event::{Asks, CallShown, Question, RunEvent};
 use crate::engine::Engine;
 
-/// Who follows may be so many events behind.
-const BEHIND: usize = 1024;
+/// Who follows may be so many events behind. It is the owner itself, which is prompt; and room for them is taken at once.
+const BEHIND: usize = 256;
 
 /// So many events may wait for who started a run before pieces of output are left out.
 const PENDING: usize = 1024;
@@ -85,7 +85,7 @@ fn append(text: &mut String, more: &str, kept: usize) {
 /// What a conversation's runs say.
 pub(crate) struct Feed {
     now: Mutex<RunNow>,
-    told: broadcast::Sender<RunEvent>,
+    told: broadcast::Sender<Arc<RunEvent>>,
 }
 
 impl Feed {
@@ -99,7 +99,7 @@ impl Feed {
         let mut now = locked(&self.now);
         now.heard(event);
         // Nobody may be following.
-        drop(self.told.send(event.clone()));
+        drop(self.told.send(Arc::new(event.clone())));
     }
 
     fn is_idle(&self) -> bool {
@@ -128,11 +128,11 @@ impl Engine {
 }
 
 /// Hears what runs of a conversation say.
-pub struct Following(broadcast::Receiver<RunEvent>);
+pub struct Following(broadcast::Receiver<Arc<RunEvent>>);
 
 impl Following {
     /// The next event, waiting for it; nothing for who has fallen too far behind.
-    pub async fn next(&mut self) -> Option<RunEvent> {
+    pub async fn next(&mut self) -> Option<Arc<RunEvent>> {
         self.0.recv().await.ok()
     }
 }

@@ -76,8 +76,8 @@ impl InProcess {
         of: ConversationId,
         seen: Option<&str>,
     ) -> Problem {
-        let Some(seen) = seen.filter(|_| problem.kind == ProblemKind::Refused && problem.head.is_none())
-        else {
+        let refuses = matches!(problem.kind, ProblemKind::Refused | ProblemKind::NotFound);
+        let Some(seen) = seen.filter(|_| refuses && problem.head.is_none()) else {
             return problem;
         };
         let now = self.engine.store().snapshot(of).await.map(|now| now.conversation().head.to_string());
@@ -179,7 +179,7 @@ impl InProcess {
         let by = self.by(run.request_id.as_deref(), &worded)?;
         let permit = self.permit(run.permit)?;
         let files = words::wish(&run.files)?;
-        let retake_wire::Run { conversation, folder, start, model, .. } = run;
+        let retake_wire::Run { conversation, folder, start, model, head, .. } = run;
         let start = match start {
             RunStart::Say { parts, .. } if conversation.is_empty() => {
                 let start = Start::Say(convert::parts_in(parts)?, None);
@@ -199,20 +199,22 @@ impl InProcess {
             };
             return Ok((conversation, events.map_err(problem)?));
         }
-        let events = match self.recorded(conversation, &by).await? {
-            Some(receipt) => self.engine.run_again(conversation, receipt, model.as_deref()).await,
-            None => {
-                let steer = match &start {
-                    RunStart::Say { steer, .. } => self.steer(*steer),
-                    _ => None,
-                };
-                let start = self.start(conversation, start).await?;
-                self.engine
-                    .run(conversation, RunRequest { start, model, steer, permit, files, seen, by })
-                    .await
+        let begun = async {
+            if let Some(receipt) = self.recorded(conversation, &by).await? {
+                return self.engine.run_again(conversation, receipt, model.as_deref()).await.map_err(problem);
             }
+            let steer = match &start {
+                RunStart::Say { steer, .. } => self.steer(*steer),
+                _ => None,
+            };
+            let start = self.start(conversation, start).await?;
+            let request = RunRequest { start, model, steer, permit, files, seen, by };
+            self.engine.run(conversation, request).await.map_err(problem)
         };
-        Ok((conversation, events.map_err(problem)?))
+        match begun.await {
+            Ok(events) => Ok((conversation, events)),
+            Err(problem) => Err(self.with_head(problem, conversation, head.as_deref()).await),
+        }
     }
 
     async fn start(&self, of: ConversationId, start: RunStart) -> Result<Start, Problem> {

@@ -1,12 +1,22 @@
 //! Requests that read.
 
 use retake_core::{ConversationId, Include, OpNo, Projection, Revision, RunState, Time};
-use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Sort};
+use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
 use super::{PAGE, head, store_problem};
 use crate::InProcess;
 use crate::convert::{self, problem};
+
+/// What is beside the log of a conversation.
+pub(crate) struct Beside {
+    /// Whether a run is at work.
+    pub(crate) running: bool,
+    /// Words that wait, oldest first.
+    pub(crate) waiting: Vec<reply::Words>,
+    /// What the agent may do.
+    pub(crate) permissions: reply::Permissions,
+}
 
 impl InProcess {
     pub(crate) async fn list(&self, list: request::List) -> Result<Reply, Problem> {
@@ -15,7 +25,8 @@ impl InProcess {
             Some(name) => Some(self.conversation(name).await?),
             None => None,
         };
-        let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1) };
+        let shelf = Some(if list.archived { Shelf::Archived } else { Shelf::AtHand });
+        let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1), shelf };
         let mut summaries = self.engine.store().list(request).await.map_err(store_problem)?;
         let more = summaries.len() > limit;
         summaries.truncate(limit);
@@ -24,6 +35,13 @@ impl InProcess {
             convert::summary(summary, running)
         });
         Ok(Reply::Conversations(reply::Conversations { conversations: conversations.collect(), more }))
+    }
+
+    pub(super) async fn set_archived(&self, set: request::SetArchived) -> Result<Reply, Problem> {
+        let id = self.conversation(&set.conversation).await?;
+        let to = if set.archived { Shelf::Archived } else { Shelf::AtHand };
+        self.engine.store().archive(id, to).await.map_err(store_problem)?;
+        Ok(Reply::Done)
     }
 
     pub(super) async fn info(&self, name: &str) -> Result<Reply, Problem> {
@@ -188,14 +206,45 @@ impl InProcess {
     /// What changed since a revision.
     pub(crate) async fn changes(&self, id: ConversationId, since: u64) -> Result<reply::Changes, Problem> {
         let changes = self.engine.store().changes(id, Revision(since)).await.map_err(store_problem)?;
-        // What is beside the log is read after it: it is at least as new as the revision says.
+        self.wire_changes(id, changes).await
+    }
+
+    /// The same, where it is of no more than so many entries.
+    pub(crate) async fn few_changes(
+        &self,
+        id: ConversationId,
+        since: u64,
+        most: u64,
+    ) -> Result<Option<reply::Changes>, Problem> {
+        match self.engine.store().few_changes(id, Revision(since), most).await.map_err(store_problem)? {
+            Some(changes) => self.wire_changes(id, changes).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// What is beside the log of a conversation.
+    pub(crate) async fn beside(&self, id: ConversationId) -> Result<Beside, Problem> {
         let runs = self.engine.store().runs(id, 2).await.map_err(store_problem)?;
         let waiting =
             runs.iter().filter(|run| run.state == RunState::Queued).flat_map(|run| run.words.clone());
-        Ok(reply::Changes {
+        Ok(Beside {
             running: runs.iter().any(|run| run.state == RunState::Running),
             waiting: waiting.map(crate::agent::words).collect(),
             permissions: self.settled(id).await?,
+        })
+    }
+
+    async fn wire_changes(
+        &self,
+        id: ConversationId,
+        changes: retake_engine::store::Changes,
+    ) -> Result<reply::Changes, Problem> {
+        // What is beside the log is read after it: it is at least as new as the revision says.
+        let Beside { running, waiting, permissions } = self.beside(id).await?;
+        Ok(reply::Changes {
+            running,
+            waiting,
+            permissions,
             revision: changes.revision.0,
             head: changes.head.to_string(),
             gone: changes.gone.iter().map(ToString::to_string).collect(),

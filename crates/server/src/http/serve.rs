@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{RawPathParams, Request as HttpRequest, State};
+use axum::extract::{ConnectInfo, RawPathParams, Request as HttpRequest, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::ask;
+use super::line::{Line, Patient};
 use super::openapi::{Shapes, document};
 use super::problem::{Told, bad, defect, nowhere};
 use super::token::Token;
@@ -42,6 +43,13 @@ pub struct Serving {
     pub data_dir: PathBuf,
     /// Where it listens besides; a loopback address. Port 0 takes a free one.
     pub listen: Option<SocketAddr>,
+    /// How long an event may wait for who follows to read before the connection ends.
+    pub patience: Duration,
+}
+
+impl Serving {
+    /// As long as a terminal that is being looked at never takes.
+    pub const PATIENCE: Duration = Duration::from_secs(30);
 }
 
 /// An owner that listens.
@@ -80,7 +88,7 @@ pub(super) struct Desk {
 ///
 /// Where it can't listen.
 pub async fn serve(serving: Serving) -> Result<Served, Problem> {
-    let Serving { client, data_dir, listen } = serving;
+    let Serving { client, data_dir, listen, patience } = serving;
     let (stop, stopped) = watch::channel(false);
     let desk = Desk { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
@@ -97,15 +105,20 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(token, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        listening.spawn(async move {
-            drop(axum::serve(listener, guarded).with_graceful_shutdown(over).await);
-        });
+        listening.spawn(listen_with(Patient { listener, patience }, guarded, over));
     }
     let (over, router) = (until(desk.stop.clone()), router(desk));
-    listening.spawn(async move {
-        drop(axum::serve(Own(socket), router).with_graceful_shutdown(over).await);
-    });
+    listening.spawn(listen_with(Patient { listener: Own(socket), patience }, router, over));
     Ok(Served { address, data_dir, made, stop, listening })
+}
+
+async fn listen_with<L>(listener: Patient<L>, router: Router, over: impl Future<Output = ()> + Send + 'static)
+where
+    L: axum::serve::Listener,
+    L::Addr: std::fmt::Debug,
+{
+    let router = router.into_make_service_with_connect_info::<Line>();
+    drop(axum::serve(listener, router).with_graceful_shutdown(over).await);
 }
 
 async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(TcpListener, Token), Problem> {
@@ -250,13 +263,18 @@ async fn run(State(desk): State<Desk>, http: HttpRequest) -> Response {
     }
 }
 
-async fn events(State(desk): State<Desk>, params: RawPathParams, http: HttpRequest) -> Response {
+async fn events(
+    State(desk): State<Desk>,
+    ConnectInfo(line): ConnectInfo<Line>,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Response {
     let follow = match ask::follow(desk.shapes.of("follow"), &params, &http) {
         Ok(follow) => follow,
         Err(told) => return told.into_response(),
     };
     match desk.client.frames(follow).await {
-        Ok(frames) => stream::follow(frames, until(desk.stop)),
+        Ok(frames) => stream::follow(frames, line.followed(), until(desk.stop)),
         Err(problem) => Told(problem).into_response(),
     }
 }

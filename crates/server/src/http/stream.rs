@@ -13,6 +13,7 @@ use futures::stream::{self, BoxStream};
 use retake_wire::RunEvent;
 use serde::Serialize;
 
+use super::line::Followed;
 use crate::hub::Frame;
 
 /// How often a silent stream says that it lives.
@@ -21,6 +22,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 /// What happens in a conversation, or in the list.
 pub(super) fn follow(
     frames: BoxStream<'static, Arc<Frame>>,
+    followed: Followed,
     over: impl Future<Output = ()> + Send + 'static,
 ) -> Response {
     let alive = stream::unfold((), |()| async {
@@ -30,7 +32,8 @@ pub(super) fn follow(
     let frames = frames.map(|frame| frame.bytes()).map(Some).chain(stream::once(async { None }));
     // The stream is over when its events are, not when nobody has to be kept awake any more.
     let all = stream::select(frames, alive).take_while(|piece| std::future::ready(piece.is_some()));
-    let body = all.filter_map(std::future::ready).take_until(Box::pin(over)).map(Ok::<_, Infallible>);
+    let body = all.filter_map(std::future::ready).take_until(Box::pin(over));
+    let body = body.inspect(move |_| followed.takes()).map(Ok::<_, Infallible>);
     let kind = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
     (kind, Body::from_stream(body)).into_response()
 }

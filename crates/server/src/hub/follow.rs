@@ -1,53 +1,62 @@
-//! Somebody who follows: first what it lacks, then what happens, without gap or double.
+//! Somebody who follows: first what it lacks, then what happens, without gap or double. Must never tell what was read before
+//! something was erased: who is late reads afresh.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::room::Presence;
+use super::{Frame, lobby};
+use crate::InProcess;
+use crate::dispatch::Beside;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::ConversationId;
 use retake_wire::request::{Log, Projection};
 use retake_wire::{Event, Follow, Problem, Reply, Snapshot};
-use tokio::sync::broadcast;
-
-use super::{Frame, lobby};
-use crate::InProcess;
 
 /// So many entries of a timeline come with a snapshot.
 const NEWEST: usize = 100;
 
 /// A difference of more entries than this is told as a snapshot.
-const TOO_MANY: usize = 500;
+const TOO_MANY: u64 = 500;
+
+/// A snapshot leads from here: from whatever was seen.
+const ANYTHING: u64 = u64::MAX;
 
 impl InProcess {
     /// Follows a conversation, or the list of them.
     pub(crate) async fn frames(&self, follow: Follow) -> Result<BoxStream<'static, Arc<Frame>>, Problem> {
         let Some(name) = follow.conversation else {
-            return lobby::follow(self, follow.since.as_deref()).await;
+            return lobby::follow(self, follow.since).await;
         };
         let of = self.conversation(&name).await?;
-        let (now, told) = self.room(of).enter();
-        let first = self.first(of, follow.since.as_deref()).await?;
-        let seen = first.step.map_or(0, |(_, to)| to);
-        let is_news = first.step.is_none_or(|(from, to)| from != to);
-        let now = now.model.is_some().then(|| Frame::passing(Event::Now(Box::new(crate::runs::now(now)))));
-        let begin = is_news.then_some(first).into_iter().chain(now).map(Arc::new);
-        let follower = Follower { server: self.clone(), of, told, seen };
-        let rest = stream::unfold(follower, |mut follower| async move {
+        let seen = follow.since.and_then(|since| since.parse().ok());
+        let mut follower = Follower { server: self.clone(), of, seen, first: VecDeque::new(), told: None };
+        follower.begin().await?;
+        let frames = stream::unfold(follower, |mut follower| async move {
             follower.next().await.map(|frame| (frame, follower))
         });
-        Ok(stream::iter(begin.collect::<Vec<_>>()).chain(rest).boxed())
+        Ok(frames.boxed())
     }
 
-    /// What somebody lacks who has seen a revision, or nothing yet.
-    async fn first(&self, of: ConversationId, since: Option<&str>) -> Result<Frame, Problem> {
-        if let Some(since) = since.and_then(|since| since.parse::<u64>().ok())
-            && let Ok(changed) = self.changed(of, since).await
-        {
-            let changes = &changed.changes;
-            if changes.came.len() + changes.gone.len() + changes.changed.len() <= TOO_MANY {
-                return Ok(Frame::step(since, changes.revision, Event::Changed(Box::new(changed))));
-            }
+    /// What changed since a revision, where it is still worth telling.
+    async fn difference(&self, of: ConversationId, since: u64) -> Option<Frame> {
+        let age = self.engine.erasures();
+        let changed = self.changed(of, since, TOO_MANY).await.ok()??;
+        let step = (since, changed.changes.revision);
+        Some(Frame::step(age, step, Event::Changed(Box::new(changed))))
+    }
+
+    /// What somebody needs who has seen a revision: the difference, or how things are.
+    pub(super) async fn since(&self, of: ConversationId, since: u64) -> Result<Frame, Problem> {
+        match self.difference(of, since).await {
+            Some(frame) => Ok(frame),
+            None => self.whole(of).await,
         }
+    }
+
+    async fn whole(&self, of: ConversationId) -> Result<Frame, Problem> {
+        let age = self.engine.erasures();
         let snapshot = loop {
             self.engine.plans_closed(of).await;
             let snapshot = self.snapshot(of).await;
@@ -55,8 +64,8 @@ impl InProcess {
                 break snapshot?;
             }
         };
-        let revision = snapshot.conversation.revision;
-        Ok(Frame::step(u64::MAX, revision, Event::Snapshot(Box::new(snapshot))))
+        let step = (ANYTHING, snapshot.conversation.revision);
+        Ok(Frame::step(age, step, Event::Snapshot(Box::new(snapshot))))
     }
 
     async fn snapshot(&self, of: ConversationId) -> Result<Snapshot, Problem> {
@@ -71,18 +80,19 @@ impl InProcess {
         let Reply::Entries(page) = self.log(newest).await? else {
             unreachable!("BUG: a page of a reading is answered with entries");
         };
-        // What the page has not is told after it: both are read anew from its revision on.
-        let changed = self.changed(of, page.revision).await?;
-        let mut conversation = changed.conversation;
-        conversation.revision = page.revision;
-        conversation.head = page.head;
+        // What is newer than the page is told after it.
+        let Beside { running, waiting, permissions } = self.beside(of).await?;
+        let mut conversation = self.conversation_in_short(of).await?;
+        (conversation.revision, conversation.head) = (page.revision, page.head);
+        conversation.running = running;
         Ok(Snapshot {
             conversation,
             entries: page.entries,
             earlier: page.earlier,
-            running: changed.changes.running,
-            waiting: changed.changes.waiting,
-            permissions: changed.changes.permissions,
+            running,
+            waiting,
+            permissions,
+            drafts: self.drafts(of).await?,
         })
     }
 }
@@ -91,27 +101,73 @@ impl InProcess {
 struct Follower {
     server: InProcess,
     of: ConversationId,
-    told: broadcast::Receiver<Arc<Frame>>,
-    /// The last revision that it was told.
-    seen: u64,
+    /// The last revision that it was told; nothing, where it needs all.
+    seen: Option<u64>,
+    /// What it lacks, told before what happens.
+    first: VecDeque<Arc<Frame>>,
+    told: Option<Presence>,
 }
 
 impl Follower {
+    /// Begins, also anew: what it lacks of what it has seen comes first, and then what happens from here on.
+    async fn begin(&mut self) -> Result<(), Problem> {
+        let age = self.server.engine.erasures();
+        let ((heard, mut now), told) = self.server.enter(self.of);
+        if heard != age {
+            now = self.server.engine.follow_runs(self.of).0;
+        }
+        let difference = match self.seen {
+            Some(seen) => self.server.difference(self.of, seen).await,
+            None => None,
+        };
+        self.first.clear();
+        let comes_back = difference.is_some();
+        let has_heard = self.seen.is_some() || self.told.is_some();
+        let first = match difference {
+            Some(frame) => frame,
+            None => {
+                self.seen = None;
+                self.server.whole(self.of).await?
+            }
+        };
+        if first.step.is_some_and(|(from, to)| from != to) {
+            self.first.push_back(Arc::new(first));
+        }
+        if has_heard || now.model.is_some() {
+            let now = Event::Now(Box::new(crate::runs::now(now)));
+            self.first.push_back(Arc::new(Frame::passing(age, now)));
+        }
+        if comes_back {
+            let drafts = self.server.drafts(self.of).await?;
+            self.first.push_back(Arc::new(Frame::passing(age, Event::Drafts { drafts })));
+        }
+        self.told = Some(told);
+        Ok(())
+    }
+
     /// The next event; nothing for who has fallen too far behind, or when the owner ends.
     async fn next(&mut self) -> Option<Arc<Frame>> {
         loop {
-            let frame = self.told.recv().await.ok()?;
-            let Some((from, to)) = frame.step else { return Some(frame) };
-            if to <= self.seen {
+            let frame = match self.first.pop_front() {
+                Some(frame) => frame,
+                None => self.told.as_mut()?.hear().await?,
+            };
+            if frame.age != self.server.engine.erasures() {
+                // It may hold what was erased since it was read, and so may all that comes after it.
+                self.begin().await.ok()?;
                 continue;
             }
-            let seen = std::mem::replace(&mut self.seen, to);
-            if from == seen {
-                return Some(frame);
+            let Some((from, to)) = frame.step else { return Some(frame) };
+            match self.seen {
+                Some(seen) if to <= seen => {}
+                Some(seen) if from != seen && from != ANYTHING => {
+                    self.first.push_front(Arc::new(self.server.since(self.of, seen).await.ok()?));
+                }
+                _ => {
+                    self.seen = Some(to);
+                    return Some(frame);
+                }
             }
-            let changed = self.server.changed(self.of, seen).await.ok()?;
-            self.seen = changed.changes.revision;
-            return Some(Arc::new(Frame::step(seen, self.seen, Event::Changed(Box::new(changed)))));
         }
     }
 }

@@ -10,28 +10,30 @@ use retake_wire::{Event, Told};
 pub(crate) struct Frame {
     /// The revisions that it leads from and to, where it is about what is stored.
     pub(super) step: Option<(u64, u64)>,
-    pub(super) told: Told,
+    /// How often something had been erased when it began to be read.
+    pub(super) age: u64,
+    told: Told,
     bytes: OnceLock<Bytes>,
 }
 
 impl Frame {
     /// About what is stored.
-    pub(super) fn step(from: u64, to: u64, event: Event) -> Self {
-        Self {
-            step: Some((from, to)),
-            told: Told { id: Some(to.to_string()), event },
-            bytes: OnceLock::new(),
-        }
+    pub(super) fn step(age: u64, (from, to): (u64, u64), event: Event) -> Self {
+        Self { step: Some((from, to)), ..Self::new(age, Some(to.to_string()), event) }
     }
 
     /// With an id that means something to who made it.
-    pub(super) fn named(id: String, event: Event) -> Self {
-        Self { step: None, told: Told { id: Some(id), event }, bytes: OnceLock::new() }
+    pub(super) fn named(age: u64, id: String, event: Event) -> Self {
+        Self::new(age, Some(id), event)
     }
 
     /// About what is not stored.
-    pub(super) fn passing(event: Event) -> Self {
-        Self { step: None, told: Told { id: None, event }, bytes: OnceLock::new() }
+    pub(super) fn passing(age: u64, event: Event) -> Self {
+        Self::new(age, None, event)
+    }
+
+    fn new(age: u64, id: Option<String>, event: Event) -> Self {
+        Self { step: None, age, told: Told { id, event }, bytes: OnceLock::new() }
     }
 
     /// The event.

@@ -1,4 +1,4 @@
-//! The list of conversations, followed.
+//! The list of conversations, followed. Must never tell what was read before something was erased: who is late reads the list.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -8,6 +8,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::ConversationId;
 use retake_engine::store::{Followed, Follower};
+use retake_wire::reply::Conversations;
 use retake_wire::request::List;
 use retake_wire::{Event, Problem, Reply};
 use tokio::sync::broadcast;
@@ -39,14 +40,15 @@ impl Lobby {
         format!("{}.{number}", self.name)
     }
 
-    /// What was told since an event, where that is still known.
-    fn since(&self, last: &Last, id: &str) -> Option<Vec<Arc<Frame>>> {
+    /// What was told since an event, where that is still known and may still be told.
+    fn since(&self, last: &Last, id: &str, age: u64) -> Option<VecDeque<Arc<Frame>>> {
         let (name, number) = id.rsplit_once('.')?;
         let number: u64 = number.parse().ok().filter(|_| name == self.name)?;
         let first = last.frames.front().map_or(last.count + 1, |(number, _)| *number);
         let known = number <= last.count && number + 1 >= first;
-        let later = last.frames.iter().filter(|(at, _)| *at > number);
-        known.then(|| later.map(|(_, frame)| Arc::clone(frame)).collect())
+        let later = || last.frames.iter().filter(|(at, _)| *at > number).map(|(_, frame)| frame);
+        let known = known && later().all(|frame| frame.age == age);
+        known.then(|| later().cloned().collect())
     }
 
     /// Whether nobody is there to be told: then what was told before is no longer all that happened since.
@@ -65,11 +67,12 @@ impl Lobby {
         self.told.receiver_count()
     }
 
-    fn tell(&self, event: Event) {
+    fn tell(&self, age: u64, event: Event) {
         let mut last = locked(&self.last);
+        last.frames.retain(|(_, frame)| frame.age == age);
         last.count += 1;
         let number = last.count;
-        let frame = Arc::new(Frame::named(self.id(number), event));
+        let frame = Arc::new(Frame::named(age, self.id(number), event));
         last.frames.push_back((number, Arc::clone(&frame)));
         if last.frames.len() > BEHIND {
             last.frames.pop_front();
@@ -82,28 +85,64 @@ impl Lobby {
 /// Follows the list.
 pub(super) async fn follow(
     server: &InProcess,
-    since: Option<&str>,
+    since: Option<String>,
 ) -> Result<BoxStream<'static, Arc<Frame>>, Problem> {
     let lobby = server.lobby();
-    let (told, id, missed) = {
-        let last = locked(&lobby.last);
-        let missed = since.and_then(|since| lobby.since(&last, since));
-        (lobby.told.subscribe(), lobby.id(last.count), missed)
-    };
-    let first = match missed {
-        Some(missed) => missed,
-        None => {
-            let Reply::Conversations(list) = server.list(List::default()).await? else {
-                unreachable!("BUG: a list is answered with conversations");
-            };
-            vec![Arc::new(Frame::named(id, Event::List(list)))]
-        }
-    };
-    let rest = stream::unfold(told, |mut told| async move {
-        let frame = told.recv().await.ok()?;
-        Some((frame, told))
+    let told = lobby.told.subscribe();
+    let mut visitor = Visitor { server: server.clone(), lobby, seen: since, first: VecDeque::new(), told };
+    visitor.begin().await?;
+    let frames = stream::unfold(visitor, |mut visitor| async move {
+        let frame = visitor.next().await?;
+        Some((frame, visitor))
     });
-    Ok(stream::iter(first).chain(rest).boxed())
+    Ok(frames.boxed())
+}
+
+/// Somebody who follows the list.
+struct Visitor {
+    server: InProcess,
+    lobby: Arc<Lobby>,
+    /// The id of the last event that it was told.
+    seen: Option<String>,
+    /// What it lacks, told before what happens.
+    first: VecDeque<Arc<Frame>>,
+    told: broadcast::Receiver<Arc<Frame>>,
+}
+
+impl Visitor {
+    /// Begins, also anew: what it lacks of what it has seen comes first, and then what happens from here on.
+    async fn begin(&mut self) -> Result<(), Problem> {
+        let age = self.server.engine.erasures();
+        let (told, id, missed) = {
+            let last = locked(&self.lobby.last);
+            let missed = self.seen.as_deref().and_then(|seen| self.lobby.since(&last, seen, age));
+            (self.lobby.told.subscribe(), self.lobby.id(last.count), missed)
+        };
+        self.told = told;
+        self.first = match missed {
+            Some(missed) => missed,
+            None => {
+                let list = Event::List(self.server.whole_list().await?);
+                VecDeque::from([Arc::new(Frame::named(age, id, list))])
+            }
+        };
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Option<Arc<Frame>> {
+        loop {
+            let frame = match self.first.pop_front() {
+                Some(frame) => frame,
+                None => self.told.recv().await.ok()?,
+            };
+            if frame.age == self.server.engine.erasures() {
+                self.seen.clone_from(&frame.told().id);
+                return Some(frame);
+            }
+            // It may hold what was erased since it was read.
+            self.begin().await.ok()?;
+        }
+    }
 }
 
 impl InProcess {
@@ -118,6 +157,13 @@ impl InProcess {
         *lobby = Some(Arc::clone(&opened));
         tokio::spawn(keep(self.clone(), Arc::clone(&opened), commits));
         opened
+    }
+
+    async fn whole_list(&self) -> Result<Conversations, Problem> {
+        match self.list(List::default()).await? {
+            Reply::Conversations(list) => Ok(list),
+            _ => unreachable!("BUG: a list is answered with conversations"),
+        }
     }
 }
 
@@ -152,9 +198,10 @@ async fn keep(server: InProcess, lobby: Arc<Lobby>, mut commits: Follower) {
         if lobby.is_empty() {
             continue;
         }
+        let age = server.engine.erasures();
         if missed {
-            if let Ok(Reply::Conversations(list)) = server.list(List::default()).await {
-                lobby.tell(Event::List(list));
+            if let Ok(list) = server.whole_list().await {
+                lobby.tell(age, Event::List(list));
             }
             continue;
         }
@@ -168,7 +215,7 @@ async fn keep(server: InProcess, lobby: Arc<Lobby>, mut commits: Follower) {
                     of
                 });
             } else if let Ok(conversation) = conversation {
-                lobby.tell(Event::Listed(Box::new(conversation)));
+                lobby.tell(age, Event::Listed(Box::new(conversation)));
             }
         }
     }

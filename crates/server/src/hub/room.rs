@@ -1,32 +1,52 @@
 //! One conversation that is followed.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use retake_core::ConversationId;
 use retake_engine::store::{Followed, Follower};
 use retake_engine::{Following, RunEvent, RunNow};
 use retake_wire::{Changed, Event, Problem, reply};
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
 use super::{BEHIND, Frame, locked};
 use crate::InProcess;
 
-/// How long a room stays that nobody is in.
-const EMPTY: Duration = Duration::from_secs(10);
-
 /// One conversation that is followed.
 pub(crate) struct Room {
-    /// What the run at work has said, of what was told.
-    now: Mutex<RunNow>,
+    /// What the run at work has said, of what was told; and how often something had been erased when that began to be heard.
+    now: Mutex<(u64, RunNow)>,
     told: broadcast::Sender<Arc<Frame>>,
+    /// Somebody has gone.
+    left: Arc<Notify>,
+}
+
+/// Somebody who is in a room.
+#[must_use = "who drops it has gone"]
+pub(super) struct Presence {
+    told: Option<broadcast::Receiver<Arc<Frame>>>,
+    left: Arc<Notify>,
+}
+
+impl Presence {
+    /// What is told next; nothing for who has fallen too far behind, or when the owner ends.
+    pub(super) async fn hear(&mut self) -> Option<Arc<Frame>> {
+        self.told.as_mut()?.recv().await.ok()
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.told = None;
+        self.left.notify_one();
+    }
 }
 
 impl Room {
-    /// Comes in: what was said so far, and what is told from here on.
-    pub(super) fn enter(&self) -> (RunNow, broadcast::Receiver<Arc<Frame>>) {
+    /// Comes in: what was said so far, with its age, and what is told from here on.
+    fn enter(&self) -> ((u64, RunNow), Presence) {
         let now = locked(&self.now);
-        (now.clone(), self.told.subscribe())
+        let told = Some(self.told.subscribe());
+        (now.clone(), Presence { told, left: Arc::clone(&self.left) })
     }
 
     /// How many are there.
@@ -41,39 +61,53 @@ impl Room {
 }
 
 impl InProcess {
-    /// The room of a conversation; opened, if it is not. Once it is, nothing is missed.
-    pub(super) fn room(&self, of: ConversationId) -> Arc<Room> {
+    /// Enters the room of a conversation; it is opened, if it is not. Once it is, nothing is missed.
+    pub(super) fn enter(&self, of: ConversationId) -> ((u64, RunNow), Presence) {
+        // Nobody closes it meanwhile.
         let mut rooms = locked(&self.hub.rooms);
-        if let Some(room) = rooms.get(&of) {
-            return Arc::clone(room);
-        }
+        rooms.entry(of).or_insert_with(|| self.open_room(of)).enter()
+    }
+
+    fn open_room(&self, of: ConversationId) -> Arc<Room> {
         let commits = self.engine.store().follow(Some(of));
+        let age = self.engine.erasures();
         let (now, runs) = self.engine.follow_runs(of);
-        let room = Arc::new(Room { now: Mutex::new(now), told: broadcast::channel(BEHIND).0 });
-        rooms.insert(of, Arc::clone(&room));
-        let keeper = Keeper { server: self.clone(), of, room: Arc::clone(&room), revision: 0 };
+        let (now, told) = (Mutex::new((age, now)), broadcast::channel(BEHIND).0);
+        let room = Arc::new(Room { now, told, left: Arc::default() });
+        let keeper = Keeper { server: self.clone(), of, room: Arc::clone(&room), revision: 0, age };
         tokio::spawn(keeper.keep(commits, runs));
         room
     }
 
-    /// What changed in a conversation since a revision, with how it is now. While files go along with something, it waits: nobody
+    /// What changed in a conversation since a revision, with how it is now, where it is of no more than so many entries. While files go along with something, it waits: nobody
     /// is told of what may yet be taken back.
-    pub(super) async fn changed(&self, of: ConversationId, since: u64) -> Result<Changed, Problem> {
+    pub(super) async fn changed(
+        &self,
+        of: ConversationId,
+        since: u64,
+        most: u64,
+    ) -> Result<Option<Changed>, Problem> {
         loop {
             self.engine.plans_closed(of).await;
-            let changed = self.changed_now(of, since).await;
+            let changed = self.changed_now(of, since, most).await;
             if !self.engine.has_open_plan(of) {
                 return changed;
             }
         }
     }
 
-    async fn changed_now(&self, of: ConversationId, since: u64) -> Result<Changed, Problem> {
-        let changes = self.changes(of, since).await?;
+    async fn changed_now(
+        &self,
+        of: ConversationId,
+        since: u64,
+        most: u64,
+    ) -> Result<Option<Changed>, Problem> {
+        let Some(changes) = self.few_changes(of, since, most).await? else { return Ok(None) };
         let conversation = self.conversation_in_short(of).await?;
         // What it says beside may be newer already: then another event is on its way.
         let (running, revision, head) = (changes.running, changes.revision, changes.head.clone());
-        Ok(Changed { conversation: reply::Conversation { running, revision, head, ..conversation }, changes })
+        let conversation = reply::Conversation { running, revision, head, ..conversation };
+        Ok(Some(Changed { conversation, changes }))
     }
 }
 
@@ -84,6 +118,8 @@ struct Keeper {
     room: Arc<Room>,
     /// The last one that was told.
     revision: u64,
+    /// How often something had been erased when it last looked.
+    age: u64,
 }
 
 impl Keeper {
@@ -106,11 +142,12 @@ impl Keeper {
                     None => return self.close(),
                 },
                 event = runs.next() => match event {
-                    Some(event) => self.run(event).await,
-                    // This task was held up for long: what is said now is told instead of what it has missed.
-                    None => runs = self.anew(),
+                    Some(event) if self.age == self.server.engine.erasures() => self.run(event).await,
+                    // This task was held up for long, or what was said before may be erased: what is said now is told instead.
+                    _ => runs = self.anew(),
                 },
-                () = tokio::time::sleep(EMPTY), if self.room.told.receiver_count() == 0 => {
+                () = self.room.left.notified() => {}
+                () = tokio::time::sleep(self.server.hub.empty), if self.room.told.receiver_count() == 0 => {
                     if self.leave() {
                         return;
                     }
@@ -121,40 +158,39 @@ impl Keeper {
 
     /// Tells what changed since it was last told.
     async fn step(&mut self) {
-        match self.server.changed(self.of, self.revision).await {
-            Ok(changed) if changed.changes.revision > self.revision => {
-                let (from, to) = (self.revision, changed.changes.revision);
-                self.revision = to;
-                self.room.tell(Frame::step(from, to, Event::Changed(Box::new(changed))));
-            }
-            // Told already; or it can't be read, and who reads it is told why.
-            _ => {}
+        // What can't be read is told to who reads it.
+        let Ok(frame) = self.server.since(self.of, self.revision).await else { return };
+        if let Some((_, to)) = frame.step.filter(|(_, to)| *to > self.revision) {
+            self.revision = to;
+            self.room.tell(frame);
         }
     }
 
     async fn drafts(&self) {
+        let age = self.server.engine.erasures();
         // What can't be read is told to who reads it.
         if let Ok(drafts) = self.server.drafts(self.of).await {
-            self.room.tell(Frame::passing(Event::Drafts { drafts }));
+            self.room.tell(Frame::passing(age, Event::Drafts { drafts }));
         }
     }
 
-    async fn run(&mut self, event: RunEvent) {
+    async fn run(&mut self, event: Arc<RunEvent>) {
         if is_stored(&event) {
             // What it is about comes before it.
             self.step().await;
         }
-        let said = crate::runs::without_composer(self.server.event(self.of, event.clone()).await);
+        let said = crate::runs::without_composer(self.server.event(self.of, RunEvent::clone(&event)).await);
         let mut now = locked(&self.room.now);
-        now.heard(&event);
-        self.room.tell(Frame::passing(Event::Run { said }));
+        now.1.heard(&event);
+        self.room.tell(Frame::passing(self.age, Event::Run { said }));
     }
 
-    fn anew(&self) -> Following {
+    fn anew(&mut self) -> Following {
+        self.age = self.server.engine.erasures();
         let (now, runs) = self.server.engine.follow_runs(self.of);
         let mut told = locked(&self.room.now);
-        told.clone_from(&now);
-        self.room.tell(Frame::passing(Event::Now(Box::new(crate::runs::now(now)))));
+        *told = (self.age, now.clone());
+        self.room.tell(Frame::passing(self.age, Event::Now(Box::new(crate::runs::now(now)))));
         runs
     }
 
@@ -183,4 +219,77 @@ fn is_stored(event: &RunEvent) -> bool {
             | RunEvent::Joined(_)
             | RunEvent::Ended(_)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+    use std::time::Duration;
+
+    use retake_wire::request::Create;
+    use retake_wire::{Client as _, Follow, Reply, Request};
+    use tempfile::TempDir;
+
+    use super::super::Hub;
+    use super::*;
+    use crate::{Options, open};
+
+    /// An owner, and a conversation to follow.
+    async fn owner(home: &TempDir) -> (InProcess, Follow) {
+        let (data_dir, config_file) = (home.path().join("data"), home.path().join("config.toml"));
+        let user = "ada".to_owned();
+        let options = Options { data_dir, config_file, user, home: None, wait_for_owner: Duration::ZERO };
+        let (owner, _) = open(options).await.expect("opened");
+        match owner.call(Request::Create(Create::default())).await {
+            Ok(Reply::Receipt(made)) => {
+                (owner, Follow { conversation: Some(made.conversation), since: None })
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn room(owner: &InProcess) -> Option<Arc<Room>> {
+        locked(&owner.hub.rooms).values().next().cloned()
+    }
+
+    /// Who never reads holds as many frames as may be behind, and no more; and none when it is gone.
+    #[tokio::test]
+    async fn who_never_reads_keeps_so_many_frames_and_no_more() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (owner, follow) = owner(&home).await;
+        let stalled = owner.frames(follow).await.expect("followed");
+        let room = room(&owner).expect("it is open");
+        let (_, mut here) = room.enter();
+        let mut frames: Vec<Weak<Frame>> = Vec::new();
+        for _ in 0..3 * BEHIND {
+            room.tell(Frame::passing(0, Event::Drafts { drafts: Vec::new() }));
+            frames.push(Arc::downgrade(&here.hear().await.expect("it reads")));
+        }
+        let kept = || frames.iter().filter(|frame| frame.strong_count() > 0).count();
+        assert_eq!(kept(), BEHIND);
+        drop(stalled);
+        assert_eq!(kept(), 0);
+    }
+
+    /// Also where nothing ever happens in it again.
+    #[tokio::test]
+    async fn a_room_closes_when_the_last_one_has_gone() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (owner, follow) = owner(&home).await;
+        let owner = InProcess { hub: Arc::new(Hub { empty: Duration::ZERO, ..Hub::default() }), ..owner };
+        let streams = [owner.frames(follow.clone()).await, owner.frames(follow).await];
+        assert_eq!(owner.hub.following(), 2);
+        // Its keeper is there, and waits for something to happen.
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(room(&owner).is_some());
+        drop(streams);
+        let closed = async {
+            while room(&owner).is_some() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), closed).await.expect("it closes");
+    }
 }

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use retake_core::{ConversationId, Fact, Part, Reason, Role};
 
-use super::stage::{Stage, new_id};
-use crate::{Action, FullEffect, FullImport, FullLine, Receipt, Store, decode_full};
+use super::stage::{Stage, by_request, new_id};
+use crate::{
+    Action, FullEffect, FullImport, FullLine, NewConversation, Receipt, Result, Store, StoreError,
+    decode_full,
+};
 
 /// A result of this text that makes a fact known.
 async fn tells(stage: &mut Stage, text: &str, key: &str, value: &str) -> Receipt {
@@ -55,6 +58,13 @@ pub async fn the_last_fact_on_the_path_counts(store: Arc<dyn Store>) {
 
 /// A copy of a whole tree of forks, by way of a full export.
 pub(super) async fn copied(stage: &Stage) -> Stage {
+    let import = copy_of(stage).await;
+    let id = stage.store.restore_full(import, None).await.expect("restored").conversation;
+    stage.elsewhere(id)
+}
+
+/// What a full export has, under other names.
+async fn copy_of(stage: &Stage) -> FullImport {
     let piece = stage.store.export_full(stage.id, None).await.expect("exported");
     let mut import = FullImport::default();
     for line in piece.text.lines() {
@@ -75,8 +85,34 @@ pub(super) async fn copied(stage: &Stage) -> Stage {
     for row in &mut import.conversations {
         row.id = ConversationId::new(new_id());
     }
-    let id = stage.store.restore_full(import).await.expect("restored").conversation;
-    stage.elsewhere(id)
+    import
+}
+
+/// The same request restores once, whatever happened since; another one, or another thing by the same, is refused.
+pub async fn the_same_request_restores_once(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["T1"]).await;
+    let (import, other) = (copy_of(&stage).await, copy_of(&stage).await);
+    let restore = |import: &FullImport, request: &str| {
+        stage.store.restore_full(import.clone(), Some(request.parse().expect("an id")))
+    };
+    let create = |request: &str| {
+        let id = ConversationId::new(new_id());
+        stage.store.create(NewConversation { id, folder: None, title: None, by: by_request(request) })
+    };
+    create("made").await.expect("created");
+    let reused = |error: Result<Receipt>| matches!(error, Err(StoreError::RequestReused(_)));
+    assert!(reused(restore(&import, "made").await), "it has made something else");
+    let first = restore(&import, "once").await.expect("restored");
+    let copy = stage.elsewhere(first.conversation);
+    copy.act(Action::Label(None, Some("changed since".into()))).await.expect("titled");
+    assert_eq!(restore(&import, "once").await.expect("the receipt"), first);
+    assert!(reused(restore(&other, "once").await), "something else by the same request");
+    assert!(reused(create("once").await), "something else altogether");
+    let again = restore(&import, "twice").await;
+    assert!(matches!(again, Err(StoreError::ConversationExists(_))), "{again:?}");
+    let erase = Action::Erase { entries: Vec::new(), matching: Some("T1".into()), objects: Vec::new() };
+    copy.act(erase).await.expect("erased");
+    assert_eq!(restore(&other, "once").await.expect("the receipt"), first, "not even the digest is kept");
 }
 
 /// A full export brings facts along; erased ones are gone, also those found by their text, and earlier ones count again.

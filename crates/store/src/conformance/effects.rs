@@ -14,7 +14,7 @@ use crate::{Action, Result, SayRequest, Store, StoreError};
 const EXTERNAL: EffectClass = EffectClass::External;
 
 /// A model's entry of this text that asks for a call; its id.
-async fn asks(stage: &mut Stage, text: &str) -> EntryId {
+pub(super) async fn asks(stage: &mut Stage, text: &str) -> EntryId {
     let call = Part::ToolCall { id: format!("c-{text}"), name: "mail".into(), arguments: "{}".into() };
     stage.send(stage.saying(Role::Assistant, vec![Part::text(text), call])).await.expect("said").entries[0]
 }
@@ -27,7 +27,7 @@ fn effect(stage: &Stage, entry: EntryId, call: &str, class: EffectClass) -> Effe
 }
 
 /// Writes a call down that the entry of this text asks for.
-async fn begins(stage: &Stage, text: &str, call: &str, class: EffectClass) -> Result<()> {
+pub(super) async fn begins(stage: &Stage, text: &str, call: &str, class: EffectClass) -> Result<()> {
     stage.store.begin_effect(effect(stage, stage.named(text), call, class), None).await
 }
 

@@ -9,34 +9,50 @@ use crate::error::{Result, StoreError};
 use crate::reading::Changes;
 use crate::rows::{Key, Rows};
 
-/// The difference between a revision and now. Who saw none yet gets all that there is, a fork's beginning included.
-pub(super) fn changes<R: Rows>(rows: &R, now: &Loaded, since: Revision) -> Result<Changes> {
+/// The difference between a revision and now. Who saw none yet gets all that there is, a fork's beginning included. Nothing, where
+/// it is of more entries than `most`: then none of them is read.
+pub(super) fn changes<R: Rows>(
+    rows: &R,
+    now: &Loaded,
+    since: Revision,
+    most: u64,
+) -> Result<Option<Changes>> {
     let last = now.conversation.revision;
     if since > last {
         return Err(StoreError::UnknownRevision { wanted: since, last });
     }
     if since == Revision(0) {
-        let came = shown(rows, now, &now.conversation.scheduling())?;
+        let all = now.conversation.scheduling();
+        if all.len() > most {
+            return Ok(None);
+        }
+        let came = shown(rows, now, &all)?;
         let head = now.conversation.head;
-        return Ok(Changes { head, revision: last, gone: Vec::new(), came, changed: Vec::new() });
+        return Ok(Some(Changes { head, revision: last, gone: Vec::new(), came, changed: Vec::new() }));
     }
     let head = head_at(rows, now, since)?;
     let then = load_at(rows, now.row.clone(), head)?;
     let between = difference(&then.conversation, &now.conversation);
-    let mut gone = Vec::new();
-    for pos in between.gone.positions() {
-        gone.push(rows.meta(now.key(pos)?)?.id);
+    if between.gone.len() + between.came.len() > most {
+        return Ok(None);
     }
     let both = now.conversation.scheduling().without(between.came.spans().iter().copied());
     let touched = union(touched(rows, now, &then, head)?);
     let changed = common(&both, &union([touched.spans().to_vec(), regrouped(now, head, &touched)].concat()));
-    Ok(Changes {
+    if between.gone.len() + between.came.len() + changed.len() > most {
+        return Ok(None);
+    }
+    let mut gone = Vec::new();
+    for pos in between.gone.positions() {
+        gone.push(rows.meta(now.key(pos)?)?.id);
+    }
+    Ok(Some(Changes {
         head: now.conversation.head,
         revision: now.conversation.revision,
         gone,
         came: shown(rows, now, &between.came)?,
         changed: shown(rows, now, &changed)?,
-    })
+    }))
 }
 
 /// All entries of these spans, each once.

@@ -5,6 +5,7 @@
 
 mod full;
 mod import;
+mod restored;
 
 use std::path::Path as FilePath;
 

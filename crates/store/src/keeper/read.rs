@@ -10,7 +10,6 @@ use super::load::{Loaded, load};
 use crate::error::{Result, StoreError};
 use crate::reading::{
     Alternative, Branch, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
-    TargetLine,
 };
 use crate::request::Action;
 use crate::rows::{ConversationRow, Rows};
@@ -196,26 +195,6 @@ pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>>
     Ok(repaired(messages))
 }
 
-/// Turns to go back to, newest first.
-pub(super) fn targets<R: Rows>(
-    rows: &R,
-    loaded: &Loaded,
-    before: Option<EntryId>,
-    limit: usize,
-) -> Result<Vec<TargetLine>> {
-    let cursor = |id| {
-        let pos = locate(rows, loaded, id)?;
-        if shows(loaded, Projection::Timeline, pos) { Ok(pos) } else { Err(StoreError::BadCursor(id)) }
-    };
-    let before = before.map(cursor).transpose()?;
-    let targets = loaded.conversation.targets(&loaded.records(rows), before, limit)?;
-    let lines = targets.into_iter().map(|target| {
-        let preview = line(rows, loaded, target.meta.pos)?.preview;
-        Ok(TargetLine { target, preview })
-    });
-    lines.collect()
-}
-
 /// The alternatives of a visible answer.
 pub(super) fn alternatives<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Vec<Alternative>> {
     let pos = locate(rows, loaded, id)?;
@@ -340,6 +319,7 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         undo: conversation.next_undo(&records)?.map(step).transpose()?,
         redo: redo.map(step).transpose()?,
         read_only: conversation.writable().err().map(|refusal| refusal.to_string()),
+        archived: row.now.archived,
     })
 }
 
@@ -389,6 +369,7 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
         undo: None,
         redo: None,
         read_only: Some(error.to_string()),
+        archived: row.now.archived,
     }
 }
 

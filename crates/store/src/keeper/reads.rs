@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use retake_core::{
-    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Records, Revision, Time,
+    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Records, RequestId, Revision, Time,
 };
 
 use super::answered::answered;
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
-use super::{Follower, Keeper, changes, port, read, search};
+use super::{Follower, Keeper, changes, port, read, search, targets};
 use crate::error::{Result, StoreError};
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::{
@@ -18,7 +18,8 @@ use crate::reading::{
     Reading, Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
+    StreamRow,
 };
 use crate::rows::{Backend, FileRows as _, Rows, Transactions};
 use crate::store::Store;
@@ -140,6 +141,10 @@ where
         self.read(move |rows| read::summaries(rows, rows.conversations(&request)?)).await
     }
 
+    async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()> {
+        self.write(move |context| context.archive(conversation, to)).await
+    }
+
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>> {
         // One that is in memory is there.
         if let Some(id) = prefix.parse().ok().filter(|id| prefix.len() == 32 && self.cache.get(*id).is_some())
@@ -183,7 +188,7 @@ where
         before: Option<EntryId>,
         limit: usize,
     ) -> Result<Vec<TargetLine>> {
-        self.with(conversation, move |rows, loaded| read::targets(rows, loaded, before, limit)).await
+        self.with(conversation, move |rows, loaded| targets::targets(rows, loaded, before, limit)).await
     }
 
     async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>> {
@@ -215,7 +220,17 @@ where
     }
 
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes> {
-        self.with(conversation, move |rows, loaded| changes::changes(rows, loaded, since)).await
+        let all = self.few_changes(conversation, since, u64::MAX).await?;
+        Ok(all.expect("BUG: no path has more entries than that"))
+    }
+
+    async fn few_changes(
+        &self,
+        conversation: ConversationId,
+        since: Revision,
+        most: u64,
+    ) -> Result<Option<Changes>> {
+        self.with(conversation, move |rows, loaded| changes::changes(rows, loaded, since, most)).await
     }
 
     async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
@@ -313,8 +328,8 @@ where
         self.write(|context| context.import(import)).await
     }
 
-    async fn restore_full(&self, import: FullImport) -> Result<Receipt> {
-        self.write(|context| context.restore_full(import)).await
+    async fn restore_full(&self, import: FullImport, request: Option<RequestId>) -> Result<Receipt> {
+        self.write(|context| context.restore_full(import, request)).await
     }
 
     async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {

@@ -132,7 +132,10 @@ impl<T: Transactions> Context<T> {
             return Ok(None);
         };
         let Some(row) = self.rows.conversation_by_request(request)? else {
-            return Ok(None);
+            return match self.has_restored(request)? {
+                true => Err(StoreError::RequestReused(request.clone())),
+                false => Ok(None),
+            };
         };
         same_arguments(request, row.request.as_ref().map(|(_, print)| *print), print)?;
         let first = self.rows.ops(row.log, OpNo(1), OpNo(1))?.into_iter().next();
@@ -326,7 +329,11 @@ fn estimated_bytes(state: &retake_core::State) -> u64 {
 }
 
 /// Refuses a request id that was used with other arguments.
-fn same_arguments(request: &RequestId, recorded: Option<Fingerprint>, print: Fingerprint) -> Result<()> {
+pub(super) fn same_arguments(
+    request: &RequestId,
+    recorded: Option<Fingerprint>,
+    print: Fingerprint,
+) -> Result<()> {
     match recorded {
         // An erasure leaves nothing of the arguments, not even their digest: then the id alone counts.
         Some(recorded) if recorded == print || recorded == Fingerprint::default() => Ok(()),

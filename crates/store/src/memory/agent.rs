@@ -8,6 +8,7 @@ use rpds::RedBlackTreeMapSync;
 use super::MemoryRows;
 use super::data::misplaced;
 use crate::error::Result;
+use crate::reading::Begun;
 use crate::rows::{AgentRows, ConversationRow, Key, LogNo, facts_of, outlives};
 
 /// Everything for turns with tools.
@@ -92,6 +93,12 @@ impl AgentRows for MemoryRows {
     fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
         let effects = self.data.agent.effects.range((log, from, 0)..=(log, to, u64::MAX));
         Ok(effects.map(|((_, seq, _), effect)| (*seq, effect.clone())).collect())
+    }
+
+    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>> {
+        let effects = self.data.agent.effects.range((log, from, 0)..=(log, to, u64::MAX));
+        let begun = |effect: &Effect| Begun { tool: effect.tool.clone(), class: effect.class };
+        Ok(effects.map(|((_, seq, _), effect)| (*seq, begun(effect))).collect())
     }
 
     fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>> {

@@ -49,6 +49,10 @@ impl Files {
     fn of_log(&self, log: LogNo) -> impl DoubleEndedIterator<Item = &(DeltaLine, DeltaLayers)> {
         self.deltas.range((log, DeltaNo(0))..=(log, DeltaNo(u64::MAX))).map(|(_, delta)| delta)
     }
+
+    fn within(&self, log: LogNo, from: u64, to: u64) -> impl Iterator<Item = &(DeltaLine, DeltaLayers)> {
+        self.of_log(log).filter(move |(line, _)| (from..=to).contains(&line.seq))
+    }
 }
 
 impl FileRows for MemoryRows {
@@ -130,6 +134,21 @@ impl FileRows for MemoryRows {
 
     fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>> {
         Ok(self.data.files.of_log(log).map(|(line, _)| *line).collect())
+    }
+
+    fn deltas_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
+        let deltas = self.data.files.within(log, from, to);
+        let mut lines: Vec<(u64, u64)> = deltas.map(|(line, _)| (line.seq, line.paths)).collect();
+        lines.sort_unstable();
+        Ok(lines)
+    }
+
+    fn paths_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, WorkspaceNo, FilePath)>> {
+        let deltas = self.data.files.within(log, from, to);
+        let paths = deltas.flat_map(|(line, layers)| {
+            layers.iter().map(|(path, _)| (line.seq, line.workspace, path.clone()))
+        });
+        Ok(paths.collect())
     }
 
     fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>> {

@@ -9,6 +9,7 @@ use retake_core::{
     ContentHash, DeltaNo, FileChange, FilePath, GitMove, GitPlace, GitRef, Grade, Layer, PathMove, Record,
     Stack,
 };
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, from_json, to_json};
@@ -165,6 +166,12 @@ pub(crate) fn encode_delta(delta: &[(FilePath, Vec<Layer>)]) -> String {
 pub(crate) fn decode_delta(json: &str) -> Decoded<Vec<(FilePath, Vec<Layer>)>> {
     let delta: Vec<(Bytes, Vec<LayerRecord>)> = from_json("layers", json)?;
     delta.into_iter().map(|(path, on)| Ok((unpath(path)?, unlayers(on)?))).collect()
+}
+
+/// The paths of that record alone.
+pub(crate) fn decode_paths(json: &str) -> Decoded<Vec<FilePath>> {
+    let delta: Vec<(Bytes, IgnoredAny)> = from_json("layers", json)?;
+    delta.into_iter().map(|(path, _)| unpath(path)).collect()
 }
 
 /// The layers of one path.

@@ -6,6 +6,7 @@ use retake_core::{
 
 use super::{ConversationRow, Key, LogNo};
 use crate::error::Result;
+use crate::reading::Begun;
 
 /// Rows for turns with tools, within one transaction.
 pub trait AgentRows {
@@ -24,6 +25,8 @@ pub trait AgentRows {
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>>;
     /// All effects in a range of a log, with the entries that ask for them, in the order in which they were written down.
     fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>>;
+    /// The same, in short.
+    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>>;
     /// The last effect before a place, by log and entry, that outlives a rewind, of a call with this digest in a tree of forks.
     fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>>;
 

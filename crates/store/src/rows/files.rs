@@ -47,6 +47,10 @@ pub trait FileRows {
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()>;
     /// The deltas of a log, first first.
     fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>>;
+    /// Of the deltas of a range of a log, in the order of their entries: the entry, and how many paths.
+    fn deltas_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, u64)>>;
+    /// The paths that the deltas of a range of a log changed, once for each delta, with its entry.
+    fn paths_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, WorkspaceNo, FilePath)>>;
     /// The number of the last delta of a log.
     fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>>;
     /// Counts a delta into some more paths (or out of them).

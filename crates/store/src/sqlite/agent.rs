@@ -10,6 +10,7 @@ use rusqlite::params;
 use super::cells::{Sql, first, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
+use crate::reading::Begun;
 use crate::record::{decode_permission, encode_permission};
 use crate::rows::{AgentRows, ConversationRow, Key, LogNo};
 
@@ -50,6 +51,10 @@ impl AgentRows for SqliteRows {
 
     fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
         effects::all_within(&self.db, log, from, to)
+    }
+
+    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>> {
+        effects::begun(&self.db, log, from, to)
     }
 
     fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>> {

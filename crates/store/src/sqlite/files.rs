@@ -15,8 +15,8 @@ use crate::files::{
     CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
 };
 use crate::record::{
-    Decoded, decode_changes, decode_delta, decode_git_move, decode_moves, decode_stack, encode_changes,
-    encode_delta, encode_git_move, encode_moves, encode_stack,
+    Decoded, decode_changes, decode_delta, decode_git_move, decode_moves, decode_paths, decode_stack,
+    encode_changes, encode_delta, encode_git_move, encode_moves, encode_stack,
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
@@ -60,6 +60,17 @@ const DELTAS: Sql = (
     "SELECT no, seq, workspace, paths, applied FROM delta INDEXED BY delta_line
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY no",
 );
+const DELTAS_IN: Sql = (
+    "read the deltas of some entries",
+    "SELECT seq, paths FROM delta INDEXED BY delta_entry
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq BETWEEN ?2 AND ?3
+     ORDER BY seq, paths",
+);
+const PATHS_IN: Sql = (
+    "read the paths of some deltas",
+    "SELECT seq, workspace, layers FROM delta INDEXED BY delta_entry
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq BETWEEN ?2 AND ?3",
+);
 const LAST_DELTA: Sql = (
     "read the last delta",
     "SELECT no FROM delta
@@ -98,8 +109,10 @@ const INTENTS: Sql = (
 
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] =
-    &[CAPTURES, CHECKPOINT, GIT_MOVES, DELTAS, LAST_DELTA, DELTA, LAYERS, MOVED, ALL_MOVED, ANY_MOVED];
+pub(super) const READS: &[Sql] = &[
+    CAPTURES, CHECKPOINT, GIT_MOVES, DELTAS, DELTAS_IN, PATHS_IN, LAST_DELTA, DELTA, LAYERS, MOVED,
+    ALL_MOVED, ANY_MOVED,
+];
 
 impl FileRows for SqliteRows {
     fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
@@ -219,6 +232,21 @@ impl FileRows for SqliteRows {
                 applied: cells.count()?,
             })
         })
+    }
+
+    fn deltas_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
+        let values = [log.0, int(from), int(to)];
+        all(&self.db, DELTAS_IN, values, of("the deltas", log), |cells| Ok((cells.count()?, cells.count()?)))
+    }
+
+    fn paths_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, WorkspaceNo, FilePath)>> {
+        let values = [log.0, int(from), int(to)];
+        let paths = all(&self.db, PATHS_IN, values, of("a delta", log), |cells| {
+            let (seq, workspace) = (cells.count()?, WorkspaceNo(cells.count()?));
+            let paths = decode_paths(&cells.next::<String>()?)?.into_iter();
+            Ok(paths.map(|path| (seq, workspace, path)).collect::<Vec<_>>())
+        })?;
+        Ok(paths.into_iter().flatten().collect())
     }
 
     fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>> {

@@ -220,6 +220,6 @@ pub struct LetGo {
     pub calls: Vec<String>,
 }
 
-fn is_zero(number: &u64) -> bool {
+pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -76,7 +76,7 @@ const TABLE: &[Permission] = &[
     },
     Permission {
         krate: "bench",
-        workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server"],
+        workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server", "tui"],
         forbidden: &[],
     },
     Permission { krate: "xtask", workspace: &[], forbidden: &[] },

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    By, Commit, Effect, Entry, Fence, LabelTarget, MarkRequest, OpNo, Pos, Reason, Records, Role, Run, RunNo,
-    RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
+    By, Commit, Effect, Entry, Fence, LabelTarget, MarkRequest, OpNo, Pos, Reason, Records, RequestId, Role,
+    Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
 };
 
 use crate::error::{Result, StoreError};
@@ -90,8 +90,25 @@ impl<T: Transactions> Context<T> {
         self.append(&now, &commit, by, [0; 16])
     }
 
-    /// Restores a tree of forks, row by row, and then looks whether it holds together.
-    pub(crate) fn restore_full(&mut self, import: FullImport) -> Result<Receipt> {
+    /// Restores a tree of forks, unless this request has done so.
+    pub(crate) fn restore_full(&mut self, import: FullImport, request: Option<RequestId>) -> Result<Receipt> {
+        let Some(request) = request else {
+            return self.restore(import);
+        };
+        let print = fingerprint(&import);
+        if let Some(receipt) = self.restored_before(&request, print)? {
+            return Ok(receipt);
+        }
+        if self.rows.conversation_by_request(&request)?.is_some() {
+            return Err(StoreError::RequestReused(request));
+        }
+        let receipt = self.restore(import)?;
+        self.note_restored(&request, print, &receipt)?;
+        Ok(receipt)
+    }
+
+    /// Row by row, and then looks whether it holds together.
+    fn restore(&mut self, import: FullImport) -> Result<Receipt> {
         let mut homes: Vec<ConversationRow> = Vec::new();
         for full in import.conversations {
             let home = self.restore_row(&homes, &full)?;
@@ -131,6 +148,7 @@ impl<T: Transactions> Context<T> {
             revision: full.revision,
             head: full.head,
             rewinds: full.rewinds,
+            archived: full.archived,
             delta_bytes: 0,
         };
         let mut row = ConversationRow {

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::super::cells::{Cells, Sql, all, first, int, run};
 use crate::error::Result;
+use crate::reading::Begun;
 use crate::record::{Decoded, decode_effect_class, decode_effect_state, encode_effect_state};
 use crate::rows::{Fingerprint, Key, LogNo};
 
@@ -42,6 +43,12 @@ const LEDGER: Sql = (
          AND effect.seq BETWEEN ?2 AND ?3 ORDER BY effect.seq, effect.no"
     ),
 );
+const BEGUN: Sql = (
+    "read what was begun",
+    "SELECT seq, tool, class FROM effect
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq BETWEEN ?2 AND ?3
+     ORDER BY seq, no",
+);
 const LIKE: Sql = (
     "look for an equal call",
     select!(
@@ -55,7 +62,7 @@ const ONE: Sql = ("look a call up", "SELECT no FROM effect WHERE call = ?");
 
 /// Every statement that reads effects, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[IN, LEDGER, LIKE, ONE];
+pub(super) const READS: &[Sql] = &[IN, LEDGER, BEGUN, LIKE, ONE];
 
 fn read(cells: &mut Cells<'_>) -> Decoded<(Key, Effect)> {
     let key = Key { log: LogNo(cells.next()?), seq: cells.count()? };
@@ -107,6 +114,14 @@ pub(super) fn all_within(db: &Connection, log: LogNo, from: u64, to: u64) -> Res
     let name = || format!("an effect of conversation number {}", log.0);
     let read = |cells: &mut Cells<'_>| read(cells).map(|(key, effect)| (key.seq, effect));
     all(db, LEDGER, [log.0, int(from), int(to)], name, read)
+}
+
+pub(super) fn begun(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>> {
+    let name = || format!("an effect of conversation number {}", log.0);
+    all(db, BEGUN, [log.0, int(from), int(to)], name, |cells| {
+        let (seq, tool) = (cells.count()?, cells.next()?);
+        Ok((seq, Begun { tool, class: decode_effect_class(&cells.next::<String>()?)? }))
+    })
 }
 
 pub(super) fn like(

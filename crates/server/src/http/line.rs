@@ -1,0 +1,140 @@
+//! Connections on which somebody follows and does not read: a write that waits for too long ends them. Must never end any other:
+//! who started a run or takes an export may take their time.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
+
+/// What a connection, and who answers on it, know of each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line(Arc<Use>);
+
+#[derive(Debug, Default)]
+struct Use {
+    is_followed: AtomicBool,
+    /// How many pieces of events were taken to be written.
+    taken: AtomicU64,
+}
+
+impl Line {
+    /// Somebody follows here, for as long as what comes back lives.
+    pub(super) fn followed(self) -> Followed {
+        self.0.is_followed.store(true, Ordering::Relaxed);
+        Followed(self)
+    }
+}
+
+/// Somebody follows.
+#[must_use = "nobody follows when it is dropped"]
+pub(super) struct Followed(Line);
+
+impl Followed {
+    /// A piece was taken to be written: those before it are on their way.
+    pub(super) fn takes(&self) {
+        self.0.0.taken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        self.0.0.is_followed.store(false, Ordering::Relaxed);
+    }
+}
+
+/// A listener whose connections end where who follows does not read for so long.
+pub(super) struct Patient<L> {
+    pub(super) listener: L,
+    pub(super) patience: Duration,
+}
+
+impl<L: Listener> Listener for Patient<L> {
+    type Io = Timed<L::Io>;
+    type Addr = L::Addr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        let (io, address) = self.listener.accept().await;
+        (Timed { io, line: Line::default(), patience: self.patience, waits: None }, address)
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        self.listener.local_addr()
+    }
+}
+
+impl<L: Listener> Connected<IncomingStream<'_, Patient<L>>> for Line {
+    fn connect_info(stream: IncomingStream<'_, Patient<L>>) -> Self {
+        stream.io().line.clone()
+    }
+}
+
+/// One of its connections.
+pub(super) struct Timed<T> {
+    io: T,
+    line: Line,
+    patience: Duration,
+    /// What had been taken when a write began to wait, and until when it may.
+    waits: Option<(u64, Pin<Box<Sleep>>)>,
+}
+
+impl<T> Timed<T> {
+    /// What became of a write, or that it has waited for too long.
+    fn in_time<R>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
+        if written.is_ready() || !self.line.0.is_followed.load(Ordering::Relaxed) {
+            return written;
+        }
+        let taken = self.line.0.taken.load(Ordering::Relaxed);
+        if self.waits.as_ref().is_none_or(|(since, _)| *since != taken) {
+            self.waits = Some((taken, Box::pin(tokio::time::sleep(self.patience))));
+        }
+        let Some((_, over)) = &mut self.waits else { return written };
+        ready!(over.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "who follows does not read")))
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Timed<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, into)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write(cx, bytes);
+        self.in_time(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, bytes);
+        self.in_time(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.io).poll_flush(cx);
+        self.in_time(cx, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,188 @@
+//! Nobody who follows is told what was erased, once the erasure is answered. What the owner holds is asked about here, without a
+//! connection: what was handed to one lies in buffers that no erasure reaches, so a socket says nothing about it.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_wire::request::{Fork, ImportLines, ImportStart, Of, SetDraft};
+use retake_wire::{Action, Client as _, Event, Follow, Part, Request, Role, RunEvent, Told};
+
+use super::events::saying;
+use super::world::{Desk, get};
+
+/// Nothing here takes longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const SECRET: &str = "hunter2";
+
+type Stream = BoxStream<'static, Told>;
+
+async fn follow(desk: &Desk, conversation: Option<&str>, since: Option<&str>) -> Stream {
+    let follow = Follow { conversation: conversation.map(str::to_owned), since: since.map(str::to_owned) };
+    desk.owner.follow(follow).await.expect("followed")
+}
+
+async fn next(stream: &mut Stream) -> Told {
+    let told = tokio::time::timeout(PATIENCE, stream.next()).await.expect("in time");
+    told.expect("it goes on")
+}
+
+/// Hears until an event is like that; all that it heard, written out.
+async fn until(stream: &mut Stream, like: impl Fn(&Told) -> bool) -> String {
+    let mut heard = String::new();
+    loop {
+        let told = next(stream).await;
+        heard.push_str(&format!("{told:?}\n"));
+        if like(&told) {
+            return heard;
+        }
+    }
+}
+
+fn has_secret(told: &Told) -> bool {
+    format!("{told:?}").contains(SECRET)
+}
+
+/// Whether it is how things are at a revision, or what leads there.
+fn is_at(revision: u64) -> impl Fn(&Told) -> bool {
+    move |told| match &told.event {
+        Event::Snapshot(all) => all.conversation.revision == revision,
+        Event::Changed(changed) => changed.changes.revision == revision,
+        _ => false,
+    }
+}
+
+async fn erase(desk: &Desk, of: &str) -> u64 {
+    let erase = Action::Erase { entries: Vec::new(), matching: Some(SECRET.to_owned()) };
+    desk.apply(of, erase).await;
+    desk.info(of).await.revision
+}
+
+/// One has not read anything, another one not since its first event; the room held all that a third one has read by then.
+#[tokio::test]
+async fn who_is_late_is_not_told_what_is_erased_meanwhile() {
+    let desk = Desk::fast().await;
+    let (id, _) = desk.talk(&["one", SECRET]).await;
+    let mut never = follow(&desk, Some(&id), None).await;
+    let mut late = follow(&desk, Some(&id), None).await;
+    let mut quick = follow(&desk, Some(&id), None).await;
+    next(&mut late).await;
+    next(&mut quick).await;
+    desk.say(&id, Role::User, &format!("it is {SECRET}")).await;
+    let run = desk.client.run(saying(&id, SECRET)).await.expect("started");
+    drop(run.collect::<Vec<_>>().await);
+    let (conversation, author) = (id.clone(), String::new());
+    let parts = vec![Part::text(SECRET)];
+    desk.does(Request::SetDraft(SetDraft { conversation, author, parts })).await;
+    let heard = until(&mut quick, |told| matches!(&told.event, Event::Drafts { .. })).await;
+    assert!(heard.matches(SECRET).count() > 3, "the room has told it: {heard}");
+    let revision = erase(&desk, &id).await;
+    for stream in [&mut never, &mut late] {
+        let heard = until(stream, is_at(revision)).await;
+        assert!(!heard.contains(SECRET) && heard.contains("Erased"), "{heard}");
+    }
+    // It goes on as for anybody else.
+    desk.say(&id, Role::User, "more").await;
+    for stream in [&mut never, &mut late, &mut quick] {
+        let heard = until(stream, is_at(revision + 1)).await;
+        assert!(!heard.contains(SECRET) && heard.contains("more"), "{heard}");
+    }
+}
+
+/// What a run has said so far is another's to tell than what is stored.
+#[tokio::test]
+async fn who_is_late_hears_that_a_run_is_over_whose_words_are_erased() {
+    let desk = Desk::fast().await;
+    let id = desk.create(None, None).await;
+    let (mut late, mut quick) = (follow(&desk, Some(&id), None).await, follow(&desk, Some(&id), None).await);
+    let run = desk.client.run(saying(&id, SECRET)).await.expect("started");
+    let is_text = |told: &Told| matches!(&told.event, Event::Run { said: RunEvent::Text { .. } });
+    until(&mut late, is_text).await;
+    drop(run.collect::<Vec<_>>().await);
+    until(&mut quick, |told| matches!(&told.event, Event::Run { said: RunEvent::Ended(_) })).await;
+    erase(&desk, &id).await;
+    let idle = |told: &Told| matches!(&told.event, Event::Now(now) if now.model.is_none());
+    let heard = until(&mut late, idle).await;
+    assert!(!heard.contains(SECRET), "{heard}");
+}
+
+/// The list shows how each conversation begins.
+#[tokio::test]
+async fn the_list_tells_nobody_what_is_erased() {
+    let desk = Desk::new().await;
+    desk.create(None, None).await;
+    let mut quick = follow(&desk, None, None).await;
+    let first = next(&mut quick).await.id;
+    let mut late = follow(&desk, None, None).await;
+    next(&mut late).await;
+    let (id, _) = desk.talk(&[SECRET]).await;
+    until(&mut quick, has_secret).await;
+    let mut never = follow(&desk, None, None).await;
+    erase(&desk, &id).await;
+    let mut back = follow(&desk, None, first.as_deref()).await;
+    for stream in [&mut late, &mut never, &mut back] {
+        let told = next(stream).await;
+        assert!(matches!(&told.event, Event::List(_)) && !has_secret(&told), "{told:?}");
+    }
+}
+
+/// Whatever they had seen before, over the socket: also of a fork, which shows what its parent has said.
+#[tokio::test]
+async fn nobody_who_comes_later_is_told_what_was_erased() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one", SECRET, "three"]).await;
+    let fork = Fork { conversation: id.clone(), entry: None, title: None, request_id: None };
+    let child = get!(desk, Receipt, Request::Fork(fork)).conversation;
+    let _here = follow(&desk, Some(&id), None).await;
+    let _there = follow(&desk, Some(&child), None).await;
+    let mut list = follow(&desk, None, None).await;
+    let seen = next(&mut list).await.id;
+    erase(&desk, &id).await;
+    for of in [&id, &child] {
+        let revision = desk.info(of).await.revision;
+        let since = (0..revision).map(|at| Some(at.to_string())).chain([None]);
+        for since in since {
+            let follow = Follow { conversation: Some(of.clone()), since: since.clone() };
+            let mut stream = desk.client.follow(follow).await.expect("followed");
+            let heard = until(&mut stream, is_at(revision)).await;
+            assert!(!heard.contains(SECRET), "{since:?}: {heard}");
+        }
+    }
+    for since in [seen.as_deref(), None] {
+        let told = next(&mut follow(&desk, None, since).await).await;
+        assert!(!has_secret(&told), "{told:?}");
+    }
+}
+
+/// The list as somebody has it who hears of each change of it, against the list as it is asked for.
+#[tokio::test]
+async fn forks_and_imports_come_into_the_list_that_is_followed() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let mut list = follow(&desk, None, None).await;
+    let Event::List(first) = next(&mut list).await.event else { panic!("it begins with the list") };
+    let mut has = first.conversations;
+    let fork = Fork { conversation: id.clone(), entry: None, title: Some("fork".into()), request_id: None };
+    let child = get!(desk, Receipt, Request::Fork(fork)).conversation;
+    desk.say(&child, Role::User, "three").await;
+    let start = ImportStart { title: Some("import".into()), ..ImportStart::default() };
+    let conversation = get!(desk, Receipt, Request::ImportStart(start)).conversation;
+    let lines = vec![r#"{"role": "user", "content": "brought"}"#.to_owned()];
+    let lines = ImportLines { conversation: conversation.clone(), first: 0, lines };
+    desk.does(Request::ImportLines(lines)).await;
+    desk.does(Request::ImportEnd(Of { conversation })).await;
+    desk.say(&id, Role::User, "more").await;
+    let now = get!(desk, Conversations, Request::List(retake_wire::request::List::default())).conversations;
+    assert_eq!(now.len(), 3);
+    loop {
+        has.sort_by_key(|of| now.iter().position(|now| now.id == of.id));
+        if has == now {
+            break;
+        }
+        let told = next(&mut list).await;
+        let Event::Listed(of) = told.event else { panic!("{told:?}") };
+        has.retain(|other| other.id != of.id);
+        has.push(*of);
+    }
+}

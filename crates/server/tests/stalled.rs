@@ -1,0 +1,92 @@
+//! Who follows and never reads costs the owner little, and not for long. Nobody else is hurried.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use retake_wire::{Follow, Request, Role};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+
+use super::world::{Desk, get};
+
+/// Nothing here takes longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Asks over a connection of its own, and reads nothing of the answer.
+async fn asks(desk: &Desk, target: &str) -> UnixStream {
+    let mut stream = UnixStream::connect(desk.socket()).await.expect("connected");
+    let request = format!("GET {target} HTTP/1.1\r\nhost: owner\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    stream.readable().await.expect("answered");
+    stream
+}
+
+async fn following(desk: &Desk) -> u64 {
+    get!(desk, Status, Request::Status).following
+}
+
+/// Says long things, a hundred at most, until so many follow.
+async fn say_until(desk: &Desk, of: &str, wanted: u64) {
+    let long = "long ".repeat(20_000);
+    // These fill every buffer on the way; after that only the connection's patience has to end.
+    let mut says = 100;
+    let waits = async {
+        while following(desk).await != wanted {
+            if says > 0 {
+                says -= 1;
+                desk.say(of, Role::User, &long).await;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let ended = tokio::time::timeout(PATIENCE, waits).await;
+    assert!(ended.is_ok(), "{} still follow", following(desk).await);
+}
+
+#[tokio::test]
+async fn who_follows_and_never_reads_is_let_go() {
+    let desk = Desk::impatient().await;
+    let id = desk.create(None, None).await;
+    let stalled = asks(&desk, &format!("/v1/conversations/{id}/events")).await;
+    let quick = Follow { conversation: Some(id.clone()), since: None };
+    let mut quick = desk.client.follow(quick).await.expect("followed");
+    let reader = tokio::spawn(async move {
+        let mut heard = 0;
+        while quick.next().await.is_some() {
+            heard += 1;
+        }
+        heard
+    });
+    assert_eq!(following(&desk).await, 2);
+    // It has not gone away, nor read anything.
+    say_until(&desk, &id, 1).await;
+    drop(stalled);
+    let said = desk.texts(&id).await.len();
+    desk.served.stop().await;
+    let heard = tokio::time::timeout(PATIENCE, reader).await.expect("in time").expect("joined");
+    assert!(heard > 1 && said > 1, "who reads was not let go: {heard} of {said}");
+}
+
+/// A reader of a whole export stops in the middle of it for longer than anybody may who follows.
+#[tokio::test]
+async fn who_takes_an_export_may_take_their_time() {
+    let desk = Desk::impatient().await;
+    let (id, other) = (desk.create(None, None).await, desk.create(None, None).await);
+    let long = "long ".repeat(200_000);
+    for _ in 0..4 {
+        desk.say(&id, Role::User, &long).await;
+    }
+    let mut export = asks(&desk, &format!("/v1/conversations/{id}/export/stream?format=text")).await;
+    let stalled = asks(&desk, &format!("/v1/conversations/{other}/events")).await;
+    say_until(&desk, &other, 0).await;
+    drop(stalled);
+    let mut whole = String::new();
+    export.read_to_string(&mut whole).await.expect("it goes on where it stopped");
+    assert_eq!(whole.matches("long").count(), 4 * 200_000);
+    assert!(
+        whole.ends_with("\r\n0\r\n\r\n"),
+        "to its end: {:?} {:?}",
+        &whole[..300],
+        &whole[whole.len() - 99..]
+    );
+}

@@ -1,0 +1,70 @@
+//! Turns to go back to, each with what it did itself. Reads rows of the page alone, however long the conversation is.
+
+use std::collections::HashSet;
+
+use retake_core::{EntryId, Path, Pos, Projection, Target};
+
+use super::decide::{locate, shows};
+use super::load::Loaded;
+use super::read::line;
+use crate::error::{Result, StoreError};
+use crate::reading::{Did, TargetLine};
+use crate::rows::Rows;
+
+/// Turns to go back to, newest first.
+pub(super) fn targets<R: Rows>(
+    rows: &R,
+    loaded: &Loaded,
+    before: Option<EntryId>,
+    limit: usize,
+) -> Result<Vec<TargetLine>> {
+    let cursor = |id| {
+        let pos = locate(rows, loaded, id)?;
+        if shows(loaded, Projection::Timeline, pos) { Ok(pos) } else { Err(StoreError::BadCursor(id)) }
+    };
+    let before = before.map(cursor).transpose()?;
+    let mut targets = loaded.conversation.targets(&loaded.records(rows), before, limit)?;
+    targets.reverse();
+    let did = did(rows, loaded, &targets)?;
+    let lines = targets.into_iter().zip(did).rev().map(|(target, did)| {
+        let preview = line(rows, loaded, target.meta.pos)?.preview;
+        Ok(TargetLine { target, preview, did })
+    });
+    lines.collect()
+}
+
+/// What each of these turns did, oldest first: a look at the ledger and one at the deltas for each span of them all.
+fn did<R: Rows>(rows: &R, loaded: &Loaded, turns: &[Target]) -> Result<Vec<Did>> {
+    let mut did = vec![Did::default(); turns.len()];
+    let mut deltas = vec![0_u64; turns.len()];
+    let turn =
+        |depth, seq| turns.partition_point(|turn| turn.meta.pos <= Pos::new(depth, seq)).checked_sub(1);
+    let all = Path::from_spans(turns.iter().flat_map(|turn| turn.own.spans()).copied());
+    for span in all.spans() {
+        let log = loaded.key(span.first())?.log;
+        for (seq, begun) in rows.begun(log, span.from, span.to)? {
+            let Some(turn) = turn(span.depth, seq) else { continue };
+            did[turn].begun.push(begun);
+        }
+        for (seq, paths) in rows.deltas_in(log, span.from, span.to)? {
+            let Some(turn) = turn(span.depth, seq) else { continue };
+            did[turn].files += paths;
+            deltas[turn] += 1;
+        }
+    }
+    // Of several deltas some may have changed the same paths: only then are their paths read.
+    let several = turns.iter().zip(&deltas).filter(|(_, deltas)| **deltas > 1).map(|(turn, _)| turn);
+    let several = Path::from_spans(several.flat_map(|turn| turn.own.spans()).copied());
+    let mut paths = vec![HashSet::new(); turns.len()];
+    for span in several.spans() {
+        let log = loaded.key(span.first())?.log;
+        for (seq, place, path) in rows.paths_in(log, span.from, span.to)? {
+            let Some(turn) = turn(span.depth, seq) else { continue };
+            paths[turn].insert((place, path));
+        }
+    }
+    for (did, paths) in did.iter_mut().zip(paths).filter(|(_, paths)| !paths.is_empty()) {
+        did.files = paths.len() as u64;
+    }
+    Ok(did)
+}

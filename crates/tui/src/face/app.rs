@@ -1,0 +1,340 @@
+//! The face in memory: tabs, what has the keys, what was asked. It takes in a [`Msg`] and says by [`Act`]s what is to be done; it
+//! does nothing itself. Must never say that something was done before the owner has said so.
+
+mod asked;
+mod bars;
+mod commands;
+mod draw;
+mod keys;
+mod replies;
+mod runs;
+mod select;
+mod tab;
+mod wants;
+
+use std::collections::HashMap;
+
+use retake_wire::request::{History, List};
+use retake_wire::{Follow, Permit, Request};
+
+use super::keymap::Keymap;
+use super::msg::{Act, Msg, TabId, Ticket};
+use super::pane::{Brush, Cx};
+use super::settings::Settings;
+use super::theme::Theme;
+
+use tab::Tab;
+
+/// So many earlier prompts are remembered.
+const PROMPTS: usize = 500;
+
+/// What the face starts with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// A new conversation.
+    #[default]
+    New,
+    /// The last conversation of the folder; a new one, where there is none.
+    GoOn,
+    /// A conversation that the person picks.
+    Pick,
+    /// This conversation.
+    In(String),
+}
+
+/// What is known of the world when the face begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// The folder that new conversations work in.
+    pub(crate) folder: String,
+    /// The version of the program.
+    pub(crate) version: String,
+    /// The model that was asked for.
+    pub(crate) model: Option<String>,
+}
+
+/// Who waits for an answer.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// The pane of a tab.
+    Pane(TabId),
+    /// A tab, for this.
+    Tab(TabId, For),
+    /// Everybody.
+    All(For),
+}
+
+/// What an answer is for.
+#[derive(Clone, Debug)]
+pub(crate) enum For {
+    /// Earlier prompts, for composers.
+    History,
+    /// The model that answers.
+    Models,
+    /// The conversation to begin with.
+    GoOn,
+    /// A conversation that is to be shown, and an entry of it.
+    Show(Option<String>),
+    /// Earlier entries.
+    Earlier,
+    /// Entries up to one that is to be shown.
+    Until(String),
+    /// An action, done at once.
+    Applied(Box<retake_wire::Action>),
+    /// A fork, to be shown beside.
+    Forked,
+    /// Words that waited.
+    Unqueued,
+    /// An approval or an answer.
+    Decided,
+    /// What a composer may complete with.
+    Paths(String),
+    /// Nothing but whether it failed.
+    Nothing,
+}
+
+/// A line at the edge for a while.
+#[derive(Clone, Debug)]
+struct Flash {
+    text: String,
+    is_wrong: bool,
+    until_ms: i64,
+}
+
+/// The face in memory.
+#[derive(Debug)]
+pub(crate) struct App {
+    known: Known,
+    settings: Settings,
+    keys: Keymap,
+    theme: Theme,
+    tabs: Vec<Tab>,
+    current: usize,
+    next_tab: u64,
+    tickets: u64,
+    asked: HashMap<Ticket, Asked>,
+    /// Earlier prompts, newest first.
+    prompts: Vec<String>,
+    /// The model that answers unless another one is chosen, and why.
+    model: Option<(String, String)>,
+    flash: Option<Flash>,
+    now_ms: i64,
+    has_focus: bool,
+    /// What runs may do that have no conversation yet.
+    permit: Permit,
+    leaving: bool,
+    acts: Vec<Act>,
+}
+
+impl App {
+    /// A face with one empty tab; what it asks for first is in its acts.
+    pub(crate) fn new(
+        known: Known,
+        start: Start,
+        settings: Settings,
+        keys: Keymap,
+        theme: Theme,
+        now_ms: i64,
+    ) -> Self {
+        let mut app = Self {
+            known,
+            settings,
+            keys,
+            theme,
+            tabs: Vec::new(),
+            current: 0,
+            next_tab: 0,
+            tickets: 0,
+            asked: HashMap::new(),
+            prompts: Vec::new(),
+            model: None,
+            flash: None,
+            now_ms,
+            has_focus: true,
+            permit: Permit::default(),
+            leaving: false,
+            acts: Vec::new(),
+        };
+        let tab = app.open_tab();
+        match start {
+            Start::New => {}
+            Start::In(conversation) => app.show(tab, &conversation, None),
+            Start::GoOn => {
+                let folder = Some(app.known.folder.clone());
+                let list = List { folder, limit: Some(1), ..List::default() };
+                app.ask(Asked::Tab(tab, For::GoOn), Request::List(list));
+            }
+            Start::Pick => app.open_list(tab, ""),
+        }
+        let history = History { folder: None, limit: Some(PROMPTS), before: None };
+        app.ask(Asked::All(For::History), Request::History(history));
+        app.ask(Asked::All(For::Models), Request::Models);
+        app
+    }
+
+    /// Takes in what happened, and says what is to be done.
+    pub(crate) fn on(&mut self, msg: Msg, now_ms: i64) -> Vec<Act> {
+        self.now_ms = now_ms;
+        match msg {
+            Msg::Key(key) => self.key(key),
+            Msg::Paste(text) => self.paste(&text),
+            Msg::Mouse(mouse) => self.mouse(mouse),
+            Msg::Resized => self.acts.push(Act::Redraw),
+            Msg::Focus(has) => self.has_focus = has,
+            Msg::Tick => self.tick(),
+            Msg::Replied(ticket, reply) => self.replied(ticket, *reply),
+            Msg::Ran(ticket, event) => self.ran(ticket, *event),
+            Msg::NotRun(ticket, problem) => self.not_run(ticket, &problem),
+            Msg::Told(tab, told) => self.told(tab, *told),
+            Msg::Lost(tab) => self.lost(tab),
+            Msg::Edited(text) => self.edited(text),
+        }
+        std::mem::take(&mut self.acts)
+    }
+
+    /// What is to be done that was said before anything happened.
+    pub(crate) fn begin(&mut self) -> Vec<Act> {
+        std::mem::take(&mut self.acts)
+    }
+
+    /// Whether something moves by itself, so that time passing is to be told often.
+    pub(crate) fn is_lively(&self) -> bool {
+        self.tab().talk.is_running() || self.tab().is_busy()
+    }
+
+    /// The conversation that one would go on with.
+    pub(crate) fn conversation(&self) -> Option<&str> {
+        self.tab().talk.conversation.as_ref().map(|conversation| conversation.id.as_str())
+    }
+
+    fn tab(&self) -> &Tab {
+        &self.tabs[self.current]
+    }
+
+    fn tab_mut(&mut self) -> &mut Tab {
+        &mut self.tabs[self.current]
+    }
+
+    fn find_tab(&mut self, id: TabId) -> Option<&mut Tab> {
+        self.tabs.iter_mut().find(|tab| tab.id == id)
+    }
+
+    fn open_tab(&mut self) -> TabId {
+        self.next_tab += 1;
+        let id = TabId(self.next_tab);
+        let mut tab = Tab::new(id, self.known.model.clone());
+        tab.composer.remember(self.prompts.clone());
+        self.tabs.push(tab);
+        self.current = self.tabs.len() - 1;
+        id
+    }
+
+    fn close_tab(&mut self) {
+        self.keep_draft(self.current);
+        let tab = self.tabs.remove(self.current);
+        self.acts.push(Act::Unfollow(tab.id));
+        self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(id) | Asked::Tab(id, _) if *id == tab.id));
+        if self.tabs.is_empty() {
+            self.open_tab();
+        }
+        self.current = self.current.min(self.tabs.len() - 1);
+    }
+
+    fn ask(&mut self, asked: Asked, request: Request) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.asked.insert(ticket, asked);
+        self.acts.push(Act::Ask(ticket, Box::new(request)));
+    }
+
+    /// Lets the pane of a tab do something, and does what it wants.
+    fn with_pane(&mut self, at: usize, does: impl FnOnce(&mut dyn super::pane::Pane, &mut Cx<'_>)) {
+        let Some(tab) = self.tabs.get_mut(at) else { return };
+        let Some(mut pane) = tab.pane.take() else { return };
+        let (id, before) = (tab.id, self.acts.len());
+        let mut wants = Vec::new();
+        let mut cx = Cx {
+            now_ms: self.now_ms,
+            conversation: tab.talk.conversation.as_ref(),
+            acts: &mut self.acts,
+            wants: &mut wants,
+            tickets: &mut self.tickets,
+        };
+        does(&mut *pane, &mut cx);
+        tab.pane = Some(pane);
+        for act in &self.acts[before..] {
+            if let Act::Ask(ticket, _) | Act::Run(ticket, _) = act {
+                self.asked.insert(*ticket, Asked::Pane(id));
+            }
+        }
+        for want in wants {
+            self.want(id, want);
+        }
+    }
+
+    /// Puts a pane in the place of a tab's conversation.
+    fn open_pane(&mut self, id: TabId, pane: Box<dyn super::pane::Pane>) {
+        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(of) if *of == id));
+        self.tabs[at].select(false);
+        self.tabs[at].pane = Some(pane);
+        self.with_pane(at, |pane, cx| pane.opened(cx));
+    }
+
+    /// Shows a conversation in a tab.
+    fn show(&mut self, id: TabId, conversation: &str, entry: Option<String>) {
+        let of = retake_wire::request::Of { conversation: conversation.to_owned() };
+        self.ask(Asked::Tab(id, For::Show(entry)), Request::Info(of));
+    }
+
+    /// Follows the conversation of a tab from here on.
+    fn follow(&mut self, id: TabId, conversation: &str) {
+        let follow = Follow { conversation: Some(conversation.to_owned()), since: None };
+        self.acts.push(Act::Follow(Some(id), follow));
+    }
+
+    /// Says something at the edge, for a few seconds.
+    fn say(&mut self, text: impl Into<String>) {
+        self.flash_for(text.into(), false);
+    }
+
+    /// Says at the edge why something is not done.
+    fn refuse(&mut self, text: impl Into<String>) {
+        self.flash_for(text.into(), true);
+    }
+
+    fn flash_for(&mut self, text: String, is_wrong: bool) {
+        /// So long at least, and longer for what takes longer to read.
+        const SHORT_MS: i64 = 4_000;
+        let long = i64::try_from(text.len()).unwrap_or(0) * 60;
+        self.flash = Some(Flash { text, is_wrong, until_ms: self.now_ms + SHORT_MS.max(long) });
+    }
+
+    fn tick(&mut self) {
+        if self.flash.as_ref().is_some_and(|flash| flash.until_ms <= self.now_ms) {
+            self.flash = None;
+        }
+        for at in 0..self.tabs.len() {
+            self.draft_rests(at);
+        }
+        self.with_pane(self.current, |pane, cx| pane.tick(cx));
+        self.wants_paths();
+    }
+
+    fn leave(&mut self) {
+        for at in 0..self.tabs.len() {
+            self.keep_draft(at);
+        }
+        self.leaving = true;
+        self.acts.push(Act::Quit);
+    }
+
+    fn brush(&self) -> Brush<'_> {
+        Brush {
+            theme: self.theme,
+            keys: &self.keys,
+            now_ms: self.now_ms,
+            conversation: self.tab().talk.conversation.as_ref(),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! What each command does, whether a key or a typed line named it. Must never ask the person about anything itself: that is a pane's.
+
+use retake_wire::request::{self, FilesDiff, Of, SetPermissions};
+use retake_wire::{Action, Mode, Request};
+
+use super::runs::is_command;
+use super::tab::{EdgeLine, LineFor};
+use super::{App, Asked, For};
+use crate::face::choose::{alternatives, models, permissions};
+use crate::face::help::Help;
+use crate::face::keymap::{Command, Context};
+use crate::face::list::List;
+use crate::face::msg::{Act, TabId};
+use crate::face::ops::Ops;
+use crate::face::page::Page;
+use crate::face::plan::PlanPane;
+use crate::face::rewind::Rewind;
+use crate::face::tree::Tree;
+
+impl Command {
+    /// Whether it is the app's also while a pane has the keys.
+    pub(super) fn is_of_app(self) -> bool {
+        self.row().context == Context::Everywhere
+    }
+}
+
+impl App {
+    /// Does a command; the words are what was typed behind its name.
+    pub(super) fn command(&mut self, command: Command, words: &str) {
+        let done = self.of_face(command, words)
+            || self.of_composer(command)
+            || self.of_view(command, words)
+            || self.of_selection(command)
+            || self.of_asked(command)
+            || self.of_history(command, words)
+            || self.of_messages(command, words)
+            || self.of_agent(command, words);
+        debug_assert!(done, "BUG: {command:?} is done by nobody");
+    }
+
+    /// What holds everywhere.
+    fn of_face(&mut self, command: Command, words: &str) -> bool {
+        match command {
+            Command::Help => {
+                let from = self.context();
+                self.open(Help::new(self.keys.clone(), from));
+            }
+            Command::Quit => self.leave(),
+            Command::Stop => self.stop(),
+            Command::Suspend => self.acts.push(Act::Suspend),
+            Command::Redraw => self.acts.push(Act::Redraw),
+            Command::NewTab => {
+                self.keep_draft(self.current);
+                self.open_tab();
+            }
+            Command::CloseTab => self.close_tab(),
+            Command::NextTab => self.go_to_tab((self.current + 1) % self.tabs.len()),
+            Command::PreviousTab => self.go_to_tab((self.current + self.tabs.len() - 1) % self.tabs.len()),
+            Command::List | Command::Search => self.open_list(self.tab().id, words),
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is done in the composer.
+    fn of_composer(&mut self, command: Command) -> bool {
+        match command {
+            Command::Send => self.send(),
+            Command::Escape => self.escape(),
+            Command::Editor => self.acts.push(Act::Edit(self.tab().composer.text())),
+            Command::Detach => self.tab_mut().composer.detach(),
+            Command::NewLine
+            | Command::Complete
+            | Command::HistoryUp
+            | Command::HistoryDown
+            | Command::HistorySearch
+            | Command::TypingUndo
+            | Command::TypingRedo
+            | Command::DraftBack => {
+                self.tab_mut().composer.command(command);
+                self.typed();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is done to the view.
+    fn of_view(&mut self, command: Command, words: &str) -> bool {
+        match command {
+            Command::ScrollUp
+            | Command::ScrollDown
+            | Command::ScrollTop
+            | Command::ScrollEnd
+            | Command::Reasoning
+            | Command::Output => {
+                let tab = self.tab_mut();
+                tab.view.command(command, &tab.talk);
+            }
+            Command::Find => self.find(words),
+            Command::FindNext | Command::FindPrevious => {
+                let tab = self.tab_mut();
+                if tab.line.as_ref().is_some_and(|line| line.what != LineFor::Find) {
+                    self.line_done();
+                } else {
+                    tab.view.command(command, &tab.talk);
+                }
+            }
+            Command::FindLeave => {
+                let tab = self.tab_mut();
+                tab.line = None;
+                tab.view.find("", &tab.talk);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// What goes back and forth, and what shows the way.
+    fn of_history(&mut self, command: Command, words: &str) -> bool {
+        if !matches!(
+            command,
+            Command::Rewind
+                | Command::Undo
+                | Command::Redo
+                | Command::Tree
+                | Command::Ops
+                | Command::Restore
+        ) {
+            return false;
+        }
+        if self.tab().conversation().is_none() {
+            self.refuse("nothing has been said here yet");
+            return true;
+        }
+        match command {
+            Command::Rewind if words.is_empty() => self.open(Rewind::new()),
+            Command::Rewind => self.plan("Rewind", Action::Rewind { entry: words.to_owned() }),
+            Command::Undo | Command::Redo => match count(words) {
+                Some(count) if command == Command::Undo => self.plan("Undo", Action::Undo { count }),
+                Some(count) => self.plan("Redo", Action::Redo { count }),
+                None => self.refuse(format!("{words:?} is not how many: give a number, or nothing for 1")),
+            },
+            Command::Tree => self.open(Tree::new()),
+            Command::Restore if !words.is_empty() => {
+                self.plan("Restore", Action::Restore { head: words.to_owned() });
+            }
+            _ => self.open(Ops::new()),
+        }
+        true
+    }
+
+    /// What is about the agent at work.
+    fn of_agent(&mut self, command: Command, words: &str) -> bool {
+        match command {
+            Command::Model if words.is_empty() => self.open(models(self.tab().model.clone())),
+            Command::Model => {
+                self.tab_mut().model = Some(words.to_owned());
+                self.say(format!("the next answers come from {words}"));
+            }
+            Command::Permissions => self.permissions(words),
+            Command::Files => self.page("Files", |conversation| Request::FilesStatus(Of { conversation })),
+            Command::Diff => self.page("Differences since the last turn began", |conversation| {
+                Request::FilesDiff(FilesDiff { conversation, ..FilesDiff::default() })
+            }),
+            Command::Todo => self.page("To do", |conversation| Request::Todo(Of { conversation })),
+            Command::Jobs => self.page("Jobs", |conversation| Request::Jobs(Of { conversation })),
+            Command::Tools => self.page("Tools", |conversation| Request::Tools(Of { conversation })),
+            Command::Cost => self.page("Cost", |conversation| Request::Cost(Of { conversation })),
+            Command::Unqueue => {
+                if let Some(conversation) = self.here() {
+                    let id = self.tab().id;
+                    self.ask(Asked::Tab(id, For::Unqueued), Request::Unqueue(Of { conversation }));
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn permissions(&mut self, words: &str) {
+        let mode = Mode::ALL.into_iter().find(|mode| mode.name() == words);
+        match (words.is_empty(), mode, self.tab().conversation()) {
+            (true, _, _) => {
+                let mode = self.permit.mode;
+                self.open(permissions(self.tab().talk.permissions.clone(), mode));
+            }
+            (false, None, _) => {
+                let names: Vec<_> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+                self.refuse(format!("there is no mode {words:?}: {}", names.join(", ")));
+            }
+            (false, Some(mode), conversation) => self.set_mode(mode, conversation),
+        }
+    }
+
+    /// Changes how much the agent may do; before a conversation begins, what it begins with.
+    pub(super) fn set_mode(&mut self, mode: Mode, conversation: Option<String>) {
+        match conversation {
+            Some(conversation) => {
+                let set = SetPermissions { conversation, mode: Some(mode), ..SetPermissions::default() };
+                self.ask(Asked::Tab(self.tab().id, For::Nothing), Request::SetPermissions(set));
+            }
+            None => self.permit.mode = Some(mode),
+        }
+        self.say(format!("the agent may now: {}", crate::render::agent::mode(mode)));
+    }
+
+    /// The alternatives of an answer.
+    pub(super) fn alternatives(&mut self, entry: &str) {
+        if let Some(conversation) = self.here() {
+            let entry = request::Entry { conversation, entry: entry.to_owned() };
+            self.open(alternatives(entry));
+        }
+    }
+
+    /// The conversation, where one is needed; that there is none is said.
+    pub(super) fn here(&mut self) -> Option<String> {
+        let conversation = self.tab().conversation();
+        if conversation.is_none() {
+            self.refuse("nothing has been said here yet");
+        }
+        conversation
+    }
+
+    pub(super) fn open(&mut self, pane: impl crate::face::pane::Pane + 'static) {
+        let id = self.tab().id;
+        self.open_pane(id, Box::new(pane));
+    }
+
+    pub(super) fn open_list(&mut self, id: TabId, words: &str) {
+        let list = List::new(&self.known.folder, words);
+        self.open_pane(id, Box::new(list));
+        self.acts.push(Act::Follow(None, retake_wire::Follow::default()));
+    }
+
+    /// Shows what an action would do, and does it if the person agrees.
+    pub(super) fn plan(&mut self, title: &str, action: Action) {
+        self.open(PlanPane::new(title, action));
+    }
+
+    fn page(&mut self, title: &str, request: impl FnOnce(String) -> Request) {
+        if let Some(conversation) = self.here() {
+            self.open(Page::new(title, request(conversation)));
+        }
+    }
+
+    fn go_to_tab(&mut self, at: usize) {
+        self.keep_draft(self.current);
+        self.current = at;
+    }
+
+    /// Stops what runs; with nothing to stop, empties the composer; with nothing to empty, leaves.
+    fn stop(&mut self) {
+        if self.tab().pane.is_some() {
+            let close = Command::Close;
+            return self.with_pane(self.current, |pane, cx| pane.command(close, cx));
+        }
+        let tab = self.tab_mut();
+        if let (true, Some(conversation)) = (tab.talk.is_running(), tab.conversation()) {
+            let id = tab.id;
+            self.ask(Asked::Tab(id, For::Nothing), Request::Cancel(Of { conversation }));
+            return self.say("stopping");
+        }
+        if !tab.composer.is_empty() {
+            tab.composer.set_aside();
+            let back = self.keys.named(Command::DraftBack);
+            return self.say(format!("the composer is empty now; {back} brings your words back"));
+        }
+        let twice = tab.escaped_ms.take().is_some_and(|at| self.now_ms - at < 2_000);
+        if twice {
+            return self.leave();
+        }
+        let now_ms = self.now_ms;
+        self.tab_mut().escaped_ms = Some(now_ms);
+        let stop = self.keys.named(Command::Stop);
+        self.say(format!("{stop} once more leaves; everything is kept"));
+    }
+
+    /// A line that begins with a slash or a colon.
+    pub(super) fn typed_command(&mut self, line: &str) -> bool {
+        let Some((name, words)) = is_command(line) else { return false };
+        let Some(command) = Command::typed(name) else {
+            let help = self.keys.named(Command::Help);
+            let name = crate::text::safe::line(name).into_owned();
+            self.refuse(format!(
+                "there is no command /{name}: {help} lists them; a message that begins with / is sent as //"
+            ));
+            return true;
+        };
+        self.tab_mut().composer.clear();
+        self.command(command, words);
+        true
+    }
+
+    fn find(&mut self, words: &str) {
+        let tab = self.tab_mut();
+        tab.line = Some(EdgeLine { what: LineFor::Find, text: words.to_owned() });
+        tab.view.find(words, &tab.talk);
+    }
+}
+
+fn count(words: &str) -> Option<usize> {
+    if words.is_empty() { Some(1) } else { words.parse().ok().filter(|count| *count > 0) }
+}

@@ -1,0 +1,168 @@
+//! Keys, pastes and the mouse: who gets them. Must never let a key of a list reach the composer, nor the other way round.
+
+use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::App;
+use crate::face::keymap::{Command, Context, Key};
+
+/// Two presses of Esc belong together within this time.
+const TWICE_MS: i64 = 600;
+
+/// So many lines a turn of the wheel moves.
+const WHEEL: i32 = 3;
+
+impl App {
+    /// Which keys hold now.
+    pub(super) fn context(&self) -> Context {
+        let tab = self.tab();
+        if let Some(pane) = &tab.pane {
+            return pane.context();
+        }
+        if tab.line.is_some() {
+            return Context::Find;
+        }
+        if tab.selecting {
+            return Context::Select;
+        }
+        if self.is_asked() && tab.composer.is_empty() {
+            return Context::Asked;
+        }
+        Context::Talk
+    }
+
+    pub(super) fn key(&mut self, event: KeyEvent) {
+        if event.kind == KeyEventKind::Release {
+            return;
+        }
+        let (context, key) = (self.context(), Key::of(event));
+        let is_escape = self.keys.find(context, key) == Some(Command::Escape);
+        if !is_escape {
+            self.tab_mut().escaped_ms = None;
+        }
+        if self.tab().pane.is_some() {
+            return self.key_in_pane(context, key, event);
+        }
+        if self.tab().line.is_some() {
+            return self.key_in_line(key, event);
+        }
+        if context == Context::Talk && self.tab().composer.is_popup_open() && self.tab_mut().composer.key(event) {
+            return self.typed();
+        }
+        match self.keys.find(context, key) {
+            Some(command) => self.command(command, ""),
+            None if context == Context::Select => {
+                // What is no key of the selection is meant for the composer.
+                if key.letter().is_some() {
+                    self.tab_mut().select(false);
+                }
+                self.key_in_composer(event);
+            }
+            None => self.key_in_composer(event),
+        }
+    }
+
+    fn key_in_pane(&mut self, context: Context, key: Key, event: KeyEvent) {
+        match self.keys.find(context, key) {
+            Some(command) if command.is_of_app() => self.command(command, ""),
+            Some(command) => self.with_pane(self.current, |pane, cx| pane.command(command, cx)),
+            None => {
+                if let (Some(letter), true) = (typed(event), true) {
+                    self.with_pane(self.current, |pane, cx| pane.typed(letter.encode_utf8(&mut [0; 4]), cx));
+                }
+            }
+        }
+    }
+
+    fn key_in_composer(&mut self, event: KeyEvent) {
+        if self.number_answers(event) {
+            return;
+        }
+        if self.tab_mut().composer.key(event) {
+            self.typed();
+        }
+    }
+
+    /// Something was typed: the draft is to be kept soon.
+    pub(super) fn typed(&mut self) {
+        let now_ms = self.now_ms;
+        self.tab_mut().typed_ms = Some(now_ms);
+        self.wants_paths();
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        if self.tab().pane.is_some() {
+            return self.with_pane(self.current, |pane, cx| pane.typed(text, cx));
+        }
+        if let Some(line) = &mut self.tab_mut().line {
+            line.text.push_str(&crate::text::safe::line(text));
+            return self.line_typed();
+        }
+        self.tab_mut().select(false);
+        self.tab_mut().composer.paste(text);
+        self.typed();
+    }
+
+    /// Esc leaves what is half done; twice with nothing to leave, it opens the rewind.
+    pub(super) fn escape(&mut self) {
+        let now_ms = self.now_ms;
+        let rewinds = self.settings.escape_rewinds;
+        let tab = self.tab_mut();
+        if tab.composer.escape() {
+            return;
+        }
+        if tab.rewriting.take().is_some() {
+            tab.composer.clear();
+            return self.say("not edited: nothing has changed");
+        }
+        if !tab.composer.is_empty() || !rewinds {
+            return;
+        }
+        let twice = tab.escaped_ms.take().is_some_and(|escaped| now_ms - escaped <= TWICE_MS);
+        let running = tab.talk.is_running();
+        match (twice, running) {
+            (true, false) => self.command(Command::Rewind, ""),
+            (true, true) => {
+                let stop = self.keys.named(Command::Stop);
+                self.refuse(format!("a run is at work: {stop} stops it, then go back"));
+            }
+            (false, _) => self.tab_mut().escaped_ms = Some(now_ms),
+        }
+    }
+
+    pub(super) fn mouse(&mut self, event: MouseEvent) {
+        let at = Position { x: event.column, y: event.row };
+        let areas = self.tab().view_area();
+        match event.kind {
+            MouseEventKind::ScrollUp => self.wheel(-WHEEL),
+            MouseEventKind::ScrollDown => self.wheel(WHEEL),
+            MouseEventKind::Down(MouseButton::Left) if areas.contains(at) => {
+                let (column, row) = (at.x - areas.x, at.y - areas.y);
+                if self.tab().pane.is_some() {
+                    self.with_pane(self.current, |pane, cx| pane.clicked(column, row, cx));
+                } else if self.tab_mut().view.click(row) {
+                    self.tab_mut().selecting = true;
+                }
+            }
+            MouseEventKind::Down(MouseButton::Left) => self.click_tab(at),
+            _ => {}
+        }
+    }
+
+    fn wheel(&mut self, lines: i32) {
+        if self.tab().pane.is_some() {
+            let command = if lines < 0 { Command::Up } else { Command::Down };
+            return self.with_pane(self.current, |pane, cx| pane.command(command, cx));
+        }
+        self.tab_mut().view.scroll(lines);
+    }
+}
+
+/// The letter that a key types.
+pub(super) fn typed(event: KeyEvent) -> Option<char> {
+    let held = event.modifiers - KeyModifiers::SHIFT;
+    match event.code {
+        crossterm::event::KeyCode::Char(c) if held.is_empty() => Some(c),
+        _ => None,
+    }
+}

@@ -1,0 +1,280 @@
+//! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
+
+use retake_wire::request::{Log, Projection};
+use retake_wire::{Event, Problem, Reply, Request, Told};
+
+use super::{App, Asked, For};
+use crate::face::keymap::Command;
+use crate::face::msg::{Act, TabId, Ticket};
+use crate::face::talk::{Heard, Tone};
+
+/// So many entries are loaded around one that is to be shown.
+const AROUND: usize = 100;
+
+impl App {
+    pub(super) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>) {
+        match self.asked.remove(&ticket) {
+            Some(Asked::Pane(id)) => {
+                if let Some(at) = self.tabs.iter().position(|tab| tab.id == id) {
+                    self.with_pane(at, |pane, cx| pane.replied(ticket, reply, cx));
+                }
+            }
+            Some(Asked::Tab(id, what)) => match reply {
+                Ok(reply) => self.answered(id, what, reply),
+                Err(problem) => self.failed(id, &what, &problem),
+            },
+            // What is only nice to have is not complained about.
+            Some(Asked::All(what)) => {
+                if let Ok(reply) = reply {
+                    self.answered_all(&what, reply);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn answered_all(&mut self, what: &For, reply: Reply) {
+        match (what, reply) {
+            (For::History, Reply::History(page)) => {
+                self.prompts = page.prompts;
+                for tab in &mut self.tabs {
+                    tab.composer.remember(self.prompts.clone());
+                }
+            }
+            (For::Models, Reply::Models(models)) => self.model = Some((models.default, models.why)),
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, id: TabId, what: For, reply: Reply) {
+        match (what, reply) {
+            (For::GoOn, Reply::Conversations(page)) => {
+                if let Some(last) = page.conversations.into_iter().next() {
+                    self.opened(id, last, None);
+                }
+            }
+            (For::Show(entry), Reply::Conversation(conversation)) => self.opened(id, conversation, entry),
+            (For::Earlier, Reply::Entries(page)) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.loading = false;
+                    tab.talk.loaded(page.entries, page.earlier);
+                }
+                self.show_wanted(id);
+            }
+            (For::Until(entry), Reply::Entries(page)) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.loading = false;
+                    tab.talk.loaded(page.entries, page.earlier);
+                    tab.show = Some(entry);
+                }
+                self.show_wanted(id);
+            }
+            (For::Applied(action), Reply::Receipt(receipt)) => self.applied(id, &action, &receipt),
+            (For::Forked, Reply::Receipt(receipt)) => {
+                let tab = self.open_tab();
+                self.show(tab, &receipt.conversation, None);
+                self.say("a new conversation begins with what was said up to there; the old one stays");
+            }
+            (For::Unqueued, Reply::Waiting(waiting)) => {
+                let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
+                if parts.is_empty() {
+                    self.say("nothing waits");
+                } else {
+                    self.returned(id, &parts);
+                    self.say("your words are back in the composer");
+                }
+            }
+            (For::Paths(query), Reply::Paths(paths)) => {
+                let paths = paths.paths.into_iter().map(|path| (path.path, path.is_dir)).collect();
+                if let Some(tab) = self.find_tab(id) {
+                    tab.composer.paths(&query, paths);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn failed(&mut self, id: TabId, what: &For, problem: &Problem) {
+        match what {
+            For::Earlier | For::Until(_) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.loading = false;
+                }
+                self.complain_in(id, problem);
+            }
+            For::Paths(_) => {}
+            // Somebody else was faster.
+            For::Decided if problem.code == "not_asked" => self.say("somebody has answered already"),
+            _ => self.complain_in(id, problem),
+        }
+    }
+
+    /// A tab shows another conversation from here on.
+    fn opened(&mut self, id: TabId, conversation: retake_wire::reply::Conversation, entry: Option<String>) {
+        let other = self.tabs.iter().position(|tab| {
+            tab.id != id && tab.conversation().as_deref() == Some(conversation.id.as_str())
+        });
+        if let Some(at) = other {
+            // It is open beside: two tabs of one conversation would be two drafts.
+            self.tabs[at].show = entry;
+            let other = self.tabs[at].id;
+            self.current = at;
+            return self.show_wanted(other);
+        }
+        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        self.keep_draft(at);
+        let same = self.tabs[at].conversation().as_deref() == Some(conversation.id.as_str());
+        if !same {
+            let model = self.tabs[at].model.take().or_else(|| self.known.model.clone());
+            let mut tab = super::tab::Tab::new(id, model);
+            tab.composer.remember(self.prompts.clone());
+            self.tabs[at] = tab;
+            self.follow(id, &conversation.id);
+            self.tabs[at].talk.conversation = Some(conversation);
+        }
+        self.tabs[at].show = entry;
+        self.show_wanted(id);
+    }
+
+    /// Shows the entry that was asked for, once it is there.
+    fn show_wanted(&mut self, id: TabId) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let Some(entry) = tab.show.take() else { return };
+        if tab.talk.entries.iter().any(|loaded| loaded.id == entry) {
+            tab.view.show(&entry, &tab.talk);
+            tab.selecting = true;
+            return;
+        }
+        let (Some(conversation), Some(first), true, false) =
+            (tab.conversation(), tab.talk.entries.first(), tab.talk.earlier, tab.loading)
+        else {
+            // It is told when the conversation is, or it is not on the path now.
+            if tab.talk.entries.is_empty() {
+                tab.show = Some(entry);
+            } else {
+                self.say("that message is not in the conversation as it is now: /tree shows the branches");
+            }
+            return;
+        };
+        tab.loading = true;
+        let log = Log {
+            conversation,
+            at: None,
+            projection: Projection::Timeline,
+            limit: Some(AROUND * 10),
+            before: Some(first.id.clone()),
+            after: None,
+        };
+        self.ask(Asked::Tab(id, For::Until(entry)), Request::Log(log));
+    }
+
+    /// Something was told.
+    pub(super) fn told(&mut self, id: Option<TabId>, told: Told) {
+        let Some(id) = id else {
+            for at in 0..self.tabs.len() {
+                self.with_pane(at, |pane, cx| pane.listed(&told, cx));
+            }
+            return;
+        };
+        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        self.tabs[at].is_lost = false;
+        let drafts = match &told.event {
+            Event::Snapshot(snapshot) => Some(snapshot.drafts.clone()),
+            Event::Drafts { drafts } => Some(drafts.clone()),
+            _ => None,
+        };
+        let since = self.tabs[at].talk.live.as_ref().map(|live| live.since_ms);
+        let heard = self.tabs[at].talk.told(told, self.now_ms);
+        if let Some(drafts) = drafts {
+            self.take_draft(at, &drafts);
+        }
+        self.heard(at, heard, since);
+        self.show_wanted(id);
+    }
+
+    fn heard(&mut self, at: usize, heard: Heard, since: Option<i64>) {
+        if heard.changed {
+            self.with_pane(at, |pane, cx| pane.changed(cx));
+        }
+        let lasted = since.map_or(0, |since| self.now_ms - since);
+        let long = lasted >= i64::try_from(self.settings.notify_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let elsewhere = !self.has_focus || at != self.current;
+        if elsewhere && ((heard.ended && long) || heard.asked) {
+            let title = self.tabs[at].title();
+            let what = if heard.asked { "asks you something" } else { "is done" };
+            self.acts.push(Act::Notify(format!("{title} {what}")));
+        }
+    }
+
+    /// Takes over the draft that the owner has, once, where nothing else is typed.
+    fn take_draft(&mut self, at: usize, drafts: &[retake_wire::reply::Draft]) {
+        let Some(tab) = self.tabs.get_mut(at) else { return };
+        if tab.has_draft {
+            return;
+        }
+        tab.has_draft = true;
+        // The owner has only this user's in its own name; an author with a name is somebody else.
+        let Some(draft) = drafts.first() else { return };
+        if tab.composer.is_empty() && tab.rewriting.is_none() {
+            tab.composer.set(&draft.parts);
+            tab.kept.clone_from(&draft.parts);
+        }
+    }
+
+    /// The stream of a tab is lost, and is being sought again.
+    pub(super) fn lost(&mut self, id: Option<TabId>) {
+        if let Some(tab) = id.and_then(|id| self.find_tab(id)) {
+            tab.is_lost = true;
+        }
+    }
+
+    /// Asks for the paths that a composer may complete with.
+    pub(super) fn wants_paths(&mut self) {
+        let tab = self.tab_mut();
+        let Some(query) = tab.composer.wants_paths() else { return };
+        let id = tab.id;
+        let paths = retake_wire::request::Paths {
+            conversation: tab.conversation(),
+            folder: Some(self.known.folder.clone()),
+            query: query.clone(),
+            limit: None,
+        };
+        self.ask(Asked::Tab(id, For::Paths(query)), Request::Paths(paths));
+    }
+
+    /// An action was done: it is said, and the words that return are taken up.
+    pub(super) fn applied(
+        &mut self,
+        id: TabId,
+        action: &retake_wire::Action,
+        receipt: &retake_wire::reply::Receipt,
+    ) {
+        let look = crate::face::words::look(100, self.now_ms);
+        let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end().to_owned();
+        if takes_back(action) {
+            let undo = self.keys.named(Command::Undo);
+            text.push_str(&format!(" · {undo} or /undo takes this back"));
+        }
+        if let Some(tab) = self.find_tab(id) {
+            tab.rewriting = None;
+            tab.select(false);
+            tab.view.to_end();
+        }
+        self.note_in(id, text, Tone::Done);
+        if let Some(composer) = &receipt.composer {
+            self.returned(id, &composer.parts);
+        } else if !receipt.waited.is_empty() {
+            let parts: Vec<_> = receipt.waited.iter().flat_map(|words| words.parts.clone()).collect();
+            self.returned(id, &parts);
+        }
+    }
+}
+
+/// Whether an action is one that undo takes back.
+fn takes_back(action: &retake_wire::Action) -> bool {
+    use retake_wire::Action;
+    !matches!(
+        action,
+        Action::Undo { .. } | Action::Redo { .. } | Action::Label { .. } | Action::Title { .. } | Action::Erase { .. }
+    )
+}

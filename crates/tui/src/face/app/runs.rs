@@ -1,0 +1,285 @@
+//! Saying something, and what comes of it. Must never lose words that the owner does not have.
+
+use retake_wire::request::SetDraft;
+use retake_wire::{
+    Attached, Ended, FilesWish, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent, RunStart, Steer,
+};
+
+use super::tab::Rewriting;
+use super::{App, Asked, For};
+use crate::face::keymap::Command;
+use crate::face::msg::{Act, TabId, Ticket};
+use crate::face::talk::{Note, Tone};
+use crate::face::words;
+use crate::hint::Face;
+use crate::text::safe;
+use crate::text::style::Style;
+
+/// The name and the words of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a message.
+pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
+    let rest = line.strip_prefix(['/', ':'])?;
+    if line.contains('\n') || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    // A path is no command.
+    (!name.contains('/')).then(|| (name, words.trim()))
+}
+
+impl App {
+    /// Enter: a command is done, words are said.
+    pub(super) fn send(&mut self) {
+        let text = self.tab().composer.text();
+        if self.typed_command(text.trim()) || self.words_answer() {
+            return;
+        }
+        if self.tab().composer.is_empty() {
+            return;
+        }
+        let mut parts = self.tab_mut().composer.take();
+        if let Some(Part::Text { text }) = parts.first_mut()
+            && text.starts_with("//")
+        {
+            text.remove(0);
+        }
+        self.say_parts(parts);
+    }
+
+    fn say_parts(&mut self, parts: Vec<Part>) {
+        let tab = self.tab_mut();
+        let rewriting = tab.rewriting.take();
+        let start = match &rewriting {
+            Some(Rewriting { entry, .. }) => RunStart::Edit {
+                entry: entry.clone(),
+                parts: parts.clone(),
+                attached: Attached::Replaced,
+            },
+            None => RunStart::Say {
+                parts: parts.clone(),
+                seen: tab.talk.tip().map(str::to_owned),
+                steer: tab.talk.is_running().then_some(Steer::Usual),
+            },
+        };
+        let run = Run {
+            conversation: tab.conversation().unwrap_or_default(),
+            folder: Some(self.known.folder.clone()),
+            start,
+            files: FilesWish::default(),
+            model: self.tab().model.clone(),
+            head: rewriting.as_ref().map(|rewriting| rewriting.head.clone()),
+            permit: if self.tab().conversation().is_none() { self.permit.clone() } else { Default::default() },
+            request_id: None,
+        };
+        let ticket = self.run(self.tab().id, run);
+        let tab = self.tab_mut();
+        tab.talk.notes.clear();
+        tab.sent.push((ticket, parts, rewriting));
+        tab.view.to_end();
+        // What was said is no draft any more.
+        let at = self.current;
+        self.keep_draft(at);
+    }
+
+    /// Starts a run in a tab's conversation.
+    pub(super) fn run(&mut self, id: TabId, run: Run) -> Ticket {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.asked.insert(ticket, Asked::Tab(id, For::Nothing));
+        self.acts.push(Act::Run(ticket, Box::new(run)));
+        ticket
+    }
+
+    /// A run that this face began says something: what all followers hear is told by the events; here is what is for the one who asked.
+    pub(super) fn ran(&mut self, ticket: Ticket, event: RunEvent) {
+        let Some(Asked::Tab(id, _)) = self.asked.get(&ticket) else { return };
+        let id = *id;
+        match event {
+            RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
+                self.is_said(id, ticket);
+                let is_new = self.find_tab(id).is_some_and(|tab| tab.talk.conversation.is_none());
+                if is_new {
+                    self.begun(id, &receipt.conversation);
+                }
+            }
+            RunEvent::Started { .. } | RunEvent::Queued => self.is_said(id, ticket),
+            RunEvent::Ended(ended) => {
+                self.asked.remove(&ticket);
+                self.ended(id, ticket, *ended);
+            }
+            _ => {}
+        }
+    }
+
+    /// The owner has the words.
+    fn is_said(&mut self, id: TabId, ticket: Ticket) {
+        if let Some(tab) = self.find_tab(id) {
+            tab.sent.retain(|(sent, ..)| *sent != ticket);
+        }
+    }
+
+    /// A conversation has begun with what was said.
+    fn begun(&mut self, id: TabId, conversation: &str) {
+        self.follow(id, conversation);
+        let permit = std::mem::take(&mut self.permit);
+        if let Some(mode) = permit.mode {
+            let set = retake_wire::request::SetPermissions {
+                conversation: conversation.to_owned(),
+                mode: Some(mode),
+                ..Default::default()
+            };
+            self.ask(Asked::Tab(id, For::Nothing), Request::SetPermissions(set));
+        }
+    }
+
+    fn ended(&mut self, id: TabId, ticket: Ticket, ended: Ended) {
+        let undo = self.keys.named(Command::Undo);
+        if let Some(problem) = &ended.problem {
+            self.complain_in(id, problem);
+        }
+        let note = match ended.outcome {
+            Outcome::Succeeded | Outcome::Joined => None,
+            Outcome::Interrupted => {
+                Some(format!("interrupted, kept: /retry asks again, {undo} takes it back"))
+            }
+            Outcome::RolledBack => {
+                let composer = ended.receipt.as_ref().and_then(|receipt| receipt.composer.as_ref());
+                match composer {
+                    Some(composer) => {
+                        self.returned(id, &composer.parts);
+                        Some("stopped before any answer: your words are back in the composer".to_owned())
+                    }
+                    None => Some("stopped before any answer: nothing has changed".to_owned()),
+                }
+            }
+            Outcome::Failed if self.is_unsaid(id, ticket) => {
+                self.unsaid(id, ticket);
+                None
+            }
+            Outcome::Failed => {
+                Some(format!("what was said is kept: /retry asks again, {undo} takes it back"))
+            }
+        };
+        if let Some(note) = note {
+            self.note_in(id, note, Tone::Quiet);
+        }
+    }
+
+    fn is_unsaid(&mut self, id: TabId, ticket: Ticket) -> bool {
+        self.find_tab(id).is_some_and(|tab| tab.sent.iter().any(|(sent, ..)| *sent == ticket))
+    }
+
+    /// A run was not begun: the words come back.
+    pub(super) fn not_run(&mut self, ticket: Ticket, problem: &Problem) {
+        let Some(Asked::Tab(id, _)) = self.asked.remove(&ticket) else { return };
+        self.unsaid(id, ticket);
+        self.complain_in(id, problem);
+        if problem.kind == ProblemKind::Stale {
+            self.note_in(id, "look at it, then send again".to_owned(), Tone::Quiet);
+        }
+    }
+
+    fn unsaid(&mut self, id: TabId, ticket: Ticket) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let Some(at) = tab.sent.iter().position(|(sent, ..)| *sent == ticket) else { return };
+        let (_, parts, rewriting) = tab.sent.remove(at);
+        if tab.rewriting.is_none() {
+            tab.rewriting = rewriting;
+        }
+        self.returned(id, &parts);
+    }
+
+    /// Words come back into the composer of a tab; a draft that is there moves aside.
+    pub(super) fn returned(&mut self, id: TabId, parts: &[Part]) {
+        let now_ms = self.now_ms;
+        if let Some(tab) = self.find_tab(id) {
+            tab.composer.returned(parts);
+            tab.typed_ms = Some(now_ms);
+        }
+    }
+
+    /// Says what went wrong, where the conversation is.
+    pub(super) fn complain_in(&mut self, id: TabId, problem: &Problem) {
+        let problem = Face::Chat.word(problem.clone());
+        let palette = words::look(0, 0).palette;
+        let mut text = palette.paint(Style::Error, safe::line(&problem.message)).to_string();
+        for cause in &problem.causes {
+            text.push_str(&format!("\n  {}", palette.paint(Style::Dim, safe::line(cause))));
+        }
+        if let Some(hint) = &problem.hint {
+            let hint = Face::Chat.words(hint);
+            text.push_str(&format!("\n{}", palette.paint(Style::Dim, safe::line(&hint))));
+        }
+        self.note_in(id, text, Tone::Wrong);
+    }
+
+    /// Shows a line behind the conversation.
+    pub(super) fn note_in(&mut self, id: TabId, text: String, tone: Tone) {
+        /// More than these are not needed.
+        const NOTES: usize = 20;
+        if let Some(tab) = self.find_tab(id) {
+            tab.talk.version += 1;
+            tab.talk.notes.push(Note { text, tone });
+            let more = tab.talk.notes.len().saturating_sub(NOTES);
+            tab.talk.notes.drain(..more);
+        }
+    }
+
+    /// Keeps the draft of a tab, where it is another one than the owner has.
+    pub(super) fn keep_draft(&mut self, at: usize) {
+        let Some(tab) = self.tabs.get_mut(at) else { return };
+        tab.typed_ms = None;
+        // Words that take the place of a message are not kept: on the next start nobody would know whose place that is.
+        let parts = if tab.rewriting.is_some() { Vec::new() } else { tab.composer.parts() };
+        let Some(conversation) = tab.conversation() else { return };
+        if parts == tab.kept || !tab.has_draft {
+            return;
+        }
+        tab.kept.clone_from(&parts);
+        let id = tab.id;
+        let set = SetDraft { conversation, author: String::new(), parts };
+        self.ask(Asked::Tab(id, For::Nothing), Request::SetDraft(set));
+    }
+
+    /// Keeps the draft of a tab once nothing was typed for a moment.
+    pub(super) fn draft_rests(&mut self, at: usize) {
+        if self.tabs.get(at).is_some_and(|tab| tab.rests(self.now_ms)) {
+            self.keep_draft(at);
+        }
+    }
+
+    /// An external editor gave back a text.
+    pub(super) fn edited(&mut self, text: Result<String, String>) {
+        match text {
+            Ok(text) => {
+                let mut parts = self.tab().composer.parts();
+                parts.retain(|part| !matches!(part, Part::Text { .. }));
+                parts.insert(0, Part::text(text.trim_end_matches('\n')));
+                self.tab_mut().composer.set(&parts);
+                self.typed();
+            }
+            Err(why) => self.refuse(why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_command;
+
+    #[test]
+    fn commands_are_told_from_messages() {
+        for (line, command) in [
+            ("/rewind", Some(("rewind", ""))),
+            (":rollback t3", Some(("rollback", "t3"))),
+            ("/label  t3  my name ", Some(("label", "t3  my name"))),
+            ("//rewind", None),
+            ("/usr/bin/env is a path", None),
+            ("/", None),
+            (":)", None),
+            ("rewind", None),
+            ("/find a\nb", None),
+        ] {
+            assert_eq!(is_command(line), command, "{line}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A tab: a conversation, its view, its composer, and the pane in front of it. Must never share a draft with another one.
+
+use retake_wire::Part;
+
+use super::super::composer::Composer;
+use super::super::msg::{TabId, Ticket};
+use super::super::pane::Pane;
+use super::super::talk::Talk;
+use super::super::view::View;
+
+/// A draft is kept when nothing was typed for so long.
+const REST_MS: i64 = 600;
+
+/// A tab.
+#[derive(Debug)]
+pub(super) struct Tab {
+    pub(super) id: TabId,
+    pub(super) talk: Talk,
+    pub(super) view: View,
+    pub(super) composer: Composer,
+    pub(super) pane: Option<Box<dyn Pane>>,
+    /// The model of the next run.
+    pub(super) model: Option<String>,
+    /// Whether a message is selected.
+    pub(super) selecting: bool,
+    /// What is typed into the line at the edge, and what for.
+    pub(super) line: Option<EdgeLine>,
+    /// The next message is said in the place of this one.
+    pub(super) rewriting: Option<Rewriting>,
+    /// When Esc was pressed in an empty composer.
+    pub(super) escaped_ms: Option<i64>,
+    /// What was sent, until the owner has it: it comes back if it is refused.
+    pub(super) sent: Vec<(Ticket, Vec<Part>, Option<Rewriting>)>,
+    /// Earlier entries are on their way.
+    pub(super) loading: bool,
+    /// The stream of events is lost, and being sought again.
+    pub(super) is_lost: bool,
+    /// An entry to show as soon as it is there.
+    pub(super) show: Option<String>,
+    /// Something was typed since the draft was kept: when.
+    pub(super) typed_ms: Option<i64>,
+    /// The draft as the owner has it.
+    pub(super) kept: Vec<Part>,
+    /// The draft of the owner was taken over once.
+    pub(super) has_draft: bool,
+}
+
+/// A message that the next one takes the place of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rewriting {
+    pub(super) entry: String,
+    pub(super) head: String,
+}
+
+/// A line that is asked for at the edge.
+#[derive(Clone, Debug)]
+pub(super) struct EdgeLine {
+    pub(super) what: LineFor,
+    pub(super) text: String,
+}
+
+/// What a line is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum LineFor {
+    /// Words to be found.
+    Find,
+    /// The title of the conversation.
+    Title,
+    /// The label of an entry.
+    Label(String),
+}
+
+impl Tab {
+    pub(super) fn new(id: TabId, model: Option<String>) -> Self {
+        Self {
+            id,
+            talk: Talk::default(),
+            view: View::default(),
+            composer: Composer::new(),
+            pane: None,
+            model,
+            selecting: false,
+            line: None,
+            rewriting: None,
+            escaped_ms: None,
+            sent: Vec::new(),
+            loading: false,
+            is_lost: false,
+            show: None,
+            typed_ms: None,
+            kept: Vec::new(),
+            has_draft: false,
+        }
+    }
+
+    /// Whether something is on its way that is worth a spinner.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.sent.is_empty() || self.is_lost
+    }
+
+    /// Selects messages, or stops that.
+    pub(super) fn select(&mut self, selecting: bool) {
+        self.selecting = selecting;
+        if !selecting {
+            self.view.deselect();
+        }
+    }
+
+    /// The conversation's id, where there is one.
+    pub(super) fn conversation(&self) -> Option<String> {
+        self.talk.conversation.as_ref().map(|conversation| conversation.id.clone())
+    }
+
+    /// Whether a draft is to be kept now.
+    pub(super) fn rests(&self, now_ms: i64) -> bool {
+        self.typed_ms.is_some_and(|typed| now_ms - typed >= REST_MS)
+    }
+}

@@ -1,0 +1,66 @@
+//! What panes want done. Must never do it in another tab than the pane's.
+
+use super::tab::Rewriting;
+use super::{App, Asked, For};
+use crate::face::msg::{Act, TabId, Want};
+
+impl App {
+    pub(super) fn want(&mut self, id: TabId, want: Want) {
+        match want {
+            Want::Close => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.pane = None;
+                }
+                self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(of) if *of == id));
+            }
+            Want::Open(pane) => self.open_pane(id, pane),
+            Want::Applied(action, receipt) => self.applied(id, &action, &receipt),
+            Want::Say(text) => self.say(text),
+            Want::Complain(problem) => self.complain_in(id, &problem),
+            Want::Show { conversation, entry } => {
+                self.want(id, Want::Close);
+                self.show(id, &conversation, entry);
+            }
+            Want::ShowBeside(conversation) => {
+                self.want(id, Want::Close);
+                let tab = self.open_tab();
+                self.show(tab, &conversation, None);
+            }
+            Want::Compose(parts) => self.returned(id, &parts),
+            Want::Rewrite { entry, head, parts } => {
+                self.returned(id, &parts);
+                if let Some(tab) = self.find_tab(id) {
+                    tab.select(false);
+                    tab.rewriting = Some(Rewriting { entry, head });
+                }
+                self.say("edit it and send it in the place of the old one; Esc leaves it as it was");
+            }
+            Want::Run(mut run) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.select(false);
+                    tab.view.to_end();
+                    run.model = run.model.or_else(|| tab.model.clone());
+                }
+                self.run(id, *run);
+            }
+            Want::Model(model) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.model.clone_from(&model);
+                }
+                match model {
+                    Some(model) => self.say(format!("the next answers come from {model}")),
+                    None => self.say("the next answers come from the model of the settings"),
+                }
+            }
+            Want::Mode(mode) => {
+                let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
+                self.set_mode(mode, conversation);
+            }
+            Want::Copy(text) => {
+                self.acts.push(Act::Copy(text));
+                self.say("copied");
+            }
+            Want::Ask(request) => self.ask(Asked::Tab(id, For::Nothing), *request),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The table of commands. Must never hold what a command does.
+
+/// A place in which keys hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Context {
+    /// Everywhere.
+    Everywhere,
+    /// The conversation, with the composer.
+    Talk,
+    /// A message is selected.
+    Select,
+    /// The agent asks whether a call may run, and nothing is typed.
+    Asked,
+    /// The search in the conversation.
+    Find,
+    /// Anything that takes the place of the conversation.
+    Pane,
+    /// The picker of the rewind.
+    Rewind,
+    /// A plan that is to be confirmed.
+    Confirm,
+    /// The tree.
+    Tree,
+    /// The operations.
+    Ops,
+    /// The list of conversations.
+    List,
+}
+
+impl Context {
+    /// The wider place around it.
+    #[must_use]
+    pub fn around(self) -> Option<Self> {
+        match self {
+            Self::Everywhere => None,
+            Self::Talk | Self::Pane => Some(Self::Everywhere),
+            Self::Select | Self::Asked | Self::Find => Some(Self::Talk),
+            Self::Rewind | Self::Confirm | Self::Tree | Self::Ops | Self::List => Some(Self::Pane),
+        }
+    }
+
+    /// What it is called in the help.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Everywhere => "Everywhere",
+            Self::Talk => "Conversation",
+            Self::Select => "With a selected message",
+            Self::Asked => "When the agent asks",
+            Self::Find => "Finding in the conversation",
+            Self::Pane => "In every list",
+            Self::Rewind => "Rewind",
+            Self::Confirm => "Plan",
+            Self::Tree => "Tree",
+            Self::Ops => "Operations",
+            Self::List => "Conversations",
+        }
+    }
+}
+
+/// What the table says of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Which.
+    pub(crate) command: Command,
+    /// Its name in settings, and after a slash where it can be typed.
+    pub(crate) name: &'static str,
+    /// What it does, in a line.
+    pub(crate) help: &'static str,
+    /// Where its keys hold.
+    pub(crate) context: Context,
+    /// Its usual keys.
+    pub(crate) keys: &'static [&'static str],
+    /// What may follow it where it is typed after a slash; `None` where it can't be.
+    pub(crate) takes: Option<&'static str>,
+}
+
+macro_rules! commands {
+    ($($context:ident { $($name:ident $text:literal $keys:tt $help:literal $(/ $takes:literal)?;)* })*) => {
+        /// What a key or a typed command can do.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Command {
+            $($(#[doc = $help] $name,)*)*
+        }
+
+        /// All of them, in the order of the help.
+        pub(crate) const TABLE: &[Row] = &[
+            $($(Row {
+                command: Command::$name,
+                name: $text,
+                help: $help,
+                context: Context::$context,
+                keys: &$keys,
+                takes: commands!(@takes $($takes)?),
+            },)*)*
+        ];
+    };
+    (@takes) => { None };
+    (@takes $takes:literal) => { Some($takes) };
+}
+
+commands! {
+    Everywhere {
+        Help "help" ["f1"] "Show keys and commands" / "";
+        Quit "quit" ["ctrl+q"] "Leave; everything is kept" / "";
+        Stop "stop" ["ctrl+c"] "Stop the run; with nothing to stop, clear the composer, then leave" / "";
+        Suspend "suspend" ["ctrl+z"] "Go to the shell; fg comes back";
+        Redraw "redraw" ["ctrl+l"] "Draw everything anew";
+        NewTab "new" ["ctrl+t"] "Begin a conversation in a new tab" / "";
+        CloseTab "close" ["alt+w"] "Close the tab; the conversation stays" / "";
+        NextTab "next-tab" ["alt+right", "ctrl+pagedown"] "Next tab";
+        PreviousTab "previous-tab" ["alt+left", "ctrl+pageup"] "Previous tab";
+        List "list" ["ctrl+o"] "Conversations: open, search, rename, archive" / "[WORDS]";
+        Search "search" [] "Search everything that was said" / "WORDS";
+    }
+    Talk {
+        Send "send" ["enter"] "Send";
+        NewLine "newline" ["alt+enter", "shift+enter", "ctrl+j"] "Begin a new line";
+        Complete "complete" ["tab"] "Complete a path after @ or a command after /";
+        Escape "escape" ["esc"] "Leave what is half done; twice with an empty composer: rewind";
+        Rewind "rewind" ["ctrl+r"] "Go back to before a message" / "[ENTRY]";
+        Undo "undo" ["alt+u"] "Take back the last thing said or done" / "[N]";
+        Redo "redo" ["alt+shift+u"] "Bring back what was undone" / "[N]";
+        Select "select" ["alt+up", "ctrl+up"] "Select a message";
+        Tree "tree" ["alt+t"] "Branches: look, compare, switch, label, fork" / "";
+        Ops "ops" ["alt+o"] "Everything that was done: undo, redo, restore" / "";
+        ScrollUp "scroll-up" ["pageup"] "Scroll a page up";
+        ScrollDown "scroll-down" ["pagedown"] "Scroll a page down";
+        ScrollTop "scroll-top" ["ctrl+home"] "Scroll to the beginning";
+        ScrollEnd "scroll-end" ["ctrl+end"] "Scroll to the end, and stay there";
+        Find "find" ["ctrl+f"] "Find in this conversation" / "[WORDS]";
+        Reasoning "reasoning" ["alt+r"] "Show or fold the model's reasoning" / "";
+        Output "output" ["ctrl+e"] "Show or fold what tools printed" / "";
+        Editor "editor" ["ctrl+g"] "Write in your own editor" / "";
+        HistoryUp "history-up" ["up"] "Earlier prompt, or the line above";
+        HistoryDown "history-down" ["down"] "Later prompt, or the line below";
+        HistorySearch "history-search" ["alt+h"] "Search earlier prompts";
+        TypingUndo "typing-undo" ["alt+z", "ctrl+_"] "Undo typing";
+        TypingRedo "typing-redo" ["alt+shift+z"] "Redo typing";
+        DraftBack "draft" ["alt+d"] "Call back the draft that was moved aside" / "";
+        Model "model" ["alt+m"] "Choose the model" / "[NAME]";
+        Permissions "permissions" ["alt+p"] "What the agent may do unasked" / "[MODE]";
+        Retry "retry" [] "Ask for another answer" / "[ENTRY]";
+        Edit "edit" [] "Say something else in the place of a message" / "[ENTRY]";
+        Fork "fork" [] "Begin a new conversation with what was said up to here" / "[ENTRY]";
+        Hide "hide" [] "Hide a message, as if it were deleted" / "ENTRY";
+        Show "show" [] "Bring a hidden message back" / "ENTRY";
+        Exclude "exclude" [] "Keep a message from the model" / "ENTRY";
+        Include "include" [] "Let the model see it again" / "ENTRY";
+        DropTurn "drop" [] "Take a turn out of the middle, with its files" / "ENTRY";
+        Label "label" [] "Name a message" / "ENTRY [NAME]";
+        Title "title" ["f2"] "Name the conversation" / "[TITLE]";
+        Restore "restore" [] "Return to what an earlier head left" / "HEAD";
+        Files "files" [] "What differs in the folder now" / "";
+        Diff "diff" [] "How files differ since the last turn" / "";
+        Todo "todo" [] "The agent's list" / "";
+        Jobs "jobs" [] "What runs in the background" / "";
+        Tools "tools" [] "What the agent can do" / "";
+        Cost "cost" [] "What model calls used" / "";
+        Detach "detach" [] "Leave out what is attached to the next message" / "";
+        Unqueue "unqueue" [] "Take back words that wait" / "";
+    }
+    Asked {
+        AllowOnce "allow-once" ["y"] "Allow this call";
+        AllowHere "allow-here" ["c"] "Allow such calls in this conversation";
+        AllowAlways "allow-always" ["a"] "Allow such calls always";
+        Deny "deny" ["n"] "Refuse; what you type is told to the agent";
+    }
+    Select {
+        SelectUp "select-up" ["up", "k", "alt+up", "ctrl+up"] "The message before";
+        SelectDown "select-down" ["down", "j", "alt+down", "ctrl+down"] "The message after";
+        SelectPageUp "select-page-up" ["pageup"] "A page up";
+        SelectPageDown "select-page-down" ["pagedown"] "A page down";
+        SelectFirst "select-first" ["home", "g"] "The first message";
+        SelectLast "select-last" ["end", "G"] "The last message";
+        SelectLeave "select-leave" ["esc", "q"] "Back to the composer";
+        SelectOpen "select-open" ["enter", "space"] "Show all of it, or fold it";
+        SelectRewind "select-rewind" ["R"] "Rewind to before it";
+        SelectEdit "select-edit" ["e"] "Say something else in its place";
+        SelectRetry "select-retry" ["r"] "Ask for another answer";
+        SelectHide "select-hide" ["h"] "Hide it";
+        SelectExclude "select-exclude" ["x"] "Keep it from the model, or let the model see it again";
+        SelectDrop "select-drop" ["d"] "Take its turn out, with its files";
+        SelectFork "select-fork" ["f"] "Fork here";
+        SelectLabel "select-label" ["l"] "Name it";
+        SelectCopy "select-copy" ["y"] "Copy it";
+        SelectPrevious "select-previous" ["["] "The alternative before";
+        SelectNext "select-next" ["]"] "The alternative after";
+    }
+    Find {
+        FindNext "find-next" ["enter", "down", "ctrl+n"] "The hit before (older)";
+        FindPrevious "find-previous" ["up", "shift+enter", "ctrl+p"] "The hit after (newer)";
+        FindLeave "find-leave" ["esc"] "Leave the search where it is";
+    }
+    Pane {
+        Up "up" ["up", "ctrl+p"] "Up";
+        Down "down" ["down", "ctrl+n"] "Down";
+        PageUp "page-up" ["pageup"] "A page up";
+        PageDown "page-down" ["pagedown"] "A page down";
+        First "first" ["home"] "The first one";
+        Last "last" ["end"] "The last one";
+        Accept "accept" ["enter"] "Take it";
+        Close "leave" ["esc"] "Back; nothing has changed";
+        Erase "erase-letter" ["backspace"] "Take the last letter of the filter away";
+        EraseAll "erase-filter" ["ctrl+u"] "Empty the filter";
+        Other "other" ["tab"] "The other half";
+        DetailUp "detail-up" ["shift+up", "ctrl+k"] "Scroll the right half up";
+        DetailDown "detail-down" ["shift+down", "ctrl+j"] "Scroll the right half down";
+    }
+    Rewind {
+        Scope "scope" ["ctrl+s"] "Conversation and files, conversation only, files only";
+        StopFirst "stop-first" ["ctrl+x"] "Stop the run first";
+        NextFile "next-file" ["right"] "The next file";
+        PreviousFile "previous-file" ["left"] "The file before";
+        Choose "choose" ["ctrl+d"] "Choose another outcome for the file";
+    }
+    Confirm {
+        ConfirmScope "plan-scope" ["ctrl+s", "s"] "Conversation and files, conversation only, files only";
+        ConfirmNext "plan-next" ["right", "n"] "The next file";
+        ConfirmPrevious "plan-previous" ["left", "p"] "The file before";
+        ConfirmChoose "plan-choose" ["c"] "Choose another outcome for the file";
+        ConfirmStop "plan-stop" ["ctrl+x"] "Stop the run first";
+    }
+    Tree {
+        Compare "compare" ["ctrl+d"] "Compare with where the conversation is";
+        Branch "branch" ["ctrl+b"] "Fork a new conversation here";
+        Name "name" ["ctrl+e"] "Name it";
+    }
+    Ops {
+        StepBack "step-back" ["ctrl+z", "left"] "Undo one step";
+        StepForth "step-forth" ["ctrl+y", "right"] "Redo one step";
+    }
+    List {
+        Rename "rename" ["f2", "ctrl+e"] "Rename it";
+        Archive "archive" ["ctrl+x"] "Archive it, or bring it back";
+        Archived "archived" ["ctrl+a"] "Show archived ones, or not";
+        Beside "beside" ["alt+enter", "ctrl+t"] "Open it in a new tab";
+    }
+}
+
+impl Command {
+    /// What the table says of it.
+    ///
+    /// # Panics
+    ///
+    /// Never: the table is made with the commands.
+    #[must_use]
+    pub fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// The command that can be typed after a slash by this name.
+    #[must_use]
+    pub fn typed(name: &str) -> Option<Self> {
+        let name = if name == "rollback" { "rewind" } else { name };
+        TABLE.iter().find(|row| row.name == name && row.takes.is_some()).map(|row| row.command)
+    }
+}

@@ -1,0 +1,115 @@
+//! Everything that can wake the face, and everything that it can ask of the world. Closed on purpose: who reads these two types knows
+//! all of it.
+
+use crossterm::event::{KeyEvent, MouseEvent};
+use retake_wire::reply::Receipt;
+use retake_wire::{Action, Follow, Problem, Reply, Request, Run, RunEvent, Told};
+
+use super::pane::Pane;
+
+/// Names something that was asked, so that its answer finds who waits for it. An answer that nobody waits for any more is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Ticket(pub(crate) u64);
+
+/// Names a tab for as long as the face lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct TabId(pub(crate) u64);
+
+/// What can happen.
+#[derive(Debug)]
+pub(crate) enum Msg {
+    /// A key.
+    Key(KeyEvent),
+    /// Text was pasted.
+    Paste(String),
+    /// The mouse.
+    Mouse(MouseEvent),
+    /// The terminal has another size, or must be drawn anew.
+    Resized,
+    /// The terminal got or lost the focus.
+    Focus(bool),
+    /// Time has passed: what shows a time may look different.
+    Tick,
+    /// The owner answered.
+    Replied(Ticket, Box<Result<Reply, Problem>>),
+    /// A run that this face started says something.
+    Ran(Ticket, Box<RunEvent>),
+    /// A run that was asked for was not begun.
+    NotRun(Ticket, Box<Problem>),
+    /// What a tab follows was told. `None` for the list.
+    Told(Option<TabId>, Box<Told>),
+    /// What a tab follows was lost, and is being sought again.
+    Lost(Option<TabId>),
+    /// An external editor gave back a text, or why it could not.
+    Edited(Result<String, String>),
+}
+
+/// What the face asks of the world.
+#[derive(Debug)]
+pub(crate) enum Act {
+    /// Ask the owner.
+    Ask(Ticket, Box<Request>),
+    /// Start a run.
+    Run(Ticket, Box<Run>),
+    /// Follow this for a tab, in the place of what it followed; the list, without a tab.
+    Follow(Option<TabId>, Follow),
+    /// Follow nothing for a tab any more.
+    Unfollow(TabId),
+    /// Put a text into the clipboard.
+    Copy(String),
+    /// Tell the person, who may be looking elsewhere.
+    Notify(String),
+    /// Let the person edit a text in their own editor.
+    Edit(String),
+    /// Stop the process until the shell wakes it.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Leave.
+    Quit,
+}
+
+/// What a pane has done or wants done, beside asking the owner. The app carries it out in the tab that the pane belongs to.
+#[derive(Debug)]
+pub(crate) enum Want {
+    /// The pane is finished: the conversation takes its place again.
+    Close,
+    /// Another pane takes its place.
+    Open(Box<dyn Pane>),
+    /// An action was done: say so, and take up the words that return.
+    Applied(Box<Action>, Box<Receipt>),
+    /// A sentence for the person.
+    Say(String),
+    /// What went wrong, for the person.
+    Complain(Box<Problem>),
+    /// Show another conversation in this tab, and there an entry.
+    Show {
+        /// The conversation.
+        conversation: String,
+        /// The entry to show.
+        entry: Option<String>,
+    },
+    /// Show another conversation in a new tab.
+    ShowBeside(String),
+    /// Put these words into the composer; a draft that is there moves aside.
+    Compose(Vec<retake_wire::Part>),
+    /// The next message is said in the place of this entry, as of this head.
+    Rewrite {
+        /// The entry.
+        entry: String,
+        /// The head that was seen.
+        head: String,
+        /// Its words.
+        parts: Vec<retake_wire::Part>,
+    },
+    /// Start a run in the tab's conversation.
+    Run(Box<Run>),
+    /// The next runs use this model.
+    Model(Option<String>),
+    /// The agent may do so much from here on.
+    Mode(retake_wire::Mode),
+    /// Ask the owner for something of which only a failure is told, also when the pane is gone by then.
+    Ask(Box<Request>),
+    /// Put a text into the clipboard.
+    Copy(String),
+}

@@ -1,0 +1,261 @@
+//! A conversation as the face knows it: what the owner has told, and nothing else. Must never guess at what was not told.
+
+use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
+use retake_wire::{Asks, CallNow, Event, Question, RunEvent, RunNow, Snapshot, Told};
+
+/// A conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Talk {
+    /// In short; none until something was said.
+    pub(crate) conversation: Option<Conversation>,
+    /// What is loaded of the timeline, in path order: its end.
+    pub(crate) entries: Vec<Entry>,
+    /// Whether there are earlier ones.
+    pub(crate) earlier: bool,
+    /// What the run at work has said so far.
+    pub(crate) live: Option<Live>,
+    /// Words that wait.
+    pub(crate) waiting: Vec<Words>,
+    /// What the agent may do.
+    pub(crate) permissions: Permissions,
+    /// What to know that is no part of the conversation, such as what a rewind did: shown behind the last entry, until something
+    /// new is said.
+    pub(crate) notes: Vec<Note>,
+    /// Raised whenever anything of it changes.
+    pub(crate) version: u64,
+    /// The id of the last event, to go on from there.
+    pub(crate) last: Option<String>,
+}
+
+/// A line of the face in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// A rendering, with its colours.
+    pub(crate) text: String,
+    /// How important it is.
+    pub(crate) tone: Tone,
+}
+
+/// How important a note is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Good to know.
+    Quiet,
+    /// It was done.
+    Done,
+    /// It failed.
+    Wrong,
+}
+
+/// What the run at work has said so far, of what is not stored yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Live {
+    /// The model.
+    pub(crate) model: Option<String>,
+    /// When it was first heard of, Unix milliseconds.
+    pub(crate) since_ms: i64,
+    /// The answer.
+    pub(crate) text: String,
+    /// The reasoning.
+    pub(crate) reasoning: String,
+    /// Calls that run.
+    pub(crate) calls: Vec<LiveCall>,
+    /// Calls that wait for leave.
+    pub(crate) asks: Vec<Asks>,
+    /// What tools ask.
+    pub(crate) questions: Vec<Question>,
+    /// The last notice.
+    pub(crate) notice: Option<String>,
+}
+
+/// A call that runs.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveCall {
+    /// It.
+    pub(crate) now: CallNow,
+    /// When it was first heard of, Unix milliseconds.
+    pub(crate) since_ms: i64,
+}
+
+/// So much of what a call prints is kept while it runs.
+const PRINTED: usize = 16 * 1024;
+
+/// What came of something told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// The state is another one: entries left, came or look different.
+    pub(crate) changed: bool,
+    /// A run has ended.
+    pub(crate) ended: bool,
+    /// Somebody is asked something.
+    pub(crate) asked: bool,
+}
+
+impl Talk {
+    /// Takes in what was told.
+    pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> Heard {
+        self.version += 1;
+        if told.id.is_some() {
+            self.last = told.id;
+        }
+        match told.event {
+            Event::Snapshot(snapshot) => self.snapshot(*snapshot, now_ms),
+            Event::Changed(changed) => {
+                self.conversation = Some(changed.conversation);
+                self.changes(changed.changes, now_ms);
+                Heard { changed: true, ..Heard::default() }
+            }
+            Event::Now(now) => {
+                self.now(*now, now_ms);
+                Heard::default()
+            }
+            Event::Run { said } => self.said(said, now_ms),
+            // Drafts are the composer's, the list is the list's.
+            Event::Drafts { .. } | Event::List(_) | Event::Listed(_) => Heard::default(),
+        }
+    }
+
+    fn snapshot(&mut self, snapshot: Snapshot, now_ms: i64) -> Heard {
+        self.conversation = Some(snapshot.conversation);
+        self.entries = snapshot.entries;
+        self.earlier = snapshot.earlier;
+        self.waiting = snapshot.waiting;
+        self.permissions = snapshot.permissions;
+        self.running(snapshot.running, now_ms);
+        Heard { changed: true, ..Heard::default() }
+    }
+
+    fn changes(&mut self, changes: Changes, now_ms: i64) {
+        if !changes.gone.is_empty() {
+            let gone: std::collections::HashSet<_> = changes.gone.iter().collect();
+            self.entries.retain(|entry| !gone.contains(&entry.id));
+        }
+        for new in changes.changed {
+            if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == new.id) {
+                *entry = new;
+            }
+        }
+        if !changes.came.is_empty() {
+            self.notes.clear();
+            self.came(changes.came);
+        }
+        self.waiting = changes.waiting;
+        self.permissions = changes.permissions;
+        self.running(changes.running, now_ms);
+    }
+
+    /// Entries that came, each at its place on the path.
+    fn came(&mut self, came: Vec<Entry>) {
+        for entry in came {
+            if let Some(old) = self.entries.iter_mut().find(|old| old.id == entry.id) {
+                *old = entry;
+                continue;
+            }
+            let place = |entry: &Entry| (entry.depth, entry.seq);
+            let at = self.entries.partition_point(|old| place(old) < place(&entry));
+            if at == 0 && self.earlier {
+                // It belongs to what is not loaded.
+                continue;
+            }
+            self.entries.insert(at, entry);
+        }
+    }
+
+    /// Entries before those that are loaded.
+    pub(crate) fn loaded(&mut self, mut entries: Vec<Entry>, earlier: bool) {
+        self.version += 1;
+        entries.append(&mut self.entries);
+        self.entries = entries;
+        self.earlier = earlier;
+    }
+
+    fn running(&mut self, running: bool, now_ms: i64) {
+        match (&self.live, running) {
+            (None, true) => self.live = Some(Live { since_ms: now_ms, ..Live::default() }),
+            (Some(_), false) => self.live = None,
+            _ => {}
+        }
+    }
+
+    fn now(&mut self, now: RunNow, now_ms: i64) {
+        let Some(model) = now.model else {
+            self.live = None;
+            return;
+        };
+        let since_ms = self.live.as_ref().map_or(now_ms, |live| live.since_ms);
+        self.live = Some(Live {
+            model: Some(model),
+            since_ms,
+            text: now.text,
+            reasoning: now.reasoning,
+            calls: now.calls.into_iter().map(|now| LiveCall { now, since_ms: now_ms }).collect(),
+            asks: now.asks,
+            questions: now.questions,
+            notice: None,
+        });
+    }
+
+    fn said(&mut self, said: RunEvent, now_ms: i64) -> Heard {
+        let mut heard = Heard::default();
+        let live = self.live.get_or_insert_with(|| Live { since_ms: now_ms, ..Live::default() });
+        match said {
+            RunEvent::Started { model, .. } => live.model = Some(model),
+            RunEvent::Text { text } => live.text.push_str(&text),
+            RunEvent::Reasoning { text } => live.reasoning.push_str(&text),
+            RunEvent::Notice { text } => live.notice = Some(text),
+            RunEvent::Answered { .. } => {
+                live.text.clear();
+                live.reasoning.clear();
+                live.notice = None;
+            }
+            RunEvent::Asks(asks) => {
+                live.asks.push(*asks);
+                heard.asked = true;
+            }
+            RunEvent::Question(question) => {
+                live.questions.push(question);
+                heard.asked = true;
+            }
+            RunEvent::Settled { id } => {
+                live.asks.retain(|asks| asks.id != id);
+                live.questions.retain(|question| question.id != id);
+            }
+            RunEvent::Calling(call) => {
+                let now = CallNow { call, printed: String::new() };
+                live.calls.push(LiveCall { now, since_ms: now_ms });
+            }
+            RunEvent::Printed { call, text } => {
+                if let Some(running) = live.calls.iter_mut().find(|running| running.now.call.call == call) {
+                    running.now.printed.push_str(&text);
+                    keep_end(&mut running.now.printed);
+                }
+            }
+            RunEvent::Called(ended) => live.calls.retain(|running| running.now.call.call != ended.call),
+            RunEvent::Ended(_) => {
+                self.live = None;
+                heard.ended = true;
+            }
+            RunEvent::Queued | RunEvent::Joined { .. } => {}
+        }
+        heard
+    }
+
+    /// Whether a run is at work.
+    pub(crate) fn is_running(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// The last entry of the timeline.
+    pub(crate) fn tip(&self) -> Option<&str> {
+        self.conversation.as_ref().and_then(|conversation| conversation.tip.as_deref())
+    }
+}
+
+/// Keeps the end of what was printed.
+fn keep_end(printed: &mut String) {
+    if printed.len() > 2 * PRINTED {
+        let cut = printed.len() - PRINTED;
+        let cut = (cut..printed.len()).find(|at| printed.is_char_boundary(*at)).unwrap_or(printed.len());
+        printed.drain(..cut);
+    }
+}

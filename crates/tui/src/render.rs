@@ -1,0 +1,73 @@
+//! What people see of replies: one text per kind, aligned, in the width of the terminal. Must never show text of others that
+//! [`crate::text::safe`] has not seen, and must never read a clock or the terminal: [`crate::text::Look`] says both.
+
+use retake_wire::Reply;
+
+use crate::text::Look;
+
+pub mod agent;
+pub mod calls;
+pub mod content;
+pub mod effects;
+pub mod entries;
+pub mod files;
+pub mod flow;
+pub mod folder;
+pub mod hits;
+pub mod id;
+pub mod lists;
+pub mod mcp;
+pub mod owner;
+pub mod plan;
+pub mod receipt;
+pub mod table;
+pub mod tree;
+pub mod words;
+pub mod workspace;
+
+/// Any reply as a text.
+pub fn reply(look: &Look, reply: &Reply) -> String {
+    match reply {
+        Reply::Receipt(it) => format!("{}\n", it.head),
+        Reply::Done => "done\n".to_owned(),
+        Reply::Work(work) => {
+            work.doing.map_or_else(String::new, |doing| format!("{}\n", words::doing(doing)))
+        }
+        Reply::Plan(it) => plan::plan(look, it),
+        Reply::Conversations(it) => lists::conversations(look, it),
+        Reply::Conversation(it) => lists::conversation(look, it),
+        Reply::Entries(it) => entries::entries(look, it),
+        Reply::Prompt(it) => entries::prompt(look, it),
+        Reply::Targets(it) => lists::targets(look, it),
+        Reply::Alternatives(it) => lists::alternatives(look, it),
+        Reply::Operations(it) => lists::operations(look, it),
+        Reply::Tree(it) => tree::tree(look, it),
+        Reply::Hits(it) => hits::hits(look, it),
+        Reply::Changes(it) => entries::list(look, &it.came) + &format!("revision {}\n", it.revision),
+        Reply::Chunk(it) => it.text.clone(),
+        Reply::Models(it) => lists::models(look, it),
+        Reply::McpServers(it) => mcp::servers(look, it),
+        Reply::McpTools(it) => mcp::tools(look, it),
+        Reply::Written(it) => lists::written(it),
+        Reply::Report(it) => lists::report(look, it),
+        Reply::Captures(it) => files::captures(look, it),
+        Reply::Workspaces(it) => files::workspaces(look, it),
+        Reply::FilesStatus(it) => folder::status(look, it),
+        Reply::Differences(it) => folder::differences(look, it),
+        Reply::Workspace(it) => workspace::shown(look, it),
+        Reply::Pruned(it) => workspace::pruned(look, it),
+        Reply::Todo(it) => agent::todo(look, it),
+        Reply::Jobs(it) => agent::jobs(look, it),
+        Reply::JobOutput(it) => agent::job_output(look, it),
+        Reply::Tools(it) => agent::tools(look, it),
+        Reply::Permissions(it) => agent::permissions(look, it),
+        Reply::Waiting(it) => agent::waiting(look, it),
+        Reply::Cost(it) => agent::cost(look, it),
+        Reply::Status(it) => owner::status(look, it),
+        Reply::Draft(it) => content::parts(look, &it.parts, 0),
+        Reply::Paths(it) => lists::paths(it),
+        Reply::History(it) => {
+            it.prompts.iter().map(|prompt| crate::text::safe::line(prompt).into_owned() + "\n").collect()
+        }
+    }
+}

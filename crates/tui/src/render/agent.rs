@@ -1,0 +1,189 @@
+//! The agent at work, as lists: what is to do, jobs, tools, permissions, cost. Must never show what is unknown as nothing.
+
+use retake_wire::reply::{
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Todo, TodoState, Tools, Waiting,
+};
+use retake_wire::{EffectClass, Mode, Ruling, Usage};
+
+use super::content::{self, block};
+use super::entries::dim;
+use super::table::{cell, table};
+use super::words;
+use crate::text::Look;
+use crate::text::safe;
+use crate::text::style::Style;
+
+/// So many letters of a job's id tell it from others.
+const SHORT: usize = 8;
+
+/// The agent's list.
+pub fn todo(look: &Look, list: &Todo) -> String {
+    if list.items.is_empty() {
+        return dim(look, "there is nothing on the list");
+    }
+    let line = |item: &retake_wire::reply::TodoItem| {
+        let (mark, style) = match item.state {
+            TodoState::Open => ("[ ]", None),
+            TodoState::Doing => ("[>]", Some(Style::Accent)),
+            TodoState::Done => ("[x]", Some(Style::Dim)),
+        };
+        block(look, &format!("{mark} {}", safe::line(&item.text)), 0, style)
+    };
+    list.items.iter().map(line).collect()
+}
+
+/// The end of a job's id, which tells calls of one answer apart.
+pub fn short(job: &str) -> &str {
+    let from = job.char_indices().rev().nth(SHORT - 1).map_or(0, |(at, _)| at);
+    &job[from..]
+}
+
+fn state(job: &JobLine) -> String {
+    match (&job.ended, job.running) {
+        (_, true) => "running".to_owned(),
+        (Some(ended), false) => safe::line(ended).into_owned(),
+        (None, false) => "ended".to_owned(),
+    }
+}
+
+/// Commands in the background.
+pub fn jobs(look: &Look, all: &Jobs) -> String {
+    if all.jobs.is_empty() {
+        return dim(look, "there are no jobs");
+    }
+    let row = |job: &JobLine| {
+        let style = if job.running { Style::Good } else { Style::Dim };
+        let printed = job.printed.map(|bytes| format!("{} bytes", words::number(bytes))).unwrap_or_default();
+        vec![
+            cell(safe::line(short(&job.job))).style(Style::Dim),
+            cell(state(job)).style(style),
+            cell(printed).right(),
+            cell(safe::line(&job.command)),
+        ]
+    };
+    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>())
+}
+
+/// What a job has printed.
+pub fn job_output(look: &Look, printed: &JobPrinted) -> String {
+    let mut text = String::new();
+    if printed.from > 0 {
+        text.push_str(&dim(look, &format!("… {} bytes before this", words::number(printed.from))));
+    }
+    text.push_str(&safe::block(&printed.text));
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text + &dim(look, &format!("{}: {}", safe::line(&printed.job.command), state(&printed.job)))
+}
+
+/// What the agent can do.
+pub fn tools(look: &Look, all: &Tools) -> String {
+    if all.tools.is_empty() {
+        return dim(look, "the model has no tools here");
+    }
+    let row = |tool: &retake_wire::reply::Tool| {
+        let class = match tool.class {
+            EffectClass::None => "reads",
+            EffectClass::Workspace => "changes files",
+            EffectClass::Compensable => "can be taken back",
+            EffectClass::External => "may reach outside",
+        };
+        let (may, style) = match tool.ruling {
+            Some(Ruling::Allow) => ("allowed", Style::Good),
+            Some(Ruling::Ask) => ("asked", Style::Warn),
+            Some(Ruling::Deny) => ("denied", Style::Error),
+            None => ("", Style::Dim),
+        };
+        let about = tool.about.split_once(". ").map_or(tool.about.as_str(), |(first, _)| first);
+        vec![
+            cell(safe::line(&tool.name)).style(Style::Accent),
+            cell(class).style(Style::Dim),
+            cell(may).style(style),
+            cell(safe::line(about)),
+        ]
+    };
+    table(look, &all.tools.iter().map(row).collect::<Vec<_>>())
+}
+
+/// What a mode means.
+pub fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "reads in the workspace unasked, and asks about everything else",
+        Mode::AllowEdits => "reads and writes files of the workspace unasked, and asks about everything else",
+        Mode::AllowAll => "does everything unasked but what a rule says otherwise",
+        Mode::Plan => "reads, and does nothing else",
+    }
+}
+
+/// What holds commands.
+fn commands(held: &Commands) -> String {
+    let net = match held {
+        Commands::Asking => "have a network only where their call asks for it",
+        Commands::Open => "reach the network",
+        Commands::Closed => "reach no network",
+        Commands::Free { why } => return format!("no sandbox holds commands: {why}"),
+    };
+    format!("commands write only in the workspace and in temporary folders, and {net}")
+}
+
+/// What the agent may do.
+pub fn permissions(look: &Look, may: &Permissions) -> String {
+    let line = format!("mode {}: the model {}", may.mode.name(), mode(may.mode));
+    let mut text = block(look, &line, 0, None);
+    text.push_str(&block(look, &commands(&may.commands), 0, None));
+    let rows = (1..).zip(&may.rules).map(|(number, settled)| {
+        let (ruling, style) = match settled.rule.ruling {
+            Ruling::Allow => ("allow", Style::Good),
+            Ruling::Ask => ("ask", Style::Warn),
+            Ruling::Deny => ("deny", Style::Error),
+        };
+        let until = if settled.for_good { "for good" } else { "in this conversation" };
+        vec![
+            cell(format!("{number:>3}")).style(Style::Dim),
+            cell(ruling).style(style),
+            cell(safe::line(&settled.rule.short())),
+            cell(until).style(Style::Dim),
+        ]
+    });
+    text.push_str(&table(look, &rows.collect::<Vec<_>>()));
+    text
+}
+
+/// Words that wait.
+pub fn waiting(look: &Look, all: &Waiting) -> String {
+    if all.words.is_empty() {
+        return dim(look, "nothing waits");
+    }
+    let one = |words: &retake_wire::reply::Words| content::parts(look, &words.parts, 0);
+    all.words.iter().map(one).collect()
+}
+
+/// What model calls used.
+pub fn cost(look: &Look, cost: &Cost) -> String {
+    if cost.models.is_empty() {
+        return dim(look, "no model has answered here");
+    }
+    let row = |of: &ModelCost| {
+        let tokens = content::usage(&Usage { cost_usd: None, ..of.usage });
+        let unknown = match of.unknown {
+            0 => String::new(),
+            some => format!("{} unknown", words::number(some)),
+        };
+        vec![
+            cell(safe::line(&of.model)).style(Style::Accent),
+            cell(words::count(of.answers, "answer")).right(),
+            cell(unknown).style(Style::Dim),
+            cell(of.usage.cost_usd.map(content::dollars).unwrap_or_default()).right(),
+            cell(tokens.unwrap_or_default()),
+        ]
+    };
+    let mut text = table(look, &cost.models.iter().map(row).collect::<Vec<_>>());
+    let sum: Option<f64> = cost.models.iter().map(|of| of.usage.cost_usd).sum();
+    let sum = match sum {
+        Some(sum) => format!("together {}", content::dollars(sum)),
+        None => "the sum is not known: `retake config` sets the prices of models".to_owned(),
+    };
+    text.push_str(&dim(look, &sum));
+    text
+}

@@ -1,0 +1,220 @@
+//! Calls of tools as they happen: what one does, what it prints, what came of it. Must never show more of it than a person reads,
+//! nor anything that [`safe`] has not seen.
+
+use retake_wire::{Asks, CallEnded, CallShown, EffectClass};
+
+use super::content::block;
+use super::files::diff_lines;
+use super::words;
+use crate::text::Look;
+use crate::text::style::Style;
+use crate::text::{safe, time, width};
+
+/// So many lines are shown of what a call prints, or of what came of it.
+const LINES: usize = 12;
+
+/// So many of one that only reads.
+const READ_LINES: usize = 3;
+
+/// So many of a diff.
+const DIFF_LINES: usize = 60;
+
+/// What a call does, in a line.
+pub fn calling(look: &Look, call: &CallShown) -> String {
+    let line = safe::line(&call.line);
+    let line = width::truncate(&line, look.columns.saturating_sub(2));
+    format!("{} {}\n", look.palette.paint(Style::Tool, "●"), look.palette.paint(Style::Bold, line))
+}
+
+/// What a person is asked about a call: what it is, why it is asked, what it would change.
+pub fn asks(look: &Look, asks: &Asks) -> String {
+    let mut text = calling(look, &asks.call);
+    text.push_str(&block(look, &asks.why, 2, Some(Style::Dim)));
+    if let Some(then) = asks.again_ms {
+        let when = time::relative(look.now_ms, then);
+        let stays = match asks.call.class {
+            EffectClass::External => " and can't be taken back",
+            _ => "",
+        };
+        let again = format!("the same was done {when}{stays}");
+        text.push_str(&block(look, &again, 2, Some(Style::Warn)));
+    }
+    if let Some(detail) = &asks.call.detail {
+        text.push_str(&shown(look, detail, DIFF_LINES));
+    }
+    text
+}
+
+/// What came of a call. What was on the screen already, as its detail, is not shown again.
+pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Seen) -> String {
+    let mut text = String::new();
+    let lines = match (call.map(|call| call.class), seen) {
+        (_, Seen::Printed) => 1,
+        (Some(EffectClass::None), _) => READ_LINES,
+        _ => LINES,
+    };
+    if ended.failed {
+        let last = format!("✗ {}", tail(&ended.shown, lines));
+        text.push_str(&block(look, &last, 2, Some(Style::Error)));
+    } else if seen == Seen::Nothing {
+        let most = if is_diff(&ended.shown) { DIFF_LINES } else { lines };
+        text.push_str(&shown(look, &ended.shown, most));
+    }
+    if ended.changed > 0 {
+        let verb = if ended.changed == 1 { "has" } else { "have" };
+        let changed = format!("{} {verb} changed", words::count(ended.changed as u64, "file"));
+        text.push_str(&block(look, &changed, 2, Some(Style::Dim)));
+    }
+    text
+}
+
+/// What of a call is on the screen when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Only that it began.
+    Nothing,
+    /// What came of it, before it ran.
+    Detail,
+    /// What it printed.
+    Printed,
+}
+
+/// The first lines of a text; a diff in its colours.
+fn shown(look: &Look, text: &str, most: usize) -> String {
+    let text = text.trim_end();
+    let all = text.lines().count();
+    let first: Vec<&str> = text.lines().take(most).collect();
+    let mut shown = if first.is_empty() {
+        String::new()
+    } else if is_diff(text) {
+        diff_lines(look, &first.join("\n"), "  ")
+    } else {
+        block(look, &first.join("\n"), 2, Some(Style::Dim))
+    };
+    shown.push_str(&more(look, all.saturating_sub(most) as u64));
+    shown
+}
+
+fn more(look: &Look, lines: u64) -> String {
+    if lines == 0 {
+        return String::new();
+    }
+    let plural = if lines == 1 { "line" } else { "lines" };
+    block(look, &format!("… {} more {plural}", words::number(lines)), 2, Some(Style::Dim))
+}
+
+/// The last lines of a text.
+fn tail(text: &str, most: usize) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let left = lines.len().saturating_sub(most);
+    let cut = if left > 0 && most > 1 { "…\n" } else { "" };
+    format!("{cut}{}", lines[left..].join("\n"))
+}
+
+fn is_diff(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("@@ "))
+}
+
+/// What a call prints, as it comes: the first lines of it, none wider than the terminal; the rest is counted.
+#[derive(Debug, Default)]
+pub struct Printed {
+    safe: safe::Stream,
+    /// Lines that are shown.
+    shown: usize,
+    /// Lines that are not.
+    hidden: u64,
+    /// Columns that are used on this line; none, where it has not begun.
+    used: Option<usize>,
+}
+
+impl Printed {
+    /// What to print for the next piece.
+    pub fn push(&mut self, look: &Look, text: &str) -> String {
+        let text = self.safe.push(text).into_owned();
+        let mut out = String::new();
+        for c in text.chars() {
+            if self.shown >= LINES {
+                self.hide(c);
+            } else if c == '\n' {
+                out.push_str(if self.used.is_none() { "  \n" } else { "\n" });
+                self.used = None;
+                self.shown += 1;
+            } else {
+                self.show(look, c, &mut out);
+            }
+        }
+        if out.is_empty() { out } else { look.palette.paint(Style::Dim, out).to_string() }
+    }
+
+    fn hide(&mut self, c: char) {
+        if c == '\n' {
+            self.hidden += 1;
+            self.used = None;
+        } else {
+            self.used = Some(0);
+        }
+    }
+
+    fn show(&mut self, look: &Look, c: char, out: &mut String) {
+        let room = look.columns.saturating_sub(3).max(20);
+        if self.used.is_none() {
+            out.push_str("  ");
+        }
+        let used = self.used.unwrap_or(0);
+        let mut buffer = [0; 4];
+        let c = if c == '\t' { "    " } else { c.encode_utf8(&mut buffer) };
+        let wide = width::columns(c);
+        if used <= room && used + wide > room {
+            out.push('…');
+        } else if used + wide <= room {
+            out.push_str(c);
+        }
+        self.used = Some(used.saturating_add(wide).min(room + 1));
+    }
+
+    /// What to print when nothing follows.
+    pub fn finish(&mut self, look: &Look) -> String {
+        let open = self.used.take().is_some();
+        let mut out = self.safe.finish().to_owned();
+        if self.shown < LINES && open {
+            out.push('\n');
+        }
+        let hidden = std::mem::take(&mut self.hidden) + u64::from(self.shown >= LINES && open);
+        out + &more(look, hidden)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::style::Palette;
+
+    const LOOK: Look = Look { palette: Palette::PLAIN, columns: 30, now_ms: 0 };
+
+    fn printed(pieces: &[&str]) -> String {
+        let mut printed = Printed::default();
+        let mut text: String = pieces.iter().map(|piece| printed.push(&LOOK, piece)).collect();
+        text.push_str(&printed.finish(&LOOK));
+        text
+    }
+
+    #[test]
+    fn what_a_call_prints_is_bounded_in_both_directions() {
+        assert_eq!(printed(&["one\ntw", "o\n"]), "  one\n  two\n");
+        assert_eq!(printed(&["one\n\nthree"]), "  one\n  \n  three\n");
+        assert_eq!(printed(&[&"x".repeat(100_000)]), format!("  {}…\n", "x".repeat(27)));
+        assert_eq!(printed(&["\x1b[2Jgone\x07\n"]), "  ␛[2Jgone␇\n");
+        assert_eq!(printed(&[]), "");
+        let many = "line\n".repeat(1_246);
+        assert_eq!(printed(&[&many]), "  line\n".repeat(12) + "  … 1,234 more lines\n");
+        assert_eq!(printed(&[&many, "half"]), "  line\n".repeat(12) + "  … 1,235 more lines\n");
+        assert_eq!(printed(&[&"line\n".repeat(13)]), "  line\n".repeat(12) + "  … 1 more line\n");
+    }
+
+    #[test]
+    fn the_end_of_a_failure_is_shown() {
+        assert_eq!(tail("one\ntwo\nthree\n", 2), "…\ntwo\nthree");
+        assert_eq!(tail("one\ntwo\n", 1), "two");
+        assert_eq!(tail("", 2), "");
+    }
+}

@@ -1,0 +1,163 @@
+//! The parts of a message, as people read them. Must never drop a part without a word.
+
+use retake_wire::{Part, Usage};
+
+use super::words;
+use crate::text::Look;
+use crate::text::style::Style;
+use crate::text::{safe, width};
+
+/// So many lines of a tool's result are shown.
+const RESULT_LINES: usize = 12;
+
+/// The parts, each wrapped and indented.
+pub fn parts(look: &Look, parts: &[Part], indent: usize) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text { text: said } => text.push_str(&block(look, said, indent, None)),
+            Part::Reasoning { text: thought, .. } => {
+                text.push_str(&block(look, thought, indent, Some(Style::Dim)));
+            }
+            Part::ToolResult { content, failed, .. } => {
+                let style = if *failed { Style::Error } else { Style::Tool };
+                let mark = if *failed { "← failed: " } else { "← " };
+                let shown = format!("{mark}{}", first_lines(content));
+                text.push_str(&block(look, &shown, indent, Some(style)));
+            }
+            other => {
+                let style = match other {
+                    Part::ToolCall { .. } => Style::Tool,
+                    _ => Style::Dim,
+                };
+                text.push_str(&block(look, &label(other), indent, Some(style)));
+            }
+        }
+    }
+    text
+}
+
+/// What stands for a part that is no text.
+fn label(part: &Part) -> String {
+    match part {
+        Part::Text { text } | Part::Reasoning { text, .. } => text.clone(),
+        Part::Image { media_type, .. } => format!("[image: {media_type}]"),
+        Part::File { name, .. } => format!("[file: {name}]"),
+        Part::ToolCall { name, arguments, .. } => format!("→ {name} {arguments}"),
+        Part::ToolResult { content, .. } => format!("← {content}"),
+        Part::Erased => "[erased]".to_owned(),
+    }
+}
+
+fn first_lines(text: &str) -> String {
+    let lines = text.lines().count();
+    if lines <= RESULT_LINES {
+        return text.trim_end().to_owned();
+    }
+    let shown: Vec<&str> = text.lines().take(RESULT_LINES).collect();
+    let more = words::count((lines - RESULT_LINES) as u64, "line");
+    format!("{}\n… and {more} more", shown.join("\n"))
+}
+
+/// A text, made safe, wrapped and indented.
+pub fn block(look: &Look, text: &str, indent: usize, style: Option<Style>) -> String {
+    let safe = safe::block(text);
+    let room = look.columns.saturating_sub(indent).max(20);
+    let margin = " ".repeat(indent);
+    let mut shown = String::new();
+    for line in width::wrap(safe.trim_end_matches('\n'), room) {
+        if !line.is_empty() {
+            shown.push_str(&margin);
+            match style {
+                Some(style) => shown.push_str(&look.palette.paint(style, line).to_string()),
+                None => shown.push_str(&line),
+            }
+        }
+        shown.push('\n');
+    }
+    shown
+}
+
+/// "[1 image attached]" for parts that are no text, if there are any.
+pub fn attached(parts: &[Part]) -> Option<String> {
+    let images = parts.iter().filter(|part| matches!(part, Part::Image { .. })).count();
+    let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
+    let others =
+        parts.len() - images - files - parts.iter().filter(|part| matches!(part, Part::Text { .. })).count();
+    let mut things = Vec::new();
+    for (amount, thing) in [(images, "image"), (files, "file"), (others, "other part")] {
+        if amount > 0 {
+            things.push(words::count(amount as u64, thing));
+        }
+    }
+    (!things.is_empty()).then(|| format!("[{} attached]", things.join(", ")))
+}
+
+/// What a model call used, in one line; nothing where nothing is known.
+pub fn usage(usage: &Usage) -> Option<String> {
+    let mut pieces = Vec::new();
+    if let Some(input) = usage.input_tokens {
+        let cached = usage
+            .cached_input_tokens
+            .filter(|cached| *cached > 0)
+            .map(|cached| format!(" ({} cached)", words::number(cached)))
+            .unwrap_or_default();
+        pieces.push(format!("{} tokens in{cached}", words::number(input)));
+    }
+    if let Some(output) = usage.output_tokens {
+        pieces.push(format!("{} out", words::number(output)));
+    }
+    if let Some(cost) = usage.cost_usd {
+        pieces.push(dollars(cost));
+    }
+    (!pieces.is_empty()).then(|| pieces.join(" · "))
+}
+
+/// An amount of money, with as many digits as it needs.
+pub fn dollars(amount: f64) -> String {
+    if amount == 0.0 {
+        "free".to_owned()
+    } else if amount < 0.01 {
+        format!("${amount:.4}")
+    } else {
+        format!("${amount:.2}")
+    }
+}
+
+/// The parts that are no text.
+pub fn kept(parts: &[Part]) -> Vec<Part> {
+    let kept = |part: &&Part| !matches!(part, Part::Text { .. } | Part::Erased);
+    parts.iter().filter(kept).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image() -> Part {
+        Part::Image {
+            media_type: "image/png".to_owned(),
+            data: None,
+            url: Some("https://example.org/cat.png".to_owned()),
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_kept() {
+        let old = [Part::text("one"), image(), Part::text("two")];
+        assert_eq!(kept(&old), [image()]);
+        assert_eq!(attached(&old).as_deref(), Some("[1 image attached]"));
+        assert_eq!(attached(&old[..1]), None);
+    }
+
+    #[test]
+    fn usage_says_what_is_known() {
+        let mut known = Usage::default();
+        assert_eq!(usage(&known), None);
+        known.input_tokens = Some(12_345);
+        known.cached_input_tokens = Some(12_000);
+        known.output_tokens = Some(7);
+        known.cost_usd = Some(0.00123);
+        assert_eq!(usage(&known).as_deref(), Some("12,345 tokens in (12,000 cached) · 7 out · $0.0012"));
+    }
+}

@@ -1,0 +1,117 @@
+//! What becomes of files, before and after it is done. A name is shown with escapes for what acts on a terminal. Must never print a
+//! name as it is.
+
+use retake_wire::reply::{Captures, Workspaces};
+use retake_wire::{FileCounts, FilesDone, FilesPlan};
+
+use super::table::{cell, table};
+use super::words;
+use crate::text::Look;
+use crate::text::safe;
+use crate::text::style::Style;
+
+mod plan;
+
+pub use plan::{choice_name, choices, diff, diff_lines, plan};
+
+/// So many lines are shown of what was left alone.
+const SHOWN: usize = 20;
+
+/// A path on one line: what is no letter in it is shown as an escape.
+pub fn name(path: &str) -> String {
+    let mut shown = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c.is_control() || safe::acts_on_terminal(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// The file half of a plan in a few words.
+pub fn brief(plan: &FilesPlan) -> String {
+    let mut pieces = counted(plan.counts);
+    if plan.conflicts > 0 {
+        pieces.push(format!("{} in conflict", words::number(plan.conflicts)));
+    }
+    if plan.left > 0 {
+        pieces.push(format!("{} left alone", words::number(plan.left)));
+    }
+    if pieces.is_empty() { "no file changes".to_owned() } else { format!("files: {}", pieces.join(", ")) }
+}
+
+/// What became of files, in a few lines.
+pub fn done(look: &Look, done: &FilesDone) -> String {
+    let pieces = counted(done.counts);
+    let mut text = match pieces.is_empty() {
+        true => "files: none changed\n".to_owned(),
+        false => format!("files: {}\n", pieces.join(", ")),
+    };
+    for (title, lines) in [("left alone", &done.left), ("note", &done.notes)] {
+        for line in lines.iter().take(SHOWN) {
+            let line = format!("  {title}: {}", safe::line(line));
+            text.push_str(&format!("{}\n", look.palette.paint(Style::Warn, line)));
+        }
+        if lines.len() > SHOWN {
+            let more = words::number((lines.len() - SHOWN) as u64);
+            text.push_str(&format!("    … and {more} more\n"));
+        }
+    }
+    text
+}
+
+fn counted(counts: FileCounts) -> Vec<String> {
+    let all = [
+        (counts.reverted, "reverted"),
+        (counts.deleted, "deleted"),
+        (counts.recreated, "re-created"),
+        (counts.merged, "merged"),
+    ];
+    let some = all.into_iter().filter(|(amount, _)| *amount > 0);
+    some.map(|(amount, what)| format!("{} {what}", words::number(amount))).collect()
+}
+
+/// What was seen of a folder.
+pub fn captures(look: &Look, page: &Captures) -> String {
+    if page.captures.is_empty() {
+        return "nothing was seen yet\n".to_owned();
+    }
+    let rows: Vec<_> = page
+        .captures
+        .iter()
+        .map(|capture| {
+            let given = capture.name.as_deref().map(safe::line).unwrap_or_default();
+            let names: Vec<String> = capture.paths.iter().map(|path| name(path)).collect();
+            let files = match capture.changed {
+                0 => "no file changed".to_owned(),
+                changed => format!("{}: {}", words::count(changed, "file"), names.join(", ")),
+            };
+            vec![
+                cell(capture.number.to_string()),
+                cell(words::when(look, capture.time_ms)),
+                cell(given.into_owned()).style(Style::Accent),
+                cell(files),
+            ]
+        })
+        .collect();
+    let more = if page.more { "… and earlier ones: --before\n" } else { "" };
+    table(look, &rows) + more
+}
+
+/// The folders that conversations work in.
+pub fn workspaces(look: &Look, all: &Workspaces) -> String {
+    if all.workspaces.is_empty() {
+        return "no conversation has worked in a folder yet\n".to_owned();
+    }
+    let rows: Vec<_> = all
+        .workspaces
+        .iter()
+        .map(|it| {
+            let when = words::when(look, it.created_ms);
+            vec![cell(it.number.to_string()), cell(name(&it.folder)), cell(format!("since {when}"))]
+        })
+        .collect();
+    table(look, &rows)
+}

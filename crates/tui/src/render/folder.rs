@@ -1,0 +1,102 @@
+//! What differs in a folder: by whom, and line by line. A name is shown with escapes for what acts on a terminal. Must never list what
+//! is in a folder that nobody looks after.
+
+use retake_wire::Grade;
+use retake_wire::reply::{Changed, Differences, FilesStatus, State};
+
+use super::files::{diff_lines, name};
+use super::id::{self, Ids};
+use super::words;
+use crate::text::Look;
+use crate::text::safe;
+use crate::text::style::Style;
+
+/// So many paths are shown of each group.
+const SHOWN: usize = 50;
+
+/// What differs now.
+pub fn status(look: &Look, status: &FilesStatus) -> String {
+    let mut text = format!("{}\n", name(&status.folder));
+    status.further.iter().for_each(|folder| text.push_str(&format!("also {}\n", name(folder))));
+    status.gone.iter().for_each(|gone| text.push_str(&format!("{}\n", name(gone))));
+    let ids: Ids<'_> = status.calls.iter().flat_map(|it| it.calls.iter().map(String::as_str)).collect();
+    text.push_str(&group(look, "commands of this conversation changed", &status.calls, &ids));
+    text.push_str(&group(look, "others changed", &status.others, &ids));
+    if status.calls.is_empty() && status.others.is_empty() {
+        text.push_str("nothing has changed since the conversation began, as far as it was seen\n");
+    }
+    for (amount, what) in [
+        (status.ahead, "still in the files, though the conversation went back to before them"),
+        (status.behind, "not in all the files that they have changed"),
+    ] {
+        if amount > 0 {
+            text.push_str(&format!("{what}: {}\n", words::count(amount, "command")));
+        }
+    }
+    for it in &status.running {
+        let processes = words::count(it.processes, "process").replace("processs", "processes");
+        let line = format!("still running: {processes} of {}  {}", id::short(&it.call), safe::line(&it.what));
+        text.push_str(&format!("{}\n", look.palette.paint(Style::Warn, line)));
+    }
+    for it in &status.uncovered {
+        let shown: Vec<String> = it.paths.iter().map(|path| name(path)).collect();
+        let more = if it.count > shown.len() as u64 { " …" } else { "" };
+        let line = format!(
+            "not covered: {} ({}): {}{more}",
+            words::number(it.count),
+            safe::line(&it.why),
+            shown.join(", ")
+        );
+        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, line)));
+    }
+    text
+}
+
+fn group(look: &Look, who: &str, paths: &[Changed], ids: &Ids<'_>) -> String {
+    if paths.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{who} {}\n", words::count(paths.len() as u64, "file"));
+    for path in paths.iter().take(SHOWN) {
+        let (sign, style) = match path.state {
+            State::Made => ('+', Style::Added),
+            State::Changed => ('~', Style::Accent),
+            State::Removed => ('-', Style::Removed),
+        };
+        let mut about = Vec::new();
+        if !path.calls.is_empty() {
+            let calls: Vec<_> = path.calls.iter().map(|call| ids.short(call)).collect();
+            about.push(format!("by {}", calls.join(", ")));
+        }
+        if path.grade == Some(Grade::Ambiguous) {
+            about.push("perhaps".to_owned());
+        }
+        if path.touched {
+            about.push("changed by somebody else since".to_owned());
+        }
+        let about = if about.is_empty() { String::new() } else { format!("  {}", about.join(", ")) };
+        let shown = look.palette.paint(style, format!("{sign} {}", name(&path.name.path)));
+        text.push_str(&format!("  {shown}{}\n", look.palette.paint(Style::Dim, about)));
+    }
+    if paths.len() > SHOWN {
+        let more = words::number((paths.len() - SHOWN) as u64);
+        text.push_str(&format!("    … and {more} more\n"));
+    }
+    text
+}
+
+/// How files differ; nothing, where none does.
+pub fn differences(look: &Look, all: &Differences) -> String {
+    let mut text = String::new();
+    for file in &all.files {
+        match &file.diff {
+            Some(diff) if diff.starts_with("--- ") => text.push_str(&diff_lines(look, diff, "")),
+            Some(diff) => {
+                text.push_str(&format!("{}: ", name(&file.name.path)));
+                text.push_str(&diff_lines(look, diff, ""));
+            }
+            None => text.push_str(&format!("{}: not shown, the diffs are too long\n", name(&file.name.path))),
+        }
+    }
+    text
+}

@@ -1,0 +1,222 @@
+//! Lists: conversations, turns, alternatives, operations, models, and what a check found. Must never wrap a row.
+
+use retake_wire::reply::{
+    Alternatives, Conversation, Conversations, Models, Operations, PathLine, Paths, Report, TargetPage,
+    Written,
+};
+
+use super::entries::dim;
+use super::id::{self, Ids};
+use super::table::{cell, table};
+use super::{content, words};
+use crate::text::Look;
+use crate::text::safe;
+use crate::text::style::Style;
+
+/// Conversations, newest first.
+pub fn conversations(look: &Look, page: &Conversations) -> String {
+    if page.conversations.is_empty() {
+        return dim(look, "there is no conversation here yet: `retake` begins one");
+    }
+    let ids: Ids = page.conversations.iter().map(|it| it.id.as_str()).collect();
+    let row = |it: &Conversation| {
+        let mut state = String::new();
+        if it.running {
+            state.push_str("running ");
+        }
+        if it.read_only.is_some() {
+            state.push_str("read-only ");
+        }
+        if it.archived {
+            state.push_str("put away ");
+        }
+        vec![
+            cell(ids.short(&it.id)).style(Style::Dim),
+            cell(words::when(look, it.changed_ms)),
+            cell(words::count(it.counts.messages, "message")).right(),
+            cell(state.trim_end()).style(Style::Warn),
+            cell(safe::line(it.title.as_deref().unwrap_or(&it.preview))),
+        ]
+    };
+    let rows: Vec<_> = page.conversations.iter().map(row).collect();
+    let mut text = table(look, &rows);
+    if let Some(last) = page.conversations.last().filter(|_| page.more) {
+        let hint = format!("… more: --before {}", ids.short(&last.id));
+        text.push_str(&dim(look, &hint));
+    }
+    text
+}
+
+/// A conversation in short.
+pub fn conversation(look: &Look, it: &Conversation) -> String {
+    let mut rows = vec![
+        ("conversation", it.id.clone()),
+        ("title", it.title.clone().unwrap_or_default()),
+        ("begins", it.preview.clone()),
+        ("folder", it.folder.clone().unwrap_or_default()),
+        ("changed", words::when(look, it.changed_ms)),
+        ("messages", words::counts(it.counts)),
+        ("head", it.head.clone()),
+        ("undo", it.undo.clone().unwrap_or_default()),
+        ("redo", it.redo.clone().unwrap_or_default()),
+        ("read-only", it.read_only.clone().unwrap_or_default()),
+    ];
+    if let Some(parent) = &it.parent {
+        rows.push(("fork of", format!("{} at {}", parent.conversation, parent.head)));
+    }
+    let rows: Vec<_> = rows
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| vec![cell(name).style(Style::Dim), cell(safe::line(&value))])
+        .collect();
+    table(look, &rows)
+}
+
+/// Turns to go back to, newest first.
+pub fn targets(look: &Look, page: &TargetPage) -> String {
+    if page.targets.is_empty() {
+        return dim(look, "there is no turn to go back to");
+    }
+    let did: Vec<String> = page.targets.iter().map(|it| words::did(it.did)).collect();
+    let told = did.iter().any(|did| !did.is_empty());
+    let heading = ["turn", "when"].into_iter().chain(told.then_some("did")).chain(["takes back", "message"]);
+    let heading = heading.map(|title| cell(title).style(Style::Dim)).collect();
+    let turns = page.targets.iter().zip(did).map(|(it, did)| {
+        let first = [cell(format!("t{}", it.turn)).style(Style::Accent), cell(words::when(look, it.time_ms))];
+        let last = [
+            match &it.reason {
+                Some(reason) => cell(safe::line(reason)).style(Style::Warn),
+                None => cell(words::counts(it.takes_back)).style(Style::Dim),
+            },
+            cell(safe::line(&it.preview)),
+        ];
+        first.into_iter().chain(told.then(|| cell(did))).chain(last).collect()
+    });
+    let rows: Vec<_> = std::iter::once(heading).chain(turns).collect();
+    table(look, &rows)
+}
+
+/// Names of files, a line each; folders with a slash.
+pub(crate) fn paths(page: &Paths) -> String {
+    let line = |it: &PathLine| format!("{}{}\n", safe::line(&it.path), if it.is_dir { "/" } else { "" });
+    page.paths.iter().map(line).collect()
+}
+
+/// The alternatives of an answer.
+pub fn alternatives(look: &Look, all: &Alternatives) -> String {
+    if all.alternatives.is_empty() {
+        return dim(look, "there is no other answer");
+    }
+    let ids: Ids = all.alternatives.iter().map(|it| it.line.id.as_str()).collect();
+    let rows: Vec<_> = all
+        .alternatives
+        .iter()
+        .map(|it| {
+            vec![
+                cell(if it.current { "*" } else { " " }).style(Style::Good),
+                cell(it.number.to_string()).style(Style::Accent).right(),
+                cell(words::when(look, it.line.time_ms)),
+                cell(ids.short(&it.line.id)).style(Style::Dim),
+                cell(safe::line(&it.line.preview)),
+            ]
+        })
+        .collect();
+    table(look, &rows)
+}
+
+/// Operations, newest first.
+pub fn operations(look: &Look, page: &Operations) -> String {
+    if page.operations.is_empty() {
+        return dim(look, "nothing has been done here yet");
+    }
+    let rows: Vec<_> = page
+        .operations
+        .iter()
+        .map(|it| {
+            let next = match (it.undo_next, it.redo_next) {
+                (true, _) => "undo next",
+                (_, true) => "redo next",
+                _ => "",
+            };
+            vec![
+                cell(safe::line(&it.head)).style(Style::Accent),
+                cell(words::when(look, it.time_ms)),
+                cell(safe::line(&it.reason)).style(Style::Bold),
+                cell(format!("before: {}", safe::line(&it.before))).style(Style::Dim),
+                cell(next).style(Style::Good),
+            ]
+        })
+        .collect();
+    let heads = table(look, &rows);
+    let mut text = String::new();
+    for (head, it) in heads.lines().zip(&page.operations) {
+        let what = if it.description.is_empty() {
+            String::new()
+        } else {
+            content::block(look, &it.description, 4, None)
+        };
+        text.push_str(&format!("{head}\n{what}"));
+    }
+    if let Some(last) = page.operations.last().filter(|_| page.more) {
+        text.push_str(&dim(look, &format!("… older: --before {}", last.number)));
+    }
+    text
+}
+
+/// Models, and which one is used.
+pub fn models(look: &Look, models: &Models) -> String {
+    let rows: Vec<_> = models
+        .models
+        .iter()
+        .map(|it| {
+            let known = it.context_tokens.map(|tokens| format!("{} tokens", words::number(tokens)));
+            let prices: Vec<String> = [(it.input_price, "in"), (it.output_price, "out")]
+                .into_iter()
+                .filter_map(|(price, way)| Some(format!("${} {way}", price?)))
+                .collect();
+            let prices =
+                if prices.is_empty() { String::new() } else { format!("{} per million", prices.join(", ")) };
+            vec![
+                cell(if it.name == models.default { "*" } else { " " }).style(Style::Good),
+                cell(safe::line(&it.name)),
+                cell(known.unwrap_or_default()).right(),
+                cell(prices),
+                cell(safe::line(it.unavailable.as_deref().unwrap_or_default())).style(Style::Warn),
+            ]
+        })
+        .collect();
+    let why =
+        format!("{} is used when none is named: {}", safe::line(&models.default), safe::line(&models.why));
+    table(look, &rows) + &dim(look, &why)
+}
+
+/// A file that was written.
+pub fn written(it: &Written) -> String {
+    format!("{} ({} bytes)\n", safe::line(&it.path), words::number(it.bytes))
+}
+
+/// What a check found.
+pub fn report(look: &Look, report: &Report) -> String {
+    let mut text = format!(
+        "checked {} with {}\n",
+        words::count(report.conversations, "conversation"),
+        words::count(report.entries, "message")
+    );
+    for mended in &report.mended {
+        let sign = look.palette.paint(Style::Good, "mended");
+        text.push_str(&format!("{sign} {}\n", safe::line(mended)));
+    }
+    for problem in &report.problems {
+        let sign = look.palette.paint(Style::Error, "wrong ");
+        text.push_str(&format!("{sign} {}\n", safe::line(problem)));
+    }
+    if report.problems.is_empty() {
+        text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
+    }
+    text
+}
+
+/// The beginning of a conversation's id with its title, on one line.
+pub fn name(look: &Look, it: &Conversation) -> String {
+    format!("{} {}", id::short(&it.id), words::title(it, look.columns.min(60)))
+}

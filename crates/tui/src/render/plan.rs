@@ -1,0 +1,138 @@
+//! What an action would do, in full, before it is done. Must never leave out what can't be taken back.
+
+use retake_wire::reply::{Composer, Counts, Line, Plan};
+
+use super::id::Ids;
+use super::{content, effects, files, words};
+use crate::text::Look;
+use crate::text::style::Style;
+use crate::text::{safe, width};
+
+/// The plan, and the head to apply it with.
+pub fn plan(look: &Look, plan: &Plan) -> String {
+    let head = format!("head {}", safe::line(&plan.head));
+    format!("{}{}\n", body(look, plan), look.palette.paint(Style::Dim, head))
+}
+
+/// The plan without the head.
+pub fn body(look: &Look, plan: &Plan) -> String {
+    if plan.unchanged {
+        return "nothing would change: it is so already\n".to_owned();
+    }
+    let mut text = String::new();
+    if let Some(steps) = plan.steps.as_ref().filter(|steps| steps.done < steps.asked) {
+        let there_are = if steps.done == 1 {
+            "there is only 1 step".to_owned()
+        } else {
+            format!("there are only {} steps", words::number(steps.done as u64))
+        };
+        text.push_str(&format!("{there_are}, of {} asked for\n", words::number(steps.asked as u64)));
+    }
+    let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
+    for (verb, sign, style, counts, lines) in [
+        ("takes back", '-', Style::Removed, plan.taken_back, &plan.gone),
+        ("brings back", '+', Style::Added, plan.brought_back, &plan.came),
+    ] {
+        if counts != Counts::default() || !lines.is_empty() {
+            text.push_str(&format!("{verb} {}\n", words::counts(counts)));
+            for entry in lines {
+                text.push_str(&line(look, entry, sign, style, &ids));
+            }
+            text.push_str(&rest(counts.messages, lines.len()));
+        }
+    }
+    for (folds, state) in [(&plan.lifted, "no longer in force"), (&plan.in_force, "in force again")] {
+        if !folds.is_empty() {
+            text.push_str(&format!(
+                "{} {} {state}: {}\n",
+                words::count(folds.len() as u64, "fold"),
+                words::is_are(folds.len()),
+                safe::line(&folds.join(", "))
+            ));
+        }
+    }
+    if let Some(composer) = &plan.composer {
+        text.push_str(&returns(look, composer));
+    }
+    if let Some(plan) = &plan.files {
+        text.push_str(&files::plan(look, plan));
+    }
+    text.push_str(&effects::effects(look, &plan.effects));
+    if plan.at_work {
+        let comes_back = match plan.waiting {
+            0 => String::new(),
+            some => {
+                format!("; {} that {} come back to you", words::count(some as u64, "message"), waits(some))
+            }
+        };
+        let sentence = format!("! a run is at work: it is stopped first, or nothing is done{comes_back}");
+        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
+    }
+    for running in &plan.running {
+        let entry = safe::line(&running.entry);
+        let sentence = match running.processes {
+            1 => {
+                format!("! a process that {entry} started still runs: it is ended first, or nothing is done")
+            }
+            more => format!(
+                "! {more} processes that {entry} started still run: they are ended first, or nothing is done"
+            ),
+        };
+        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
+    }
+    for sentence in &plan.stays {
+        let sentence = format!("! {sentence}");
+        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
+    }
+    if text.is_empty() {
+        text.push_str("no message comes or goes\n");
+    }
+    text
+}
+
+/// The plan in one line.
+pub fn brief(plan: &Plan) -> String {
+    if plan.unchanged {
+        return "nothing would change".to_owned();
+    }
+    let mut pieces = Vec::new();
+    for (verb, counts) in [("takes back", plan.taken_back), ("brings back", plan.brought_back)] {
+        if counts != Counts::default() {
+            pieces.push(format!("{verb} {}", words::counts(counts)));
+        }
+    }
+    if !plan.lifted.is_empty() {
+        pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
+    }
+    if let Some(plan) = &plan.files {
+        pieces.push(files::brief(plan));
+    }
+    pieces.join("; ")
+}
+
+fn waits(amount: usize) -> &'static str {
+    if amount == 1 { "waits would" } else { "wait would" }
+}
+
+fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> String {
+    let (speaker, _) = words::speaker(line.role, "");
+    let preview = safe::line(&line.preview);
+    let text = format!("  {sign} {}  {speaker:<6} {preview}", ids.short(&line.id));
+    let text = width::truncate(&text, look.columns);
+    format!("{}\n", look.palette.paint(style, text))
+}
+
+fn rest(all: u64, shown: usize) -> String {
+    match all.saturating_sub(shown as u64) {
+        0 => String::new(),
+        more => format!("    … and {} more\n", words::number(more)),
+    }
+}
+
+/// The text that returns to the line.
+pub fn returns(look: &Look, composer: &Composer) -> String {
+    let attached =
+        content::attached(&composer.parts).map(|attached| format!(" {attached}")).unwrap_or_default();
+    let columns = look.columns.saturating_sub(30).max(20);
+    format!("to edit: {}{attached}\n", words::quote(&composer.text, columns))
+}

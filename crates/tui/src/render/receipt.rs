@@ -1,0 +1,90 @@
+//! What an action did. Must never say more than the receipt proves.
+
+use retake_wire::reply::{Counts, Receipt};
+use retake_wire::{Action, MarkVerb};
+
+use super::{content, effects, files, plan, words};
+use crate::text::Look;
+use crate::text::style::Style;
+
+/// The action in one word of the past.
+fn done(action: &Action) -> &'static str {
+    match action {
+        Action::Rewind { .. } | Action::Edit { .. } => "rewound",
+        Action::Undo { .. } => "undone",
+        Action::Redo { .. } => "redone",
+        Action::Restore { .. } => "restored",
+        Action::Checkout { .. } => "switched",
+        Action::Choose { .. } => "chosen",
+        Action::RestoreFiles { .. } => "put back",
+        Action::Mark { verb: MarkVerb::Hide, .. } => "hidden",
+        Action::Mark { verb: MarkVerb::Show, .. } => "shown",
+        Action::Mark { verb: MarkVerb::Exclude, .. } => "excluded",
+        Action::Mark { verb: MarkVerb::Include, .. } => "included",
+        Action::Mark { verb: MarkVerb::Drop, .. } => "dropped",
+        Action::Fold { .. } => "folded",
+        Action::Unfold { .. } => "unfolded",
+        Action::Label { name: Some(_), .. } => "labelled",
+        Action::Label { name: None, .. } => "label removed",
+        Action::Title { title: Some(_) } => "titled",
+        Action::Title { title: None } => "title removed",
+        Action::Erase { .. } => "erased",
+    }
+}
+
+/// What was done, in a few lines.
+pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
+    if receipt.unchanged {
+        return "nothing changed: it was so already\n".to_owned();
+    }
+    // Messages that are hidden or shown are not taken back or brought back, though they go and come.
+    let (back, forth) = match action {
+        Action::Mark { .. } => ("", ""),
+        _ => (" taken back", " brought back"),
+    };
+    let mut pieces = Vec::new();
+    for (counts, what) in [(receipt.taken_back, back), (receipt.brought_back, forth)] {
+        if counts != Counts::default() {
+            pieces.push(format!("{}{what}", words::counts(counts)));
+        }
+    }
+    let lifted = receipt.lifted.len();
+    if lifted > 0 {
+        pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
+    }
+    let mut done = done(action).to_owned();
+    let short = receipt.steps.as_ref().filter(|steps| steps.done < steps.asked);
+    if let Some(steps) = &short {
+        done.push_str(&format!(" {} of {}", steps.done, steps.asked));
+    }
+    let done = look.palette.paint(Style::Good, done);
+    let mut text =
+        if pieces.is_empty() { format!("{done}\n") } else { format!("{done}: {}\n", pieces.join(", ")) };
+    if let Some(done) = &receipt.files {
+        text.push_str(&files::done(look, done));
+    }
+    if let Some(why) = short.and_then(|steps| steps.refused.as_deref()) {
+        let line = format!("the next step is refused: {}\n", crate::text::safe::line(why));
+        text.push_str(&line);
+    } else if short.is_some() {
+        let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
+        text.push_str(&format!("there is nothing more to {verb}\n"));
+    }
+    text.push_str(&effects::effects(look, &receipt.effects));
+    text.push_str(&effects::waited(look, &receipt.waited));
+    if let Some(composer) = &receipt.composer {
+        text.push_str(&plan::returns(look, composer));
+    }
+    text
+}
+
+/// The same for the conversation in the terminal, where the text is in the line already.
+pub fn in_line(look: &Look, action: &Action, given: &Receipt) -> String {
+    let attached = given.composer.as_ref().and_then(|composer| content::attached(&composer.parts));
+    let without = Receipt { composer: None, ..given.clone() };
+    let mut text = receipt(look, action, &without);
+    if let Some(attached) = attached {
+        text.push_str(&format!("{attached} goes with your next message\n"));
+    }
+    text
+}

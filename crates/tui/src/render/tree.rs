@@ -1,0 +1,76 @@
+//! The branches of a conversation and its forks. Must never show the text of a hidden entry: the reply has none.
+
+use retake_wire::reply::{Branch, Line, Tree};
+
+use super::id::Ids;
+use super::{entries, words};
+use crate::text::Look;
+use crate::text::safe;
+use crate::text::style::Style;
+
+/// The branches, oldest first, and the forks.
+pub fn tree(look: &Look, tree: &Tree) -> String {
+    if tree.branches.is_empty() && tree.forks.is_empty() {
+        return entries::dim(look, "there is no branch yet: nothing has been said");
+    }
+    let ids: Ids = tree.branches.iter().map(|it| it.leaf.as_str()).collect();
+    let mut text: String = tree.branches.iter().map(|branch| one(look, branch, &ids)).collect();
+    if !tree.branches.iter().any(|branch| branch.current) {
+        let sign = look.palette.paint(Style::Good, "●");
+        text.push_str(&format!("{sign} the beginning (you are here)\n"));
+    }
+    for fork in &tree.forks {
+        let from =
+            fork.from.as_deref().map(|from| format!(" after {}", super::id::short(from))).unwrap_or_default();
+        text.push_str(&format!(
+            "{} {} {}{from}\n",
+            look.palette.paint(Style::Accent, "fork"),
+            super::id::short(&fork.conversation),
+            words::quote(&fork.title, look.columns.saturating_sub(40).max(20)),
+        ));
+    }
+    text
+}
+
+fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
+    let (sign, style) = if branch.current { ("●", Style::Good) } else { ("○", Style::Dim) };
+    let mut text = format!(
+        "{} {}{}  {}\n",
+        look.palette.paint(style, sign),
+        look.palette.paint(Style::Accent, ids.short(&branch.leaf)),
+        if branch.current { " (you are here)" } else { "" },
+        look.palette.paint(Style::Dim, about(look, branch)),
+    );
+    let room = look.columns.saturating_sub(14).max(20);
+    let mut say = |what: &str, line: &Line| {
+        if line.preview.is_empty() {
+            return;
+        }
+        let (speaker, _) = words::speaker(line.role, "");
+        let quoted = words::quote(&line.preview, room.saturating_sub(speaker.len() + 1));
+        text.push_str(&format!("    {what:<7} {speaker} {quoted}\n"));
+    };
+    if let Some(from) = &branch.from {
+        say("after", from);
+    }
+    if let Some(first) = &branch.first {
+        say("begins", first);
+    }
+    if branch.first.as_ref().is_none_or(|first| first.id != branch.last.id) {
+        say("ends", &branch.last);
+    }
+    text
+}
+
+/// What is known of a branch, in one line.
+pub fn about(look: &Look, branch: &Branch) -> String {
+    let mut text = words::count(branch.messages, "message");
+    if branch.own != branch.messages {
+        text.push_str(&format!(", {} of its own", words::number(branch.own)));
+    }
+    text.push_str(&format!(" · {}", words::when(look, branch.last.time_ms)));
+    if let Some(label) = &branch.label {
+        text.push_str(&format!(" · label {}", safe::line(label)));
+    }
+    text
+}

@@ -1,0 +1,122 @@
+//! Counts, times, names and titles in words. Must never cut a word that says how much.
+
+use retake_wire::Role;
+use retake_wire::reply::{Conversation, Counts, Did, Doing};
+
+use crate::text::Look;
+use crate::text::style::Style;
+use crate::text::{safe, time, width};
+
+/// A number with its thousands apart.
+pub fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of things.
+pub fn count(amount: u64, thing: &str) -> String {
+    let plural = if amount == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", number(amount))
+}
+
+/// "4 messages (2 turns, 1 tool call)".
+pub fn counts(counts: Counts) -> String {
+    let mut more = Vec::new();
+    if counts.turns > 0 {
+        more.push(count(counts.turns, "turn"));
+    }
+    if counts.calls > 0 {
+        more.push(count(counts.calls, "tool call"));
+    }
+    let messages = count(counts.messages, "message");
+    if more.is_empty() { messages } else { format!("{messages} ({})", more.join(", ")) }
+}
+
+/// "3 files · 1 command · 2 outside": what a turn did; nothing, where it only spoke or looked.
+pub(crate) fn did(did: Did) -> String {
+    let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
+    let outside = format!("{} outside", number(did.outside));
+    let all = [(did.files, files), (did.commands, commands), (did.outside, outside)];
+    let some = all.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
+    some.collect::<Vec<_>>().join(" · ")
+}
+
+/// When something was.
+pub fn when(look: &Look, time_ms: i64) -> String {
+    time::relative(look.now_ms, time_ms)
+}
+
+/// Who speaks, and how that looks.
+pub fn speaker(role: Role, author: &str) -> (String, Style) {
+    let (name, style) = match role {
+        Role::User => ("you", Style::User),
+        Role::Assistant => ("model", Style::Model),
+        Role::Tool => ("tool", Style::Tool),
+        Role::System => ("system", Style::Warn),
+    };
+    if author.is_empty() { (name.to_owned(), style) } else { (safe::line(author).into_owned(), style) }
+}
+
+/// The title of a conversation, or its first message, in quotes.
+pub fn title(conversation: &Conversation, columns: usize) -> String {
+    let title = conversation.title.as_deref().unwrap_or(&conversation.preview);
+    quote(title, columns)
+}
+
+/// A text on one line, in quotes.
+pub fn quote(text: &str, columns: usize) -> String {
+    let line = safe::line(text);
+    format!("“{}”", width::truncate(&line, columns.saturating_sub(2)))
+}
+
+/// The plural where there are several.
+pub fn is_are(amount: usize) -> &'static str {
+    if amount == 1 { "is" } else { "are" }
+}
+
+/// What is being done to files, as long as it lasts.
+pub fn doing(doing: Doing) -> String {
+    match doing {
+        Doing::Looking { folders } => format!("looking at files: {}", count(folders, "folder")),
+        Doing::Reading { done, of } => format!("reading files: {} of {}", number(done), number(of)),
+        Doing::Writing { files } => format!("putting back {}", count(files, "file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_in_words() {
+        for (amount, text) in [
+            (0, "0 turns"),
+            (1, "1 turn"),
+            (999, "999 turns"),
+            (1_000, "1,000 turns"),
+            (1_234_567, "1,234,567 turns"),
+        ] {
+            assert_eq!(count(amount, "turn"), text);
+        }
+    }
+
+    #[test]
+    fn counts_leave_out_what_is_not_there() {
+        let all = Counts { messages: 4, calls: 1, turns: 2 };
+        assert_eq!(counts(all), "4 messages (2 turns, 1 tool call)");
+        let some = Counts { calls: 0, ..all };
+        assert_eq!(counts(some), "4 messages (2 turns)");
+        let few = Counts { messages: 1, ..Counts::default() };
+        assert_eq!(counts(few), "1 message");
+        let all = Did { files: 3, commands: 1, calls: 5, outside: 2 };
+        assert_eq!(did(all), "3 files · 1 command · 2 outside");
+        assert_eq!(did(Did { calls: 4, ..Did::default() }), "");
+    }
+}

@@ -1,0 +1,9 @@
+//! Text as a terminal shows it: made safe, measured, dated, coloured. Must never print, and must never read the clock.
+
+pub mod look;
+pub mod safe;
+pub mod style;
+pub mod time;
+pub mod width;
+
+pub use look::Look;

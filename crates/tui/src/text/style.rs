@@ -1,0 +1,168 @@
+//! Colours, a few, and only where they are wanted. A [`Palette`] is decided once per output stream and passed as a value. Must never
+//! emit an escape sequence into a pipe or a file, nor hold global state.
+
+use std::ffi::OsStr;
+use std::fmt::{self, Display};
+use std::io::IsTerminal;
+
+/// What a piece of text is; the palette decides how that looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Secondary: ids, times, hints.
+    Dim,
+    /// Headings and emphasis.
+    Bold,
+    /// What can be chosen or typed: commands, the selected row.
+    Accent,
+    /// It worked.
+    Good,
+    /// It needs attention.
+    Warn,
+    /// It failed.
+    Error,
+    /// A person speaks.
+    User,
+    /// A model speaks.
+    Model,
+    /// A tool ran.
+    Tool,
+    /// A line that is added.
+    Added,
+    /// A line that is removed.
+    Removed,
+}
+
+impl Style {
+    const ALL: [Self; 11] = [
+        Self::Dim,
+        Self::Bold,
+        Self::Accent,
+        Self::Good,
+        Self::Warn,
+        Self::Error,
+        Self::User,
+        Self::Model,
+        Self::Tool,
+        Self::Added,
+        Self::Removed,
+    ];
+
+    /// The style that is drawn so; of two that look the same, the first.
+    pub(crate) fn of_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|style| style.code() == code)
+    }
+
+    /// The parameters of the escape sequence (select graphic rendition).
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Dim => "2",
+            Self::Bold => "1",
+            Self::Accent => "36",
+            Self::Good | Self::Added => "32",
+            Self::Warn => "33",
+            Self::Error => "1;31",
+            Self::User => "1;34",
+            Self::Model => "1;35",
+            Self::Tool => "35",
+            Self::Removed => "31",
+        }
+    }
+}
+
+/// Whether styles are drawn on one output stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Palette {
+    drawn: bool,
+}
+
+impl Palette {
+    /// Draws nothing: text stays as it is.
+    pub const PLAIN: Self = Self { drawn: false };
+
+    /// Draws every style. For tests, and for where the user asks for colours.
+    pub const COLOURED: Self = Self { drawn: true };
+
+    /// The palette of standard output: coloured if it is a terminal, `NO_COLOR` is unset or empty and `TERM` is not `dumb`.
+    #[must_use]
+    pub fn stdout() -> Self {
+        Self::of_environment(std::io::stdout().is_terminal())
+    }
+
+    /// The palette of standard error, by the same rule.
+    #[must_use]
+    pub fn stderr() -> Self {
+        Self::of_environment(std::io::stderr().is_terminal())
+    }
+
+    fn of_environment(terminal: bool) -> Self {
+        let (no_color, term) = (std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
+        Self::decide(terminal, no_color.as_deref(), term.as_deref())
+    }
+
+    fn decide(terminal: bool, no_color: Option<&OsStr>, term: Option<&OsStr>) -> Self {
+        let refused = no_color.is_some_and(|value| !value.is_empty());
+        let dumb = term.is_some_and(|value| value == "dumb");
+        Self { drawn: terminal && !refused && !dumb }
+    }
+
+    /// Whether styles are drawn.
+    #[must_use]
+    pub const fn is_coloured(self) -> bool {
+        self.drawn
+    }
+
+    /// The text in a style, to be written with `{}`. The text must be safe already; a style does not go over the end of a line.
+    #[must_use]
+    pub const fn paint<T: Display>(self, style: Style, text: T) -> Painted<T> {
+        Painted { palette: self, style, text }
+    }
+}
+
+/// A text with its style; see [`Palette::paint`].
+#[derive(Debug, Clone, Copy)]
+pub struct Painted<T> {
+    palette: Palette,
+    style: Style,
+    text: T,
+}
+
+impl<T: Display> Display for Painted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.palette.drawn {
+            return self.text.fmt(f);
+        }
+        write!(f, "\x1b[{}m", self.style.code())?;
+        self.text.fmt(f)?;
+        f.write_str("\x1b[0m")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_only_where_wanted() {
+        let os = |s: &'static str| Some(OsStr::new(s));
+        for (terminal, no_color, term, drawn) in [
+            (true, None, os("xterm"), true),
+            (true, os(""), None, true),
+            (true, os("1"), os("xterm"), false),
+            (true, None, os("dumb"), false),
+            (false, None, os("xterm"), false),
+        ] {
+            assert_eq!(
+                Palette::decide(terminal, no_color, term).is_coloured(),
+                drawn,
+                "{terminal} {no_color:?} {term:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_plain_palette_keeps_text_as_it_is() {
+        assert_eq!(Palette::PLAIN.paint(Style::Error, "bad").to_string(), "bad");
+        assert_eq!(Palette::COLOURED.paint(Style::Accent, "good").to_string(), "\x1b[36mgood\x1b[0m");
+        assert_eq!(format!("{:>4}|", Palette::COLOURED.paint(Style::Dim, "x")), "\x1b[2m   x\x1b[0m|");
+    }
+}
