@@ -9,9 +9,10 @@ use retake_wire::{Mode, Permit};
 use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::{
-    ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec, export,
-    files as folders, fold, fork, import, label, list, log, man, mark, mcp, models, new, ops, plan, redo,
-    restore, retry, rewind, say, search, serve, status, stop, targets, title, tree, undo, unfold, workspace,
+    archive, ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec,
+    export, files as folders, fold, fork, import, label, list, log, man, mark, mcp, models, new, ops, plan,
+    redo, restore, retry, rewind, say, search, serve, status, stop, targets, title, tree, undo, unfold,
+    workspace,
 };
 
 pub(crate) mod date;
@@ -200,6 +201,7 @@ pub(crate) enum Verb {
     Unfold(change::Change<unfold::Unfold>),
     Label(change::Change<label::Label>),
     Title(change::Change<title::Title>),
+    Archive(archive::Archive),
     Erase(erase::EraseVerb),
     Checkpoint(checkpoint::Checkpoint),
     Files(folders::Files),
@@ -250,6 +252,7 @@ impl Verb {
             Self::Unfold(it) => it.run(cx).await,
             Self::Label(it) => it.run(cx).await,
             Self::Title(it) => it.run(cx).await,
+            Self::Archive(it) => it.run(cx).await,
             Self::Erase(it) => it.run(cx).await,
             Self::Checkpoint(it) => it.run(cx).await,
             Self::Files(it) => it.run(cx).await,

@@ -165,7 +165,7 @@ impl Context<'_> {
     }
 
     async fn last_ones(&self) -> Result<Vec<Conversation>> {
-        let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), before: None };
+        let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), ..List::default() };
         match self.call(Request::List(list)).await? {
             Reply::Conversations(page) => Ok(page.conversations),
             other => Err(unexpected(&other)),

@@ -2,6 +2,7 @@
 //! request can't.
 
 pub(crate) mod answer;
+pub(crate) mod archive;
 pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod change;

@@ -42,7 +42,8 @@ impl Engine {
             return Ok(Prompts::default());
         }
         let from = before.map(place).transpose()?;
-        let list = ListRequest { folder, limit: CONVERSATIONS + 1, before: from.map(|(id, _)| id) };
+        let list =
+            ListRequest { folder, limit: CONVERSATIONS + 1, before: from.map(|(id, _)| id), shelf: None };
         let others = self.store().list(list).await?;
         let begun = from.and_then(|(id, entry)| Some((id, Some(entry?))));
         let whole = others.iter().take(CONVERSATIONS).map(|summary| (summary.id, None));

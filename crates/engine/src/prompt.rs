@@ -25,7 +25,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::files::blocking;
 
-pub use complete::files_like;
+pub use complete::{Like, PathLike, paths_like};
 pub use instructions::{FACT, Instruction, due, instructions};
 pub use mentions::mentions;
 pub use system::{About, system_prompt};
@@ -69,12 +69,6 @@ impl Engine {
     pub async fn mentions(&self, parts: Vec<Part>, folder: &Path) -> Result<(Vec<Part>, Vec<String>)> {
         let places = self.places(folder);
         blocking(move || mentions(parts, &places)).await
-    }
-
-    /// Names of files for who types `@`.
-    pub async fn files_like(&self, folder: &Path, prefix: String, limit: usize) -> Result<Vec<String>> {
-        let places = self.places(folder);
-        blocking(move || files_like(&places, &prefix, limit)).await
     }
 }
 

@@ -235,6 +235,7 @@ pub(crate) fn summary(summary: Summary, running: bool) -> reply::Conversation {
         redo: summary.redo,
         read_only: summary.read_only,
         running,
+        archived: summary.archived,
     }
 }
 

@@ -6,10 +6,12 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_engine::tools::{Sandbox, Sandboxed};
 use retake_wire::reply::{Commands, Did, TodoState};
-use retake_wire::request::{CatchUp, Decide, JobOutput, Of, OfJob, Plan, Respond, SetPermissions, Targets};
+use retake_wire::request::{
+    CatchUp, Decide, JobOutput, Of, OfJob, Paths, Plan, Respond, SetPermissions, Targets,
+};
 use retake_wire::{
-    Action, Asks, Decision, Mode, Outcome, Part, Permit, Request, Rule, Ruling, Run, RunEvent, RunStart,
-    Steer,
+    Action, Asks, Decision, Mode, Outcome, Part, Permit, ProblemKind, Request, Rule, Ruling, Run, RunEvent,
+    RunStart, Steer,
 };
 
 use super::world::{Desk, get, variant};
@@ -226,6 +228,42 @@ async fn what_one_run_may_do_is_not_kept() {
     let mut events = agent.says("run `touch c`", None, Permit::default()).await;
     until(&mut events, asks).await;
     agent.desk.does(Request::Cancel(agent.of())).await;
+}
+
+#[tokio::test]
+async fn names_of_files_are_told_to_who_types_one() {
+    let agent = Agent::new().await;
+    let folder = agent.desk.file("work");
+    std::fs::create_dir(folder.join("notes")).expect("made");
+    for file in ["notes/todo.md", "notes.txt", "other"] {
+        std::fs::write(folder.join(file), "").expect("written");
+    }
+    let here = Some(agent.id.clone());
+    let like = |conversation: &Option<String>, folder: Option<&std::path::Path>| Paths {
+        conversation: conversation.clone(),
+        folder: folder.map(|folder| folder.display().to_string()),
+        prefix: "no".into(),
+        limit: None,
+    };
+    for asked in [like(&here, None), like(&None, Some(&folder))] {
+        let page = get!(agent.desk, Paths, Request::Paths(asked));
+        let names: Vec<_> = page.paths.iter().map(|it| (it.path.as_str(), it.is_dir)).collect();
+        assert_eq!(names, [("notes", true), ("notes.txt", false), ("notes/todo.md", false)]);
+        assert!(!page.more);
+    }
+    let page = get!(agent.desk, Paths, Request::Paths(Paths { limit: Some(1), ..like(&here, None) }));
+    assert_eq!((page.paths.len(), page.more), (1, true));
+    let add = vec!["deny read(notes.txt)".to_owned()];
+    let set = SetPermissions { conversation: agent.id.clone(), add, ..SetPermissions::default() };
+    agent.desk.does(Request::SetPermissions(set)).await;
+    let page = get!(agent.desk, Paths, Request::Paths(like(&here, None)));
+    assert!(
+        page.paths.iter().all(|it| it.path != "notes.txt"),
+        "what may not be read is not named: {page:?}"
+    );
+    for asked in [like(&None, None), like(&here, Some(&folder)), like(&None, Some("work".as_ref()))] {
+        assert_eq!(agent.desk.refused(Request::Paths(asked)).await.kind, ProblemKind::Usage);
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,9 @@ use fastrand::Rng;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::reply::{Conversation, Draft, Entry};
-use retake_wire::request::{Decide, DraftOf, ImportLines, ImportStart, Of, SetDraft, SetPermissions};
+use retake_wire::request::{
+    Decide, DraftOf, ImportLines, ImportStart, Of, SetArchived, SetDraft, SetPermissions,
+};
 use retake_wire::{
     Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, ProblemKind, Request, Role,
     Run, RunEvent, RunNow, RunStart, Told,
@@ -489,7 +491,13 @@ async fn the_list_is_followed_and_who_comes_back_gets_what_changed() {
     let since = told.id.clone();
     let mut again = desk.client.follow(Follow { conversation: None, since }).await.expect("followed");
     listed(&mut again, &old).await;
+    desk.does(Request::SetArchived(SetArchived { conversation: old.clone(), archived: true })).await;
+    let told = listed(&mut again, &old).await;
+    assert!(
+        matches!(told.event, Event::Listed(of) if of.archived),
+        "who has a list hears that it is put away"
+    );
     let gone = Follow { conversation: None, since: Some("another.7".to_owned()) };
     let first = desk.client.follow(gone).await.expect("followed").next().await.expect("a first event");
-    assert!(matches!(first.event, Event::List(list) if list.conversations.len() == 2));
+    assert!(matches!(first.event, Event::List(list) if list.conversations.len() == 1));
 }

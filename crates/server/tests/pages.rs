@@ -107,7 +107,7 @@ async fn pages_of_a_list_are_the_list() {
         for limit in SIZES {
             let (mut before, mut all) = (None, Vec::new());
             loop {
-                let list = List { folder: folder.clone(), limit: Some(limit), before };
+                let list = List { folder: folder.clone(), limit: Some(limit), before, archived: false };
                 let page = get!(desk, Conversations, Request::List(list));
                 assert!(page.conversations.len() <= limit);
                 before = page.conversations.last().map(|last| last.id.clone());

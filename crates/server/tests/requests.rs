@@ -56,6 +56,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         apply(&id, label("@", "here")),
         Request::List(List::default()),
         Request::Info(of()),
+        Request::SetArchived(SetArchived { conversation: id.clone(), archived: true }),
         Request::Log(log(&id)),
         Request::Prompt(At { conversation: id.clone(), at: None }),
         Request::Targets(Targets { conversation: id.clone(), limit: None, before: None }),
@@ -78,6 +79,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
+        Request::Paths(Paths { conversation: Some(id.clone()), ..Paths::default() }),
         Request::Status,
     ];
     let mut answered = BTreeMap::new();

@@ -108,6 +108,7 @@ macro_rules! conformance {
             permissions_and_waiting_words_are_erased_by_their_text
             every_commit_has_a_revision_and_is_told_in_order
             who_follows_all_hears_of_each_and_is_told_what_was_missed
+            what_is_put_away_is_left_out_of_the_list_alone
             drafts_are_beside_the_log
             drafts_go_with_a_text_that_is_erased
             a_call_of_a_run_that_is_over_is_not_begun

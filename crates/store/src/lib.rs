@@ -41,8 +41,8 @@ pub use record::{
     decode_exported, decode_full, encode_export_header, encode_exported,
 };
 pub use request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Sort,
-    StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
+    Sort, StreamRow,
 };
 pub use rows::Backend;
 #[cfg(feature = "conformance")]

@@ -151,6 +151,8 @@ pub struct FullConversation {
     pub revision: Revision,
     /// How many rewinds it has seen.
     pub rewinds: u64,
+    /// Whether somebody has put it away.
+    pub archived: bool,
     /// Its log.
     pub entries: Vec<(Entry, MadeBy)>,
     /// Its operations.

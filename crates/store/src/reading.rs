@@ -56,6 +56,8 @@ pub struct Summary {
     pub redo: Option<String>,
     /// Why nothing can be written.
     pub read_only: Option<String>,
+    /// Whether somebody has put it away.
+    pub archived: bool,
 }
 
 /// A page of a reading.
@@ -249,6 +251,8 @@ pub enum Kind {
     Effect,
     /// What its agent may do.
     Permission,
+    /// It was put away, or fetched back.
+    Archived,
     /// What calls and operations did to files, or files that are settled.
     Files,
 }

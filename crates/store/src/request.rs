@@ -164,6 +164,15 @@ pub struct Receipt {
     pub composer: Option<EntryId>,
 }
 
+/// Where a conversation is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// Among those that are at hand.
+    AtHand,
+    /// Among those that somebody has put away.
+    Archived,
+}
+
 /// A page of conversations, newest change first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListRequest {
@@ -173,6 +182,8 @@ pub struct ListRequest {
     pub before: Option<ConversationId>,
     /// At most so many.
     pub limit: usize,
+    /// Only those of this shelf.
+    pub shelf: Option<Shelf>,
 }
 
 /// The order of hits.

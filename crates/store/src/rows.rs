@@ -77,6 +77,8 @@ pub struct NowRow {
     pub rewinds: u64,
     /// Bytes of deltas since the last full state.
     pub delta_bytes: u64,
+    /// Whether somebody has put it away. The one thing here that nothing else tells.
+    pub archived: bool,
 }
 
 /// A digest of a request's arguments, so that one id is not used for two requests.

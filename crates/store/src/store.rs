@@ -17,7 +17,8 @@ use crate::reading::{
     Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
+    StreamRow,
 };
 
 /// Conversations, kept. Every backend runs the same conformance suite.
@@ -61,6 +62,9 @@ pub trait Store: FileStore + AgentStore {
     /// Conversations, newest change first (of changes in one millisecond, that of the newer conversation), one more than asked
     /// for where there are more.
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
+    /// Puts a conversation away, or fetches it back. It is no operation: nothing of what was said changes, and there is
+    /// nothing to undo. Followers are told.
+    async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()>;
     /// Conversations whose id begins so, at most `limit`.
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;
     /// Forks of a conversation, with the last entry that each begins with.

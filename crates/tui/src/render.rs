@@ -65,6 +65,7 @@ pub fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Cost(it) => agent::cost(look, it),
         Reply::Status(it) => owner::status(look, it),
         Reply::Draft(it) => content::parts(look, &it.parts, 0),
+        Reply::Paths(it) => lists::paths(it),
         Reply::History(it) => {
             it.prompts.iter().map(|prompt| crate::text::safe::line(prompt).into_owned() + "\n").collect()
         }

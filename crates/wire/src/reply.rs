@@ -21,7 +21,7 @@ pub use agent::{
     Tool, Tools, Waiting, Words,
 };
 pub use changes::Changes;
-pub use composer::{Draft, HistoryPage};
+pub use composer::{Draft, HistoryPage, PathLine, Paths};
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
@@ -89,6 +89,8 @@ pub enum Reply {
     Pruned(Pruned),
     /// Earlier prompts.
     History(HistoryPage),
+    /// Names of files.
+    Paths(Paths),
     /// What somebody was about to say.
     Draft(Draft),
     /// A to-do list.
@@ -197,6 +199,9 @@ pub struct Conversation {
     pub read_only: Option<String>,
     /// Whether a model is running.
     pub running: bool,
+    /// Whether somebody has put it away: the plain list leaves it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
 }
 
 /// What a fork came from.

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
-pub use composer::{DraftOf, History, SetDraft};
+pub use composer::{DraftOf, History, Paths, SetDraft};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -63,6 +63,8 @@ pub enum Request {
     List(List),
     /// One conversation. → `Conversation`
     Info(Of),
+    /// Puts a conversation away, or fetches it back. Nothing in it changes; it can be searched and gone on with. → `Done`
+    SetArchived(SetArchived),
     /// A page of a reading. → `Entries`
     Log(Log),
     /// The prompt as the model would get it now. → `Prompt`
@@ -107,6 +109,8 @@ pub enum Request {
     History(History),
     /// What somebody was about to say in a conversation. → `Draft`
     Draft(DraftOf),
+    /// Names of files and folders, for who types one. → `Paths`
+    Paths(Paths),
     /// Keeps what somebody is about to say, in the place of what was kept before. → `Done`
     SetDraft(SetDraft),
     /// Says whether a call may run that waits for leave. → `Done`
@@ -300,6 +304,18 @@ pub struct List {
     /// Behind this conversation in the order of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
+    /// Those that were put away, in the place of the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
+}
+
+/// Whether a conversation is put away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SetArchived {
+    /// The conversation.
+    pub conversation: String,
+    /// Whether it is to be; said twice, it is once.
+    pub archived: bool,
 }
 
 /// The readings.

@@ -36,7 +36,7 @@ pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
 
 /// Lets the person pick a conversation, of any folder.
 pub(super) async fn pick(chat: &mut Chat<'_>) -> Result<Option<String>> {
-    let list = List { folder: None, limit: Some(OFFERED), before: None };
+    let list = List { limit: Some(OFFERED), ..List::default() };
     let page = match chat.cx.call(Request::List(list)).await? {
         Reply::Conversations(page) => page.conversations,
         other => return Err(unexpected(&other)),

@@ -18,6 +18,9 @@ pub(crate) struct List {
     /// Those of another folder
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     folder: Option<PathBuf>,
+    /// Those that were put away, with `retake archive`
+    #[arg(long)]
+    archived: bool,
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -34,7 +37,8 @@ impl List {
             (false, None) => Some(cx.folder.to_owned()),
             (false, Some(folder)) => Some(cx.absolute(&folder)?),
         };
-        let list = request::List { folder, limit: Some(self.limit), before: self.before };
+        let list =
+            request::List { folder, limit: Some(self.limit), before: self.before, archived: self.archived };
         cx.show(Request::List(list)).await
     }
 }

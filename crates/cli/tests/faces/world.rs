@@ -130,6 +130,7 @@ pub(super) fn conversation() -> Conversation {
         redo: None,
         read_only: None,
         running: false,
+        archived: false,
     }
 }
 
@@ -482,18 +483,10 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::WorkspaceShow(_) | Request::WorkspaceForget(_) => Reply::Workspace(super::folders::folder()),
         Request::WorkspacePrune(prune) => Reply::Pruned(super::folders::pruned(prune.how)),
-        Request::Decide(_) | Request::Respond(_) | Request::SetDraft(_) | Request::Stop => Reply::Done,
-        Request::Todo(_)
-        | Request::Jobs(_)
-        | Request::JobOutput(_)
-        | Request::JobStop(_)
-        | Request::Tools(_)
-        | Request::Permissions(_)
-        | Request::SetPermissions(_)
-        | Request::Waiting(_)
-        | Request::Unqueue(_)
-        | Request::Cost(_) => super::agent::reply(request),
+        Request::Decide(_) | Request::Respond(_) | Request::SetArchived(_) | Request::Stop => Reply::Done,
+        Request::SetDraft(_) => Reply::Done,
         Request::Status => Reply::Status(super::fake::status()),
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
+        _ => super::agent::reply(request),
     }
 }

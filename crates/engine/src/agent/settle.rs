@@ -52,6 +52,12 @@ impl Engine {
         Ok(SettledRules { mode: own.mode, for_good: self.for_good(), own: own.rules })
     }
 
+    /// What holds where nothing is settled.
+    pub(crate) fn permission_for_all(&self) -> Permission {
+        let mode = self.parts().agent.as_ref().map(|config| config.permission.mode).unwrap_or_default();
+        Permission { mode, rules: self.for_good() }
+    }
+
     /// Changes what a conversation's agent may do; of a run that goes on, from its next call.
     pub async fn set_permission(&self, conversation: ConversationId, change: PermissionChange) -> Result<()> {
         let mut own = self.own_permission(conversation).await?;

@@ -147,7 +147,7 @@ impl Engine {
         }
         let folder = String::from_utf8(row.root.clone()).ok();
         if folder.is_some() {
-            let list = ListRequest { folder, limit: usize::MAX, before: None };
+            let list = ListRequest { folder, limit: usize::MAX, ..ListRequest::default() };
             conversations.extend(self.store().list(list).await?.into_iter().map(|summary| summary.id));
         }
         let (captures, checkpoints) = self.captures_of(row.no).await?;

@@ -1,10 +1,14 @@
-//! Names of files for who types `@`: what they may mean, in little time, however large the folder is.
+//! Names of files for who types `@`: what they may mean, in little time, however large the folder is. Must never name what is
+//! outside of the folder, or what a rule keeps from being read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use retake_core::{ConversationId, Permission, Ruling};
 
-use super::Places;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::files::blocking;
 
 /// So many entries are looked at.
 const MOST_SEEN: usize = 20_000;
@@ -12,20 +16,54 @@ const MOST_SEEN: usize = 20_000;
 /// So deep it is looked.
 const MOST_DEPTH: usize = 12;
 
-/// Files and folders of a folder that go on as `prefix` does, as one would write them: those whose path begins so, those whose
-/// name does, and those that hold it, each the shallow ones first. Folders end with a slash. What ignore files leave out, and
-/// hidden files unless the name begins with a dot, are left out. Of names that lead out of the folder only the next step is
-/// told.
-pub fn files_like(places: &Places, prefix: &str, limit: usize) -> Vec<String> {
+/// The tools by which an agent would learn such a name, or what is in the file.
+const READERS: [&str; 3] = ["list", "glob", "read"];
+
+/// Names that fit what was typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Like {
+    /// The best first.
+    pub paths: Vec<PathLike>,
+    /// Whether there may be others: more fit, or not everything was looked at.
+    pub more: bool,
+}
+
+/// A file or folder that fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathLike {
+    /// From the folder.
+    pub path: String,
+    /// Whether it is a folder.
+    pub is_dir: bool,
+}
+
+impl Engine {
+    /// Names of files of a conversation's folder for who types them; none, where it has no folder.
+    pub async fn paths_of(&self, of: ConversationId, prefix: String, limit: usize) -> Result<Like> {
+        let Some(folder) = self.store().summary(of).await?.folder else { return Ok(Like::default()) };
+        let permission = self.permission(of).await?;
+        blocking(move || paths_like(Path::new(&folder), &permission, &prefix, limit)).await
+    }
+
+    /// The same, of a folder in which no conversation is yet.
+    pub async fn paths_in(&self, folder: PathBuf, prefix: String, limit: usize) -> Result<Like> {
+        let permission = self.permission_for_all();
+        blocking(move || paths_like(&folder, &permission, &prefix, limit)).await
+    }
+}
+
+/// Files and folders that go on as `prefix` does: those whose path begins so, those whose name does, and those that hold it, each
+/// the shallow ones first. What ignore files leave out, and hidden files unless the name begins with a dot, are left out.
+pub fn paths_like(folder: &Path, permission: &Permission, prefix: &str, limit: usize) -> Like {
     let (base, wanted) =
         prefix.rsplit_once('/').map_or(("", prefix), |(base, _)| prefix.split_at(base.len() + 1));
-    let outside = prefix.starts_with(['/', '~']) || base.split('/').any(|step| step == "..");
     // Only what is below the folder that is written out can begin so.
-    let start = if base.is_empty() { places.folder.clone() } else { places.path(base) };
-    let depth = if outside { 1 } else { MOST_DEPTH };
-    let mut found: Vec<(u8, usize, String)> = Vec::new();
+    let Some(start) = inside(folder, base) else { return Like::default() };
     let wanted = wanted.to_lowercase();
-    for (path, is_dir) in below(&start, depth, wanted.starts_with('.')).take(MOST_SEEN) {
+    let mut found: Vec<(u8, usize, String, bool)> = Vec::new();
+    let mut seen = 0;
+    for (path, is_dir) in below(&start, permission, folder, wanted.starts_with('.')).take(MOST_SEEN) {
+        seen += 1;
         let lower = path.to_lowercase();
         let name = lower.rsplit('/').next().unwrap_or_default();
         let rank = match () {
@@ -34,25 +72,44 @@ pub fn files_like(places: &Places, prefix: &str, limit: usize) -> Vec<String> {
             () if lower.contains(&wanted) => 2,
             () => continue,
         };
-        let end = if is_dir { "/" } else { "" };
-        found.push((rank, lower.matches('/').count(), format!("{base}{path}{end}")));
+        found.push((rank, lower.matches('/').count(), format!("{base}{path}"), is_dir));
     }
     found.sort();
-    found.truncate(limit);
-    found.into_iter().map(|(_, _, path)| path).collect()
+    let more = seen == MOST_SEEN || found.len() > limit;
+    let paths = found.into_iter().take(limit).map(|(_, _, path, is_dir)| PathLike { path, is_dir });
+    Like { paths: paths.collect(), more }
+}
+
+/// A folder by its name, where it is in the folder, links followed.
+fn inside(folder: &Path, name: &str) -> Option<PathBuf> {
+    let path = folder.join(name);
+    let real = path.canonicalize().ok()?;
+    (!name.starts_with('/') && real.starts_with(folder.canonicalize().ok()?)).then_some(path)
 }
 
 /// What is below a folder, by path relative to it, and whether it is a folder. Names that are no text are left out.
-fn below(start: &Path, depth: usize, hidden: bool) -> impl Iterator<Item = (String, bool)> {
+fn below(
+    start: &Path,
+    permission: &Permission,
+    folder: &Path,
+    hidden: bool,
+) -> impl Iterator<Item = (String, bool)> {
+    let (permission, roots) = (permission.clone(), [folder.to_owned()]);
+    let is_kept = move |path: &Path| {
+        let ruling = |tool: &&str| permission.reading(tool, path, &roots);
+        READERS.iter().any(|tool| ruling(tool) == Some(Ruling::Deny))
+    };
     let walk = WalkBuilder::new(start)
-        .max_depth(Some(depth))
+        .max_depth(Some(MOST_DEPTH))
         .hidden(!hidden)
         .require_git(false)
         .sort_by_file_name(std::ffi::OsStr::cmp)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_entry(move |entry| {
+            entry.depth() == 0 || (entry.file_name() != ".git" && !is_kept(entry.path()))
+        })
         .build();
     let start = start.to_owned();
-    walk.filter_map(Result::ok).filter(|entry| entry.depth() > 0).filter_map(move |entry| {
+    walk.filter_map(std::result::Result::ok).filter(|entry| entry.depth() > 0).filter_map(move |entry| {
         let path = entry.path().strip_prefix(&start).ok()?.to_str()?.to_owned();
         Some((path, entry.file_type().is_some_and(|kind| kind.is_dir())))
     })

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use retake_core::{Fact, Part, Source, Time};
+use retake_core::{Fact, Part, Permission, Rule, Ruling, Source, Time};
 
 use super::*;
 
@@ -269,8 +269,7 @@ fn a_folder_is_listed_as_far_as_it_goes() {
 
 #[test]
 fn names_are_completed_the_near_ones_first_without_what_is_ignored() {
-    let World { _dir, places, repo } = world();
-    let places = Places { folder: repo.clone(), ..places };
+    let World { _dir, repo, .. } = world();
     for folder in ["src/main", "target"] {
         fs::create_dir_all(repo.join(folder)).expect("a folder");
     }
@@ -278,11 +277,29 @@ fn names_are_completed_the_near_ones_first_without_what_is_ignored() {
         write(repo.join(file), "");
     }
     write(repo.join(".gitignore"), "target\n");
-    let like = |prefix: &str| files_like(&places, prefix, 10);
+    let most = |permission: &Permission, prefix: &str, limit| {
+        let Like { paths, more } = paths_like(&repo, permission, prefix, limit);
+        let names = paths.iter().map(|it| format!("{}{}", it.path, if it.is_dir { "/" } else { "" }));
+        (names.collect::<Vec<_>>(), more)
+    };
+    let like = |prefix: &str| most(&Permission::default(), prefix, 10).0;
     assert_eq!(like("main"), ["main.rs", "src/main/", "src/domain.rs", "src/main/mod.rs"]);
     assert_eq!(like("src/ma"), ["src/main/", "src/main/mod.rs", "src/domain.rs"]);
     assert_eq!(like(".m"), [".main"]);
-    assert_eq!(like("../re"), ["../repo/"]);
     assert_eq!(like("nothing"), [""; 0]);
-    assert_eq!(files_like(&places, "", 2), ["main.rs", "src/"]);
+    assert_eq!(most(&Permission::default(), "", 2), (vec!["main.rs".into(), "src/".into()], true));
+    let outside = repo.parent().expect("a folder").join("outside");
+    fs::create_dir_all(&outside).expect("a folder");
+    write(outside.join("secret"), "");
+    symlink(&outside, repo.join("out")).expect("a link");
+    assert_eq!(like("ou"), ["out"], "a link is named");
+    for prefix in ["../re", "../", "/", "~/", "out/", "out/se", "src/../../outside/", "nowhere/"] {
+        assert_eq!(like(prefix), [""; 0], "{prefix}: nothing outside of the folder is");
+    }
+    for tool in ["read", "list", "glob"] {
+        let rule = Rule { ruling: Ruling::Deny, tool: tool.into(), what: Some("src/main/**".into()) };
+        let permission = Permission { rules: vec![rule], ..Permission::default() };
+        assert_eq!(most(&permission, "mod", 10).0, [""; 0], "what may not be read is not named");
+        assert_eq!(most(&permission, "do", 10).0, ["src/domain.rs"]);
+    }
 }

@@ -2,6 +2,7 @@
 //! back is for the one who asked, whose face knows what to do with it.
 
 use retake_core::{ConversationId, Part};
+use retake_engine::prompt::{Like, PathLike};
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::{PAGE, store_problem};
@@ -39,6 +40,19 @@ impl InProcess {
 
     fn author(&self, name: String) -> String {
         if name.is_empty() { self.engine.by(None).author } else { name }
+    }
+
+    pub(super) async fn paths(&self, paths: request::Paths) -> Result<Reply, Problem> {
+        let request::Paths { conversation, folder, prefix, limit } = paths;
+        let limit = limit.unwrap_or(PAGE);
+        let like = match (conversation, folder) {
+            (Some(name), None) => self.engine.paths_of(self.conversation(&name).await?, prefix, limit).await,
+            (None, Some(folder)) => self.engine.paths_in(super::mcp::folder(&folder)?, prefix, limit).await,
+            _ => return Err(usage("names of files are asked for of a conversation or of a folder")),
+        };
+        let Like { paths, more } = like.map_err(problem)?;
+        let paths = paths.into_iter().map(|PathLike { path, is_dir }| reply::PathLine { path, is_dir });
+        Ok(Reply::Paths(reply::Paths { paths: paths.collect(), more }))
     }
 
     pub(super) async fn history(&self, history: request::History) -> Result<Reply, Problem> {

@@ -71,7 +71,7 @@ impl InProcess {
     }
 }
 
-fn folder(name: &str) -> Result<PathBuf, Problem> {
+pub(super) fn folder(name: &str) -> Result<PathBuf, Problem> {
     let path = Path::new(name);
     path.is_absolute()
         .then(|| path.to_owned())

@@ -1,7 +1,7 @@
 //! Requests that read.
 
 use retake_core::{ConversationId, Include, OpNo, Projection, Revision, RunState, Time};
-use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Sort};
+use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
 use super::{PAGE, head, store_problem};
@@ -25,7 +25,8 @@ impl InProcess {
             Some(name) => Some(self.conversation(name).await?),
             None => None,
         };
-        let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1) };
+        let shelf = Some(if list.archived { Shelf::Archived } else { Shelf::AtHand });
+        let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1), shelf };
         let mut summaries = self.engine.store().list(request).await.map_err(store_problem)?;
         let more = summaries.len() > limit;
         summaries.truncate(limit);
@@ -34,6 +35,13 @@ impl InProcess {
             convert::summary(summary, running)
         });
         Ok(Reply::Conversations(reply::Conversations { conversations: conversations.collect(), more }))
+    }
+
+    pub(super) async fn set_archived(&self, set: request::SetArchived) -> Result<Reply, Problem> {
+        let id = self.conversation(&set.conversation).await?;
+        let to = if set.archived { Shelf::Archived } else { Shelf::AtHand };
+        self.engine.store().archive(id, to).await.map_err(store_problem)?;
+        Ok(Reply::Done)
     }
 
     pub(super) async fn info(&self, name: &str) -> Result<Reply, Problem> {

@@ -6,8 +6,12 @@ use retake_core::{
     EntryId, Head, Include, Part, Projection, Reason, Revision, Role, Source, Time, joined_text,
 };
 
+use super::agent::copied;
 use super::stage::Stage;
-use crate::{Action, ListRequest, PageRequest, Reading, SayRequest, SearchRequest, Sort, Store, StoreError};
+use crate::{
+    Action, Followed, Kind, ListRequest, PageRequest, Reading, SayRequest, SearchRequest, Shelf, Sort, Store,
+    StoreError,
+};
 
 const TIMELINE: Reading = Reading { projection: Projection::Timeline, at: None };
 
@@ -257,4 +261,39 @@ pub async fn search_speaks_words(store: Arc<dyn Store>) {
         hits.hits[0].marks.iter().map(|mark| &hits.hits[0].snippet[mark.clone()]).collect();
     assert_eq!(marks, ["beta"]);
     assert_eq!(stage.head().await, Head::new(0, 5));
+}
+
+/// A conversation that is put away is in the list of those, and found as before; it can be gone on with and stays away until it
+/// is fetched back. Nothing in it changes, and it takes nothing to undo.
+pub async fn what_is_put_away_is_left_out_of_the_list_alone(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(Arc::clone(&store), &["one"]).await;
+    let other = Stage::with_turns(Arc::clone(&store), &["other"]).await;
+    let listed = async |shelf| {
+        let list = ListRequest { limit: 9, shelf, ..ListRequest::default() };
+        let page = store.list(list).await.expect("a list").into_iter();
+        page.map(|row| (row.id, row.archived)).collect::<Vec<_>>()
+    };
+    let before = store.summary(stage.id).await.expect("a summary");
+    let mut follower = store.follow(None);
+    for _ in 0..2 {
+        store.archive(stage.id, Shelf::Archived).await.expect("put away");
+    }
+    let Some(Followed::Changed(told)) = follower.next().await else { panic!("nothing was told") };
+    assert_eq!((told.conversation, told.kinds), (stage.id, vec![Kind::Archived]));
+    let after = store.summary(stage.id).await.expect("a summary");
+    assert_eq!(after.revision, before.revision.next(), "once");
+    assert_eq!(after, crate::Summary { archived: true, revision: after.revision, ..before });
+    assert_eq!(listed(Some(Shelf::AtHand)).await, [(other.id, false)]);
+    assert_eq!(listed(Some(Shelf::Archived)).await, [(stage.id, true)]);
+    assert_eq!(listed(None).await.len(), 2);
+    assert_eq!(stage.search("one", Include::default()).await, "one one!");
+    stage.turn("two").await;
+    stage.undo().await;
+    assert_eq!((stage.shows().await.as_str(), listed(Some(Shelf::Archived)).await.len()), ("one", 1));
+    let copy = copied(&stage).await;
+    assert!(store.summary(copy.id).await.expect("a summary").archived, "a full export says so");
+    let child = stage.fork(None).await;
+    assert!(!store.summary(child.id).await.expect("a summary").archived, "a fork is another one");
+    store.archive(stage.id, Shelf::AtHand).await.expect("fetched back");
+    assert_eq!(listed(Some(Shelf::Archived)).await, [(copy.id, true)]);
 }

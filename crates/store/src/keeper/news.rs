@@ -11,6 +11,7 @@ use super::Context;
 use super::load::Loaded;
 use crate::error::Result;
 use crate::reading::{Changed, Followed, Kind};
+use crate::request::Shelf;
 use crate::rows::{ConversationRow, LogNo, NowRow, Transactions};
 
 /// How far a follower may fall behind before it has missed something.
@@ -93,6 +94,19 @@ impl<T: Transactions> Context<T> {
         if !self.news.drafts.contains(&conversation) {
             self.news.drafts.push(conversation);
         }
+    }
+
+    /// Puts a conversation away, or fetches it back.
+    pub(super) fn archive(&mut self, id: ConversationId, to: Shelf) -> Result<()> {
+        let loaded = self.load(id)?;
+        let archived = to == Shelf::Archived;
+        if loaded.row.now.archived != archived {
+            let row = ConversationRow { now: NowRow { archived, ..loaded.row.now }, ..loaded.row.clone() };
+            self.rows.set_now(row.log, row.now)?;
+            self.stage(Loaded { row, ..(*loaded).clone() });
+            self.touched(id, Kind::Archived);
+        }
+        Ok(())
     }
 
     /// A request is done: what it changed beside the log belongs to the revision that it has made, or makes one.

@@ -317,6 +317,7 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         undo: conversation.next_undo(&records)?.map(step).transpose()?,
         redo: redo.map(step).transpose()?,
         read_only: conversation.writable().err().map(|refusal| refusal.to_string()),
+        archived: row.now.archived,
     })
 }
 
@@ -366,6 +367,7 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
         undo: None,
         redo: None,
         read_only: Some(error.to_string()),
+        archived: row.now.archived,
     }
 }
 

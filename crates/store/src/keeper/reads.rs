@@ -18,7 +18,8 @@ use crate::reading::{
     Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, StreamRow,
+    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
+    StreamRow,
 };
 use crate::rows::{Backend, Rows, Transactions};
 use crate::store::Store;
@@ -124,6 +125,10 @@ where
 
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
         self.read(move |rows| read::summaries(rows, rows.conversations(&request)?)).await
+    }
+
+    async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()> {
+        self.write(move |context| context.archive(conversation, to)).await
     }
 
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>> {

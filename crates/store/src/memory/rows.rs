@@ -12,7 +12,7 @@ use super::MemoryRows;
 use super::data::{Log, Saved, entry_name, misplaced};
 use crate::error::{Result, StoreError};
 use crate::query::{Query, indexed, words};
-use crate::request::{ListRequest, SearchRequest, Sort, StreamRow};
+use crate::request::{ListRequest, SearchRequest, Shelf, Sort, StreamRow};
 use crate::rows::{ConversationRow, Erasure, Fingerprint, Key, LogNo, MadeBy, NowRow, Rows};
 
 impl Rows for MemoryRows {
@@ -67,6 +67,7 @@ impl Rows for MemoryRows {
         let mut rows: Vec<_> = logs
             .map(|log| &log.row)
             .filter(|row| request.folder.is_none() || row.folder == request.folder)
+            .filter(|row| request.shelf.is_none_or(|shelf| row.now.archived == (shelf == Shelf::Archived)))
             .filter(|row| before.is_none_or(|before| place(row) > before))
             .collect();
         rows.sort_by_key(|row| place(row));

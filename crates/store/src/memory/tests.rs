@@ -201,6 +201,7 @@ fn conversations_are_listed_by_their_last_change() {
             folder: folder.map(str::to_owned),
             before: before.map(|number| row(number).id),
             limit,
+            shelf: None,
         };
         let rows = writer.conversations(&request)?;
         Ok::<_, StoreError>(rows.iter().map(|row| row.log.0).collect::<Vec<_>>())

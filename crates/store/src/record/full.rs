@@ -79,6 +79,8 @@ struct ConversationRecord {
     rewinds: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<RequestRecord>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    archived: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -240,6 +242,7 @@ fn conversation_record(row: &FullConversation) -> ConversationRecord {
         head: row.head.to_string(),
         revision: row.revision.0,
         rewinds: row.rewinds,
+        archived: row.archived,
         request: request_record(&row.request),
     }
 }
@@ -261,6 +264,7 @@ fn conversation(record: ConversationRecord) -> Decoded<FullConversation> {
         head: head(&record.head)?,
         revision: Revision(record.revision),
         rewinds: record.rewinds,
+        archived: record.archived,
         entries: Vec::new(),
         ops: Vec::new(),
         effects: Vec::new(),

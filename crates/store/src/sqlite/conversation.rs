@@ -11,14 +11,14 @@ use crate::error::Result;
 use crate::record::{
     Decoded, decode_pos, decode_request, decode_stream, encode_pos, encode_request, encode_stream,
 };
-use crate::request::{ListRequest, StreamRow};
+use crate::request::{ListRequest, Shelf, StreamRow};
 use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow};
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT log, root, id, parent, parent_op, parent_seq, parent_tip, folder, created, request, ",
-            "fingerprint, changed, revision, head_op, head_seq, rewinds, delta_bytes FROM conversation ",
+            "fingerprint, changed, revision, head_op, head_seq, rewinds, delta_bytes, archived FROM conversation ",
             $rest
         )
     };
@@ -36,7 +36,7 @@ pub(super) fn insert(db: &Connection, row: &ConversationRow) -> Result<LogNo> {
         db,
         (
             "add a conversation",
-            "INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ),
         params![
             log,
@@ -56,6 +56,7 @@ pub(super) fn insert(db: &Connection, row: &ConversationRow) -> Result<LogNo> {
             int(now.head.seq.0),
             int(now.rewinds),
             int(now.delta_bytes),
+            now.archived,
         ],
     )?;
     Ok(LogNo(log))
@@ -88,6 +89,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<ConversationRow> {
             head: Head { op: OpNo(cells.count()?), seq: Seq(cells.count()?) },
             rewinds: cells.count()?,
             delta_bytes: cells.count()?,
+            archived: cells.next()?,
         },
     })
 }
@@ -126,7 +128,7 @@ pub(super) fn set_now(db: &Connection, log: LogNo, now: NowRow) -> Result<()> {
     let sql = (
         "change a conversation's head",
         "UPDATE conversation SET changed = ?, revision = ?, head_op = ?, head_seq = ?, rewinds = ?,
-         delta_bytes = ? WHERE log = ?",
+         delta_bytes = ?, archived = ? WHERE log = ?",
     );
     let values = params![
         now.changed.0,
@@ -135,6 +137,7 @@ pub(super) fn set_now(db: &Connection, log: LogNo, now: NowRow) -> Result<()> {
         int(now.head.seq.0),
         int(now.rewinds),
         int(now.delta_bytes),
+        now.archived,
         log.0,
     ];
     run(db, sql, values).map(drop)
@@ -147,13 +150,14 @@ pub(super) fn page(db: &Connection, request: &ListRequest) -> Result<Vec<Convers
         "list conversations",
         select!(
             "WHERE (?1 IS NULL OR folder = ?1) AND (?2 IS NULL OR (changed, log) < \
-             (SELECT changed, log FROM conversation WHERE id = ?2)) \
+             (SELECT changed, log FROM conversation WHERE id = ?2)) AND (?4 IS NULL OR archived = ?4) \
              ORDER BY changed DESC, log DESC LIMIT ?3"
         ),
     );
     let before = request.before.map(|id| id.uuid().into_bytes());
     let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
-    all(db, sql, params![request.folder, before, limit], LIST, read)
+    let archived = request.shelf.map(|shelf| shelf == Shelf::Archived);
+    all(db, sql, params![request.folder, before, limit, archived], LIST, read)
 }
 
 pub(super) fn like(db: &Connection, prefix: &str, limit: usize) -> Result<Vec<ConversationId>> {

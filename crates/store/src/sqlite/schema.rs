@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -29,6 +29,7 @@ const STEPS: [Step; 9] = [
     |db| db.execute_batch(SEVERAL),
     |db| db.execute_batch(DRAFTS),
     |db| db.execute_batch(DID),
+    |db| db.execute_batch(ARCHIVED),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -341,3 +342,6 @@ CREATE TABLE draft (
 
 /// What each turn did to files, found by its entries.
 const DID: &str = "CREATE INDEX delta_entry ON delta (root, log, seq, paths);";
+
+/// Conversations that somebody has put away.
+const ARCHIVED: &str = "ALTER TABLE conversation ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;";

@@ -1,7 +1,8 @@
 //! Lists: conversations, turns, alternatives, operations, models, and what a check found. Must never wrap a row.
 
 use retake_wire::reply::{
-    Alternatives, Conversation, Conversations, Models, Operations, Report, TargetPage, Written,
+    Alternatives, Conversation, Conversations, Models, Operations, PathLine, Paths, Report, TargetPage,
+    Written,
 };
 
 use super::entries::dim;
@@ -25,6 +26,9 @@ pub fn conversations(look: &Look, page: &Conversations) -> String {
         }
         if it.read_only.is_some() {
             state.push_str("read-only ");
+        }
+        if it.archived {
+            state.push_str("put away ");
         }
         vec![
             cell(ids.short(&it.id)).style(Style::Dim),
@@ -90,6 +94,12 @@ pub fn targets(look: &Look, page: &TargetPage) -> String {
     });
     let rows: Vec<_> = std::iter::once(heading).chain(turns).collect();
     table(look, &rows)
+}
+
+/// Names of files, a line each; folders with a slash.
+pub(crate) fn paths(page: &Paths) -> String {
+    let line = |it: &PathLine| format!("{}{}\n", safe::line(&it.path), if it.is_dir { "/" } else { "" });
+    page.paths.iter().map(line).collect()
 }
 
 /// The alternatives of an answer.

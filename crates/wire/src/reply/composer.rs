@@ -23,3 +23,21 @@ pub struct HistoryPage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<String>,
 }
+
+/// Names of files and folders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Paths {
+    /// Those that fit, the best first.
+    pub paths: Vec<PathLine>,
+    /// Whether there may be others: more fit, or the folder is too large to be looked through.
+    pub more: bool,
+}
+
+/// A file or folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PathLine {
+    /// From the folder; `@` and this, in words that are said, attaches the file.
+    pub path: String,
+    /// Whether it is a folder.
+    pub is_dir: bool,
+}

@@ -40,3 +40,22 @@ pub struct History {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
 }
+
+/// Asks for names of files: those whose path goes on as `prefix` does, then those whose name does, then those that hold it. Of a
+/// conversation or of a folder, and of nothing outside of it; what ignore files leave out, and what rules keep from being read,
+/// is not named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Paths {
+    /// In the folder of this conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// In this folder, absolute, where there is no conversation yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// What is typed so far, from the folder. Hidden files are named where their name is begun with its dot.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
+    /// At most so many; 50, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}

@@ -107,6 +107,7 @@ fn begin<R: Rows>(rows: &R, tree: &[ConversationRow], text: &mut String) -> Resu
             head: row.now.head,
             revision: row.now.revision,
             rewinds: row.now.rewinds,
+            archived: row.now.archived,
             entries: Vec::new(),
             ops: Vec::new(),
             effects: Vec::new(),

@@ -148,6 +148,7 @@ impl<T: Transactions> Context<T> {
             revision: full.revision,
             head: full.head,
             rewinds: full.rewinds,
+            archived: full.archived,
             delta_bytes: 0,
         };
         let mut row = ConversationRow {

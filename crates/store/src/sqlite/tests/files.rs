@@ -91,12 +91,14 @@ fn older_format(format: i64) -> TempDir {
     let db = Connection::open(&old).unwrap();
     schema::older_format(&db, format).unwrap();
     db.execute("ATTACH ? AS new", [new.to_str().unwrap()]).unwrap();
-    db.execute_batch(
-        "INSERT INTO conversation SELECT * FROM new.conversation;
+    let columns = "SELECT group_concat(name) FROM pragma_table_info('conversation', 'main')";
+    let columns: String = db.query_row(columns, [], |row| row.get(0)).unwrap();
+    db.execute_batch(&format!(
+        "INSERT INTO conversation SELECT {columns} FROM new.conversation;
          INSERT INTO entry SELECT * FROM new.entry;
          INSERT INTO search (rowid, text) VALUES (4294967297, 'from the first days');
          DETACH new;",
-    )
+    ))
     .unwrap();
     drop(db);
     fs::rename(old, new).unwrap();

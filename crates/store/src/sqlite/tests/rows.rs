@@ -34,6 +34,7 @@ fn a_conversation_and_its_fork() {
             head: Head::new(7, 8),
             rewinds: 9,
             delta_bytes: 10,
+            archived: true,
         };
         rows.set_now(child.log, child.now).unwrap();
         (parent, child)
@@ -73,7 +74,7 @@ fn pages_of_conversations_newest_change_first() {
     let first = ListRequest { limit: 2, ..ListRequest::default() };
     assert_eq!(page(&first), [5, 3]);
     let third = kit.store.writer.log(LogNo(3)).unwrap().id;
-    let rest = ListRequest { before: Some(third), limit: 9, folder: Some("/src".into()) };
+    let rest = ListRequest { before: Some(third), limit: 9, folder: Some("/src".into()), shelf: None };
     assert_eq!(page(&rest), [1, 4, 2]);
     let elsewhere = ListRequest { folder: Some("/".into()), ..rest };
     assert_eq!(page(&elsewhere), [0; 0]);
