@@ -221,6 +221,22 @@ async fn hostile_lines_are_told_and_nothing_comes_in() {
     shows!(text);
 }
 
+/// Who begins and goes away leaves its lines behind: not for ever.
+#[tokio::test]
+async fn an_import_that_nothing_comes_for_is_given_up_for_others() {
+    let desk = Desk::new().await;
+    let good = [r#"{"role": "user", "content": "a"}"#.to_owned()];
+    let (kept, left) = (start(&desk).await, start(&desk).await);
+    desk.does(lines(&left, 0, &good)).await;
+    desk.does(lines(&kept, 0, &good)).await;
+    for _ in 0..63 {
+        start(&desk).await;
+    }
+    assert_eq!(desk.refused(end(&left)).await.code, "unknown_import");
+    let receipt = get!(desk, Receipt, end(&kept));
+    assert_eq!(desk.texts(&receipt.conversation).await, ["a"]);
+}
+
 #[tokio::test]
 async fn only_an_import_is_imported_into() {
     let desk = Desk::new().await;

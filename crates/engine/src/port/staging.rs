@@ -16,6 +16,10 @@ use crate::error::{EngineError, Kind, Result};
 /// Ended imports whose receipts are kept for whoever asks again.
 const REMEMBERED: usize = 64;
 
+/// So many imports may be open at once: of more, the one that has waited longest for lines is given up. Who begins one and goes away
+/// would leave its lines here for ever.
+const OPEN: usize = 64;
+
 /// How an import was begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Start {
@@ -50,11 +54,15 @@ pub(crate) struct Staging {
 #[derive(Default)]
 struct State {
     open: HashMap<ConversationId, Importing>,
+    /// Counts what comes.
+    came: u64,
     ended: Vec<(ConversationId, Receipt)>,
 }
 
 struct Importing {
     start: Start,
+    /// When something last came for it, as `State::came` counts.
+    last: u64,
     /// The number of the next line, from 0.
     next: u64,
     content: Content,
@@ -73,19 +81,18 @@ enum Content {
 impl Staging {
     /// Begins an import; one of the same request that has not ended goes on.
     pub(super) fn begin(&self, id: ConversationId, start: Start) -> ConversationId {
-        let state = self.state();
+        let mut state = self.state();
         let same = state.open.iter().find(|(_, open)| start.request.is_some() && open.start == start);
         if let Some((id, _)) = same {
             return *id;
         }
-        drop(state);
-        self.open(id, start);
+        state.open(id, start);
         id
     }
 
     /// Begins an import that nobody else goes on with.
     pub(super) fn open(&self, id: ConversationId, start: Start) {
-        self.state().open.insert(id, Importing { start, next: 0, content: Content::Nothing });
+        self.state().open(id, start);
     }
 
     /// Drops an import, if it has not ended.
@@ -105,7 +112,10 @@ impl Staging {
         if state.ended.iter().any(|(ended, _)| *ended == id) {
             return Ok(());
         }
+        state.came += 1;
+        let last = state.came;
         let import = state.open.get_mut(&id).ok_or_else(|| unknown(id))?;
+        import.last = last;
         if first > import.next {
             let message = format!(
                 "can't import line {}: line {} has not come yet",
@@ -153,6 +163,18 @@ impl Staging {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn open(&mut self, id: ConversationId, start: Start) {
+        self.came += 1;
+        if self.open.len() == OPEN
+            && let Some(idle) = self.open.iter().min_by_key(|(_, open)| open.last).map(|(id, _)| *id)
+        {
+            self.open.remove(&idle);
+        }
+        self.open.insert(id, Importing { start, last: self.came, next: 0, content: Content::Nothing });
     }
 }
 

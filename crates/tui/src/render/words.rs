@@ -40,7 +40,7 @@ pub fn counts(counts: Counts) -> String {
 }
 
 /// "3 files · 1 command · 2 outside": what a turn did; nothing, where it only spoke or looked.
-pub(crate) fn did(did: Did) -> String {
+pub fn did(did: Did) -> String {
     let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
     let outside = format!("{} outside", number(did.outside));
     let all = [(did.files, files), (did.commands, commands), (did.outside, outside)];
