@@ -1,5 +1,6 @@
 //! Text as a terminal shows it: made safe, measured, dated, coloured. Must never print, and must never read the clock.
 
+pub mod fold;
 pub mod look;
 pub mod safe;
 pub mod style;

@@ -13,7 +13,7 @@
 //! | Ctrl+Z, Ctrl+G | undo, redo (also of a cleared line) |
 //!
 //! and the Emacs keys. Pasted text is one insert with its newlines and never submits; a big paste is shown as a placeholder (see
-//! [`fold`]).
+//! [`retake_tui::text::fold`]).
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,10 +26,9 @@ use super::safe;
 use super::style::Palette;
 
 mod face;
-pub mod fold;
 mod keys;
 
-use fold::Folds;
+use retake_tui::text::fold::Folds;
 
 /// The name of the completion menu, and of the host command that asks what Ctrl-C is to do.
 const COMMANDS: &str = "commands";

@@ -38,7 +38,8 @@ pub fn short(job: &str) -> &str {
     &job[from..]
 }
 
-fn state(job: &JobLine) -> String {
+/// Whether a job runs, or how it ended.
+pub fn state(job: &JobLine) -> String {
     match (&job.ended, job.running) {
         (_, true) => "running".to_owned(),
         (Some(ended), false) => safe::line(ended).into_owned(),
@@ -117,7 +118,7 @@ pub fn mode(mode: Mode) -> &'static str {
 }
 
 /// What holds commands.
-fn commands(held: &Commands) -> String {
+pub fn commands(held: &Commands) -> String {
     let net = match held {
         Commands::Asking => "have a network only where their call asks for it",
         Commands::Open => "reach the network",

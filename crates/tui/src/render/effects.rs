@@ -32,7 +32,8 @@ pub fn brief(effects: &Effects) -> Option<String> {
     (!effects.is_empty()).then(|| format!("! can't be taken back: {count}"))
 }
 
-fn one(look: &Look, call: &EffectLine) -> String {
+/// A call, and what came of it.
+pub(crate) fn one(look: &Look, call: &EffectLine) -> String {
     let line = safe::line(&call.line);
     let line = width::truncate(&line, CALL);
     let when = words::when(look, call.began_ms);

@@ -67,7 +67,7 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>) -> String {
 }
 
 /// What is special about a message.
-fn flags(entry: &Entry) -> Vec<String> {
+pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     let mut flags = Vec::new();
     if let Some(label) = &entry.label {
         flags.push(format!("label {}", safe::line(label)));

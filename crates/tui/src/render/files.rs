@@ -12,6 +12,7 @@ use crate::text::style::Style;
 
 mod plan;
 
+pub(crate) use plan::{Group, IF_NOT_LEFT, alone, groups, left_alone, others_title};
 pub use plan::{choice_name, choices, diff, diff_lines, plan};
 
 /// So many lines are shown of what was left alone.

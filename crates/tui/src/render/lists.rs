@@ -1,8 +1,8 @@
 //! Lists: conversations, turns, alternatives, operations, models, and what a check found. Must never wrap a row.
 
 use retake_wire::reply::{
-    Alternatives, Conversation, Conversations, Models, Operations, PathLine, Paths, Report, TargetPage,
-    Written,
+    Alternatives, Conversation, Conversations, Model, Models, Operations, PathLine, Paths, Report,
+    TargetPage, Written,
 };
 
 use super::entries::dim;
@@ -163,24 +163,31 @@ pub fn operations(look: &Look, page: &Operations) -> String {
     text
 }
 
+/// How much a model takes in, where that is known.
+pub fn context(model: &Model) -> String {
+    model.context_tokens.map(|tokens| format!("{} tokens", words::number(tokens))).unwrap_or_default()
+}
+
+/// What a model costs, where that is set.
+pub fn prices(model: &Model) -> String {
+    let prices: Vec<String> = [(model.input_price, "in"), (model.output_price, "out")]
+        .into_iter()
+        .filter_map(|(price, way)| Some(format!("${} {way}", price?)))
+        .collect();
+    if prices.is_empty() { String::new() } else { format!("{} per million", prices.join(", ")) }
+}
+
 /// Models, and which one is used.
 pub fn models(look: &Look, models: &Models) -> String {
     let rows: Vec<_> = models
         .models
         .iter()
         .map(|it| {
-            let known = it.context_tokens.map(|tokens| format!("{} tokens", words::number(tokens)));
-            let prices: Vec<String> = [(it.input_price, "in"), (it.output_price, "out")]
-                .into_iter()
-                .filter_map(|(price, way)| Some(format!("${} {way}", price?)))
-                .collect();
-            let prices =
-                if prices.is_empty() { String::new() } else { format!("{} per million", prices.join(", ")) };
             vec![
                 cell(if it.name == models.default { "*" } else { " " }).style(Style::Good),
                 cell(safe::line(&it.name)),
-                cell(known.unwrap_or_default()).right(),
-                cell(prices),
+                cell(context(it)).right(),
+                cell(prices(it)),
                 cell(safe::line(it.unavailable.as_deref().unwrap_or_default())).style(Style::Warn),
             ]
         })

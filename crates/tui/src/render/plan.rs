@@ -19,15 +19,7 @@ pub fn body(look: &Look, plan: &Plan) -> String {
     if plan.unchanged {
         return "nothing would change: it is so already\n".to_owned();
     }
-    let mut text = String::new();
-    if let Some(steps) = plan.steps.as_ref().filter(|steps| steps.done < steps.asked) {
-        let there_are = if steps.done == 1 {
-            "there is only 1 step".to_owned()
-        } else {
-            format!("there are only {} steps", words::number(steps.done as u64))
-        };
-        text.push_str(&format!("{there_are}, of {} asked for\n", words::number(steps.asked as u64)));
-    }
+    let mut text = short_of(plan).map(|line| line + "\n").unwrap_or_default();
     let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     for (verb, sign, style, counts, lines) in [
         ("takes back", '-', Style::Removed, plan.taken_back, &plan.gone),
@@ -41,16 +33,7 @@ pub fn body(look: &Look, plan: &Plan) -> String {
             text.push_str(&rest(counts.messages, lines.len()));
         }
     }
-    for (folds, state) in [(&plan.lifted, "no longer in force"), (&plan.in_force, "in force again")] {
-        if !folds.is_empty() {
-            text.push_str(&format!(
-                "{} {} {state}: {}\n",
-                words::count(folds.len() as u64, "fold"),
-                words::is_are(folds.len()),
-                safe::line(&folds.join(", "))
-            ));
-        }
-    }
+    text.extend(folds(plan).into_iter().map(|line| line + "\n"));
     if let Some(composer) = &plan.composer {
         text.push_str(&returns(look, composer));
     }
@@ -58,26 +41,7 @@ pub fn body(look: &Look, plan: &Plan) -> String {
         text.push_str(&files::plan(look, plan));
     }
     text.push_str(&effects::effects(look, &plan.effects));
-    if plan.at_work {
-        let comes_back = match plan.waiting {
-            0 => String::new(),
-            some => {
-                format!("; {} that {} come back to you", words::count(some as u64, "message"), waits(some))
-            }
-        };
-        let sentence = format!("! a run is at work: it is stopped first, or nothing is done{comes_back}");
-        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
-    }
-    for running in &plan.running {
-        let entry = safe::line(&running.entry);
-        let sentence = match running.processes {
-            1 => {
-                format!("! a process that {entry} started still runs: it is ended first, or nothing is done")
-            }
-            more => format!(
-                "! {more} processes that {entry} started still run: they are ended first, or nothing is done"
-            ),
-        };
+    for sentence in ended_first(plan) {
         text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
     }
     for sentence in &plan.stays {
@@ -88,6 +52,54 @@ pub fn body(look: &Look, plan: &Plan) -> String {
         text.push_str("no message comes or goes\n");
     }
     text
+}
+
+/// That fewer steps are there than were asked for.
+pub(crate) fn short_of(plan: &Plan) -> Option<String> {
+    let steps = plan.steps.as_ref().filter(|steps| steps.done < steps.asked)?;
+    let there_are = if steps.done == 1 {
+        "there is only 1 step".to_owned()
+    } else {
+        format!("there are only {} steps", words::number(steps.done as u64))
+    };
+    Some(format!("{there_are}, of {} asked for", words::number(steps.asked as u64)))
+}
+
+/// What becomes of folds, a line each.
+pub(crate) fn folds(plan: &Plan) -> Vec<String> {
+    let both = [(&plan.lifted, "no longer in force"), (&plan.in_force, "in force again")];
+    let some = both.into_iter().filter(|(folds, _)| !folds.is_empty());
+    let lines = some.map(|(folds, state)| {
+        let (amount, are) = (words::count(folds.len() as u64, "fold"), words::is_are(folds.len()));
+        format!("{amount} {are} {state}: {}", safe::line(&folds.join(", ")))
+    });
+    lines.collect()
+}
+
+/// What is ended first, a sentence each.
+pub(crate) fn ended_first(plan: &Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    if plan.at_work {
+        let comes_back = match plan.waiting {
+            0 => String::new(),
+            some => {
+                format!("; {} that {} come back to you", words::count(some as u64, "message"), waits(some))
+            }
+        };
+        all.push(format!("! a run is at work: it is stopped first, or nothing is done{comes_back}"));
+    }
+    for running in &plan.running {
+        let entry = safe::line(&running.entry);
+        all.push(match running.processes {
+            1 => {
+                format!("! a process that {entry} started still runs: it is ended first, or nothing is done")
+            }
+            more => format!(
+                "! {more} processes that {entry} started still run: they are ended first, or nothing is done"
+            ),
+        });
+    }
+    all
 }
 
 /// The plan in one line.
@@ -122,7 +134,7 @@ fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> St
     format!("{}\n", look.palette.paint(style, text))
 }
 
-fn rest(all: u64, shown: usize) -> String {
+pub(crate) fn rest(all: u64, shown: usize) -> String {
     match all.saturating_sub(shown as u64) {
         0 => String::new(),
         more => format!("    … and {} more\n", words::number(more)),

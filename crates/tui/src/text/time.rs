@@ -13,6 +13,19 @@ pub fn relative(now_ms: i64, then_ms: i64) -> String {
     relative_in(&TimeZone::system(), now_ms, then_ms)
 }
 
+/// The same in at most four columns: "now", "5m", "3h", "12d", "2y".
+#[must_use]
+pub fn short(now_ms: i64, then_ms: i64) -> String {
+    let day = 24 * HOUR;
+    match now_ms.saturating_sub(then_ms) {
+        ..MINUTE => "now".to_owned(),
+        ago @ MINUTE..HOUR => format!("{}m", ago / MINUTE),
+        ago if ago < day => format!("{}h", ago / HOUR),
+        ago if ago < 1_000 * day => format!("{}d", ago / day),
+        ago => format!("{}y", (ago / (365 * day)).min(999)),
+    }
+}
+
 /// How long something lasted, in milliseconds: "3 s", "10 min", "2 h 5 min", "4 days".
 #[must_use]
 pub fn lasted(ms: i64) -> String {
@@ -78,6 +91,21 @@ mod tests {
         ] {
             assert_eq!(said("UTC", "2026-03-12T15:30:00Z", then), expected, "{then}");
         }
+    }
+
+    #[test]
+    fn times_in_a_few_columns() {
+        for (ago, expected) in [
+            (-1, "now"),
+            (MINUTE, "1m"),
+            (HOUR - 1, "59m"),
+            (23 * HOUR, "23h"),
+            (999 * 24 * HOUR, "999d"),
+            (3 * 365 * 24 * HOUR, "3y"),
+        ] {
+            assert_eq!(short(1_000_000_000_000, 1_000_000_000_000 - ago), expected);
+        }
+        assert_eq!(short(i64::MAX, i64::MIN), "999y");
     }
 
     #[test]

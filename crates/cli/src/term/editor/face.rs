@@ -7,7 +7,8 @@ use reedline::{
     PromptHistorySearch, PromptHistorySearchStatus, Span, StyledText, Suggestion,
 };
 
-use super::fold::Piece;
+use retake_tui::text::fold::Piece;
+
 use super::{Shared, lock, safe};
 
 /// The prompt, and what stands before further lines.

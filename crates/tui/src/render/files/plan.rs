@@ -1,6 +1,8 @@
 //! The file half of a plan: what waits for a choice first, then what would be done, under the calls that did it, then what stays. Must
 //! never leave a conflict out.
 
+use std::collections::HashMap;
+
 use retake_wire::{CallLine, Choice, FilesPlan, Grade, PathPlan, Verdict};
 
 use super::name;
@@ -24,35 +26,53 @@ const LEFT: [(Verdict, &str); 5] = [
     (Verdict::NotCovered, "not covered"),
 ];
 
+/// Paths under what becomes of them.
+#[derive(Debug)]
+pub(crate) struct Group<'a> {
+    /// What becomes of them, or which call did it.
+    pub(crate) title: String,
+    /// They.
+    pub(crate) paths: Vec<&'a PathPlan>,
+}
+
 /// The file half of a plan.
 pub fn plan(look: &Look, plan: &FilesPlan) -> String {
-    let mut text = conflicts(look, plan);
+    let mut text = String::new();
+    if let Some(group) = conflicts(plan) {
+        text = format!("{}\n{}", group.title, lines(look, plan, &group.paths, &mut group.paths.len()));
+    }
     let mut room = SHOWN;
-    text.push_str(&done(look, plan, &mut room));
-    for (verdict, why) in LEFT {
-        let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == verdict).collect();
-        if !paths.is_empty() {
-            let amount = words::count(paths.len() as u64, "file");
-            text.push_str(&format!("leaves alone {amount}: {why}\n"));
-            text.push_str(&lines(look, plan, &paths, &mut room));
+    let (mut all, mut first) = (0, true);
+    for group in done(look, plan) {
+        all += group.paths.len();
+        if std::mem::take(&mut first) || room > 0 {
+            text.push_str(&format!("{}\n", group.title));
         }
+        text.push_str(&shown(look, plan, &group.paths, &mut room));
+    }
+    text.push_str(&more(all, SHOWN));
+    for group in left(plan) {
+        text.push_str(&format!("{}\n", group.title));
+        text.push_str(&lines(look, plan, &group.paths, &mut room));
     }
     text + &others(look, plan, &mut room)
 }
 
+/// All paths that something is said of: what waits for a choice, what would be done, what is left alone.
+pub(crate) fn groups<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
+    conflicts(plan).into_iter().chain(done(look, plan)).chain(left(plan)).collect()
+}
+
 /// A conflict that is not seen can't be chosen for: all of them.
-fn conflicts(look: &Look, plan: &FilesPlan) -> String {
+fn conflicts(plan: &FilesPlan) -> Option<Group<'_>> {
     let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == Verdict::Conflict).collect();
-    if paths.is_empty() {
-        return String::new();
-    }
     let amount = words::count(paths.len() as u64, "file");
-    let lines = lines(look, plan, &paths, &mut paths.len());
-    format!("can't decide about {amount}: choose for each, or nothing is done\n{lines}")
+    let title = format!("can't decide about {amount}: choose for each, or nothing is done");
+    (!paths.is_empty()).then_some(Group { title, paths })
 }
 
 /// What would be done, each path under the call that changed it last.
-fn done(look: &Look, plan: &FilesPlan, room: &mut usize) -> String {
+fn done<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
     let files = |amount| words::count(amount, "file");
     let pieces = [
         (plan.counts.reverted, "reverts", ""),
@@ -64,25 +84,36 @@ fn done(look: &Look, plan: &FilesPlan, room: &mut usize) -> String {
     let pieces: Vec<_> =
         pieces.map(|(amount, verb, more)| format!("{verb} {}{more}", files(*amount))).collect();
     if pieces.is_empty() {
-        return String::new();
+        return Vec::new();
     }
-    let mut text = format!("{}\n", pieces.join(", "));
-    let done: Vec<&PathPlan> = plan.paths.iter().filter(|path| sign(path.verdict).is_some()).collect();
-    let by = |path: &PathPlan| plan.calls.iter().position(|call| Some(&call.entry) == path.calls.first());
-    let (called_for, rest): (Vec<_>, Vec<_>) = done.iter().partition(|path| by(path).is_some());
-    text.push_str(&shown(look, plan, &rest, room));
-    for (at, call) in plan.calls.iter().enumerate() {
-        for (written, did) in [(true, "written by"), (false, "changed during")] {
-            let is_here =
-                |path: &&PathPlan| by(path) == Some(at) && (path.grade == Grade::Written) == written;
-            let here: Vec<_> = called_for.iter().copied().filter(is_here).collect();
-            if !here.is_empty() && *room > 0 {
-                text.push_str(&format!("{did} {}\n", called(look, call)));
-                text.push_str(&shown(look, plan, &here, room));
+    let done = plan.paths.iter().filter(|path| sign(path.verdict).is_some());
+    let places: HashMap<&str, usize> =
+        plan.calls.iter().enumerate().map(|(at, call)| (call.entry.as_str(), at)).collect();
+    let mut rest = Vec::new();
+    let mut called_for: Vec<[Vec<&PathPlan>; 2]> = plan.calls.iter().map(|_| Default::default()).collect();
+    for path in done {
+        match path.calls.first().and_then(|call| places.get(call.as_str())) {
+            Some(at) => called_for[*at][usize::from(path.grade != Grade::Written)].push(path),
+            None => rest.push(path),
+        }
+    }
+    let mut groups = vec![Group { title: pieces.join(", "), paths: rest }];
+    for (call, paths) in plan.calls.iter().zip(called_for) {
+        for (did, paths) in ["written by", "changed during"].into_iter().zip(paths) {
+            if !paths.is_empty() {
+                groups.push(Group { title: format!("{did} {}", called(look, call)), paths });
             }
         }
     }
-    text + &more(done.len(), SHOWN)
+    groups
+}
+
+fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
+    LEFT.iter().filter_map(|(verdict, why)| {
+        let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == *verdict).collect();
+        let amount = words::count(paths.len() as u64, "file");
+        (!paths.is_empty()).then(|| Group { title: format!("leaves alone {amount}: {why}"), paths })
+    })
 }
 
 /// A call and how long it ran.
@@ -101,14 +132,18 @@ fn others(look: &Look, plan: &FilesPlan, room: &mut usize) -> String {
     }
     let changed = usize::try_from(plan.others.changed).unwrap_or(usize::MAX);
     let paths = &plan.others.paths[..plan.others.paths.len().min(*room)];
-    let amount = words::count(plan.others.changed, "file");
-    let mut text =
-        format!("leaves {amount} as others have changed {}\n", if changed == 1 { "it" } else { "them" });
+    let mut text = others_title(plan) + "\n";
     for path in paths {
         let line = format!("    {}", name(path));
         text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, width::truncate(&line, look.columns))));
     }
     text + &more(changed, paths.len())
+}
+
+/// That others have changed files, and that they stay.
+pub(crate) fn others_title(plan: &FilesPlan) -> String {
+    let amount = words::count(plan.others.changed, "file");
+    format!("leaves {amount} as others have changed {}", if plan.others.changed == 1 { "it" } else { "them" })
 }
 
 /// Paths, as many as there is room for, and how many more.
@@ -148,6 +183,23 @@ fn sign(verdict: Verdict) -> Option<(char, Style)> {
 }
 
 fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
+    let mut text = alone(look, plan, path);
+    if left_alone(path) {
+        text.push_str(&format!("    {}\n", look.palette.paint(Style::Dim, IF_NOT_LEFT)));
+    }
+    text + &diff(look, path)
+}
+
+/// What stands before the lines of a diff of what is left alone.
+pub(crate) const IF_NOT_LEFT: &str = "if it were not left alone:";
+
+/// Whether its diff says what is not done.
+pub(crate) fn left_alone(path: &PathPlan) -> bool {
+    path.diff.is_some() && matches!(path.verdict, Verdict::Conflict | Verdict::Ambiguous)
+}
+
+/// A path and what becomes of it, without its diff.
+pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     let (sign, style) = sign(path.verdict).unwrap_or(match path.verdict {
         Verdict::Conflict => ('!', Style::Warn),
         Verdict::Ambiguous => ('?', Style::Dim),
@@ -164,11 +216,7 @@ fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     if path.verdict != Verdict::Conflict {
         text = width::truncate(&text, look.columns).into_owned();
     }
-    let mut text = format!("{}\n", look.palette.paint(style, text));
-    if path.diff.is_some() && matches!(path.verdict, Verdict::Conflict | Verdict::Ambiguous) {
-        text.push_str(&format!("    {}\n", look.palette.paint(Style::Dim, "if it were not left alone:")));
-    }
-    text + &diff(look, path)
+    format!("{}\n", look.palette.paint(style, text))
 }
 
 /// How a path would differ.

@@ -9,13 +9,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::term::safe;
+use super::safe;
 
 /// A text of more bytes than this is folded.
 pub const BYTES: usize = 4096;
 
 /// A text of more lines than this is folded.
 pub const LINES: usize = 40;
+
+/// A text of more bytes than this can't be edited: what comes back and is bigger stays folded.
+pub const EDITABLE: usize = 32 * 1024;
 
 /// What a token begins with: three bytes or four, so that any length of label can be met.
 const BASE_ODD: char = '\u{f8f0}';
@@ -51,6 +54,21 @@ pub enum Piece<'a> {
 impl Folds {
     /// The text as it goes into the buffer: big texts folded, and of others the characters that a terminal acts on.
     pub fn fold(&mut self, text: &str) -> String {
+        self.fold_beyond(text, is_big)
+    }
+
+    /// A text that comes back to be edited: pastes that are known are folded again, and the rest only if it is too big to be edited.
+    pub fn fold_edited(&mut self, text: &str) -> String {
+        self.fold_beyond(text, |text| text.len() > EDITABLE)
+    }
+
+    /// So many bytes are kept behind placeholders.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.folds.iter().map(|fold| fold.body.len()).sum()
+    }
+
+    fn fold_beyond(&mut self, text: &str, is_beyond: fn(&str) -> bool) -> String {
         if !is_big(text) {
             return self.fold_characters(text);
         }
@@ -59,9 +77,9 @@ impl Folds {
         if let Some(Fold { token, body, .. }) = known.cloned()
             && let Some((before, after)) = text.split_once(&*body)
         {
-            return self.fold(before) + &token + &self.fold(after);
+            return self.fold_beyond(before, is_beyond) + &token + &self.fold_beyond(after, is_beyond);
         }
-        self.token(text, || pasted(text))
+        if is_beyond(text) { self.token(text, || pasted(text)) } else { self.fold_characters(text) }
     }
 
     /// The text that the buffer stands for.
@@ -250,6 +268,19 @@ mod tests {
         let sent = folds.expand(&format!("explain {token} please"));
         let again = folds.fold(&sent);
         assert_eq!(shown(&folds, &again), "explain [pasted 5.0 kB, 1,000 lines] please");
+    }
+
+    #[test]
+    fn what_comes_back_to_be_edited_stays_text() {
+        let mut folds = Folds::default();
+        let long = "a line\n".repeat(100);
+        assert_eq!(folds.fold_edited(&long), long);
+        let huge = "a line\n".repeat(10_000);
+        let buffer = folds.fold_edited(&huge);
+        assert_eq!(shown(&folds, &buffer), "[pasted 70.0 kB, 10,000 lines]");
+        let paste = folds.fold(&"pasted\n".repeat(50));
+        let again = folds.fold_edited(&(long.clone() + &folds.expand(&paste)));
+        assert_eq!(shown(&folds, &again), long + "[pasted 350 B, 50 lines]");
     }
 
     #[test]
