@@ -23,8 +23,8 @@ pub(crate) struct Talk {
     pub(crate) notes: Vec<Note>,
     /// Raised whenever anything of it changes.
     pub(crate) version: u64,
-    /// The id of the last event, to go on from there.
-    pub(crate) last: Option<String>,
+    /// The place of the newest entry that was ever told, on the path or not.
+    newest: Option<(u32, u64)>,
 }
 
 /// A line of the face in a conversation.
@@ -95,9 +95,6 @@ impl Talk {
     /// Takes in what was told.
     pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> Heard {
         self.version += 1;
-        if told.id.is_some() {
-            self.last = told.id;
-        }
         match told.event {
             Event::Snapshot(snapshot) => self.snapshot(*snapshot, now_ms),
             Event::Changed(changed) => {
@@ -117,6 +114,7 @@ impl Talk {
 
     fn snapshot(&mut self, snapshot: Snapshot, now_ms: i64) -> Heard {
         self.conversation = Some(snapshot.conversation);
+        self.newest = snapshot.entries.iter().map(|entry| (entry.depth, entry.seq)).max().max(self.newest);
         self.entries = snapshot.entries;
         self.earlier = snapshot.earlier;
         self.waiting = snapshot.waiting;
@@ -135,10 +133,13 @@ impl Talk {
                 *entry = new;
             }
         }
-        if !changes.came.is_empty() {
+        let newest = changes.came.iter().map(|entry| (entry.depth, entry.seq)).max();
+        if newest > self.newest {
+            // Something new is said; what comes back by a step is not.
+            self.newest = newest;
             self.notes.clear();
-            self.came(changes.came);
         }
+        self.came(changes.came);
         self.waiting = changes.waiting;
         self.permissions = changes.permissions;
         self.running(changes.running, now_ms);

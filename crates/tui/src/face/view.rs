@@ -1,0 +1,411 @@
+//! The conversation as people read it: what was said, what was done, the run at work. It holds where one looks and what is unfolded,
+//! nothing of the conversation itself. Must never lay out more than is near the screen, and must never move what somebody reads.
+
+mod calls;
+mod edge;
+mod entry;
+mod find;
+mod live;
+mod page;
+mod place;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use retake_wire::reply::Todo;
+
+use super::doc::{self, Streaming};
+use super::keymap::Command;
+use super::pane::Brush;
+use super::talk::Talk;
+use super::theme::Paint;
+use entry::Open;
+use find::{Find, Hit};
+use page::Ink;
+use place::{Anchor, News};
+use stage::{Cache, Place, Stage};
+
+/// Earlier entries are wanted when so few are above.
+const NEAR_TOP: usize = 20;
+
+/// The view of a conversation.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    /// The model that answers, where it is known: an empty conversation says it.
+    pub(crate) model: Option<String>,
+    /// The version of the program: an empty conversation says it.
+    pub(crate) version: String,
+    anchor: Anchor,
+    /// Lines to move by, at the next drawing.
+    shift: isize,
+    reasoning: bool,
+    output: bool,
+    /// Entries of which all is shown.
+    opened: HashSet<String>,
+    selected: Option<String>,
+    find: Option<Find>,
+    /// What is to be on the screen after the next drawing.
+    reveal: Option<Reveal>,
+    cache: Cache,
+    streaming: Streaming,
+    /// The agent's list, and whether it is of the last turn.
+    todo: Option<(Todo, bool)>,
+    /// How many entries there were when it was sought, and the last of them.
+    todo_of: Option<(usize, String)>,
+    /// What was at the end when it was seen the last time.
+    seen: News,
+    needs_earlier: bool,
+    /// What of languages was known then.
+    drawn_as: u64,
+    /// Where it was drawn, and which entry each row shows.
+    area: Rect,
+    rows: Vec<Option<String>>,
+}
+
+/// What is to be on the screen.
+#[derive(Clone, Debug)]
+enum Reveal {
+    Selected,
+    Hit(Hit),
+}
+
+impl View {
+    /// Does a command that is the view's; `false` where it is not.
+    pub(crate) fn command(&mut self, command: Command, talk: &Talk) -> bool {
+        let page = isize::try_from(self.area.height.saturating_sub(2).max(1)).unwrap_or(1);
+        match command {
+            Command::ScrollUp => self.shift -= page,
+            Command::ScrollDown => self.shift += page,
+            Command::ScrollTop => (self.anchor, self.shift, self.reveal) = (Anchor::Top, 0, None),
+            Command::ScrollEnd => self.to_end(),
+            Command::Reasoning => self.reasoning = !self.reasoning,
+            Command::Output => self.output = !self.output,
+            Command::Select => self.select_shown(talk),
+            Command::SelectUp => self.step(talk, -1, 1),
+            Command::SelectDown => self.step(talk, 1, 1),
+            Command::SelectPageUp => self.step(talk, -1, self.shown()),
+            Command::SelectPageDown => self.step(talk, 1, self.shown()),
+            Command::SelectFirst => self.select_from(talk, 0, 1, 0),
+            Command::SelectLast => self.select_from(talk, talk.entries.len(), -1, 1),
+            Command::SelectLeave => self.deselect(),
+            Command::SelectOpen => self.toggle(),
+            Command::FindNext => self.next_hit(talk, false),
+            Command::FindPrevious => self.next_hit(talk, true),
+            Command::FindLeave => self.find = None,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Moves by so many lines, at the next drawing.
+    pub(crate) fn scroll(&mut self, lines: i32) {
+        self.shift = self.shift.saturating_add(isize::try_from(lines).unwrap_or(0));
+    }
+
+    /// A click at a row of the area that it was drawn in last: a message there is selected, and unfolded where it was selected
+    /// already. Whether there is one.
+    pub(crate) fn click(&mut self, row: u16) -> bool {
+        let Some(clicked) = self.rows.get(usize::from(row)).cloned().flatten() else { return false };
+        if self.selected.as_ref() == Some(&clicked) {
+            self.toggle();
+        }
+        self.selected = Some(clicked);
+        true
+    }
+
+    /// Goes to the end, and stays there.
+    #[expect(clippy::wrong_self_convention, reason = "it goes there, and makes nothing of it")]
+    pub(crate) fn to_end(&mut self) {
+        (self.anchor, self.shift, self.reveal) = (Anchor::End, 0, None);
+    }
+
+    /// The entry that is selected.
+    pub(crate) fn selected(&self) -> Option<&str> {
+        self.selected.as_deref()
+    }
+
+    /// Selects an entry that is loaded, and brings it on the screen. A result is shown with its call.
+    pub(crate) fn show(&mut self, entry: &str, talk: &Talk) {
+        let Some(mut at) = place::index(talk, entry) else { return };
+        while at > 0 && entry::is_joined(talk, at) {
+            at -= 1;
+        }
+        self.selected = Some(talk.entries[at].id.clone());
+        self.reveal = Some(Reveal::Selected);
+    }
+
+    /// No entry is selected any more.
+    pub(crate) fn deselect(&mut self) {
+        self.selected = None;
+    }
+
+    /// What an entry says, as text to be copied, with what came of its calls.
+    pub(crate) fn text_of(&self, entry: &str, talk: &Talk) -> String {
+        place::index(talk, entry).map(|at| entry::text_of(talk, at)).unwrap_or_default()
+    }
+
+    /// Whether entries before those that are loaded are wanted.
+    pub(crate) fn needs_earlier(&self) -> bool {
+        self.needs_earlier
+    }
+
+    /// Whether it would look different by now, because a language has been learnt: then it is to be drawn again.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.drawn_as != doc::generation()
+    }
+
+    /// Finds words in what is loaded, and shows the newest hit; no words end the search.
+    pub(crate) fn find(&mut self, words: &str, talk: &Talk) {
+        if words.is_empty() {
+            self.find = None;
+            return;
+        }
+        self.find = Some(Find::new(words, talk));
+        self.next_hit(talk, false);
+    }
+
+    /// Which hit is shown, and how many there are, such as “3 of 17”; nothing, where nothing is sought.
+    pub(crate) fn found(&self) -> Option<String> {
+        let find = self.find.as_ref()?;
+        Some(match find.at {
+            Some(at) => live::of(at + 1, find.hits.len()),
+            None => "nothing found".to_owned(),
+        })
+    }
+
+    fn toggle(&mut self) {
+        if let Some(id) = &self.selected
+            && !self.opened.remove(id)
+        {
+            self.opened.insert(id.clone());
+        }
+    }
+
+    /// How many messages are on the screen.
+    fn shown(&self) -> usize {
+        let mut shown: Vec<_> = self.rows.iter().flatten().collect();
+        shown.dedup();
+        shown.len().max(1)
+    }
+
+    /// Selects the last message on the screen.
+    fn select_shown(&mut self, talk: &Talk) {
+        match self.rows.iter().rev().flatten().next().cloned() {
+            Some(id) => self.show(&id, talk),
+            None => self.select_from(talk, talk.entries.len(), -1, 1),
+        }
+    }
+
+    fn step(&mut self, talk: &Talk, direction: isize, steps: usize) {
+        let selected = self.selected.as_deref();
+        match selected.and_then(|id| talk.entries.iter().rposition(|entry| entry.id == id)) {
+            Some(at) => self.select_from(talk, at, direction, steps),
+            None => self.select_from(talk, talk.entries.len(), -1, 1),
+        }
+    }
+
+    /// Selects the message so many ones from a place; the last one there, where there are less.
+    fn select_from(&mut self, talk: &Talk, at: usize, direction: isize, steps: usize) {
+        let mut at = at;
+        let mut left = steps;
+        let mut found = (left == 0 && !talk.entries.is_empty()).then_some(at);
+        while left > 0 {
+            match at.checked_add_signed(direction).filter(|next| *next < talk.entries.len()) {
+                Some(next) => at = next,
+                None => break,
+            }
+            if !entry::is_joined(talk, at) {
+                found = Some(at);
+                left -= 1;
+            }
+        }
+        if let Some(found) = found.and_then(|at| talk.entries.get(at)) {
+            self.show(&found.id, talk);
+        }
+    }
+
+    fn next_hit(&mut self, talk: &Talk, newer: bool) {
+        let Some(find) = &mut self.find else { return };
+        find.refresh(talk);
+        let last = find.hits.len().checked_sub(1);
+        find.at = match (find.at, last) {
+            (_, None) => None,
+            (None, Some(last)) => Some(last),
+            (Some(at), Some(last)) if newer => Some(if at >= last { 0 } else { at + 1 }),
+            (Some(at), Some(last)) => Some(at.checked_sub(1).unwrap_or(last)),
+        };
+        self.reveal = find.at.map(|at| Reveal::Hit(find.hits[at].clone()));
+    }
+
+    /// Draws it.
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, talk: &Talk, brush: &Brush<'_>) {
+        self.area = area;
+        self.drawn_as = doc::generation();
+        self.rows.clear();
+        self.needs_earlier = false;
+        if area.width < 4 || area.height == 0 {
+            return;
+        }
+        let ink = Ink { theme: brush.theme, keys: brush.keys, width: area.width - 1, now_ms: brush.now_ms };
+        let silent = talk.live.is_none() && talk.notes.is_empty() && talk.waiting.is_empty();
+        if talk.entries.is_empty() && silent {
+            self.needs_earlier = talk.earlier;
+            let lines = live::greeting(ink, &self.version, self.model.as_deref());
+            for (line, row) in lines.iter().zip(area.y + u16::from(area.height > 8)..area.bottom()) {
+                frame.buffer_mut().set_line(area.x, row, line, area.width);
+            }
+            return;
+        }
+        self.prepare(talk);
+        let (top, places, part) = self.place(talk, ink);
+        let lines = self.lines(talk, ink, &places);
+        self.rows =
+            places.iter().map(|at| talk.entries.get(at.block).map(|entry| entry.id.clone())).collect();
+        self.needs_earlier = talk.earlier && top.block < NEAR_TOP;
+        for (line, row) in lines.iter().zip(area.y..) {
+            frame.buffer_mut().set_line(area.x, row, line, ink.width);
+        }
+        edge::bar(frame, area, ink, part);
+        self.corner(frame, ink, talk, &places);
+    }
+
+    /// What is found out once for a drawing.
+    fn prepare(&mut self, talk: &Talk) {
+        self.cache.turn();
+        let of = talk.entries.last().map(|last| (talk.entries.len(), last.id.clone()));
+        if self.todo_of != of {
+            (self.todo_of, self.todo) = (of, live::todo(&talk.entries));
+        }
+        if let Some(find) = &mut self.find {
+            find.refresh(talk);
+        }
+    }
+
+    /// With everything that can be shown.
+    fn staged<T>(&mut self, talk: &Talk, ink: Ink<'_>, with: impl FnOnce(&mut Stage<'_>) -> T) -> T {
+        let (reasoning, output, opened) = (self.reasoning, self.output, &self.opened);
+        let open = |id: &str| Open { reasoning, output, all: opened.contains(id) };
+        let text = talk.live.as_ref().map_or("", |live| &live.text);
+        let comes = self.streaming.update(text, ink.room(), ink.theme);
+        let before = talk.live.as_ref().map(|live| live::before(live, ink, reasoning)).unwrap_or_default();
+        let rest = live::after(talk, ink, self.todo.as_ref(), output);
+        let cache = &mut self.cache;
+        with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
+    }
+
+    /// Where the screen begins, what is on it, and which part of the whole that is, in thousandths.
+    fn place(&mut self, talk: &Talk, ink: Ink<'_>) -> (Place, Vec<Place>, (usize, usize)) {
+        let rows = usize::from(self.area.height);
+        let (anchor, shift) = (self.anchor.clone(), std::mem::take(&mut self.shift));
+        let reveal = self.reveal.take();
+        if let Some(Reveal::Hit(hit)) = &reveal {
+            self.unfold(talk, ink, hit);
+        }
+        let (selected, needle) = (self.selected.clone(), self.find.as_ref().map(|find| find.needle.clone()));
+        let (top, places, part, anchor) = self.staged(talk, ink, |stage| {
+            let mut top = anchor.place(stage, rows);
+            top = match shift {
+                ..0 => stage.up(top, shift.unsigned_abs()),
+                _ => stage.down(top, shift.unsigned_abs()),
+            };
+            match (&reveal, selected, needle) {
+                (Some(Reveal::Selected), Some(id), _) => top = place::with_entry(stage, top, rows, &id),
+                (Some(Reveal::Hit(hit)), _, Some(needle)) => {
+                    top = place::with_hit(stage, top, rows, hit, &needle);
+                }
+                _ => {}
+            }
+            let mut places = stage.screen(top, rows);
+            if places.len() < rows {
+                top = stage.last_screen(rows);
+                places = stage.screen(top, rows);
+            }
+            let after = match places.last() {
+                Some(last) => stage.down(*last, 1),
+                None => stage.end(),
+            };
+            let stays = anchor == Anchor::Top && top == Place::default();
+            let anchor = match after == stage.end() {
+                true => Anchor::End,
+                false if stays => anchor,
+                false => Anchor::at(stage, top),
+            };
+            let part = (stage.part(top), if after == stage.end() { 1_000 } else { stage.part(after) });
+            (top, places, part, anchor)
+        });
+        self.anchor = anchor;
+        (top, places, part)
+    }
+
+    /// A hit that is folded away is unfolded.
+    fn unfold(&mut self, talk: &Talk, ink: Ink<'_>, hit: &Hit) {
+        let Some(needle) = self.find.as_ref().map(|find| find.needle.clone()) else { return };
+        let seen = self.staged(talk, ink, |stage| {
+            let Some(at) = place::index(talk, &hit.entry) else { return true };
+            find::places(&stage.entry(at), &needle).len() > hit.number
+        });
+        if !seen {
+            self.opened.insert(hit.entry.clone());
+        }
+    }
+
+    /// The lines of the screen.
+    fn lines(&mut self, talk: &Talk, ink: Ink<'_>, places: &[Place]) -> Vec<Line<'static>> {
+        let needle = self.find.as_ref().map(|find| find.needle.clone());
+        let selected = self.selected.clone().and_then(|id| {
+            let mut shown = places.iter().map(|place| place.block);
+            shown.find(|block| talk.entries.get(*block).is_some_and(|entry| entry.id == id))
+        });
+        self.staged(talk, ink, |stage| {
+            let mut hits = (usize::MAX, Vec::new());
+            let mut lines = Vec::with_capacity(places.len());
+            for place in places {
+                let mut line = stage.line(*place);
+                if let Some(needle) = needle.as_ref().filter(|_| place.block < talk.entries.len()) {
+                    if hits.0 != place.block {
+                        hits = (place.block, find::places(&stage.entry(place.block), needle));
+                    }
+                    let here = hits.1.iter().flatten().filter(|(at, _)| *at == place.line);
+                    let here: Vec<_> = here.map(|(_, range)| range.clone()).collect();
+                    line = find::marked(line, &here, ink.theme);
+                }
+                // The empty line above a message is not marked with it.
+                let is_gap = place.line == 0 && line.spans.is_empty();
+                lines.push(if selected == Some(place.block) && !is_gap {
+                    edge::barred(line, ink)
+                } else {
+                    line
+                });
+            }
+            lines
+        })
+    }
+
+    /// What is said in the last row, at its right: which message is selected, or that there is more below.
+    fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place]) {
+        let news = News::of(talk);
+        let is_new = news.is_more_than(&self.seen);
+        let at_end = self.anchor == Anchor::End;
+        if at_end {
+            self.seen = news;
+        }
+        let mut shown = places.iter().filter_map(|place| talk.entries.get(place.block));
+        let selected = shown.find(|entry| self.selected.as_ref() == Some(&entry.id));
+        let key = ink.keys.named(Command::ScrollEnd);
+        let asks =
+            talk.live.as_ref().is_some_and(|live| !(live.asks.is_empty() && live.questions.is_empty()));
+        let (text, paint) = match selected {
+            _ if asks && !at_end => (format!(" ↓ waits for you · {key} "), Paint::Warn),
+            Some(entry) => (edge::about(entry, ink), Paint::Dim),
+            None if at_end => return,
+            None if is_new => (format!(" ↓ new · {key} "), Paint::Accent),
+            None => (format!(" ↓ {key} "), Paint::Dim),
+        };
+        edge::corner(frame, self.area, ink, &text, paint);
+    }
+}

@@ -1,0 +1,54 @@
+//! What stands at the edges of the view: how far one is, what is selected, that there is more below. Must never cover more than a
+//! column, and a corner of the last row.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use retake_wire::reply::Entry;
+
+use super::page::{Ink, MARGIN};
+use crate::face::doc;
+use crate::face::theme::Paint;
+use crate::text::time;
+
+/// The bar at the right: which part of the whole is shown, in thousandths.
+pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, part: (usize, usize)) {
+    if part.0 == 0 && part.1 >= 1_000 {
+        return;
+    }
+    let rows = usize::from(area.height);
+    let to = (part.1 * rows).div_ceil(1_000).clamp(1, rows);
+    let from = (part.0 * rows / 1_000).min(to - 1);
+    for row in (area.y..area.bottom()).skip(from).take(to - from) {
+        if let Some(cell) = frame.buffer_mut().cell_mut((area.right() - 1, row)) {
+            cell.set_symbol("▐").set_style(ink.theme.style(Paint::Bar));
+        }
+    }
+}
+
+/// A text at the right of the last row.
+pub(super) fn corner(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, text: &str, paint: Paint) {
+    let span = doc::cut(text, ink.theme.style(paint), ink.room().into());
+    let wide = u16::try_from(doc::columns(&span.content)).unwrap_or(0);
+    let left = area.right().saturating_sub(wide + 1).max(area.x + MARGIN);
+    frame.buffer_mut().set_span(left, area.bottom() - 1, &span, wide);
+}
+
+/// A line of what is selected.
+pub(super) fn barred(mut line: Line<'static>, ink: Ink<'_>) -> Line<'static> {
+    let first = if line.spans.is_empty() { Span::raw(" ") } else { line.spans.remove(0) };
+    if !line.spans.is_empty() {
+        line.spans.remove(0);
+    }
+    line.spans.splice(0..0, [first, ink.span("▌", Paint::Accent)]);
+    line
+}
+
+/// What is said of a message that is selected.
+pub(super) fn about(entry: &Entry, ink: Ink<'_>) -> String {
+    let when = time::relative(ink.now_ms, entry.time_ms);
+    match entry.turn {
+        0 => format!(" {when} "),
+        turn => format!(" turn {turn} · {when} "),
+    }
+}

@@ -1,0 +1,274 @@
+//! An entry of the timeline as lines. Must never drop a part or a mark without a word.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use ratatui::text::Line;
+use retake_wire::reply::Entry;
+use retake_wire::{Part, Role};
+
+use super::calls::{self, Came};
+use super::page::{Ink, Page};
+use crate::face::doc;
+use crate::face::keymap::Command;
+use crate::face::talk::Talk;
+use crate::face::theme::Paint;
+use crate::render::{content, entries, words};
+use crate::text::safe;
+
+/// So many lines are shown of what a person said.
+const SAID: usize = 24;
+
+/// So far results are sought behind their calls.
+const NEAR: usize = 64;
+
+/// What is unfolded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Open {
+    /// The reasoning.
+    pub(super) reasoning: bool,
+    /// What tools printed.
+    pub(super) output: bool,
+    /// Everything of this entry.
+    pub(super) all: bool,
+}
+
+/// Whether the entry at this place is a result that stands in the card of its call.
+pub(super) fn is_joined(talk: &Talk, at: usize) -> bool {
+    let of = |entry: &Entry| entry.parts.iter().find_map(result_of).map(str::to_owned);
+    let entry = &talk.entries[at];
+    let Some(call) = of(entry).filter(|_| entry.role == Role::Tool) else { return false };
+    let before = talk.entries[..at].iter().rev().take(NEAR).find(|before| before.role != Role::Tool);
+    before.is_some_and(|before| calls_of(before).any(|id| id == call))
+}
+
+fn result_of(part: &Part) -> Option<&str> {
+    match part {
+        Part::ToolResult { call, .. } => Some(call),
+        _ => None,
+    }
+}
+
+fn calls_of(entry: &Entry) -> impl Iterator<Item = &str> {
+    entry.parts.iter().filter_map(|part| match part {
+        Part::ToolCall { id, .. } => Some(id.as_str()),
+        _ => None,
+    })
+}
+
+/// The results that follow an entry, and stand in its cards.
+fn results(talk: &Talk, at: usize) -> impl Iterator<Item = &Entry> {
+    let asks = calls_of(&talk.entries[at]).next().is_some();
+    let after = if asks { &talk.entries[at + 1..] } else { &[] };
+    after.iter().take(NEAR).take_while(|entry| entry.role == Role::Tool)
+}
+
+/// What came of a call; nothing, where it is shown as long as it runs or is asked about.
+fn came<'a>(talk: &'a Talk, at: usize, id: &str) -> Option<Came<'a>> {
+    let over = results(talk, at).find_map(|entry| {
+        entry.parts.iter().find_map(|part| match part {
+            Part::ToolResult { call, content, failed } if call == id => {
+                let took_ms = entry.time_ms - talk.entries[at].time_ms;
+                Some(Came::Over { content, failed: *failed, took_ms })
+            }
+            _ => None,
+        })
+    });
+    match (&talk.live, over) {
+        (_, Some(over)) => Some(over),
+        (Some(live), None) if is_newest(talk, at) => {
+            let running = live.calls.iter().map(|call| &call.now.call);
+            let asked = live.asks.iter().map(|asks| &asks.call);
+            let shown = running.chain(asked).any(|call| call.call == id);
+            (!shown).then_some(Came::Waits)
+        }
+        _ => Some(Came::Unknown),
+    }
+}
+
+/// Whether nothing but results follows.
+fn is_newest(talk: &Talk, at: usize) -> bool {
+    let after = &talk.entries[at + 1..];
+    after.len() <= NEAR && after.iter().all(|entry| entry.role == Role::Tool)
+}
+
+/// Another number, whenever the entry looks different, but for its width and colours. What an entry says never changes: it can
+/// only be erased.
+pub(super) fn version(talk: &Talk, at: usize) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let entry = &talk.entries[at];
+    (&entry.mark, &entry.fold, &entry.label, entry.interrupted, entry.erased).hash(&mut hasher);
+    (entry.alternative, entry.parts.len(), entry.usage.is_some(), follows_card(talk, at)).hash(&mut hasher);
+    for result in results(talk, at) {
+        (&result.id, result.erased).hash(&mut hasher);
+    }
+    for id in calls_of(entry) {
+        match came(talk, at, id) {
+            None => 0,
+            Some(Came::Waits) => 1,
+            Some(Came::Unknown) => 2,
+            Some(Came::Over { .. }) => 3,
+        }
+        .hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Whether an entry holds code that may have colours.
+pub(super) fn has_code(entry: &Entry) -> bool {
+    let is_code = |text: &str| text.contains("```") || text.contains("~~~");
+    entry.parts.iter().any(|part| matches!(part, Part::Text { text } if is_code(text)))
+}
+
+/// Whether the entry begins with a card right below another one.
+fn follows_card(talk: &Talk, at: usize) -> bool {
+    let is_card = |part: Option<&Part>| matches!(part, Some(Part::ToolCall { .. }));
+    let first = talk.entries[at].parts.iter().find(|part| !matches!(part, Part::Reasoning { .. }));
+    let before = talk.entries[..at].iter().rev().take(NEAR).find(|entry| entry.role != Role::Tool);
+    is_card(first) && before.is_some_and(|before| is_card(before.parts.last()))
+}
+
+/// The lines of an entry; none, where it stands in the card of its call.
+pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Line<'static>> {
+    if is_joined(talk, at) {
+        return Vec::new();
+    }
+    let entry = &talk.entries[at];
+    let mut page = Page::new(ink);
+    if at > 0 && !follows_card(talk, at) {
+        page.gap();
+    }
+    let begun = page.lines.len();
+    let faint = entry.mark != "normal" || entry.fold.is_some();
+    match entry.role {
+        Role::User => said(&mut page, entry, faint, open),
+        Role::System => {
+            let text = parts_text(&entry.parts);
+            page.cut("system", Paint::Warn);
+            calls::beginning(&mut page, &text, SAID, false, open.all);
+        }
+        Role::Assistant | Role::Tool => answer(&mut page, talk, at, faint, open),
+    }
+    marks(&mut page, entry);
+    if page.lines.len() == begun {
+        // All of it is shown elsewhere, as long as it runs.
+        page.lines.clear();
+    }
+    page.lines
+}
+
+fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
+    let text = parts_text(&entry.parts);
+    let (room, theme) = (page.ink.room(), page.ink.theme);
+    let text = text.trim_end();
+    // No more of it is laid out than is shown.
+    let most = if open.all { text.len() } else { SAID * usize::from(room).max(40) };
+    let end =
+        text.split_inclusive('\n').take(if open.all { usize::MAX } else { SAID + 1 }).map(str::len).sum();
+    let end = (most.min(end)..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let mut lines = doc::plain(&text[..end], room, theme, if faint { Paint::Dim } else { Paint::Plain });
+    if !open.all && (end < text.len() || lines.len() > SAID + 1) {
+        lines.truncate(SAID);
+        let keys = [Command::Select, Command::SelectOpen].map(|command| name(page, command));
+        let letters = words::count(text.chars().count() as u64, "letter");
+        let hint = format!("… {letters} · {} shows", keys.join(" "));
+        lines.push(Line::from(doc::cut(&hint, theme.style(Paint::Dim), room.into())));
+    }
+    if entry.observed && !entry.author.is_empty() {
+        lines.insert(
+            0,
+            Line::from(doc::cut(&safe::line(&entry.author), theme.style(Paint::Dim), room.into())),
+        );
+    }
+    let sign = page.ink.span(">", Paint::User);
+    page.signed(sign, lines);
+}
+
+fn name(page: &Page<'_>, command: Command) -> String {
+    page.ink.keys.named(command)
+}
+
+fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) {
+    let entry = &talk.entries[at];
+    let mut after_text = false;
+    for part in &entry.parts {
+        match part {
+            Part::Text { text } if text.trim().is_empty() => {}
+            Part::Text { text } => {
+                let (room, theme) = (page.ink.room(), page.ink.theme);
+                let lines = doc::markdown(text, room, theme);
+                let dim = theme.style(Paint::Dim);
+                page.push(lines.into_iter().map(|line| if faint { line.patch_style(dim) } else { line }));
+                after_text = true;
+            }
+            Part::Reasoning { text, .. } => reasoning(page, text, open.reasoning || open.all),
+            Part::ToolCall { id, name, arguments } => {
+                if let Some(came) = came(talk, at, id) {
+                    if std::mem::take(&mut after_text) {
+                        page.gap();
+                    }
+                    calls::stored(page, name, arguments, came, open.output || open.all);
+                }
+            }
+            Part::ToolResult { content, failed, .. } => {
+                calls::orphan(page, content, *failed, open.output || open.all);
+            }
+            Part::Image { .. } | Part::File { .. } | Part::Erased => page.text(&noted(part), Paint::Dim),
+        }
+    }
+    let answers = calls_of(entry).next().is_none();
+    if let Some(usage) = entry.usage.as_ref().and_then(content::usage).filter(|_| answers || open.all) {
+        page.text(&usage, Paint::Dim);
+    }
+}
+
+/// The reasoning, or that there is some.
+pub(super) fn reasoning(page: &mut Page<'_>, text: &str, open: bool) {
+    let text = text.trim();
+    if text.is_empty() {
+        return;
+    }
+    if open {
+        page.text(text, Paint::Dim);
+        page.gap();
+    } else {
+        let lines = words::count(text.lines().count() as u64, "line");
+        let line = format!("reasoning · {lines} · {} shows", name(page, Command::Reasoning));
+        page.cut(&line, Paint::Dim);
+    }
+}
+
+/// What is special about the entry.
+fn marks(page: &mut Page<'_>, entry: &Entry) {
+    let flags = entries::flags(entry);
+    if !flags.is_empty() {
+        page.text(&format!("[{}]", flags.join("] [")), Paint::Warn);
+    }
+}
+
+/// What stands for a part that is no text.
+fn noted(part: &Part) -> String {
+    match part {
+        Part::Image { media_type, url, .. } => match url {
+            Some(url) => format!("[image: {}]", safe::line(url)),
+            None => format!("[image: {}]", safe::line(media_type)),
+        },
+        Part::File { name, .. } => format!("[file: {}]", safe::line(name)),
+        Part::Erased => "[erased]".to_owned(),
+        Part::ToolCall { name, arguments, .. } => calls::line(name, arguments),
+        Part::Text { text } | Part::Reasoning { text, .. } => text.clone(),
+        Part::ToolResult { content, .. } => content.clone(),
+    }
+}
+
+/// What an entry says, as text: its words as they were written, else what stands for them, and what came of its calls. Reasoning
+/// is left out.
+pub(super) fn text_of(talk: &Talk, at: usize) -> String {
+    let all = std::iter::once(&talk.entries[at]).chain(results(talk, at));
+    all.map(|entry| parts_text(&entry.parts)).collect::<Vec<_>>().join("\n")
+}
+
+/// The same of parts.
+pub(super) fn parts_text(parts: &[Part]) -> String {
+    let shown = parts.iter().filter(|part| !matches!(part, Part::Reasoning { .. }));
+    shown.map(noted).collect::<Vec<_>>().join("\n")
+}

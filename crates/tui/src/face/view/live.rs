@@ -1,0 +1,266 @@
+//! What stands behind the last entry: the run at work, what it asks, notes, the to-do list, words that wait. Must never answer
+//! anything, and must never show a key that does not hold.
+
+use ratatui::text::{Line, Span};
+use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
+use retake_wire::{Asks, EffectClass, Part, Question};
+use serde_json::Value;
+
+use super::calls;
+use super::entry::{self, parts_text};
+use super::page::{Ink, Page};
+use crate::face::doc;
+use crate::face::keymap::Command;
+use crate::face::talk::{Live, Talk, Tone};
+use crate::face::theme::Paint;
+use crate::face::words as rendered;
+use crate::render::{agent, words};
+use crate::text::{safe, time};
+
+/// So many lines of a diff are shown where leave is asked.
+const DETAIL_LINES: usize = 40;
+
+/// So much of the reasoning is shown while it comes.
+const REASONING: usize = 2_000;
+
+/// The list is sought so far back.
+const TODO_NEAR: usize = 400;
+
+/// What is drawn before the answer that comes.
+pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'static>> {
+    let mut page = Page::new(ink);
+    if live.text.is_empty() && live.reasoning.is_empty() {
+        return page.lines;
+    }
+    page.gap();
+    let thought = live.reasoning.trim();
+    if reasoning {
+        let from = thought.len().saturating_sub(REASONING);
+        let from = (from..thought.len()).find(|at| thought.is_char_boundary(*at)).unwrap_or(from);
+        let cut = if from > 0 { "…" } else { "" };
+        entry::reasoning(&mut page, &format!("{cut}{}", &thought[from..]), true);
+    } else {
+        entry::reasoning(&mut page, thought, false);
+    }
+    page.lines
+}
+
+/// What is drawn behind it.
+pub(super) fn after(
+    talk: &Talk,
+    ink: Ink<'_>,
+    todo: Option<&(Todo, bool)>,
+    output: bool,
+) -> Vec<Line<'static>> {
+    let mut page = Page::new(ink);
+    if let Some(live) = &talk.live {
+        work(&mut page, live, output);
+    }
+    for note in &talk.notes {
+        page.gap();
+        let (sign, paint) = match note.tone {
+            Tone::Quiet => ("·", Paint::Dim),
+            Tone::Done => ("✓", Paint::Good),
+            Tone::Wrong => ("✗", Paint::Error),
+        };
+        let lines = doc::rewrap(rendered::lines(&note.text, ink.theme), ink.room().into());
+        let sign = ink.span(sign, paint);
+        page.signed(sign, lines);
+    }
+    if let Some((todo, _)) = todo.filter(|(todo, is_new)| is_wanted(todo, *is_new, talk.is_running())) {
+        page.gap();
+        let done = todo.items.iter().filter(|item| item.state == TodoState::Done).count();
+        page.cut(&format!("to do: {done} of {} done", todo.items.len()), Paint::Dim);
+        page.rendered(&agent::todo(&rendered::look(ink.room(), ink.now_ms), todo));
+    }
+    for said in &talk.waiting {
+        page.gap();
+        let mut lines = doc::plain(&parts_text(&said.parts), ink.room(), ink.theme, Paint::Dim);
+        lines.truncate(6);
+        let sign = ink.span(">", Paint::Dim);
+        page.signed(sign, lines);
+        let hint = format!("waits for the run · {} takes it back", ink.keys.named(Command::Unqueue));
+        page.cut(&hint, Paint::Dim);
+    }
+    page.lines
+}
+
+/// Whether a list is shown: as long as there is something to do, or the run that wrote it is at work; an old one only with a run.
+fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
+    let has_more = todo.items.iter().any(|item| item.state != TodoState::Done);
+    (is_new && (has_more || is_running)) || (has_more && is_running)
+}
+
+fn work(page: &mut Page<'_>, live: &Live, output: bool) {
+    let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
+    let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
+    if !calls.is_empty() {
+        page.gap();
+    }
+    for call in calls {
+        calls::running(page, &call.now.call, &call.now.printed, call.since_ms);
+    }
+    for (number, asks) in live.asks.iter().enumerate() {
+        page.gap();
+        leave(page, asks, number == 0, output);
+    }
+    for question in &live.questions {
+        page.gap();
+        ask(page, question);
+    }
+    if let Some(notice) = &live.notice {
+        page.gap();
+        page.text(notice, Paint::Warn);
+    }
+    page.gap();
+    let doing = match (
+        live.asks.is_empty() && live.questions.is_empty(),
+        live.calls.is_empty(),
+        live.text.is_empty(),
+    ) {
+        (false, _, _) => "waits for you",
+        (_, false, _) => "working",
+        (_, _, false) => "answering",
+        _ if !live.reasoning.is_empty() => "thinking",
+        _ => "waiting for the model",
+    };
+    let ink = page.ink;
+    let mut about = vec![time::lasted((ink.now_ms - live.since_ms).max(0))];
+    about.extend(live.model.as_ref().map(|model| safe::line(model).into_owned()));
+    about.push(format!("{} stops", ink.keys.named(Command::Stop)));
+    let line = format!("{doing} · {}", about.join(" · "));
+    let span = doc::cut(&line, ink.theme.style(Paint::Dim), ink.room().into());
+    let is_asked = !(live.asks.is_empty() && live.questions.is_empty());
+    let sign = if is_asked { ink.span("?", Paint::Accent) } else { calls::spinner(&ink) };
+    page.signed(sign, [Line::from(span)]);
+}
+
+/// A call that waits for leave, and how to give it.
+fn leave(page: &mut Page<'_>, asks: &Asks, first: bool, output: bool) {
+    let ink = page.ink;
+    calls::head(page, ink.span("?", Paint::Accent), &safe::line(&asks.call.line), "may it run?");
+    page.text(&asks.why, Paint::Dim);
+    if let Some(then) = asks.again_ms {
+        let when = time::relative(ink.now_ms, then);
+        let stays = if asks.call.class == EffectClass::External { " and can't be taken back" } else { "" };
+        page.text(&format!("the same was done {when}{stays}"), Paint::Warn);
+    }
+    if let Some(detail) = &asks.call.detail {
+        calls::beginning(page, detail, DETAIL_LINES, doc::is_diff(detail), output);
+    }
+    if !first {
+        page.cut("asked after the one above", Paint::Dim);
+        return;
+    }
+    key(page, Command::AllowOnce, "allow it, this once");
+    if let Some(rule) = asks.offers.first() {
+        let rule = safe::line(&rule.short()).into_owned();
+        key(page, Command::AllowHere, &format!("allow {rule} in this conversation"));
+        key(page, Command::AllowAlways, &format!("allow {rule} always"));
+    }
+    if asks.offers.len() > 1 {
+        let wider: Vec<_> =
+            asks.offers[1..].iter().map(|rule| safe::line(&rule.short()).into_owned()).collect();
+        page.text(&format!("wider rules: {}", wider.join(", ")), Paint::Dim);
+    }
+    key(page, Command::Deny, "refuse; words that you send instead are told to the agent");
+}
+
+/// A key and what it does.
+fn key(page: &mut Page<'_>, command: Command, help: &str) {
+    let ink = page.ink;
+    let name = ink.keys.named(command);
+    let mut run = doc::Run::of(&format!("{name:<3} "), ink.theme.style(Paint::Accent));
+    run.push(help, ink.theme.style(Paint::Plain));
+    page.push(run.wrap(ink.room().into()).into_iter().map(Line::from));
+}
+
+fn ask(page: &mut Page<'_>, question: &Question) {
+    let ink = page.ink;
+    let lines = doc::plain(&question.question, ink.room(), ink.theme, Paint::Bold);
+    page.signed(ink.span("?", Paint::Accent), lines);
+    for (number, choice) in (1..).zip(&question.choices) {
+        let mut run = doc::Run::of(&format!("{number}. "), ink.theme.style(Paint::Accent));
+        run.push(&safe::line(choice), ink.theme.style(Paint::Plain));
+        page.push(run.wrap(ink.room().into()).into_iter().map(Line::from));
+    }
+    let how = match question.choices.is_empty() {
+        true => "your answer goes to the model",
+        false => "type the number of an answer, or send other words",
+    };
+    page.text(how, Paint::Dim);
+}
+
+/// The newest list that the agent wrote, as far as it is near, and whether that was in the last turn.
+pub(super) fn todo(entries: &[Entry]) -> Option<(Todo, bool)> {
+    let last = entries.last()?;
+    let written = |entry: &Entry| {
+        entry.parts.iter().rev().find_map(|part| match part {
+            Part::ToolCall { name, arguments, .. } if name == "todo" => list(arguments),
+            _ => None,
+        })
+    };
+    let near = entries.iter().rev().take(TODO_NEAR);
+    near.into_iter().find_map(|entry| Some((written(entry)?, entry.turn == last.turn)))
+}
+
+fn list(arguments: &str) -> Option<Todo> {
+    let given: Value = serde_json::from_str(arguments).ok()?;
+    let item = |item: &Value| {
+        let state = match item.get("state")?.as_str()? {
+            "done" => TodoState::Done,
+            "doing" => TodoState::Doing,
+            _ => TodoState::Open,
+        };
+        Some(TodoItem { text: item.get("text")?.as_str()?.to_owned(), state })
+    };
+    Some(Todo { items: given.get("items")?.as_array()?.iter().filter_map(item).collect() })
+        .filter(|todo| !todo.items.is_empty())
+}
+
+/// What an empty conversation says.
+pub(super) fn greeting(ink: Ink<'_>, version: &str, model: Option<&str>) -> Vec<Line<'static>> {
+    let mut page = Page::new(ink);
+    let mut first = doc::Run::of("retake", ink.theme.style(Paint::Accent));
+    if !version.is_empty() {
+        first.push(&format!(" {version}"), ink.theme.style(Paint::Dim));
+    }
+    first.push(": an AI agent in which nothing is final", ink.theme.style(Paint::Plain));
+    page.push(first.wrap(ink.room().into()).into_iter().map(Line::from));
+    page.gap();
+    let things = [
+        (Command::Send, "say what you want done"),
+        (Command::Rewind, "go back to before any message, files included"),
+        (Command::Undo, "take back the last thing said or done"),
+        (Command::List, "your other conversations"),
+        (Command::Help, "all keys and commands"),
+    ];
+    let names: Vec<_> = things.iter().map(|(command, _)| ink.keys.named(*command)).collect();
+    let wide = names.iter().map(|name| doc::columns(name)).max().unwrap_or(0);
+    for (name, (_, help)) in names.iter().zip(things) {
+        let fill = " ".repeat(wide - doc::columns(name) + 2);
+        let name = Span::styled(name.clone(), ink.theme.style(Paint::Accent));
+        let room = usize::from(ink.room()).saturating_sub(wide + 2);
+        let help = doc::cut(help, ink.theme.style(Paint::Plain), room);
+        let line = doc::rewrap(vec![Line::from(vec![name, Span::raw(fill), help])], ink.room().into());
+        page.push(line);
+    }
+    page.gap();
+    match model {
+        Some(model) => page.text(&format!("{} answers", safe::line(model)), Paint::Dim),
+        None => page.text(&format!("{} chooses the model", ink.keys.named(Command::Model)), Paint::Dim),
+    }
+    page.lines
+}
+
+/// How much is said behind the last entry: by the run, and by the face.
+pub(super) fn news(talk: &Talk) -> (usize, usize) {
+    let live = talk.live.as_ref();
+    let said = live.map_or(0, |live| live.text.len() + live.asks.len() + live.questions.len());
+    (said, talk.notes.len() + talk.waiting.len())
+}
+
+/// How far a number of words is told, such as “3 of 17”.
+pub(super) fn of(number: usize, all: usize) -> String {
+    format!("{} of {}", words::number(number as u64), words::number(all as u64))
+}
