@@ -187,6 +187,13 @@ impl Settings {
         read::settings(&read::Values::parse(text)?)
     }
 
+    /// What the text of a file sets for the face, the table `[face]`, checked and as JSON: what is not set is not in it.
+    pub fn face(text: &str) -> Result<serde_json::Value, SettingsError> {
+        let values = read::Values::parse(text)?;
+        read::settings(&values)?;
+        Ok(values.table("face"))
+    }
+
     /// What is known of a model. Without a word in the settings nothing is.
     pub fn model_info(&self, name: &str) -> ModelInfo {
         self.models.get(name).copied().unwrap_or_default()

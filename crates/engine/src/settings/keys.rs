@@ -1,6 +1,7 @@
 //! The table of settings: name, kind of value, default and explanation of each.
 //!
-//! Nothing else in the workspace lists them.
+//! Nothing else in the workspace lists them: those of the face are here too, so that one file has one table. What they mean only the
+//! face knows.
 
 /// A setting. In its path `*` stands for a name that the user chooses.
 pub(super) struct Key {
@@ -29,6 +30,8 @@ pub(super) enum Takes {
     Rules,
     /// A list of folders, absolute.
     Folders,
+    /// A list of texts.
+    Texts,
 }
 
 /// A value, or none.
@@ -40,6 +43,20 @@ pub(super) enum Value<T> {
     Whole(u64),
     Number(f64),
     List(Vec<T>),
+}
+
+impl Value<String> {
+    /// The value in JSON.
+    pub(super) fn as_json(&self) -> serde_json::Value {
+        match self {
+            Self::None => serde_json::Value::Null,
+            Self::Text(text) => text.as_str().into(),
+            Self::Flag(flag) => (*flag).into(),
+            Self::Whole(number) => (*number).into(),
+            Self::Number(number) => (*number).into(),
+            Self::List(texts) => texts.as_slice().into(),
+        }
+    }
 }
 
 impl Key {
@@ -228,6 +245,42 @@ pub(super) static KEYS: &[Key] = &[
         Takes::Whole(0, 600),
         Value::Whole(10),
         "Seconds that a turn waits for MCP servers that are starting. One that takes longer goes on, and a later turn has its\ntools.",
+    ),
+    key(
+        "face.theme",
+        Takes::Word(&["auto", "dark", "light"]),
+        Value::Text("auto"),
+        "The background that colours are chosen for: \"auto\" (the terminal's, where it says so), \"dark\" or \"light\".",
+    ),
+    key(
+        "face.colours",
+        Takes::Word(&["auto", "none", "16", "truecolor"]),
+        Value::Text("auto"),
+        "How many colours: \"auto\" (what the terminal shows), \"none\", \"16\" (the terminal's own) or \"truecolor\".",
+    ),
+    key(
+        "face.escape_rewinds",
+        Takes::Flag,
+        Value::Flag(true),
+        "Whether Esc, pressed twice in an empty composer, opens the rewind.",
+    ),
+    key(
+        "face.notify_after_s",
+        Takes::Whole(0, WEEK_S),
+        Value::Whole(20),
+        "A run that took so many seconds tells when it ends, if you look elsewhere.",
+    ),
+    key(
+        "face.mouse",
+        Takes::Flag,
+        Value::Flag(true),
+        "Whether the mouse scrolls and clicks. Without it the terminal selects text as ever.",
+    ),
+    key(
+        "face.keys.*",
+        Takes::Texts,
+        Value::None,
+        "Other keys of a command, by its name in the help (`/help`): rewind = [\"f5\", \"ctrl+r\"]. No keys, [], switch them off.",
     ),
     key(
         "endpoint.*.base_url",

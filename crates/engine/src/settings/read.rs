@@ -124,6 +124,19 @@ impl Values {
         }
     }
 
+    /// What is given in a table, as JSON.
+    pub(super) fn table(&self, table: &str) -> serde_json::Value {
+        let mut all = serde_json::Value::Object(serde_json::Map::new());
+        for (path, given) in self.0.iter().filter(|(path, _)| path[0] == table) {
+            let mut place = &mut all;
+            for name in &path[1..] {
+                place = &mut place[name.as_str()];
+            }
+            *place = given.value.as_json();
+        }
+        all
+    }
+
     /// The names that the user chose in a table.
     fn names(&self, table: &str) -> BTreeSet<&str> {
         let paths = self.0.keys().filter(|path| path[0] == table);
@@ -196,6 +209,15 @@ fn checked(takes: Takes, item: &Item) -> Result<Value<String>, String> {
                 })
             });
             folders.collect::<Result<_, String>>().map(Value::List)
+        }
+        Takes::Texts => {
+            let list = item.as_array().ok_or("takes a list of texts in quotes, such as [\"f5\"]")?;
+            let texts = list.iter().zip(1..).map(|(text, number)| {
+                text.as_str()
+                    .map(str::to_owned)
+                    .ok_or_else(|| format!("has an item {number} that is no text in quotes"))
+            });
+            texts.collect::<Result<_, String>>().map(Value::List)
         }
         Takes::Url => checked_url(&text()?).map(Value::Text),
     }

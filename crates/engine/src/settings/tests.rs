@@ -14,7 +14,7 @@ fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() 
     let text = documented_defaults();
     assert_eq!(Settings::parse(&text).expect("valid"), Settings::default());
     for key in keys::KEYS {
-        let name = key.path.rsplit_once('.').expect("in a table").1;
+        let name = key.path.rsplit_once('.').expect("in a table").1.replace('*', "NAME");
         assert!(text.contains(&format!("\n# {name} =")), "{name}");
     }
     let lines = text.lines().filter(|line| !line.starts_with("##"));
@@ -264,4 +264,42 @@ fn further_folders_are_absolute() {
     assert!(refused("[agent]\nroots = \"/a\"").contains("takes a list of folders"));
     let text = set("", "agent.roots", "/a").expect("set");
     assert_eq!(roots("[\"/a\"]").expect("valid"), Settings::parse(&text).expect("valid").roots);
+}
+
+#[test]
+fn what_is_set_for_the_face_is_told_as_it_is() {
+    let text = r#"
+        [face]
+        colours = "16"
+        notify_after_s = 0
+        [face.keys]
+        rewind = ["f5"]
+        undo = []
+    "#;
+    let told = Settings::face(text).expect("valid");
+    let keys = serde_json::json!({"rewind": ["f5"], "undo": []});
+    assert_eq!(told, serde_json::json!({"colours": "16", "notify_after_s": 0, "keys": keys}));
+    assert_eq!(Settings::face("").expect("valid"), serde_json::json!({}));
+    for (text, says) in [
+        ("[face]\ncolour = \"16\"", "unknown setting face.colour (line 2)"),
+        (
+            "[face]\ncolours = \"17\"",
+            "the setting face.colours (line 2) takes one of auto, none, 16, truecolor",
+        ),
+        (
+            "[face.keys]\nrewind = \"f5\"",
+            "the setting face.keys.rewind (line 2) takes a list of texts in quotes, such as [\"f5\"]",
+        ),
+        ("[model]\nx = 1", "unknown setting model.x (line 2)"),
+    ] {
+        assert_eq!(Settings::face(text).expect_err("wrong").to_string(), says);
+    }
+}
+
+#[test]
+fn keys_of_the_face_are_set_one_or_several() {
+    let one = set("", "face.keys.rewind", "f5").expect("set");
+    assert_eq!(get(&one, "face.keys.rewind").expect("known").as_deref(), Some("[\"f5\"]"));
+    let two = set(&one, "face.keys.rewind", "[\"f5\", \"ctrl+r\"]").expect("set");
+    assert_eq!(Settings::face(&two).expect("valid")["keys"]["rewind"], serde_json::json!(["f5", "ctrl+r"]));
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 pub use key::{Key, KeyError};
 pub use table::{Command, Context};
+pub(crate) use table::{Row, TABLE};
 
 /// Which keys do what.
 #[derive(Clone, Debug)]
@@ -54,6 +55,58 @@ impl Keymap {
         }
     }
 
+    /// Gives commands other keys, as settings say it: names of commands as in the table, keys as text, an empty list switches off.
+    /// What is wrong is told in sentences, and left as it was.
+    pub fn configure(&mut self, settings: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut given: BTreeMap<(Context, Key), &str> = BTreeMap::new();
+        for (name, texts) in settings {
+            let Some(row) = TABLE.iter().find(|row| row.name == name) else {
+                wrong.push(no_command(name));
+                continue;
+            };
+            let mut keys = Vec::new();
+            for text in texts {
+                match text.parse::<Key>() {
+                    Err(error) => wrong.push(format!("settings, face.keys.{name}: {error}")),
+                    Ok(key) => match (key.told_as(), given.get(&(row.context, key))) {
+                        (Some(other), _) => wrong.push(format!(
+                            "settings, face.keys.{name}: terminals tell {key} as {other}; take another key"
+                        )),
+                        (_, Some(other)) => wrong
+                            .push(format!("settings, face.keys.{name}: {key} is given to {other} already")),
+                        (None, None) => keys.push(key),
+                    },
+                }
+            }
+            // A command whose keys are all wrong keeps those it has.
+            if keys.is_empty() && !texts.is_empty() {
+                continue;
+            }
+            given.extend(keys.iter().map(|key| ((row.context, *key), row.name)));
+            self.bind(row.command, &keys);
+        }
+        wrong.extend(self.lost(settings));
+        wrong
+    }
+
+    /// The commands that lost their last key to another one.
+    fn lost(&self, settings: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+        let usual = Self::default();
+        let lost = TABLE.iter().filter(|row| {
+            !settings.contains_key(row.name) && !row.keys.is_empty() && self.keys(row.command).is_empty()
+        });
+        let told = lost.filter_map(|row| {
+            let key = *usual.keys(row.command).first()?;
+            let taker = self.bound.get(&(row.context, key))?.row().name;
+            Some(format!(
+                "settings, face.keys.{taker}: {key} was the only key of {}, which has none now",
+                row.name
+            ))
+        });
+        told.collect()
+    }
+
     /// The keys of a command, as they are told to people.
     #[must_use]
     pub fn keys(&self, command: Command) -> Vec<Key> {
@@ -70,9 +123,112 @@ impl Keymap {
     }
 }
 
+fn no_command(name: &str) -> String {
+    let name = crate::text::safe::line(name);
+    let same = TABLE.iter().filter(|row| row.name.contains(&*name) || name.contains(row.name));
+    let meant = same.map(|row| row.name).next();
+    let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    format!("settings, face.keys: there is no command “{name}”{meant}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn configured(settings: &[(&str, &[&str])]) -> (Keymap, Vec<String>) {
+        let mut keys = Keymap::default();
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let settings = settings.iter().map(|(name, keys)| ((*name).to_owned(), texts(keys))).collect();
+        let wrong = keys.configure(&settings);
+        (keys, wrong)
+    }
+
+    #[test]
+    fn settings_give_other_keys() {
+        let (keys, wrong) = configured(&[("rewind", &["f5", "alt+r"]), ("reasoning", &[]), ("undo", &[])]);
+        assert_eq!(wrong, Vec::<String>::new());
+        assert_eq!(keys.named(Command::Rewind), "F5");
+        assert_eq!(keys.find(Context::Talk, "alt+r".parse().expect("a key")), Some(Command::Rewind));
+        assert_eq!(keys.keys(Command::Reasoning), []);
+        assert_eq!(keys.named(Command::Undo), "/undo");
+    }
+
+    #[test]
+    fn what_is_wrong_in_settings_is_said() {
+        let said = |settings: &[(&str, &[&str])]| configured(settings).1;
+        assert_eq!(
+            said(&[("rewin", &["f5"])]),
+            ["settings, face.keys: there is no command “rewin”; did you mean rewind?"]
+        );
+        assert_eq!(
+            said(&[("rewind", &["ctrl+i"])]),
+            ["settings, face.keys.rewind: terminals tell Ctrl+I as Tab; take another key"]
+        );
+        assert_eq!(
+            said(&[("rewind", &["hyper+x"])]),
+            [
+                "settings, face.keys.rewind: “hyper+x” is no key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, space or ?"
+            ]
+        );
+        assert_eq!(
+            said(&[("rewind", &["f5"]), ("tree", &["f5"])]),
+            ["settings, face.keys.tree: F5 is given to rewind already"]
+        );
+        assert_eq!(
+            said(&[("rewind", &["alt+t"])]),
+            ["settings, face.keys.rewind: Alt+T was the only key of tree, which has none now"]
+        );
+    }
+
+    #[test]
+    fn a_command_whose_keys_are_wrong_keeps_its_own() {
+        let (keys, _) = configured(&[("rewind", &["ctrl+m"])]);
+        assert_eq!(keys.named(Command::Rewind), "Ctrl+R");
+    }
+
+    #[test]
+    fn no_key_of_a_narrow_place_hides_one_that_is_needed() {
+        // The same thing in another place, or what the wider place does is of no use there.
+        let meant: &[(&str, &str)] = &[
+            ("beside", "new"),
+            ("select-up", "history-up"),
+            ("select-up", "select"),
+            ("select-down", "history-down"),
+            ("select-page-up", "scroll-up"),
+            ("select-page-down", "scroll-down"),
+            ("select-leave", "escape"),
+            ("select-open", "send"),
+            ("find-next", "send"),
+            ("find-next", "newline"),
+            ("find-next", "history-down"),
+            ("find-previous", "newline"),
+            ("find-previous", "history-up"),
+            ("find-leave", "escape"),
+        ];
+        let keys = Keymap::default();
+        for ((place, key), command) in &keys.bound {
+            let Some(hidden) = place.around().and_then(|around| keys.find(around, *key)) else { continue };
+            let pair = (command.row().name, hidden.row().name);
+            assert!(meant.contains(&pair), "{key} in {place:?}: {} hides {}", pair.0, pair.1);
+        }
+    }
+
+    #[test]
+    fn no_usual_key_is_one_that_terminals_keep_or_cannot_tell() {
+        let keys = Keymap::default();
+        // The shell's own, the beginnings of escape sequences, and what moves by words in every line editor.
+        let kept =
+            ["alt+[", "alt+shift+o", "alt+left", "alt+right", "alt+b", "alt+f", "ctrl+left", "ctrl+right"];
+        let editing =
+            ["ctrl+a", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+w", "ctrl+y", "ctrl+d", "ctrl+h", "home", "end"];
+        for (place, key) in keys.bound.keys() {
+            let named = |text: &&str| text.parse::<Key>() == Ok(*key);
+            assert_eq!(key.told_as(), None, "{key}");
+            assert!(!kept.iter().any(named), "{key}");
+            let is_writing = matches!(place, Context::Everywhere | Context::Talk | Context::Asked);
+            assert!(!(is_writing && editing.iter().any(named)), "{key} is needed for writing");
+        }
+    }
 
     #[test]
     fn a_key_is_found_here_or_around() {

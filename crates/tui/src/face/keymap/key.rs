@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// A key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
     held: KeyModifiers,
@@ -14,7 +14,14 @@ pub struct Key {
 
 impl Ord for Key {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.partial_cmp(other).expect("BUG: keys are ordered")
+        let by_code = self.code.partial_cmp(&other.code).expect("BUG: keys are ordered");
+        by_code.then_with(|| self.held.bits().cmp(&other.held.bits()))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -51,7 +58,15 @@ impl Key {
         match event.code {
             KeyCode::BackTab => Self { code: KeyCode::Tab, held: held | KeyModifiers::SHIFT },
             KeyCode::Char(c) if held.contains(KeyModifiers::CONTROL) => {
-                Self { code: KeyCode::Char(c.to_ascii_lowercase()), held }
+                // The oldest codes of terminals have no letters: they are read as digits.
+                let c = match c {
+                    '4' => '\\',
+                    '5' => ']',
+                    '6' => '^',
+                    '7' | '/' | '-' => '_',
+                    c => c.to_ascii_lowercase(),
+                };
+                Self { code: KeyCode::Char(c), held }
             }
             KeyCode::Char(c) => {
                 let c = if held.contains(KeyModifiers::SHIFT) { c.to_ascii_uppercase() } else { c };
@@ -59,6 +74,24 @@ impl Key {
             }
             code => Self { code, held },
         }
+    }
+
+    /// The key that terminals tell in its place, where they can't tell it: the control codes of these letters are those keys.
+    #[must_use]
+    pub fn told_as(self) -> Option<Self> {
+        let code = match self.code {
+            KeyCode::Char('i') => KeyCode::Tab,
+            KeyCode::Char('m') => KeyCode::Enter,
+            KeyCode::Char('[') => KeyCode::Esc,
+            _ => return None,
+        };
+        (self.held == KeyModifiers::CONTROL).then_some(Self { code, held: KeyModifiers::NONE })
+    }
+
+    /// The event of pressing it.
+    #[must_use]
+    pub fn event(self) -> KeyEvent {
+        KeyEvent::new(self.code, self.held)
     }
 
     /// The letter that it types, where it types one.
@@ -103,6 +136,9 @@ impl FromStr for Key {
         let mut letters = rest.chars();
         match (letters.next(), letters.next()) {
             (Some(letter), None) if !letter.is_control() => {
+                // As keys are told: the letter of `Alt+D` is big, and nobody holds Shift.
+                let is_small = held.contains(KeyModifiers::ALT) && !held.contains(KeyModifiers::SHIFT);
+                let letter = if is_small { letter.to_ascii_lowercase() } else { letter };
                 Ok(Self::of(KeyEvent::new(KeyCode::Char(letter), held)))
             }
             _ => Err(wrong()),
@@ -122,7 +158,10 @@ impl fmt::Display for Key {
         match self.code {
             KeyCode::F(number) => write!(f, "F{number}"),
             KeyCode::Char(' ') => f.write_str("Space"),
-            KeyCode::Char(letter) if self.held.contains(KeyModifiers::CONTROL) => {
+            KeyCode::Char(letter) if self.held.contains(KeyModifiers::ALT) && letter.is_ascii_uppercase() => {
+                write!(f, "Shift+{letter}")
+            }
+            KeyCode::Char(letter) if self.held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
                 write!(f, "{}", letter.to_ascii_uppercase())
             }
             KeyCode::Char(letter) => write!(f, "{letter}"),
@@ -147,6 +186,9 @@ mod tests {
             ("ctrl+r", "Ctrl+R"),
             ("Ctrl+R", "Ctrl+R"),
             ("alt+enter", "Alt+Enter"),
+            ("alt+d", "Alt+D"),
+            ("Alt+D", "Alt+D"),
+            ("alt+shift+u", "Alt+Shift+U"),
             ("shift+tab", "Shift+Tab"),
             ("f1", "F1"),
             ("pageup", "PgUp"),
@@ -165,6 +207,9 @@ mod tests {
     #[test]
     fn terminals_that_differ_agree() {
         let key = |code, held| Key::of(KeyEvent::new(code, held));
+        assert_eq!(key(KeyCode::Char('U'), KeyModifiers::ALT), "alt+shift+u".parse().expect("a key"));
+        assert_eq!(key(KeyCode::Char('7'), KeyModifiers::CONTROL), "ctrl+_".parse().expect("a key"));
+        assert_eq!(key(KeyCode::Char('/'), KeyModifiers::CONTROL), "ctrl+_".parse().expect("a key"));
         assert_eq!(key(KeyCode::BackTab, KeyModifiers::SHIFT), "shift+tab".parse().expect("a key"));
         assert_eq!(key(KeyCode::Char('R'), KeyModifiers::SHIFT), "R".parse().expect("a key"));
         assert_eq!(key(KeyCode::Char('R'), KeyModifiers::CONTROL), "ctrl+r".parse().expect("a key"));

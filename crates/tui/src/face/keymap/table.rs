@@ -101,15 +101,15 @@ macro_rules! commands {
 
 commands! {
     Everywhere {
-        Help "help" ["f1"] "Show keys and commands" / "";
+        Help "help" ["f1", "alt+/"] "Show keys and commands" / "";
         Quit "quit" ["ctrl+q"] "Leave; everything is kept" / "";
         Stop "stop" ["ctrl+c"] "Stop the run; with nothing to stop, clear the composer, then leave" / "";
         Suspend "suspend" ["ctrl+z"] "Go to the shell; fg comes back";
         Redraw "redraw" ["ctrl+l"] "Draw everything anew";
         NewTab "new" ["ctrl+t"] "Begin a conversation in a new tab" / "";
         CloseTab "close" ["alt+w"] "Close the tab; the conversation stays" / "";
-        NextTab "next-tab" ["alt+right", "ctrl+pagedown"] "Next tab";
-        PreviousTab "previous-tab" ["alt+left", "ctrl+pageup"] "Previous tab";
+        NextTab "next-tab" ["alt+.", "ctrl+pagedown"] "Next tab";
+        PreviousTab "previous-tab" ["alt+,", "ctrl+pageup"] "Previous tab";
         List "list" ["ctrl+o"] "Conversations: open, search, rename, archive" / "[WORDS]";
         Search "search" [] "Search everything that was said" / "WORDS";
     }
@@ -130,10 +130,10 @@ commands! {
         ScrollEnd "scroll-end" ["ctrl+end"] "Scroll to the end, and stay there";
         Find "find" ["ctrl+f"] "Find in this conversation" / "[WORDS]";
         Reasoning "reasoning" ["alt+r"] "Show or fold the model's reasoning" / "";
-        Output "output" ["ctrl+e"] "Show or fold what tools printed" / "";
+        Output "output" ["alt+e"] "Show or fold what tools printed" / "";
         Editor "editor" ["ctrl+g"] "Write in your own editor" / "";
-        HistoryUp "history-up" ["up"] "Earlier prompt, or the line above";
-        HistoryDown "history-down" ["down"] "Later prompt, or the line below";
+        HistoryUp "history-up" ["up", "ctrl+p"] "Earlier prompt, or the line above";
+        HistoryDown "history-down" ["down", "ctrl+n"] "Later prompt, or the line below";
         HistorySearch "history-search" ["alt+h"] "Search earlier prompts";
         TypingUndo "typing-undo" ["alt+z", "ctrl+_"] "Undo typing";
         TypingRedo "typing-redo" ["alt+shift+z"] "Redo typing";
@@ -141,6 +141,7 @@ commands! {
         Model "model" ["alt+m"] "Choose the model" / "[NAME]";
         Permissions "permissions" ["alt+p"] "What the agent may do unasked" / "[MODE]";
         Retry "retry" [] "Ask for another answer" / "[ENTRY]";
+        Alternatives "alternatives" [] "Choose between the answers to a message" / "[ENTRY]";
         Edit "edit" [] "Say something else in the place of a message" / "[ENTRY]";
         Fork "fork" [] "Begin a new conversation with what was said up to here" / "[ENTRY]";
         Hide "hide" [] "Hide a message, as if it were deleted" / "ENTRY";
@@ -164,7 +165,7 @@ commands! {
         AllowOnce "allow-once" ["y"] "Allow this call";
         AllowHere "allow-here" ["c"] "Allow such calls in this conversation";
         AllowAlways "allow-always" ["a"] "Allow such calls always";
-        Deny "deny" ["n"] "Refuse; what you type is told to the agent";
+        Deny "deny" ["n"] "Refuse, and say why if you like";
     }
     Select {
         SelectUp "select-up" ["up", "k", "alt+up", "ctrl+up"] "The message before";
@@ -184,6 +185,7 @@ commands! {
         SelectFork "select-fork" ["f"] "Fork here";
         SelectLabel "select-label" ["l"] "Name it";
         SelectCopy "select-copy" ["y"] "Copy it";
+        SelectAlternatives "select-alternatives" ["a"] "The other answers";
         SelectPrevious "select-previous" ["["] "The alternative before";
         SelectNext "select-next" ["]"] "The alternative after";
     }
@@ -201,7 +203,7 @@ commands! {
         Last "last" ["end"] "The last one";
         Accept "accept" ["enter"] "Take it";
         Close "leave" ["esc"] "Back; nothing has changed";
-        Erase "erase-letter" ["backspace"] "Take the last letter of the filter away";
+        Erase "erase-letter" ["backspace", "ctrl+h"] "Take the last letter of the filter away";
         EraseAll "erase-filter" ["ctrl+u"] "Empty the filter";
         Other "other" ["tab"] "The other half";
         DetailUp "detail-up" ["shift+up", "ctrl+k"] "Scroll the right half up";
@@ -227,8 +229,9 @@ commands! {
         Name "name" ["ctrl+e"] "Name it";
     }
     Ops {
-        StepBack "step-back" ["ctrl+z", "left"] "Undo one step";
-        StepForth "step-forth" ["ctrl+y", "right"] "Redo one step";
+        StepBack "step-back" ["alt+u", "left"] "Undo one step";
+        StepForth "step-forth" ["alt+shift+u", "right"] "Redo one step";
+        RestoreAfter "restore-after" ["alt+enter"] "Restore what it left, in the place of what was before it";
     }
     List {
         Rename "rename" ["f2", "ctrl+e"] "Rename it";

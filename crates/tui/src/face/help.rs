@@ -1,0 +1,248 @@
+//! The help: every key and every command, made from the table and from the keys as they are now. Must never say of a key what it does
+//! not do.
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use retake_wire::{Problem, Reply};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::composer::EDITING;
+use super::keymap::{Command, Context, Keymap, Row, TABLE};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::sheet::Sheet;
+use super::theme::Paint;
+use crate::text::{safe, width};
+
+/// From so many columns on, there are two of them.
+const WIDE: u16 = 100;
+
+/// The help.
+#[derive(Debug)]
+pub(crate) struct Help {
+    keys: Keymap,
+    /// The place that it was opened in comes first.
+    from: Context,
+    filter: String,
+    top: usize,
+    /// So many rows were seen last, and so many there are.
+    rows: usize,
+    all: usize,
+}
+
+/// What belongs together.
+struct Section {
+    title: &'static str,
+    rows: Vec<Told>,
+}
+
+/// What is told of a command.
+struct Told {
+    /// What to press or to type.
+    keys: String,
+    /// What it does.
+    help: &'static str,
+    /// Its name, by which it is found too.
+    name: &'static str,
+}
+
+/// A line of the help.
+enum Said {
+    Title(&'static str),
+    Row(String, &'static str),
+    Empty,
+}
+
+impl Help {
+    /// All help, first that of a place.
+    pub(crate) fn new(keys: Keymap, from: Context) -> Self {
+        Self { keys, from, filter: String::new(), top: 0, rows: 0, all: 0 }
+    }
+
+    /// The sections with what fits the filter.
+    fn sections(&self) -> Vec<Section> {
+        let mut sections: Vec<Section> =
+            places(self.from).into_iter().map(|place| self.keys_in(place)).collect();
+        let writing =
+            EDITING.iter().map(|(keys, help)| Told { keys: (*keys).to_owned(), help, name: "" }).collect();
+        let after = sections.iter().position(|section| section.title == Context::Talk.title());
+        let writing = Section { title: "Writing", rows: writing };
+        sections.insert(after.map_or(sections.len(), |after| after + 1), writing);
+        let typed = TABLE.iter().filter_map(typed).collect();
+        sections.push(Section { title: "To be typed", rows: typed });
+        let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
+        for section in &mut sections {
+            section.rows.retain(|Told { keys, help, name }| {
+                let said = format!("{keys} {help} {name} {}", section.title).to_lowercase();
+                words.iter().all(|word| said.contains(word))
+            });
+        }
+        sections.retain(|section| !section.rows.is_empty());
+        sections
+    }
+
+    fn keys_in(&self, place: Context) -> Section {
+        let rows = TABLE.iter().filter(|row| row.context == place);
+        let rows = rows.filter_map(|row| {
+            let keys = self.keys.keys(row.command);
+            // The usual one comes first, as everywhere where one is named.
+            let first = self.keys.named(row.command);
+            let mut names: Vec<String> = keys.iter().map(ToString::to_string).collect();
+            names.sort_by_key(|name| *name != first);
+            (!names.is_empty()).then(|| Told { keys: names.join(" "), help: row.help, name: row.name })
+        });
+        Section { title: place.title(), rows: rows.collect() }
+    }
+
+    fn scroll(&mut self, rows: isize) {
+        let most = self.all.saturating_sub(self.rows);
+        self.top = self.top.saturating_add_signed(rows).min(most);
+    }
+
+    fn body(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let columns = if area.width >= WIDE { halves(self.sections()) } else { vec![lines(self.sections())] };
+        self.rows = area.height.into();
+        self.all = columns.iter().map(Vec::len).max().unwrap_or(0);
+        self.scroll(0);
+        if self.all == 0 {
+            let says = format!("nothing fits “{}”", safe::line(&self.filter));
+            frame
+                .render_widget(Line::styled(says, brush.theme.style(Paint::Dim)), Rect { height: 1, ..area });
+            return;
+        }
+        let count = u16::try_from(columns.len()).unwrap_or(1).max(1);
+        let wide = (area.width - 2 * (count - 1)) / count;
+        for (column, at) in columns.iter().zip(0..) {
+            let x = area.x + at * (wide + 2);
+            let keys = column.iter().map(Said::keys).max().unwrap_or(0).min(usize::from(wide) / 2);
+            for (said, y) in column.iter().skip(self.top).zip(area.y..area.bottom()) {
+                frame.render_widget(
+                    said.line(brush, keys, wide.into()),
+                    Rect { x, y, width: wide, height: 1 },
+                );
+            }
+        }
+    }
+}
+
+impl Said {
+    /// So many columns its keys take.
+    fn keys(&self) -> usize {
+        match self {
+            Self::Row(keys, _) => width::columns(keys),
+            _ => 0,
+        }
+    }
+
+    fn line(&self, brush: &Brush<'_>, keys: usize, columns: usize) -> Line<'static> {
+        let theme = brush.theme;
+        match self {
+            Self::Empty => Line::default(),
+            Self::Title(title) => {
+                Line::styled(width::truncate(title, columns).into_owned(), theme.style(Paint::Bold))
+            }
+            Self::Row(pressed, help) => {
+                let room = columns.saturating_sub(keys + 2);
+                Line::from(vec![
+                    Span::styled(width::fit(pressed, keys), theme.style(Paint::Accent)),
+                    Span::raw("  "),
+                    Span::raw(width::truncate(help, room).into_owned()),
+                ])
+            }
+        }
+    }
+}
+
+impl Pane for Help {
+    fn context(&self) -> Context {
+        Context::Pane
+    }
+
+    fn opened(&mut self, _: &mut Cx<'_>) {}
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        let page = isize::try_from(self.rows).unwrap_or(isize::MAX);
+        match command {
+            Command::Up | Command::DetailUp => self.scroll(-1),
+            Command::Down | Command::DetailDown => self.scroll(1),
+            Command::PageUp => self.scroll(-page),
+            Command::PageDown => self.scroll(page),
+            Command::First => self.top = 0,
+            Command::Last => self.scroll(isize::MAX),
+            Command::Erase => {
+                let last = self.filter.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
+                self.filter.truncate(last);
+            }
+            Command::EraseAll => self.filter.clear(),
+            Command::Close | Command::Accept | Command::Help => cx.want(Want::Close),
+            _ => {}
+        }
+    }
+
+    fn typed(&mut self, text: &str, _: &mut Cx<'_>) {
+        self.filter.push_str(&safe::line(text));
+        self.top = 0;
+    }
+
+    fn replied(&mut self, _: Ticket, _: Result<Reply, Problem>, _: &mut Cx<'_>) {}
+
+    fn changed(&mut self, _: &mut Cx<'_>) {}
+
+    fn clicked(&mut self, _: u16, _: u16, _: &mut Cx<'_>) {}
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let about = if self.filter.is_empty() { "type to filter".to_owned() } else { self.filter.clone() };
+        let keys = [(Command::Down, "scroll"), (Command::EraseAll, "all of it")];
+        let sheet = Sheet { title: "Keys and commands", about: &about, keys: &keys };
+        let body = sheet.draw(frame, area, brush);
+        if !body.is_empty() {
+            self.body(frame, body, brush);
+        }
+    }
+}
+
+/// All places: first the one that is given, then those around it, then the others.
+fn places(from: Context) -> Vec<Context> {
+    let mut places: Vec<Context> = std::iter::successors(Some(from), |place| place.around()).collect();
+    for row in TABLE {
+        if !places.contains(&row.context) {
+            places.push(row.context);
+        }
+    }
+    places
+}
+
+fn typed(row: &Row) -> Option<Told> {
+    let keys = format!("/{} {}", row.name, row.takes?).trim_end().to_owned();
+    Some(Told { keys, help: row.help, name: row.name })
+}
+
+fn lines(sections: Vec<Section>) -> Vec<Said> {
+    let mut lines = Vec::new();
+    for section in sections {
+        if !lines.is_empty() {
+            lines.push(Said::Empty);
+        }
+        lines.push(Said::Title(section.title));
+        lines.extend(section.rows.into_iter().map(|told| Said::Row(told.keys, told.help)));
+    }
+    lines
+}
+
+/// Two columns of about the same height; a section is whole in one of them.
+fn halves(mut sections: Vec<Section>) -> Vec<Vec<Said>> {
+    let all: usize = sections.iter().map(|section| section.rows.len() + 2).sum();
+    let mut left = 0;
+    let count = sections.iter().take_while(|section| {
+        let fits = left < all / 2;
+        left += section.rows.len() + 2;
+        fits
+    });
+    let right = sections.split_off(count.count());
+    let columns = [lines(sections), lines(right)];
+    columns.into_iter().filter(|column| !column.is_empty()).collect()
+}
