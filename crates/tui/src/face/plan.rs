@@ -1,0 +1,278 @@
+//! The plan of an action that was chosen elsewhere: shown, agreed to, done. Rewind shows the same plan beside its list
+//! ([`proposal`] and [`view`] are for both). Must never do anything that was not shown.
+
+mod draw;
+mod lay;
+mod prompt;
+mod proposal;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use retake_wire::{Action, Problem, Reply};
+
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::theme::Paint;
+use crate::text::width;
+
+use prompt::{Found, Seek};
+
+pub(crate) use draw::{paragraph, proposal};
+pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
+
+/// The plan of an action.
+#[derive(Debug)]
+pub(crate) struct PlanPane {
+    title: String,
+    subject: Subject,
+    /// Where the plan was drawn last, relative to the pane.
+    body: Rect,
+}
+
+/// What is planned.
+#[derive(Debug)]
+enum Subject {
+    /// An action.
+    Known(Box<Proposal>),
+    /// Another answer, to a prompt that is being sought.
+    Sought(Seek),
+    /// It was not found.
+    Lost(String),
+}
+
+impl PlanPane {
+    /// Shows what an action would do; Enter does it.
+    pub(crate) fn new(title: &str, action: Action) -> Self {
+        Self::of(title, Proposal::new(action, Ends::Applied, Context::Confirm))
+    }
+
+    /// Shows what saying something else in the place of a message would take back; Enter takes its words up.
+    pub(crate) fn edit(entry: &str) -> Self {
+        let action = Action::Edit { entry: entry.to_owned() };
+        Self::of("Edit", Proposal::new(action, Ends::Rewritten(entry.to_owned()), Context::Confirm))
+    }
+
+    /// Shows what another answer would take back; Enter asks for it. The entry is any of the answer, or its prompt.
+    pub(crate) fn retry(entry: &str) -> Self {
+        let subject = Subject::Sought(Seek::new(entry));
+        Self { title: "Retry".to_owned(), subject, body: Rect::ZERO }
+    }
+
+    fn of(title: &str, proposal: Proposal) -> Self {
+        let subject = Subject::Known(Box::new(proposal));
+        Self { title: title.to_owned(), subject, body: Rect::ZERO }
+    }
+
+    fn proposal(&mut self) -> Option<&mut Proposal> {
+        match &mut self.subject {
+            Subject::Known(proposal) => Some(proposal),
+            Subject::Sought(_) | Subject::Lost(_) => None,
+        }
+    }
+
+    /// The question at the end.
+    fn question(&self) -> String {
+        format!("{}?", self.title)
+    }
+
+    /// Another answer begins where the conversation has gone back to its prompt.
+    fn sought(&mut self, found: Found, cx: &mut Cx<'_>) {
+        let Subject::Sought(seek) = &self.subject else { return };
+        self.subject = match found {
+            Found::NotYet => return,
+            Found::Nothing => {
+                Subject::Lost("there is no message that another answer could be given to".to_owned())
+            }
+            Found::Prompt(prompt) => {
+                let (action, entry) = (Action::Checkout { entry: Some(prompt) }, seek.entry.clone());
+                let mut proposal = Proposal::new(action, Ends::Retried(entry), Context::Confirm);
+                proposal.ask(cx);
+                Subject::Known(Box::new(proposal))
+            }
+        };
+    }
+}
+
+impl Pane for PlanPane {
+    fn context(&self) -> Context {
+        Context::Confirm
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        match &mut self.subject {
+            Subject::Known(proposal) => proposal.ask(cx),
+            Subject::Sought(seek) => seek.begin(cx),
+            Subject::Lost(_) => {}
+        }
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        let close = command == Command::Close;
+        let done = match self.proposal() {
+            Some(proposal) if close => proposal.back(),
+            Some(proposal) => proposal.command(command, cx) || scroll(proposal, command),
+            None => false,
+        };
+        if close && !done {
+            cx.want(Want::Close);
+        }
+    }
+
+    fn typed(&mut self, _text: &str, _cx: &mut Cx<'_>) {
+        if let Some(proposal) = self.proposal() {
+            proposal.say("there is nothing to type here");
+        }
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        match &mut self.subject {
+            Subject::Known(proposal) => {
+                proposal.replied(ticket, reply, cx);
+            }
+            Subject::Sought(seek) if seek.is(ticket) => match reply {
+                Ok(reply) => {
+                    let found = seek.replied(reply, cx);
+                    self.sought(found, cx);
+                }
+                Err(problem) => self.subject = Subject::Lost(worded(&problem)),
+            },
+            Subject::Sought(_) | Subject::Lost(_) => {}
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx<'_>) {
+        if let Some(proposal) = self.proposal()
+            && proposal.changed(cx.now_ms)
+        {
+            proposal.say("changed elsewhere: this is how it is now");
+        }
+    }
+
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        if let Some(proposal) = self.proposal() {
+            let may_ask = proposal.on_its_way().is_none();
+            proposal.tick(cx, may_ask);
+        }
+    }
+
+    fn is_lively(&self) -> bool {
+        match &self.subject {
+            Subject::Known(proposal) => proposal.is_lively(),
+            Subject::Sought(_) => true,
+            Subject::Lost(_) => false,
+        }
+    }
+
+    fn clicked(&mut self, column: u16, row: u16, _cx: &mut Cx<'_>) {
+        let body = self.body;
+        if body.contains((column, row).into())
+            && let Some(proposal) = self.proposal()
+        {
+            proposal.view.click(usize::from(row - body.y));
+        }
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let theme = brush.theme;
+        if area.height < 2 {
+            return;
+        }
+        let [head, body, foot] = parts(area);
+        let title = width::truncate(&self.title, area.width.into()).into_owned();
+        frame.render_widget(Line::styled(title, theme.style(Paint::Heading)), head);
+        let question = self.question();
+        match &mut self.subject {
+            Subject::Known(it) => {
+                let at = proposal(frame, body, brush, &question, it);
+                self.body = Rect { x: at.x - area.x, y: at.y - area.y, ..at };
+                edge(frame, foot, brush, it, &[]);
+            }
+            Subject::Sought(_) => paragraph(frame, body, brush, "planning …", Paint::Dim),
+            Subject::Lost(why) => paragraph(frame, body, brush, why, Paint::Error),
+        }
+    }
+}
+
+/// The title, what is below it, and the line at the edge.
+pub(crate) fn parts(area: Rect) -> [Rect; 3] {
+    let head = Rect { height: 1, ..area };
+    let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
+    [head, Rect { y: area.y + 1, height: area.height - 2, ..area }, foot]
+}
+
+/// Scrolls a plan by the keys of a list. Whether it was one.
+pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
+    let view = &mut proposal.view;
+    match command {
+        Command::Up => view.scroll(-1),
+        Command::Down => view.scroll(1),
+        Command::PageUp => view.page(-1),
+        Command::PageDown => view.page(1),
+        Command::First => view.first(),
+        Command::Last => view.last(),
+        Command::Other => proposal.say("there is only the plan here"),
+        Command::Erase | Command::EraseAll => proposal.say("there is nothing to type here"),
+        _ => return false,
+    }
+    true
+}
+
+/// In less columns behind what is to be known no keys are told.
+const KEYS: u16 = 16;
+
+/// The line at the edge: what is to be known, else the keys that do something now.
+pub(crate) fn edge(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    brush: &Brush<'_>,
+    proposal: &Proposal,
+    more: &[(Command, &str)],
+) {
+    let theme = brush.theme;
+    let mut area = area;
+    if let Some(note) = proposal.note() {
+        let note = width::truncate(note, area.width.into()).into_owned();
+        let taken = u16::try_from(width::columns(&note) + 3).unwrap_or(u16::MAX);
+        frame.render_widget(Line::styled(note, theme.style(Paint::Warn)), area);
+        area.x = area.x.saturating_add(taken.min(area.width));
+        area.width = area.width.saturating_sub(taken);
+    }
+    if proposal.stage() != Stage::Looking || area.width < KEYS {
+        // The question names its keys itself.
+        return;
+    }
+    let conflicts =
+        proposal.plan().and_then(|plan| plan.files.as_ref()).is_some_and(|files| files.conflicts > 0);
+    let mut keys = vec![match proposal.ends() {
+        _ if conflicts => (proposal.commands().0, "leaves files as they are"),
+        Ends::Rewritten(_) => (Command::Accept, "edits its words"),
+        _ if proposal.stops() => (proposal.commands().2, "stops what runs first"),
+        Ends::Retried(_) => (Command::Accept, "asks anew"),
+        Ends::Applied if proposal.asks_twice() => (Command::Accept, "go on"),
+        Ends::Applied => (Command::Accept, "applies"),
+    }];
+    if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
+        let (next, choose) = (proposal.next_file(), proposal.commands().1);
+        keys.extend([(next, "next file"), (choose, "choose for it")]);
+    }
+    keys.extend_from_slice(more);
+    keys.push((Command::Close, "back"));
+    hints(frame, area, brush, &keys);
+}
+
+/// Keys and what they do, as many as fit; the last one always.
+pub(crate) fn hints(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, keys: &[(Command, &str)]) {
+    let mut pieces: Vec<_> =
+        keys.iter().map(|(key, does)| format!("{} {does}", brush.keys.named(*key))).collect();
+    while pieces.len() > 1 && width::columns(&pieces.join(" · ")) > usize::from(area.width) {
+        pieces.remove(pieces.len() - 2);
+    }
+    let line = pieces.join(" · ");
+    let line = width::truncate(&line, area.width.into()).into_owned();
+    frame.render_widget(Line::styled(line, brush.theme.style(Paint::Dim)), area);
+}

@@ -1,0 +1,241 @@
+//! A plan in lines, with the words of [`crate::render`]. Must never leave out what can't be taken back, nor a conflict.
+
+use std::collections::HashMap;
+
+use ratatui::text::{Line, Span};
+use retake_wire::reply::{Counts, Plan};
+use retake_wire::{Choice, Choose, PathPlan, Verdict};
+
+use super::view::{Shown, chosen, holds, options, stays_by_choice, styled};
+use crate::face::pane::Brush;
+use crate::face::theme::{Paint, Theme};
+use crate::face::words as face_words;
+use crate::render::files::{self, Group};
+use crate::render::{effects, plan as render_plan, words};
+use crate::text::{Look, safe, width};
+
+/// What can be leafed through, in the order of the lines.
+pub(super) fn leaves(plan: &Plan, choose: &[Choose]) -> Vec<usize> {
+    let Some(files) = &plan.files else { return Vec::new() };
+    let places: HashMap<*const PathPlan, usize> =
+        files.paths.iter().enumerate().map(|(at, path)| (std::ptr::from_ref(path), at)).collect();
+    let look = face_words::look(80, 0);
+    let all = files::groups(&look, files).into_iter().chain(by_choice(files, choose));
+    all.flat_map(|group| group.paths)
+        .filter_map(|path| places.get(&std::ptr::from_ref(path)).copied())
+        .collect()
+}
+
+/// What stays as it is because somebody chose so.
+fn by_choice<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> Option<Group<'a>> {
+    let paths: Vec<_> = files.paths.iter().filter(|path| stays_by_choice(path, choose)).collect();
+    let amount = words::count(paths.len() as u64, "file");
+    (!paths.is_empty()).then(|| Group { title: format!("leaves {amount} as chosen"), paths })
+}
+
+/// The lines of a plan, and which of them name the files that can be leafed through.
+pub(super) fn plan(
+    shown: Shown<'_>,
+    leaves: &[usize],
+    columns: u16,
+    brush: &Brush<'_>,
+) -> (Vec<Line<'static>>, Vec<(usize, usize)>) {
+    let mut page = Page {
+        look: face_words::look(columns, brush.now_ms),
+        theme: brush.theme,
+        columns: columns.into(),
+        lines: Vec::new(),
+        leaves: Vec::with_capacity(leaves.len()),
+    };
+    let plan = shown.plan;
+    page.effects(plan);
+    for sentence in render_plan::ended_first(plan) {
+        page.wrapped(&sentence, Paint::Warn);
+    }
+    if plan.unchanged {
+        page.wrapped("nothing would change: it is so already", Paint::Plain);
+    } else {
+        page.messages(plan);
+    }
+    page.files(shown);
+    for sentence in &plan.stays {
+        page.wrapped(&format!("! {}", safe::line(sentence)), Paint::Warn);
+    }
+    if page.lines.is_empty() {
+        page.wrapped("no message comes or goes", Paint::Plain);
+    }
+    (page.lines, page.leaves)
+}
+
+struct Page {
+    look: Look,
+    theme: Theme,
+    columns: usize,
+    lines: Vec<Line<'static>>,
+    leaves: Vec<(usize, usize)>,
+}
+
+impl Page {
+    /// Safe words, broken where they must be; what follows the first line stands a little to the right.
+    fn wrapped(&mut self, text: &str, paint: Paint) {
+        self.indented(text, 0, paint);
+    }
+
+    fn indented(&mut self, text: &str, indent: usize, paint: Paint) {
+        let style = self.theme.style(paint);
+        let margin = " ".repeat(indent);
+        for (at, line) in width::wrap(text, self.columns.saturating_sub(indent + 2).max(8)).iter().enumerate()
+        {
+            let further = if at == 0 { "" } else { "  " };
+            self.lines.push(styled(format!("{margin}{further}{line}"), style));
+        }
+    }
+
+    /// What can't be taken back: loud, and a line for each.
+    fn effects(&mut self, plan: &Plan) {
+        let Some(title) = effects::brief(&plan.effects) else { return };
+        self.wrapped(&title, Paint::Error);
+        for call in &plan.effects.calls {
+            let line = effects::one(&self.look, call);
+            self.indented(&line, 2, Paint::Warn);
+        }
+        let more = render_plan::rest(plan.effects.count, plan.effects.calls.len());
+        if !more.is_empty() {
+            self.wrapped(more.trim_end(), Paint::Warn);
+        }
+    }
+
+    fn messages(&mut self, plan: &Plan) {
+        if let Some(line) = render_plan::short_of(plan) {
+            self.wrapped(&line, Paint::Warn);
+        }
+        for (verb, sign, paint, counts, lines) in [
+            ("takes back", '-', Paint::Removed, plan.taken_back, &plan.gone),
+            ("brings back", '+', Paint::Added, plan.brought_back, &plan.came),
+        ] {
+            if counts == Counts::default() && lines.is_empty() {
+                continue;
+            }
+            self.wrapped(&format!("{verb} {}", words::counts(counts)), Paint::Bold);
+            for line in lines {
+                let (speaker, _) = words::speaker(line.role, "");
+                let text = format!("  {sign} {speaker:<6} {}", safe::line(&line.preview));
+                let text = width::truncate(&text, self.columns).into_owned();
+                self.lines.push(styled(text, self.theme.style(paint)));
+            }
+            let more = render_plan::rest(counts.messages, lines.len());
+            if !more.is_empty() {
+                self.lines.push(styled(more.trim_end().to_owned(), self.theme.style(Paint::Dim)));
+            }
+        }
+        for line in render_plan::folds(plan) {
+            self.wrapped(&line, Paint::Plain);
+        }
+        if let Some(composer) = &plan.composer {
+            let line = render_plan::returns(&self.look, composer);
+            self.wrapped(line.trim_end(), Paint::Plain);
+        }
+    }
+
+    fn files(&mut self, shown: Shown<'_>) {
+        let Some(plan) = &shown.plan.files else { return };
+        for group in files::groups(&self.look, plan).into_iter().chain(by_choice(plan, shown.choose)) {
+            let conflict = group.paths.iter().any(|path| path.verdict == Verdict::Conflict);
+            self.wrapped(&group.title, if conflict { Paint::Warn } else { Paint::Bold });
+            for path in group.paths {
+                let name = self.lines.len();
+                self.path(plan, path, shown.choose);
+                self.leaves.push((name, self.lines.len() - 1));
+            }
+        }
+        if plan.others.changed == 0 {
+            return;
+        }
+        self.wrapped(&files::others_title(plan), Paint::Plain);
+        for path in &plan.others.paths {
+            let line = format!("    {}", files::name(path));
+            let line = width::truncate(&line, self.columns).into_owned();
+            self.lines.push(styled(line, self.theme.style(Paint::Dim)));
+        }
+        let more = render_plan::rest(plan.others.changed, plan.others.paths.len());
+        if !more.is_empty() {
+            self.lines.push(styled(more.trim_end().to_owned(), self.theme.style(Paint::Dim)));
+        }
+    }
+
+    fn path(&mut self, plan: &retake_wire::FilesPlan, path: &PathPlan, choose: &[Choose]) {
+        let chosen = chosen(path, choose).and_then(|at| options(path).into_iter().nth(at));
+        let chosen = chosen.map(|choice| format!(" [{}]", files::choice_name(&choice))).unwrap_or_default();
+        let room = self.columns.saturating_sub(chosen.len());
+        let mut line = if path.verdict == Verdict::Conflict {
+            let name = format!("  ! {}", files::name(&path.name.path));
+            styled(width::truncate(&name, room).into_owned(), self.theme.style(Paint::Warn))
+        } else {
+            let text = files::alone(&Look { columns: room, ..self.look }, plan, path);
+            face_words::lines(&text, self.theme).into_iter().next().unwrap_or_default()
+        };
+        line.spans.push(Span::styled(chosen, self.theme.style(Paint::Accent)));
+        self.lines.push(line);
+        if let (Verdict::Conflict, Some(why)) = (path.verdict, &path.why) {
+            self.indented(&safe::line(why), 6, Paint::Plain);
+        }
+    }
+}
+
+/// What becomes of a file with a choice.
+fn means(choice: &Choice) -> &'static str {
+    match choice {
+        Choice::Disk => "what is on the disk is kept",
+        Choice::Yours => "the last version that somebody else wrote",
+        Choice::Checkpoint => "exactly as it was then, whatever others wrote since",
+        Choice::Merge => "what others wrote since is merged with it",
+        Choice::Skip => "it is left as it is, and asked about again the next time",
+        Choice::Hunks(_) => "only this hunk; the others are asked about again the next time",
+    }
+}
+
+/// What is shown below the file that is looked at: what can be chosen, and its diff.
+pub(super) fn detail(
+    shown: Shown<'_>,
+    path: &PathPlan,
+    columns: u16,
+    brush: &Brush<'_>,
+) -> Vec<Line<'static>> {
+    let theme = brush.theme;
+    let mut lines = Vec::new();
+    let options = options(path);
+    if options.len() > 1 {
+        let now = holds(path, shown.choose);
+        let (dim, here) = (theme.style(Paint::Dim), theme.style(Paint::Accent));
+        let mut spans = vec![Span::styled(format!("    {}:", shown.key), dim)];
+        for (at, option) in options.iter().enumerate() {
+            let name = files::choice_name(option);
+            let is_now = now == Some(at);
+            let (text, style) = if is_now { (format!(" [{name}]"), here) } else { (format!(" {name}"), dim) };
+            spans.push(Span::styled(text, style));
+        }
+        lines.push(Line::from(spans));
+        let meaning = now.and_then(|now| options.get(now)).map_or("nothing is chosen yet", means);
+        lines.push(styled(format!("      {meaning}"), dim));
+    }
+    let Some(diff) = path.diff.as_deref().filter(|diff| !diff.is_empty()) else {
+        lines.push(styled("    no lines to show".to_owned(), theme.style(Paint::Dim)));
+        return lines;
+    };
+    if files::left_alone(path) {
+        lines.push(styled(format!("    {}", files::IF_NOT_LEFT), theme.style(Paint::Dim)));
+    }
+    let room = usize::from(columns).saturating_sub(4).max(8);
+    for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
+        let paint = match line.as_bytes().first() {
+            Some(b'+') => Paint::Added,
+            Some(b'-') => Paint::Removed,
+            Some(b'@') => Paint::Accent,
+            _ => Paint::Dim,
+        };
+        for piece in width::wrap(&safe::block(line), room) {
+            lines.push(styled(format!("    {piece}"), theme.style(paint)));
+        }
+    }
+    lines
+}

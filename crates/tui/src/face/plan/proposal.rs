@@ -1,0 +1,357 @@
+//! An action on its way: planned, chosen for, agreed to, done. Must never do anything that was not shown: what is applied carries the
+//! head and the digest of the plan on the screen, and what is refused as stale is planned anew and said.
+
+mod acts;
+
+use retake_wire::reply::{Doing, Plan, Receipt};
+use retake_wire::request::Plan as PlanRequest;
+use retake_wire::{Action, Choose, FilesWish, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
+
+use super::view::View;
+use crate::face::keymap::{Command, Context};
+use crate::face::msg::{Ticket, Want};
+use crate::face::pane::Cx;
+use crate::hint::Face;
+use crate::text::safe;
+
+/// A plan is asked for when nothing moved for so long: who holds a key down asks for one plan.
+pub(crate) const REST_MS: i64 = 90;
+
+/// A plan that took the place of another one by itself has to be there for so long before it is agreed to at once.
+const NEW_MS: i64 = 700;
+
+/// Why one can't go on yet.
+const PLANNING: &str = "the plan is being made: a moment";
+
+/// What the owner is doing is asked for so often, when something takes a while.
+const POLL_MS: i64 = 250;
+
+/// An action on its way.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    action: Action,
+    ends: Ends,
+    /// Whose keys are named.
+    context: Context,
+    wish: FilesWish,
+    plan: Option<Plan>,
+    problem: Option<Box<Problem>>,
+    /// Whether files come or go with both halves; not known, until both were planned.
+    has_files: Option<bool>,
+    stage: Stage,
+    /// When the plan is to be asked for.
+    due_ms: Option<i64>,
+    /// The plan that is on its way, and since when.
+    asked: Option<(Ticket, i64)>,
+    /// What is being done, where it takes a while.
+    work: Option<Ticket>,
+    polled_ms: i64,
+    doing: Option<Doing>,
+    note: Option<String>,
+    /// Somebody wanted to go on before the plan was there: the question follows it.
+    is_eager: bool,
+    /// The plan on its way comes without having been asked for by the person.
+    is_renewed: bool,
+    /// Until then a plan that came so is too new to be agreed to.
+    new_until_ms: i64,
+    pub(crate) view: View,
+}
+
+/// What becomes of an action that is agreed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// It is applied.
+    Applied,
+    /// The words of this entry are taken up, to be said anew in its place.
+    Rewritten(String),
+    /// Another answer is asked for.
+    Retried(String),
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The plan is looked at.
+    Looking,
+    /// The final question is on the screen; whether what runs is stopped.
+    Agreeing {
+        /// What runs is stopped first.
+        stop: bool,
+    },
+    /// It is being done.
+    Applying(Ticket, i64),
+}
+
+/// What can be taken along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scopes {
+    /// Any of these.
+    Several(&'static [Scope]),
+    /// There is nothing to choose between, for this reason.
+    One(&'static str),
+    /// Files have nothing to do with it, or that is not known yet.
+    Nothing,
+}
+
+/// What came of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// It was for somebody else.
+    Elsewhere,
+    /// It was taken in.
+    Taken,
+    /// The plan had become stale: the world is another one.
+    Stale,
+}
+
+impl Proposal {
+    /// A proposal that nobody has planned yet.
+    pub(crate) fn new(action: Action, ends: Ends, context: Context) -> Self {
+        Self {
+            action,
+            ends,
+            context,
+            wish: FilesWish::default(),
+            plan: None,
+            problem: None,
+            has_files: None,
+            stage: Stage::Looking,
+            due_ms: None,
+            asked: None,
+            work: None,
+            polled_ms: 0,
+            doing: None,
+            note: None,
+            is_eager: false,
+            is_renewed: false,
+            new_until_ms: 0,
+            view: View::default(),
+        }
+    }
+
+    /// Asks for the plan when nothing has moved for a moment.
+    pub(crate) fn rest(&mut self, now_ms: i64) {
+        self.due_ms = Some(now_ms + REST_MS);
+    }
+
+    /// The plan that is on its way.
+    pub(crate) fn on_its_way(&self) -> Option<Ticket> {
+        self.asked.map(|(ticket, _)| ticket)
+    }
+
+    /// Whether time passing matters to it.
+    pub(crate) fn is_lively(&self) -> bool {
+        self.due_ms.is_some() || self.asked.is_some() || matches!(self.stage, Stage::Applying(..))
+    }
+
+    /// Asks for what is due. Another plan that is still on its way goes first.
+    pub(crate) fn tick(&mut self, cx: &mut Cx<'_>, may_ask: bool) {
+        if may_ask && self.due_ms.is_some_and(|due| due <= cx.now_ms) {
+            self.ask(cx);
+        }
+        let since = match (self.stage, self.asked) {
+            (Stage::Applying(_, since), _) | (_, Some((_, since))) => since,
+            _ => return,
+        };
+        if self.work.is_none() && cx.now_ms - since.max(self.polled_ms) >= POLL_MS {
+            self.polled_ms = cx.now_ms;
+            self.work = Some(cx.ask(Request::Work));
+        }
+    }
+
+    /// Asks for the plan now.
+    pub(crate) fn ask(&mut self, cx: &mut Cx<'_>) {
+        self.due_ms = None;
+        self.doing = None;
+        let files = match self.wish.scope {
+            Scope::Conversation => FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
+            _ => self.wish.clone(),
+        };
+        let diff = takes_files(&self.action);
+        let request = PlanRequest { conversation: cx.id(), action: self.action.clone(), files, diff };
+        self.asked = Some((cx.ask(Request::Plan(request)), cx.now_ms));
+    }
+
+    /// Takes in an answer.
+    pub(crate) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
+        if self.asked.is_some_and(|(asked, _)| asked == ticket) {
+            self.asked = None;
+            self.doing = None;
+            self.planned(reply);
+            if self.note.as_deref() == Some(PLANNING) {
+                self.note = None;
+            }
+            if std::mem::take(&mut self.is_renewed) {
+                self.new_until_ms = cx.now_ms + NEW_MS;
+            }
+            if self.is_settled() && std::mem::take(&mut self.is_eager) {
+                self.note = None;
+                self.accept(cx);
+            }
+            return Came::Taken;
+        }
+        if self.work == Some(ticket) {
+            self.work = None;
+            if let Ok(Reply::Work(work)) = reply {
+                self.doing = work.doing;
+            }
+            return Came::Taken;
+        }
+        match self.stage {
+            Stage::Applying(applying, _) if applying == ticket => self.applied(reply, cx),
+            _ => Came::Elsewhere,
+        }
+    }
+
+    fn planned(&mut self, reply: Result<Reply, Problem>) {
+        match reply {
+            Ok(Reply::Plan(plan)) => {
+                if self.wish.scope == Scope::Both {
+                    self.has_files = Some(plan.files.is_some());
+                }
+                self.view.set(self.plan.as_ref(), &plan, &self.wish.choose);
+                self.plan = Some(plan);
+                self.problem = None;
+            }
+            Ok(_) => {}
+            Err(problem) => {
+                self.plan = None;
+                self.problem = Some(Box::new(problem));
+            }
+        }
+    }
+
+    fn applied(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
+        self.stage = Stage::Looking;
+        self.doing = None;
+        match reply {
+            Ok(Reply::Receipt(receipt)) => {
+                self.is_done(receipt, cx);
+                Came::Taken
+            }
+            Ok(_) => Came::Taken,
+            Err(problem) => {
+                let is_stale = problem.kind == ProblemKind::Stale;
+                self.note = Some(if is_stale {
+                    "it has changed meanwhile, and nothing was done: this is how it is now".to_owned()
+                } else {
+                    worded(&problem)
+                });
+                self.is_renewed = true;
+                self.ask(cx);
+                if is_stale { Came::Stale } else { Came::Taken }
+            }
+        }
+    }
+
+    fn is_done(&mut self, receipt: Receipt, cx: &mut Cx<'_>) {
+        cx.want(Want::Applied(Box::new(self.action.clone()), Box::new(receipt)));
+        cx.want(Want::Close);
+    }
+
+    /// The conversation is another one: the plan is made anew. Whether the final question was on the screen.
+    pub(crate) fn changed(&mut self, now_ms: i64) -> bool {
+        if matches!(self.stage, Stage::Applying(..)) {
+            return false;
+        }
+        let asking = matches!(self.stage, Stage::Agreeing { .. });
+        self.stage = Stage::Looking;
+        self.is_eager = false;
+        self.is_renewed = true;
+        self.rest(now_ms);
+        asking
+    }
+
+    /// Something for the person to know.
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
+        self.note = Some(text.into());
+    }
+
+    /// There is nothing to know any more.
+    pub(crate) fn hush(&mut self) {
+        self.note = None;
+    }
+
+    /// Whether the plan on the screen is of what is wished.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.asked.is_none() && self.due_ms.is_none()
+    }
+
+    /// The plan.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    /// What is wished for files.
+    pub(crate) fn wish(&self) -> &FilesWish {
+        &self.wish
+    }
+
+    /// Why there is no plan.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.problem.as_ref().map(|problem| worded(problem))
+    }
+
+    /// How far it is.
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// What becomes of it.
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    /// What is being done, where it takes a while.
+    pub(crate) fn doing(&self) -> Option<Doing> {
+        self.doing
+    }
+
+    /// Something for the person to know.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The plan and what looks at it.
+    pub(crate) fn looked_at(&mut self) -> (Option<&Plan>, &mut View, &[Choose]) {
+        (self.plan.as_ref(), &mut self.view, &self.wish.choose)
+    }
+
+    /// The command that shows the next file.
+    pub(crate) fn next_file(&self) -> Command {
+        if self.context == Context::Rewind { Command::NextFile } else { Command::ConfirmNext }
+    }
+
+    /// The keys of its commands: the scope, the choice for a file, the stop.
+    pub(crate) fn commands(&self) -> (Command, Command, Command) {
+        match self.context {
+            Context::Rewind => (Command::Scope, Command::Choose, Command::StopFirst),
+            _ => (Command::ConfirmScope, Command::ConfirmChoose, Command::ConfirmStop),
+        }
+    }
+}
+
+/// Whether files come or go with such an action at all. Others are refused where files are wished for.
+fn takes_files(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Rewind { .. }
+            | Action::Edit { .. }
+            | Action::Undo { .. }
+            | Action::Redo { .. }
+            | Action::Restore { .. }
+            | Action::Checkout { .. }
+            | Action::Choose { .. }
+            | Action::RestoreFiles { .. }
+            | Action::Mark { verb: MarkVerb::Drop | MarkVerb::Show, .. }
+    )
+}
+
+/// What went wrong, and what to do, in a line.
+pub(crate) fn worded(problem: &Problem) -> String {
+    let message = safe::line(&problem.message).into_owned();
+    match &problem.hint {
+        Some(hint) => format!("{message}: {}", safe::line(&Face::Chat.words(hint))),
+        None => message,
+    }
+}

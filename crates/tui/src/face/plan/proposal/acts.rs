@@ -1,0 +1,217 @@
+//! What a person does with a proposal: goes on, goes back, takes more or less along, chooses for a file. Must never apply anything but
+//! what is on the screen.
+
+use retake_wire::reply::Composer;
+use retake_wire::request::Apply;
+use retake_wire::{Action, Choose, FilesWish, Request, Scope};
+
+use super::{Ends, PLANNING, Proposal, Scopes, Stage, takes_files, worded};
+use crate::face::keymap::{Command, Context};
+use crate::face::msg::Want;
+use crate::face::pane::Cx;
+use crate::face::plan::view::{holds, options};
+
+impl Proposal {
+    /// A command of its keys. Whether it was one.
+    pub(crate) fn command(&mut self, command: Command, cx: &mut Cx<'_>) -> bool {
+        if matches!(self.stage, Stage::Applying(..)) {
+            return true;
+        }
+        self.note = None;
+        self.is_eager = false;
+        match command {
+            Command::Accept => self.accept(cx),
+            Command::Scope | Command::ConfirmScope => self.next_scope(cx),
+            Command::StopFirst | Command::ConfirmStop => self.stop_first(),
+            Command::NextFile | Command::ConfirmNext => self.leaf(true),
+            Command::PreviousFile | Command::ConfirmPrevious => self.leaf(false),
+            Command::Choose | Command::ConfirmChoose => self.choose(cx.now_ms),
+            Command::DetailUp => self.view.scroll(-3),
+            Command::DetailDown => self.view.scroll(3),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Esc: from the final question back to the plan. Whether there was one.
+    pub(crate) fn back(&mut self) -> bool {
+        match self.stage {
+            Stage::Looking => false,
+            Stage::Applying(..) => true,
+            Stage::Agreeing { .. } => {
+                self.stage = Stage::Looking;
+                self.note = Some("nothing has changed".to_owned());
+                true
+            }
+        }
+    }
+
+    pub(super) fn accept(&mut self, cx: &mut Cx<'_>) {
+        match self.stage {
+            Stage::Agreeing { stop } => self.apply(stop, cx),
+            Stage::Looking if !self.is_settled() => {
+                // What nobody has seen is not agreed to: where there is no question, one presses again.
+                self.is_eager = self.asks_twice();
+                self.due_ms = self.due_ms.map(|due| due.min(cx.now_ms));
+                self.note = Some(PLANNING.to_owned());
+            }
+            Stage::Looking => match self.refuses() {
+                Some(why) => self.note = Some(why),
+                None if self.stops() => {
+                    self.note = Some("something is at work: it has to be stopped first".to_owned());
+                }
+                None if !self.asks_twice() && cx.now_ms < self.new_until_ms => {
+                    self.note = Some("it has just changed: look again".to_owned());
+                }
+                None if !self.asks_twice() => self.apply(false, cx),
+                None => self.stage = Stage::Agreeing { stop: false },
+            },
+            Stage::Applying(..) => {}
+        }
+    }
+
+    /// Whether Enter leads to a final question. What was chosen by its name has been meant once already.
+    pub(crate) fn asks_twice(&self) -> bool {
+        self.context == Context::Rewind
+    }
+
+    fn stop_first(&mut self) {
+        match self.refuses() {
+            Some(why) => self.note = Some(why),
+            None if self.stops() => self.stage = Stage::Agreeing { stop: true },
+            None => self.note = Some("nothing is at work that had to be stopped".to_owned()),
+        }
+    }
+
+    /// Whether something has to be stopped first.
+    pub(crate) fn stops(&self) -> bool {
+        !matches!(self.ends, Ends::Rewritten(_))
+            && self.plan.as_ref().is_some_and(|plan| plan.at_work || !plan.running.is_empty())
+    }
+
+    /// Why it can't be agreed to now.
+    fn refuses(&self) -> Option<String> {
+        if let Some(problem) = &self.problem {
+            return Some(worded(problem));
+        }
+        let Some(plan) = self.plan.as_ref().filter(|_| self.is_settled()) else {
+            return Some(PLANNING.to_owned());
+        };
+        if plan.unchanged && self.wish.choose.is_empty() && self.ends == Ends::Applied {
+            return Some("nothing would change: it is so already".to_owned());
+        }
+        let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
+        if conflicts > 0 {
+            // They come first among the files.
+            return Some("choose for the files in conflict first".to_owned());
+        }
+        if matches!(self.ends, Ends::Rewritten(_)) && plan.composer.is_none() {
+            return Some("that is not a message of a person, so there are no words to edit".to_owned());
+        }
+        None
+    }
+
+    fn apply(&mut self, stop: bool, cx: &mut Cx<'_>) {
+        let Some(plan) = &self.plan else { return };
+        let scope = self.wish.scope;
+        // What was shown is what is done.
+        let files = match scope {
+            Scope::Conversation => FilesWish { scope, stop, ..FilesWish::default() },
+            _ => {
+                let seen = plan.files.as_ref().map(|files| files.digest.clone());
+                FilesWish { seen, stop, ..self.wish.clone() }
+            }
+        };
+        let head = plan.head.clone();
+        match &self.ends {
+            Ends::Applied => {
+                let (conversation, action) = (cx.id(), self.action.clone());
+                let head = Some(head);
+                let apply = Apply { conversation, action, head, since: false, files, request_id: None };
+                self.stage = Stage::Applying(cx.ask(Request::Apply(apply)), cx.now_ms);
+            }
+            Ends::Rewritten(entry) => {
+                let composer = plan.composer.clone().unwrap_or_default();
+                let Composer { parts, .. } = composer;
+                cx.want(Want::Rewrite { entry: entry.clone(), head, parts, files });
+                cx.want(Want::Close);
+            }
+            Ends::Retried(entry) => {
+                let start = retake_wire::RunStart::Retry { entry: entry.clone() };
+                let run = retake_wire::Run {
+                    conversation: cx.id(),
+                    folder: None,
+                    start,
+                    files,
+                    model: None,
+                    head: Some(head),
+                    permit: retake_wire::Permit::default(),
+                    request_id: None,
+                };
+                cx.want(Want::Run(Box::new(run)));
+                cx.want(Want::Close);
+            }
+        }
+    }
+
+    /// Conversation and files, then one of them, as far as that is possible.
+    fn next_scope(&mut self, cx: &mut Cx<'_>) {
+        let scopes = match self.scopes() {
+            Scopes::Several(scopes) => scopes,
+            Scopes::One(why) => return self.say(why),
+            Scopes::Nothing => return self.say("files have nothing to do with this"),
+        };
+        let at = scopes.iter().position(|scope| *scope == self.wish.scope).unwrap_or(0);
+        self.stage = Stage::Looking;
+        self.wish.scope = scopes[(at + 1) % scopes.len()];
+        self.rest(cx.now_ms);
+    }
+
+    /// What can be taken along.
+    pub(crate) fn scopes(&self) -> Scopes {
+        if !takes_files(&self.action) {
+            return Scopes::Nothing;
+        }
+        if matches!(self.action, Action::RestoreFiles { .. }) {
+            return Scopes::One("the conversation stays: this is about files");
+        }
+        match self.has_files {
+            // What is said anew leaves the conversation, too.
+            Some(true) if self.ends != Ends::Applied => Scopes::Several(&[Scope::Both, Scope::Conversation]),
+            Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
+            Some(false) => Scopes::One("no file comes or goes"),
+            None => Scopes::Nothing,
+        }
+    }
+
+    fn leaf(&mut self, forth: bool) {
+        if self.view.files() == 0 {
+            self.note = Some("no file comes or goes".to_owned());
+        } else if forth {
+            self.view.next();
+        } else {
+            self.view.previous();
+        }
+    }
+
+    /// Another outcome for the file that is looked at.
+    fn choose(&mut self, now_ms: i64) {
+        let Some(plan) = &self.plan else { return };
+        let Some(path) = self.view.path(plan) else {
+            self.note = Some("no file is shown to choose for: go to one first".to_owned());
+            return;
+        };
+        let all = options(path);
+        if all.len() < 2 {
+            self.note = Some("there is nothing to choose for this file".to_owned());
+            return;
+        }
+        let next = holds(path, &self.wish.choose).map_or(0, |now| (now + 1) % all.len());
+        let (name, choice) = (path.name.clone(), all[next].clone());
+        self.stage = Stage::Looking;
+        self.wish.choose.retain(|choose| choose.name != name);
+        self.wish.choose.push(Choose { name, choice });
+        self.view.forget();
+        self.rest(now_ms);
+    }
+}

@@ -1,0 +1,190 @@
+//! What a person sees and does with the plan of an action, before an owner that answers by script.
+
+use retake_wire::reply::Receipt;
+use retake_wire::{Action, FilesWish, MarkVerb, ProblemKind, Request, RunStart, Scope};
+
+use super::PlanPane;
+use crate::face::keymap::{Command, Context, TABLE};
+use crate::face::msg::Want;
+use crate::face::pane::Pane;
+use crate::face::rewind::samples::{Owner, Stage, entry, plan, problem, with_conflict, with_files};
+
+fn undo() -> PlanPane {
+    PlanPane::new("Undo", Action::Undo { count: 1 })
+}
+
+fn stage(pane: PlanPane, plan: retake_wire::reply::Plan) -> Stage<PlanPane> {
+    let mut stage = Stage::new(pane, Owner::new(3, plan));
+    stage.screen(80, 24);
+    stage
+}
+
+#[test]
+fn the_plan_of_any_action_is_shown_and_done() {
+    let mut stage = stage(undo(), with_files());
+    for (width, height) in [(40, 12), (80, 24), (140, 30)] {
+        insta::assert_snapshot!(format!("undo_{width}x{height}"), stage.screen(width, height));
+    }
+    stage.owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
+    stage.keys("enter");
+    let apply = stage.applied()[0];
+    assert_eq!((apply.head.as_deref(), &apply.action), (Some("3.12"), &Action::Undo { count: 1 }));
+    assert!(matches!(&stage.world.wants[..], [Want::Applied(..), Want::Close]));
+}
+
+#[test]
+fn every_key_of_the_table_does_something() {
+    for row in TABLE.iter().filter(|row| matches!(row.context, Context::Confirm | Context::Pane)) {
+        for key in row.keys {
+            let mut stage = stage(undo(), with_files());
+            stage.screen(80, 12);
+            stage.keys("right down");
+            stage.owner.applies.push_back(Ok(Receipt::default()));
+            let before = (stage.screen(80, 12), stage.owner.asked.len());
+            assert_eq!(stage.press(key), Some(row.command), "{key}");
+            stage.wait(1_000);
+            let done = (stage.screen(80, 12), stage.owner.asked.len()) != before || stage.is_closed();
+            assert!(done, "{key} does nothing:\n{}", stage.screen(80, 12));
+            assert_eq!(stage.applied().len(), usize::from(row.command == Command::Accept), "{key}");
+        }
+    }
+}
+
+#[test]
+fn what_has_nothing_to_do_with_files_is_asked_without_them() {
+    let action = Action::Mark { verb: MarkVerb::Hide, entries: vec![entry(2)], range: false, seen: None };
+    let mut stage = stage(PlanPane::new("Hide", action), plan());
+    stage.keys("s");
+    insta::assert_snapshot!("hide", stage.screen(80, 12));
+    let asked = stage.plans()[0];
+    assert!(!asked.diff && asked.files.is_default(), "the owner refuses such a wish");
+    stage.owner.applies.push_back(Ok(Receipt::default()));
+    stage.keys("enter");
+    assert!(stage.applied()[0].files.is_default());
+}
+
+#[test]
+fn nothing_is_done_where_nothing_would_change() {
+    let unchanged = retake_wire::reply::Plan { unchanged: true, ..Default::default() };
+    let mut stage = stage(undo(), unchanged);
+    stage.keys("enter enter enter");
+    insta::assert_snapshot!("unchanged", stage.screen(80, 8));
+    assert!(stage.applied().is_empty());
+}
+
+#[test]
+fn what_is_refused_before_it_is_planned_says_why() {
+    let mut owner = Owner::new(3, plan());
+    owner.plans = [Err(problem(ProblemKind::Refused, "there is nothing to undo"))].into();
+    let mut stage = Stage::new(undo(), owner);
+    stage.keys("enter");
+    insta::assert_snapshot!("refused", stage.screen(80, 8));
+    stage.keys("esc");
+    assert!(stage.is_closed());
+}
+
+#[test]
+fn a_stale_plan_is_planned_anew_and_never_applied_by_itself() {
+    let mut stage = stage(undo(), with_files());
+    stage.changed();
+    stage.press("enter");
+    stage.wait(200);
+    stage.press("enter");
+    assert!(stage.screen(80, 24).contains("it has just changed: look again"));
+    stage.wait(1_000);
+    assert!(stage.applied().is_empty(), "nobody has seen it");
+    stage.owner.applies.push_back(Err(problem(ProblemKind::Stale, "another head")));
+    stage.keys("enter");
+    assert_eq!(stage.applied().len(), 1);
+    insta::assert_snapshot!("stale", stage.screen(80, 24));
+    assert_eq!(stage.plans().len(), 3);
+}
+
+#[test]
+fn a_conflict_is_chosen_for_here_too() {
+    let mut stage = stage(undo(), with_conflict());
+    stage.keys("enter");
+    assert!(stage.screen(80, 24).contains("choose for the files in conflict first"));
+    stage.keys("n c c");
+    let wish = &stage.plans().last().expect("a plan").files;
+    assert_eq!(wish.choose.len(), 1);
+    assert_eq!(stage.plans().len(), 2, "two choices in a row are one plan");
+}
+
+#[test]
+fn the_words_of_an_edited_message_are_taken_up_with_what_was_agreed() {
+    let mut stage = stage(PlanPane::edit(&entry(3)), with_files());
+    insta::assert_snapshot!("edit", stage.screen(80, 24));
+    stage.keys("s");
+    stage.keys("enter");
+    assert!(stage.applied().is_empty(), "nothing is done before the new words are sent");
+    let [Want::Rewrite { entry: rewritten, head, parts, files }, Want::Close] = &stage.world.wants[..] else {
+        panic!("{:?}", stage.world.wants);
+    };
+    assert_eq!((rewritten, head.as_str(), parts.len()), (&entry(3), "3.12", 1));
+    assert_eq!(files, &FilesWish { scope: Scope::Conversation, ..FilesWish::default() });
+}
+
+#[test]
+fn what_is_no_message_of_a_person_has_no_words_to_edit() {
+    let without = retake_wire::reply::Plan { composer: None, ..plan() };
+    let mut stage = stage(PlanPane::edit("@"), without);
+    stage.keys("enter");
+    assert!(stage.screen(80, 12).contains("no words to edit") && stage.world.wants.is_empty());
+}
+
+#[test]
+fn another_answer_shows_what_it_takes_back_and_is_a_run() {
+    let mut stage = Stage::new(PlanPane::retry("@"), Owner::new(3, with_files()));
+    let (answer, second) = (format!("{}-answer", entry(2)), entry(2));
+    for (named, prompt) in [("@", 3), (answer.as_str(), 2), (second.as_str(), 2), (entry(1).as_str(), 1)] {
+        let stage = Stage::new(PlanPane::retry(named), Owner::new(3, with_files()));
+        assert_eq!(stage.plans()[0].action, Action::Checkout { entry: Some(entry(prompt)) }, "{named}");
+    }
+    insta::assert_snapshot!("retry", stage.screen(80, 12));
+    stage.keys("enter");
+    let [Want::Run(run), Want::Close] = &stage.world.wants[..] else { panic!("{:?}", stage.world.wants) };
+    assert_eq!(run.start, RunStart::Retry { entry: "@".to_owned() });
+    assert_eq!((run.head.as_deref(), run.files.seen.as_deref()), (Some("3.12"), Some("d1")));
+}
+
+#[test]
+fn what_runs_is_stopped_only_when_one_says_so() {
+    let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
+    let mut stage = stage(undo(), at_work);
+    stage.keys("enter enter");
+    assert!(stage.applied().is_empty(), "Enter alone stops nothing");
+    stage.keys("ctrl+x");
+    insta::assert_snapshot!("stop_confirm", stage.screen(80, 12));
+    stage.keys("esc enter");
+    assert!(stage.applied().is_empty());
+    stage.owner.applies.push_back(Ok(Receipt::default()));
+    stage.keys("ctrl+x enter");
+    assert!(stage.applied()[0].files.stop);
+}
+
+#[test]
+fn a_message_that_is_gone_is_said() {
+    let mut owner = Owner::new(0, plan());
+    owner.silent.push("log");
+    let mut stage = Stage::new(PlanPane::retry("nowhere"), owner);
+    insta::assert_snapshot!("seeking", stage.screen(80, 6));
+    let gone = problem(ProblemKind::NotFound, "there is no entry “nowhere”");
+    let ticket = stage.held(|request| matches!(request, Request::Log(_)));
+    stage.pane.replied(ticket, Err(gone), &mut stage.world.cx());
+    assert!(stage.screen(80, 6).contains("there is no entry “nowhere”"));
+    stage.keys("enter esc");
+    assert!(stage.is_closed());
+}
+
+#[test]
+fn no_size_breaks_it() {
+    let mut stage = stage(undo(), with_conflict());
+    for keys in ["down", "right", "enter"] {
+        stage.keys(keys);
+        for (width, height) in [(20, 6), (1, 1), (3, 3), (7, 30), (200, 2)] {
+            stage.screen(width, height);
+        }
+    }
+    assert!(stage.screen(20, 6).contains("Undo"));
+}

@@ -1,0 +1,294 @@
+//! The rewind: turns to go back to, newest first, and beside them what going back takes back. Nothing is done before it was shown and
+//! agreed to twice; a change from elsewhere takes the agreement back. Must never plan more than the turn on which one rests.
+
+mod draw;
+mod load;
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+use std::collections::VecDeque;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use retake_wire::reply::Target;
+use retake_wire::{Action, Problem, Reply};
+
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::plan::{self, Came, Ends, Proposal, Stage};
+use load::Load;
+use turns::Turns;
+
+/// So many plans are kept beside the one that is shown, until anything changes.
+const KEPT: usize = 16;
+
+/// The picker.
+#[derive(Debug)]
+pub(crate) struct Rewind {
+    turns: Turns,
+    load: Load,
+    /// The plan of the marked turn, where one can go back to it.
+    shown: Option<Planned>,
+    /// Plans of turns that were marked before, the latest first.
+    kept: VecDeque<Planned>,
+    /// A plan that was asked for a turn that is not marked any more: the next one waits until it is there.
+    passed: Option<Ticket>,
+    focus: Focus,
+    note: Option<String>,
+    /// Where things were drawn last, relative to the pane.
+    drawn: Drawn,
+}
+
+/// A turn's plan.
+#[derive(Debug)]
+struct Planned {
+    entry: String,
+    proposal: Proposal,
+}
+
+/// Where the keys go that move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Focus {
+    List,
+    Plan,
+}
+
+/// Where things were drawn last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Drawn {
+    list: Rect,
+    plan: Rect,
+    /// The first visible place of the list.
+    top: usize,
+}
+
+impl Rewind {
+    /// A picker that asks for its turns when it is opened.
+    pub(crate) fn new() -> Self {
+        Self {
+            turns: Turns::default(),
+            load: Load::default(),
+            shown: None,
+            kept: VecDeque::new(),
+            passed: None,
+            focus: Focus::List,
+            note: None,
+            drawn: Drawn::default(),
+        }
+    }
+
+    fn stage(&self) -> Stage {
+        self.shown.as_ref().map_or(Stage::Looking, |shown| shown.proposal.stage())
+    }
+
+    /// The plan follows the marked turn, as soon as one rests on it.
+    fn follow(&mut self, now_ms: i64) {
+        let marked = self.turns.marked().filter(|target| disabled(target).is_none());
+        let entry = marked.map(|target| target.entry.clone());
+        if self.shown.as_ref().map(|shown| &shown.entry) == entry.as_ref() {
+            return;
+        }
+        if let Some(old) = self.shown.take() {
+            self.keep(old);
+        }
+        let Some(entry) = entry else { return };
+        self.shown = Some(match self.kept.iter().position(|kept| kept.entry == entry) {
+            Some(at) => {
+                let mut kept = self.kept.remove(at).expect("BUG: the place was found");
+                kept.proposal.hush();
+                kept
+            }
+            None => {
+                let action = Action::Rewind { entry: entry.clone() };
+                let mut proposal = Proposal::new(action, Ends::Applied, Context::Rewind);
+                proposal.rest(now_ms);
+                Planned { entry, proposal }
+            }
+        });
+    }
+
+    /// Keeps the plan of a turn that is not marked any more, where there is one.
+    fn keep(&mut self, old: Planned) {
+        self.passed = self.passed.or(old.proposal.on_its_way());
+        if old.proposal.plan().is_some() && old.proposal.is_settled() {
+            self.kept.push_front(old);
+            self.kept.truncate(KEPT);
+        }
+    }
+
+    fn moved(&mut self, command: Command) {
+        let page = usize::from(self.drawn.list.height).saturating_sub(1).max(1);
+        let at = self.turns.at();
+        self.turns.mark(match command {
+            Command::Up => at.saturating_sub(1),
+            Command::Down => at + 1,
+            Command::PageUp => at.saturating_sub(page),
+            Command::PageDown => at + page,
+            Command::First => 0,
+            _ => usize::MAX,
+        });
+    }
+
+    /// Whether the keys that move scroll the plan.
+    fn scrolls(&self) -> bool {
+        self.focus == Focus::Plan || self.stage() != Stage::Looking
+    }
+
+    fn say(&mut self, text: impl Into<String>) {
+        self.note = Some(text.into());
+    }
+
+    fn hush(&mut self) {
+        self.note = None;
+        if let Some(shown) = &mut self.shown {
+            shown.proposal.hush();
+        }
+    }
+
+    /// Esc: from the question to the plan, from a plan that hides the list to the list, then away.
+    fn back(&mut self, cx: &mut Cx<'_>) {
+        if self.shown.as_mut().is_some_and(|shown| shown.proposal.back()) {
+            return;
+        }
+        if self.focus == Focus::Plan && self.drawn.list.height == 0 {
+            self.focus = Focus::List;
+            return;
+        }
+        cx.want(Want::Close);
+    }
+
+    /// What the marked turn's plan does with a command; why there is none.
+    fn plan_does(&mut self, command: Command, cx: &mut Cx<'_>) {
+        if let Some(shown) = &mut self.shown {
+            shown.proposal.command(command, cx);
+            return;
+        }
+        let why = match self.turns.marked() {
+            Some(target) => disabled(target).unwrap_or("the plan is being made: a moment").to_owned(),
+            None if self.turns.len() == 0 => "there is no turn to go back to".to_owned(),
+            None => "no turn fits what is typed".to_owned(),
+        };
+        self.say(why);
+    }
+}
+
+impl Pane for Rewind {
+    fn context(&self) -> Context {
+        Context::Rewind
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        self.load.begin(cx);
+        self.follow(cx.now_ms);
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        if matches!(self.stage(), Stage::Applying(..)) {
+            return;
+        }
+        self.hush();
+        match command {
+            Command::Close => self.back(cx),
+            Command::Up
+            | Command::Down
+            | Command::PageUp
+            | Command::PageDown
+            | Command::First
+            | Command::Last => match &mut self.shown {
+                Some(shown) if self.focus == Focus::Plan || shown.proposal.stage() != Stage::Looking => {
+                    plan::scroll(&mut shown.proposal, command);
+                }
+                _ => self.moved(command),
+            },
+            Command::Other => {
+                self.focus = if self.focus == Focus::List { Focus::Plan } else { Focus::List };
+            }
+            Command::Erase | Command::EraseAll if self.stage() != Stage::Looking => {}
+            Command::Erase => self.turns.erase(),
+            Command::EraseAll => self.turns.erase_all(),
+            _ => self.plan_does(command, cx),
+        }
+        self.follow(cx.now_ms);
+    }
+
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
+        if self.stage() == Stage::Looking {
+            self.hush();
+            self.focus = Focus::List;
+            self.turns.typed(text);
+            self.follow(cx.now_ms);
+        }
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        if self.passed == Some(ticket) {
+            self.passed = None;
+            return;
+        }
+        if self.load.is(ticket) {
+            self.load.replied(&mut self.turns, reply, cx);
+            self.follow(cx.now_ms);
+            return;
+        }
+        let Some(shown) = &mut self.shown else { return };
+        if shown.proposal.replied(ticket, reply, cx) == Came::Stale {
+            shown.proposal.hush();
+            self.say("it has changed meanwhile, and nothing was done: list refreshed");
+            self.kept.clear();
+            self.load.renew(cx);
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx<'_>) {
+        if matches!(self.stage(), Stage::Applying(..)) {
+            // Most likely it is this very step; if it is refused, the list is asked for anew.
+            return self.load.spoil();
+        }
+        self.kept.clear();
+        if let Some(shown) = &mut self.shown {
+            shown.proposal.changed(cx.now_ms);
+        }
+        self.say("changed elsewhere: list refreshed");
+        self.load.renew(cx);
+    }
+
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        if let Some(shown) = &mut self.shown {
+            let may_ask = self.passed.is_none() && shown.proposal.on_its_way().is_none();
+            shown.proposal.tick(cx, may_ask);
+        }
+    }
+
+    fn is_lively(&self) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.proposal.is_lively())
+    }
+
+    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
+        let at = (column, row).into();
+        if self.drawn.list.contains(at) && self.stage() == Stage::Looking {
+            let place = self.drawn.top + usize::from(row - self.drawn.list.y);
+            if place < self.turns.fitting() {
+                self.focus = Focus::List;
+                self.turns.mark(place);
+                self.follow(cx.now_ms);
+            }
+        } else if self.drawn.plan.contains(at)
+            && let Some(shown) = &mut self.shown
+        {
+            shown.proposal.view.click(usize::from(row - self.drawn.plan.y));
+        }
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.paint(frame, area, brush);
+    }
+}
+
+/// Why one can't go back to a turn at all. That something runs is no such reason: it can be stopped.
+fn disabled(target: &Target) -> Option<&str> {
+    target.reason.as_deref().filter(|_| !target.at_work)
+}
