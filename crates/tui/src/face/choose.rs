@@ -1,0 +1,363 @@
+//! Pick one of a few: a model, how much the agent may do, an alternative of an answer. Must never offer what can't be had without
+//! saying why, and must never take a rule away at the first key.
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use retake_wire::reply::{Alternatives, Models, Permissions};
+use retake_wire::request::{self, Of, SetPermissions};
+use retake_wire::{Action, Mode, Problem, Reply, Request, Rule};
+
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::rows::{Did, Ink, Order, Row, Rows, Stands};
+use super::sheet::{Sheet, told};
+use super::theme::Paint;
+use super::words::look;
+use crate::render::{agent, lists, words};
+use crate::text::{safe, width};
+
+/// The models; the one of the tab is marked.
+pub(crate) fn models(current: Option<String>) -> Choose {
+    Choose::new("Model", From::Models(current))
+}
+
+/// How much the agent may do, and the rules; the mode is what a conversation begins with, where there is none yet.
+pub(crate) fn permissions(may: Permissions, begins: Option<Mode>) -> Choose {
+    Choose::new("What the agent may do unasked", From::Permissions(may, begins))
+}
+
+/// The alternatives of an answer.
+pub(crate) fn alternatives(entry: request::Entry) -> Choose {
+    Choose::new("Other answers", From::Alternatives(entry))
+}
+
+/// Something to pick one of.
+#[derive(Debug)]
+pub(crate) struct Choose {
+    title: &'static str,
+    about: String,
+    from: From,
+    rows: Rows<Choice>,
+    loading: Option<Ticket>,
+    wrong: Option<Problem>,
+    /// The rule that goes when it is picked once more.
+    armed: Option<String>,
+    area: Rect,
+}
+
+/// Of what.
+#[derive(Debug)]
+enum From {
+    Models(Option<String>),
+    Permissions(Permissions, Option<Mode>),
+    Alternatives(request::Entry),
+}
+
+#[derive(Debug)]
+struct Choice {
+    key: String,
+    name: String,
+    about: String,
+    right: String,
+    why_not: Option<String>,
+    /// It is so now.
+    now: bool,
+    pick: Pick,
+}
+
+#[derive(Clone, Debug)]
+enum Pick {
+    Model(Option<String>),
+    Mode(Mode),
+    Rule(Rule),
+    Alternative(usize),
+    Heading,
+}
+
+impl Row for Choice {
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn fields(&self) -> Vec<String> {
+        vec![self.name.clone(), self.about.clone()]
+    }
+
+    fn why_not(&self) -> Option<&str> {
+        self.why_not.as_deref()
+    }
+
+    fn stands(&self) -> Stands {
+        if matches!(self.pick, Pick::Heading) { Stands::Between } else { Stands::Filtered }
+    }
+}
+
+impl Choice {
+    fn new(name: impl Into<String>, pick: Pick) -> Self {
+        let name = name.into();
+        let (about, right) = (String::new(), String::new());
+        Self { key: name.clone(), name, about, right, why_not: None, now: false, pick }
+    }
+}
+
+impl Choose {
+    fn new(title: &'static str, from: From) -> Self {
+        Self {
+            title,
+            about: String::new(),
+            from,
+            rows: Rows::new(Order::Kept),
+            loading: None,
+            wrong: None,
+            armed: None,
+            area: Rect::default(),
+        }
+    }
+
+    fn load(&mut self, cx: &mut Cx<'_>) {
+        let request = match &self.from {
+            From::Models(_) => Request::Models,
+            From::Permissions(..) if cx.conversation.is_none() => return,
+            From::Permissions(..) => Request::Permissions(Of { conversation: cx.id() }),
+            From::Alternatives(entry) => Request::Alternatives(entry.clone()),
+        };
+        self.loading = Some(cx.ask(request));
+    }
+
+    /// Other rows; the first time, what is so now is selected.
+    fn show(&mut self, choices: Vec<Choice>) {
+        let first = self.rows.is_empty();
+        let now = choices.iter().find(|choice| choice.now).map(|choice| choice.key.clone());
+        self.rows.set(choices);
+        if let Some(now) = now.filter(|_| first) {
+            self.rows.select(&now);
+        }
+    }
+
+    fn models(&mut self, models: Models) {
+        let From::Models(current) = &self.from else { return };
+        let usual = Choice {
+            about: format!("{}: {}", models.default, models.why),
+            now: current.is_none(),
+            ..Choice::new("as the settings say", Pick::Model(None))
+        };
+        let one = |it: retake_wire::reply::Model| {
+            let about = lists::prices(&it);
+            let right = lists::context(&it);
+            let now = current.as_ref() == Some(&it.name);
+            let pick = Pick::Model(Some(it.name.clone()));
+            Choice { about, right, now, why_not: it.unavailable, ..Choice::new(it.name, pick) }
+        };
+        let choices = std::iter::once(usual).chain(models.models.into_iter().map(one)).collect();
+        self.show(choices);
+    }
+
+    fn permissions(&mut self, may: &Permissions, mode: Mode) {
+        let mut choices: Vec<Choice> = Mode::ALL
+            .into_iter()
+            .map(|it| Choice {
+                about: agent::mode(it).to_owned(),
+                now: it == mode,
+                ..Choice::new(it.name(), Pick::Mode(it))
+            })
+            .collect();
+        if !may.rules.is_empty() {
+            choices.push(Choice::new("── rules", Pick::Heading));
+        }
+        choices.extend((1..).zip(&may.rules).map(|(number, settled)| {
+            let rule = settled.rule.to_string();
+            let until = if settled.for_good { "for good" } else { "in this conversation" };
+            let key = format!("{number} {rule}");
+            Choice { key, right: until.to_owned(), ..Choice::new(rule, Pick::Rule(settled.rule.clone())) }
+        }));
+        self.about = agent::commands(&may.commands);
+        self.show(choices);
+    }
+
+    fn alternatives(&mut self, all: Alternatives, now_ms: i64) {
+        let one = |it: retake_wire::reply::Alternative| Choice {
+            about: it.line.preview,
+            right: words::when(&look(0, now_ms), it.line.time_ms),
+            now: it.current,
+            ..Choice::new(it.number.to_string(), Pick::Alternative(it.number))
+        };
+        self.show(all.alternatives.into_iter().map(one).collect());
+    }
+
+    fn accept(&mut self, cx: &mut Cx<'_>) {
+        let (key, now, pick) = match self.rows.picked() {
+            None => return,
+            Some(Err(why)) => return cx.want(Want::Say(why.to_owned())),
+            Some(Ok(choice)) => (choice.key.clone(), choice.now, choice.pick.clone()),
+        };
+        match (pick, &self.from) {
+            (Pick::Alternative(_), _) if now => {
+                cx.want(Want::Say("it is the one that is shown".to_owned()));
+            }
+            (Pick::Model(model), _) => {
+                cx.want(Want::Model(model));
+                cx.want(Want::Close);
+            }
+            (Pick::Mode(mode), _) => {
+                cx.want(Want::Mode(mode));
+                cx.want(Want::Close);
+            }
+            (Pick::Alternative(number), From::Alternatives(of)) => {
+                let action = Action::Choose { entry: of.entry.clone(), number };
+                cx.want(Want::Plan("Choose", Box::new(action)));
+            }
+            (Pick::Rule(rule), _) if self.armed.as_ref() == Some(&key) => self.forget(rule, cx),
+            (Pick::Rule(_), _) => self.armed = Some(key),
+            (Pick::Alternative(_) | Pick::Heading, _) => {}
+        }
+    }
+
+    /// Takes a rule away.
+    fn forget(&mut self, rule: Rule, cx: &mut Cx<'_>) {
+        self.armed = None;
+        if cx.conversation.is_none() {
+            return cx.want(Want::Say("a rule can be forgotten once the conversation has begun".to_owned()));
+        }
+        let set = SetPermissions { conversation: cx.id(), remove: vec![rule], ..SetPermissions::default() };
+        self.loading = Some(cx.ask(Request::SetPermissions(set)));
+    }
+
+    /// What is selected, in full, and what holds besides, as far as there is room.
+    fn below(&self, columns: usize, room: usize) -> Vec<String> {
+        let selected = self.rows.selected().map(|choice| match &choice.why_not {
+            Some(why) => why.clone(),
+            None if choice.about.is_empty() => String::new(),
+            None => format!("{}: {}", choice.name, choice.about),
+        });
+        let mut lines = Vec::new();
+        for text in [selected.unwrap_or_default(), self.about.clone()] {
+            let more = width::wrap(&safe::block(&text), columns);
+            if !text.is_empty() && lines.len() + more.len() <= room {
+                lines.extend(more);
+            }
+        }
+        lines
+    }
+
+    /// What Enter does to what is selected.
+    fn does(&self) -> &'static str {
+        match self.rows.selected().map(|choice| &choice.pick) {
+            Some(Pick::Rule(_)) if self.armed.is_some() => "once more forgets it",
+            Some(Pick::Rule(_)) => "forget it",
+            _ => "take it",
+        }
+    }
+}
+
+impl Pane for Choose {
+    fn context(&self) -> Context {
+        Context::Pane
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        if let From::Permissions(may, begins) = &self.from {
+            let mode = if cx.conversation.is_some() { may.mode } else { begins.unwrap_or(may.mode) };
+            let may = may.clone();
+            self.permissions(&may, mode);
+        }
+        self.load(cx);
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        match command {
+            Command::Accept => self.accept(cx),
+            Command::Close if self.armed.take().is_none() => cx.want(Want::Close),
+            _ => {
+                self.armed = None;
+                self.rows.command(command);
+            }
+        }
+    }
+
+    fn typed(&mut self, text: &str, _cx: &mut Cx<'_>) {
+        self.armed = None;
+        self.rows.typed(text);
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        if self.loading.take_if(|asked| *asked == ticket).is_none() {
+            return;
+        }
+        match reply {
+            Ok(Reply::Models(models)) => self.models(models),
+            Ok(Reply::Permissions(may)) => self.permissions(&may, may.mode),
+            Ok(Reply::Alternatives(all)) => self.alternatives(all, cx.now_ms),
+            Ok(_) => {}
+            Err(problem) if self.rows.is_empty() => self.wrong = Some(problem),
+            Err(problem) => cx.want(Want::Complain(Box::new(problem))),
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx<'_>) {
+        if !matches!(self.from, From::Models(_)) {
+            self.load(cx);
+        }
+    }
+
+    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
+        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+            Did::Taken => self.accept(cx),
+            Did::Moved => self.armed = None,
+            Did::Nothing | Did::Filtered => {}
+        }
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.area = area;
+        let keys = [(Command::Accept, self.does())];
+        let body = Sheet { title: self.title, about: "", keys: &keys }.draw(frame, area, brush);
+        let lines =
+            self.below(usize::from(body.width).saturating_sub(2), body.height.saturating_sub(6).into());
+        let below = if lines.is_empty() { 0 } else { u16::try_from(lines.len() + 1).unwrap_or(u16::MAX) };
+        let list = Rect { height: body.height - below, ..body };
+        let empty = told(self.wrong.as_ref(), self.loading.is_some(), "there is nothing to choose from");
+        let names = self.rows.items().filter(|it| !matches!(it.pick, Pick::Heading | Pick::Rule(_)));
+        let wide = names.map(|it| width::columns(&it.name)).max().unwrap_or(0).min(40);
+        let armed = self.armed.as_deref();
+        self.rows.draw(frame, list, brush, &empty, |choice, ink| {
+            draw(choice, wide, armed == Some(&choice.key), ink);
+        });
+        let rows = (list.bottom() + 1)..body.bottom();
+        for (y, line) in rows.zip(lines) {
+            let at =
+                Rect { x: body.x + 2.min(body.width), y, width: body.width.saturating_sub(2), height: 1 };
+            frame.render_widget(Line::styled(line, brush.theme.style(Paint::Dim)), at);
+        }
+    }
+}
+
+fn draw(choice: &Choice, wide: usize, armed: bool, ink: &mut Ink<'_>) {
+    if matches!(choice.pick, Pick::Heading) {
+        return ink.text(&choice.name, Paint::Dim);
+    }
+    match (armed, choice.now) {
+        (true, _) => ink.text("✗ ", Paint::Warn),
+        (false, true) => ink.text("● ", Paint::Good),
+        (false, false) => ink.text("  ", Paint::Plain),
+    }
+    let room = ink.room();
+    if choice.why_not.is_some() {
+        // The reason needs the room.
+        return ink.field(0, if choice.about.is_empty() { room } else { wide }, Paint::Plain);
+    }
+    let wide = match choice.about.is_empty() {
+        true if room >= 50 => room - 26,
+        true => room,
+        false => wide,
+    };
+    let right = if room >= wide + 26 && !choice.right.is_empty() { 24 } else { 0 };
+    ink.field_column(0, wide.min(room), Paint::Plain);
+    ink.space(2);
+    ink.field_column(1, ink.room().saturating_sub(right), Paint::Dim);
+    ink.column_right(&choice.right, right, Paint::Dim);
+}

@@ -1,0 +1,204 @@
+//! Tests of the pickers, driven by keys and answers of a script. Must never ask a real owner.
+
+use retake_wire::reply::{Alternative, Commands, Line, Model, Settled};
+use retake_wire::{Role, Ruling};
+
+use super::*;
+use crate::face::testing::{NOW_MS, World, conversation, every_key, problem, sizes, themes};
+
+fn model(name: &str, unavailable: Option<&str>, priced: bool) -> Model {
+    Model {
+        name: name.to_owned(),
+        unavailable: unavailable.map(str::to_owned),
+        context_tokens: priced.then_some(200_000),
+        input_price: priced.then_some(3.0),
+        output_price: priced.then_some(15.0),
+    }
+}
+
+fn all_models() -> Reply {
+    Reply::Models(Models {
+        default: "anthropic/large".to_owned(),
+        why: "the settings name it".to_owned(),
+        models: vec![
+            model("anthropic/large", None, true),
+            model("local/小さい", None, false),
+            model("openai/large", Some("there is no key: set OPENAI_API_KEY"), true),
+        ],
+    })
+}
+
+fn may(mode: Mode) -> Permissions {
+    let rule = |ruling, tool: &str, what: Option<&str>| Rule {
+        ruling,
+        tool: tool.to_owned(),
+        what: what.map(str::to_owned),
+    };
+    Permissions {
+        mode,
+        rules: vec![
+            Settled { rule: rule(Ruling::Deny, "shell", Some("rm -rf \x1b[2J")), for_good: true },
+            Settled { rule: rule(Ruling::Allow, "shell", Some("cargo test")), for_good: false },
+        ],
+        commands: Commands::Asking,
+    }
+}
+
+fn answers() -> Reply {
+    let one = |number: usize, current, preview: &str| Alternative {
+        number,
+        current,
+        line: Line {
+            id: format!("a{number}"),
+            role: Role::Assistant,
+            time_ms: NOW_MS - 600_000,
+            preview: preview.to_owned(),
+        },
+    };
+    let all =
+        vec![one(1, false, "The tests fail because of 漢字."), one(2, true, "They fail because of time.")];
+    Reply::Alternatives(Alternatives { head: "3.9".to_owned(), alternatives: all })
+}
+
+fn owner(request: &Request) -> Option<Result<Reply, Problem>> {
+    Some(Ok(match request {
+        Request::Models => all_models(),
+        Request::Permissions(_) => Reply::Permissions(may(Mode::AllowEdits)),
+        Request::SetPermissions(set) => {
+            let mut left = may(Mode::AllowEdits);
+            left.rules.retain(|settled| !set.remove.contains(&settled.rule));
+            Reply::Permissions(left)
+        }
+        Request::Alternatives(_) => answers(),
+        _ => return None,
+    }))
+}
+
+fn opened(mut choose: Choose) -> (Choose, World) {
+    let mut world = World { conversation: Some(conversation("c1", None, "a talk", 3)), ..World::default() };
+    choose.opened(&mut world.cx());
+    (choose, world)
+}
+
+fn filled(choose: Choose) -> (Choose, World) {
+    let (mut choose, mut world) = opened(choose);
+    world.answer(&mut choose, owner);
+    (choose, world)
+}
+
+fn answer() -> request::Entry {
+    request::Entry { conversation: "c1".to_owned(), entry: "a2".to_owned() }
+}
+
+#[test]
+fn choices_in_every_size() {
+    insta::assert_snapshot!("models", sizes(&mut filled(models(Some("local/小さい".to_owned()))).0));
+    insta::assert_snapshot!("permissions", sizes(&mut filled(permissions(may(Mode::Ask), None)).0));
+    insta::assert_snapshot!("alternatives", sizes(&mut filled(alternatives(answer())).0));
+}
+
+#[test]
+fn choices_in_every_theme() {
+    let (mut choose, mut world) = filled(models(None));
+    insta::assert_snapshot!("theme_models", themes(&mut choose, 80, 8));
+    world.press(&mut choose, "l a r g e");
+    insta::assert_snapshot!("theme_filtered", themes(&mut choose, 80, 8));
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let (mut choose, mut world) = opened(models(None));
+    insta::assert_snapshot!("loading", sizes(&mut choose));
+    world.answer(&mut choose, |_| Some(Err(problem("the models can't be listed"))));
+    insta::assert_snapshot!("wrong", sizes(&mut choose));
+    let (mut choose, mut world) = opened(alternatives(answer()));
+    let none = || Alternatives { head: "3.9".to_owned(), alternatives: Vec::new() };
+    world.answer(&mut choose, |_| Some(Ok(Reply::Alternatives(none()))));
+    insta::assert_snapshot!("empty", sizes(&mut choose));
+    let (mut choose, mut world) = filled(models(None));
+    world.press(&mut choose, "z z z");
+    insta::assert_snapshot!("without_hits", sizes(&mut choose));
+}
+
+#[test]
+fn a_model_is_taken_where_it_can_be_had() {
+    let (mut choose, mut world) = filled(models(Some("local/小さい".to_owned())));
+    world.press(&mut choose, "end enter");
+    assert!(matches!(world.wants.pop(), Some(Want::Say(why)) if why.contains("OPENAI_API_KEY")));
+    for (keys, name) in [("up enter", Some("local/小さい")), ("home enter", None)] {
+        world.press(&mut choose, keys);
+        assert!(matches!(world.wants.pop(), Some(Want::Close)));
+        let Some(Want::Model(model)) = world.wants.pop() else { panic!("a model is wanted") };
+        assert_eq!(model.as_deref(), name);
+    }
+}
+
+#[test]
+fn a_mode_is_taken_also_before_the_conversation_begins() {
+    let (mut choose, mut world) = filled(permissions(may(Mode::Ask), None));
+    let now = |choose: &Choose| choose.rows.items().find(|it| it.now).map(|it| it.name.clone());
+    assert_eq!(now(&choose).as_deref(), Some("allow-edits"), "what the owner says counts");
+    world.press(&mut choose, "home down down enter");
+    assert!(matches!(world.wants.pop(), Some(Want::Close)));
+    assert!(matches!(world.wants.pop(), Some(Want::Mode(Mode::AllowAll))));
+    let mut world = World::default();
+    let mut choose = permissions(may(Mode::Ask), Some(Mode::Plan));
+    choose.opened(&mut world.cx());
+    assert_eq!((now(&choose).as_deref(), world.asked().len()), (Some("plan"), 0));
+    world.press(&mut choose, "end enter enter");
+    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "there is no conversation to change");
+}
+
+#[test]
+fn a_rule_goes_when_it_is_picked_twice() {
+    let (mut choose, mut world) = filled(permissions(may(Mode::Ask), None));
+    world.press(&mut choose, "end enter");
+    insta::assert_snapshot!(sizes(&mut choose));
+    world.press(&mut choose, "esc");
+    assert!(world.wants.is_empty(), "it only thinks better of it");
+    world.press(&mut choose, "enter up end enter x backspace");
+    assert_eq!((world.asked().len(), choose.armed.as_ref()), (0, None), "any other key does, too");
+    world.press(&mut choose, "end enter enter");
+    world.answer(&mut choose, owner);
+    assert_eq!(choose.rows.items().filter(|it| matches!(it.pick, Pick::Rule(_))).count(), 1);
+    world.press(&mut choose, "end enter enter");
+    world.answer(&mut choose, |_| Some(Err(problem("the settings can't be written"))));
+    assert!(matches!(world.wants.pop(), Some(Want::Complain(_))));
+}
+
+#[test]
+fn another_answer_shows_its_plan_first() {
+    let (mut choose, mut world) = filled(alternatives(answer()));
+    world.press(&mut choose, "enter");
+    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "it is shown already");
+    world.press(&mut choose, "up enter");
+    let Some(Want::Plan("Choose", action)) = world.wants.pop() else { panic!("a plan is wanted") };
+    assert_eq!(*action, Action::Choose { entry: "a2".to_owned(), number: 1 });
+    choose.changed(&mut world.cx());
+    assert_eq!(world.asked().len(), 1);
+}
+
+#[test]
+fn a_click_selects_and_a_second_one_takes() {
+    let (mut choose, mut world) = filled(models(None));
+    let _ = sizes(&mut choose);
+    choose.clicked(5, 3, &mut world.cx());
+    choose.clicked(5, 3, &mut world.cx());
+    assert!(matches!(world.wants.pop(), Some(Want::Close)));
+    assert!(matches!(world.wants.pop(), Some(Want::Model(Some(name))) if name == "anthropic/large"));
+}
+
+#[test]
+fn every_key_does_something() {
+    let make = || {
+        let (mut choose, mut world) = opened(models(None));
+        let all = (0..60).map(|number| model(&format!("maker/model {number}"), None, false)).collect();
+        let all = Models { default: "m".to_owned(), why: "it is there".to_owned(), models: all };
+        world.answer(&mut choose, |_| Some(Ok(Reply::Models(all.clone()))));
+        let _ = sizes(&mut choose);
+        world.press(&mut choose, "m down down down");
+        (choose, world)
+    };
+    // There is no other half.
+    every_key(make, &[Command::Other, Command::DetailUp, Command::DetailDown]);
+}

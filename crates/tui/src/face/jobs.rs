@@ -1,0 +1,203 @@
+//! Commands in the background: what each has printed, while it prints, and an end to it. Must never stop one at the first key.
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use retake_wire::reply::JobLine;
+use retake_wire::request::{JobOutput, Of, OfJob};
+use retake_wire::{Problem, Reply, Request};
+
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::preview::Preview;
+use super::rows::{Did, Ink, Order, Row, Rows};
+use super::sheet::{Halves, Sheet, told};
+use super::theme::Paint;
+use crate::render::{agent, words};
+
+/// They are asked for again after so long, as long as one runs, milliseconds.
+const AGAIN_MS: i64 = 1_000;
+
+/// The jobs of the tab's conversation.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    rows: Rows<Job>,
+    loading: Option<Ticket>,
+    loaded_ms: i64,
+    wrong: Option<Problem>,
+    /// The job that is stopped when it is picked once more.
+    armed: Option<String>,
+    halves: Halves,
+    preview: Preview,
+    area: Rect,
+}
+
+#[derive(Debug)]
+struct Job(JobLine);
+
+impl Row for Job {
+    fn key(&self) -> &str {
+        &self.0.job
+    }
+
+    fn fields(&self) -> Vec<String> {
+        vec![self.0.command.clone(), agent::state(&self.0)]
+    }
+}
+
+impl Jobs {
+    /// The jobs.
+    pub(crate) fn new() -> Self {
+        Self {
+            rows: Rows::new(Order::Kept),
+            loading: None,
+            loaded_ms: 0,
+            wrong: None,
+            armed: None,
+            halves: Halves::default(),
+            preview: Preview::default(),
+            area: Rect::default(),
+        }
+    }
+
+    fn load(&mut self, cx: &mut Cx<'_>) {
+        self.loading = Some(cx.ask(Request::Jobs(Of { conversation: cx.id() })));
+    }
+
+    fn look(&mut self, cx: &mut Cx<'_>) {
+        let Some(Job(job)) = self.rows.selected() else { return self.preview.say("") };
+        let version = 2 * job.printed.unwrap_or(0) + u64::from(job.running);
+        let conversation = cx.id();
+        let ask = || Request::JobOutput(JobOutput { conversation, job: job.job.clone(), from: None });
+        self.preview.look(&job.job, version, ask, cx);
+    }
+
+    fn accept(&mut self, cx: &mut Cx<'_>) {
+        let Some(Job(job)) = self.rows.selected() else { return };
+        if !job.running {
+            return cx.want(Want::Say(format!("it does not run: {}", agent::state(job))));
+        }
+        if self.armed.as_ref() != Some(&job.job) {
+            self.armed = Some(job.job.clone());
+            return;
+        }
+        let stop = OfJob { conversation: cx.id(), job: job.job.clone() };
+        self.armed = None;
+        self.loading = Some(cx.ask(Request::JobStop(stop)));
+    }
+}
+
+impl Pane for Jobs {
+    fn context(&self) -> Context {
+        Context::Pane
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        self.load(cx);
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        match command {
+            Command::Accept => self.accept(cx),
+            Command::Close if self.armed.take().is_none() => cx.want(Want::Close),
+            Command::Other => self.halves.turn(),
+            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            _ => {
+                self.armed = None;
+                self.rows.command(command);
+                self.look(cx);
+            }
+        }
+    }
+
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
+        self.armed = None;
+        self.rows.typed(text);
+        self.look(cx);
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        let Some(reply) = self.preview.replied(ticket, reply) else { return self.look(cx) };
+        if self.loading.take_if(|asked| *asked == ticket).is_none() {
+            return;
+        }
+        self.loaded_ms = cx.now_ms;
+        match reply {
+            Ok(Reply::Jobs(jobs)) => {
+                self.wrong = None;
+                // The newest is what one looks for.
+                self.rows.set(jobs.jobs.into_iter().rev().map(Job));
+                self.look(cx);
+            }
+            Ok(_) => {}
+            Err(problem) if self.rows.is_empty() => self.wrong = Some(problem),
+            Err(problem) => cx.want(Want::Complain(Box::new(problem))),
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx<'_>) {
+        self.load(cx);
+    }
+
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        let runs = self.rows.items().any(|job| job.0.running);
+        if runs && self.loading.is_none() && cx.now_ms - self.loaded_ms >= AGAIN_MS {
+            self.load(cx);
+        }
+    }
+
+    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
+        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+            Did::Moved => {
+                self.armed = None;
+                self.look(cx);
+            }
+            Did::Taken | Did::Nothing | Did::Filtered => {}
+        }
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.area = area;
+        let stop = if self.armed.is_some() { "once more stops it" } else { "stop it" };
+        let keys = [(Command::Accept, stop), (Command::Other, "what it printed")];
+        let about = "commands in the background, newest first";
+        let body = Sheet { title: "Jobs", about, keys: &keys }.draw(frame, area, brush);
+        let (list, preview) = self.halves.split(frame, body, brush);
+        if let Some(list) = list {
+            let nothing = "no command was begun in the background here";
+            let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
+            let armed = self.armed.as_deref();
+            self.rows.draw(frame, list, brush, &empty, |Job(job), ink| {
+                draw(job, armed == Some(&job.job), ink);
+            });
+        }
+        if let Some(preview) = preview {
+            self.preview.draw(frame, preview, brush);
+        }
+    }
+}
+
+fn draw(job: &JobLine, armed: bool, ink: &mut Ink<'_>) {
+    let (sign, paint) = match (armed, job.running) {
+        (true, _) => ("✗ ", Paint::Warn),
+        (false, true) => ("● ", Paint::Good),
+        (false, false) => ("  ", Paint::Plain),
+    };
+    ink.text(sign, paint);
+    let room = ink.room();
+    let (printed, state) = match room {
+        60.. => (16, 22),
+        36.. => (0, 16),
+        _ => (0, 0),
+    };
+    ink.field_column(0, room.saturating_sub(printed + state), Paint::Plain);
+    if state > 0 {
+        ink.space(2);
+        ink.field_column(1, state - 2, if job.running { Paint::Good } else { Paint::Dim });
+    }
+    let bytes = job.printed.map(|bytes| format!("{} bytes", words::number(bytes))).unwrap_or_default();
+    ink.column_right(&bytes, printed, Paint::Dim);
+}

@@ -1,0 +1,222 @@
+//! Everything that was done to a conversation, newest first: undo, redo, and restore of what any of it left, each with its plan before it
+//! is done. Must never do a step itself.
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use retake_wire::reply::{Operation, Operations};
+use retake_wire::request::{Page, Plan};
+use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
+
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::preview::Preview;
+use super::rows::{Did, Ink, Order, Row, Rows};
+use super::sheet::{Halves, Sheet, told};
+use super::theme::Paint;
+use super::words::look;
+use crate::render::words;
+
+/// So many operations are asked for at once.
+const PAGE: usize = 200;
+
+/// The operations.
+#[derive(Debug)]
+pub(crate) struct Ops {
+    rows: Rows<Op>,
+    /// The head that they were read at.
+    head: String,
+    more: bool,
+    /// The page that is on its way, and whether it is the first.
+    loading: Option<(Ticket, bool)>,
+    wrong: Option<Problem>,
+    halves: Halves,
+    preview: Preview,
+    area: Rect,
+}
+
+/// A row.
+#[derive(Debug)]
+struct Op {
+    key: String,
+    it: Operation,
+}
+
+impl Row for Op {
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn fields(&self) -> Vec<String> {
+        vec![self.it.description.clone(), self.it.reason.clone(), self.it.author.clone()]
+    }
+}
+
+impl Ops {
+    /// The operations of the tab's conversation.
+    pub(crate) fn new() -> Self {
+        Self {
+            rows: Rows::new(Order::Kept),
+            head: String::new(),
+            more: false,
+            loading: None,
+            wrong: None,
+            halves: Halves::default(),
+            preview: Preview::default(),
+            area: Rect::default(),
+        }
+    }
+
+    fn load(&mut self, before: Option<u64>, cx: &mut Cx<'_>) {
+        let page = Page { conversation: cx.id(), limit: Some(PAGE), before };
+        self.loading = Some((cx.ask(Request::Ops(page)), before.is_none()));
+    }
+
+    fn moved(&mut self, cx: &mut Cx<'_>) {
+        let oldest = self.rows.items().next_back().map(|op| op.it.number);
+        if self.more && self.loading.is_none() && self.rows.at_end() {
+            self.load(oldest, cx);
+        }
+        let Some(op) = self.rows.selected() else {
+            self.preview.head(String::new());
+            return self.preview.say("");
+        };
+        self.preview.head(format!("{}: {}\nto go back to before it:", op.it.reason, op.it.description));
+        let conversation = cx.id();
+        let ask = || {
+            let action = Action::Restore { head: op.it.before.clone() };
+            let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+            Request::Plan(Plan { conversation, action, files, diff: false })
+        };
+        self.preview.look(&format!("{} {}", op.key, self.head), 0, ask, cx);
+    }
+
+    fn loaded(&mut self, page: Operations, first: bool) {
+        self.more = page.more;
+        self.head = page.head;
+        let items = page.operations.into_iter().map(|it| Op { key: it.number.to_string(), it });
+        if first { self.rows.set(items) } else { self.rows.extend(items) }
+    }
+
+    /// Restores what the selected operation found, or what it left.
+    fn restore(&mut self, after: bool, cx: &mut Cx<'_>) {
+        if let Some(op) = self.rows.selected() {
+            let head = if after { &op.it.head } else { &op.it.before };
+            cx.want(Want::Plan("Restore", Box::new(Action::Restore { head: head.clone() })));
+        }
+    }
+}
+
+impl Pane for Ops {
+    fn context(&self) -> Context {
+        Context::Ops
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        self.load(None, cx);
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        match command {
+            Command::Close => cx.want(Want::Close),
+            Command::Accept => self.restore(false, cx),
+            Command::RestoreAfter => self.restore(true, cx),
+            Command::StepBack => cx.want(Want::Plan("Undo", Box::new(Action::Undo { count: 1 }))),
+            Command::StepForth => cx.want(Want::Plan("Redo", Box::new(Action::Redo { count: 1 }))),
+            Command::Other => self.halves.turn(),
+            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            _ => {
+                self.rows.command(command);
+                self.moved(cx);
+            }
+        }
+    }
+
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
+        self.rows.typed(text);
+        self.moved(cx);
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        let Some(reply) = self.preview.replied(ticket, reply) else { return self.moved(cx) };
+        let Some((_, first)) = self.loading.take_if(|(asked, _)| *asked == ticket) else { return };
+        match reply {
+            Ok(Reply::Operations(page)) => {
+                self.wrong = None;
+                self.loaded(page, first);
+                self.moved(cx);
+            }
+            Ok(_) => {}
+            Err(problem) => {
+                self.more = false;
+                self.wrong = Some(problem);
+            }
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx<'_>) {
+        self.load(None, cx);
+    }
+
+    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
+        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+            Did::Taken => self.restore(false, cx),
+            Did::Moved => self.moved(cx),
+            Did::Nothing | Did::Filtered => {}
+        }
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.area = area;
+        let keys = [
+            (Command::Accept, "to before it"),
+            (Command::RestoreAfter, "to after it"),
+            (Command::StepBack, "undo"),
+            (Command::StepForth, "redo"),
+            (Command::Other, "what that would do"),
+        ];
+        let about = "everything that was done here, newest first";
+        let body = Sheet { title: "Operations", about, keys: &keys }.draw(frame, area, brush);
+        let (list, preview) = self.halves.split(frame, body, brush);
+        if let Some(list) = list {
+            let nothing = "nothing was done here yet: what is said is no operation, a rewind or a label is";
+            let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
+            self.rows.draw(frame, list, brush, &empty, |op, ink| draw(&op.it, ink, brush.now_ms));
+        }
+        if let Some(preview) = preview {
+            self.preview.draw(frame, preview, brush);
+        }
+    }
+}
+
+fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
+    match (op.undo_next, op.redo_next) {
+        (true, _) => ink.text("↶ ", Paint::Good),
+        (_, true) => ink.text("↷ ", Paint::Accent),
+        _ => ink.text("  ", Paint::Plain),
+    }
+    let room = ink.room();
+    let (when, author, next) = match room {
+        90.. => (18, 12, 11),
+        60.. => (18, 0, 11),
+        40.. => (18, 0, 0),
+        _ => (0, 0, 0),
+    };
+    ink.field_column(1, 9, Paint::Bold);
+    ink.space(1);
+    ink.field_column(0, room.saturating_sub(10 + when + author + next), Paint::Plain);
+    let stands = match (op.undo_next, op.redo_next) {
+        (true, _) => "undo next",
+        (_, true) => "redo next",
+        _ => "",
+    };
+    ink.column_right(stands, next, Paint::Good);
+    if author > 0 {
+        ink.space(2);
+        ink.field_column(2, author - 2, Paint::Dim);
+    }
+    ink.column_right(&words::when(&look(0, now_ms), op.time_ms), when, Paint::Dim);
+}

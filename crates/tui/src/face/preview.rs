@@ -1,0 +1,126 @@
+//! What is known of the selected row, beside the list: asked for one at a time, so that who moves fast does not make the owner read all
+//! that is passed. Must never show one row's answer beside another.
+
+use std::collections::VecDeque;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use retake_wire::request::{Log, Projection};
+use retake_wire::{Problem, Reply, Request};
+
+use super::keymap::Command;
+use super::msg::Ticket;
+use super::pane::{Brush, Cx};
+use super::scroll::Scroll;
+
+/// So many answers are kept.
+const KEPT: usize = 32;
+
+/// The other half of a list.
+#[derive(Debug, Default)]
+pub(crate) struct Preview {
+    scroll: Scroll,
+    /// The row, and as of what, that is shown.
+    shown: Option<(String, u64)>,
+    /// What is on its way.
+    asked: Option<(Ticket, (String, u64))>,
+    /// Answers, the newest at the end.
+    kept: VecDeque<((String, u64), Reply)>,
+}
+
+impl Preview {
+    /// Shows a row as of a version of it, and asks for that where it must; an older version stays until the answer is there.
+    pub(crate) fn look(
+        &mut self,
+        row: &str,
+        version: u64,
+        request: impl FnOnce() -> Request,
+        cx: &mut Cx<'_>,
+    ) {
+        let seen = (row.to_owned(), version);
+        if self.shown.as_ref() == Some(&seen) {
+            return;
+        }
+        let same = self.shown.as_ref().is_some_and(|(shown, _)| shown == row);
+        if let Some((_, reply)) = self.kept.iter().find(|(kept, _)| *kept == seen) {
+            let reply = reply.clone();
+            if same {
+                self.scroll.renew(reply);
+            } else {
+                self.scroll.reply(reply);
+            }
+            self.shown = Some(seen);
+            return;
+        }
+        if !same {
+            self.scroll.wait();
+            self.shown = None;
+        }
+        if self.asked.is_none() {
+            self.asked = Some((cx.ask(request()), seen));
+        }
+    }
+
+    /// A sentence above it.
+    pub(crate) fn head(&mut self, head: String) {
+        self.scroll.head(head);
+    }
+
+    /// Shows what is known of a row without asking.
+    pub(crate) fn tell(&mut self, row: &str, reply: impl FnOnce() -> Reply) {
+        if self.shown.as_ref().is_none_or(|(shown, _)| shown != row) {
+            self.scroll.reply(reply());
+            self.shown = Some((row.to_owned(), 0));
+        }
+    }
+
+    /// There is only a sentence to show.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.scroll.say(text);
+        self.shown = None;
+    }
+
+    /// Takes an answer in, where it is one to this; gives it back else. What is selected then is to be looked at again.
+    pub(crate) fn replied(
+        &mut self,
+        ticket: Ticket,
+        reply: Result<Reply, Problem>,
+    ) -> Option<Result<Reply, Problem>> {
+        let Some((_, seen)) = self.asked.take_if(|(asked, _)| *asked == ticket) else { return Some(reply) };
+        match reply {
+            Ok(reply) => {
+                self.kept.push_back((seen, reply));
+                if self.kept.len() > KEPT {
+                    self.kept.pop_front();
+                }
+            }
+            Err(problem) => {
+                self.scroll.wrong(problem);
+                self.shown = Some(seen);
+            }
+        }
+        None
+    }
+
+    /// Scrolls.
+    pub(crate) fn command(&mut self, command: Command) {
+        self.scroll.command(command);
+    }
+
+    /// Draws it.
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.scroll.draw(frame, area, brush);
+    }
+}
+
+/// Asks for the last messages of a conversation.
+pub(crate) fn last_of(conversation: &str, limit: usize) -> Log {
+    Log {
+        conversation: conversation.to_owned(),
+        at: None,
+        projection: Projection::Timeline,
+        limit: Some(limit),
+        before: None,
+        after: None,
+    }
+}

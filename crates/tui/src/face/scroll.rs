@@ -1,0 +1,195 @@
+//! A rendering that is longer than its place: it is rendered once per width and scrolled. Must never render again only because it
+//! is drawn again.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use retake_wire::reply::Plan;
+use retake_wire::{Problem, Reply};
+
+use super::keymap::Command;
+use super::pane::Brush;
+use super::sheet::wrong;
+use super::theme::{Paint, Theme};
+use super::words;
+use crate::render;
+use crate::text::{Look, safe, width};
+
+/// Times are told in minutes.
+const MINUTE_MS: i64 = 60_000;
+
+/// Something to be read.
+#[derive(Debug, Default)]
+pub(crate) struct Scroll {
+    /// What stands above it.
+    head: String,
+    what: What,
+    /// The first line that is drawn.
+    top: usize,
+    /// The end is shown, until somebody scrolls.
+    end: bool,
+    /// Rows that were drawn last.
+    rows: usize,
+    laid: Option<Laid>,
+}
+
+#[derive(Debug, Default)]
+enum What {
+    /// It is still to come.
+    #[default]
+    Waits,
+    Said(String),
+    Reply(Box<Reply>),
+    Plan(Box<Plan>),
+    Wrong(Box<Problem>),
+}
+
+/// What was rendered, and for what.
+#[derive(Debug)]
+struct Laid {
+    columns: u16,
+    theme: Theme,
+    minute: i64,
+    lines: Vec<Line<'static>>,
+}
+
+impl Scroll {
+    /// Nothing is known yet.
+    pub(crate) fn wait(&mut self) {
+        self.put(What::Waits);
+    }
+
+    /// A sentence.
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
+        self.put(What::Said(text.into()));
+    }
+
+    /// An answer of the owner; of messages the last are shown, of others the beginning.
+    pub(crate) fn reply(&mut self, reply: Reply) {
+        match reply {
+            Reply::Entries(mut page) => {
+                // These two lines would say how to see more of it in a shell.
+                (page.earlier, page.later) = (false, false);
+                self.put(What::Reply(Box::new(Reply::Entries(page))));
+                self.end = true;
+            }
+            Reply::Plan(plan) => self.put(What::Plan(Box::new(plan))),
+            reply => self.put(What::Reply(Box::new(reply))),
+        }
+    }
+
+    /// The same answer once more, as it is now: it stays where it is scrolled to.
+    pub(crate) fn renew(&mut self, reply: Reply) {
+        let (top, end) = (self.top, self.end);
+        self.reply(reply);
+        (self.top, self.end) = (top, end);
+    }
+
+    /// It could not be had.
+    pub(crate) fn wrong(&mut self, problem: Problem) {
+        self.put(What::Wrong(Box::new(problem)));
+    }
+
+    fn put(&mut self, what: What) {
+        let head = std::mem::take(&mut self.head);
+        *self = Self { head, what, rows: self.rows, ..Self::default() };
+    }
+
+    /// A sentence above it, whatever it is.
+    pub(crate) fn head(&mut self, head: String) {
+        if self.head != head {
+            self.head = head;
+            self.laid = None;
+        }
+    }
+
+    /// Scrolls, where the command is about that.
+    pub(crate) fn command(&mut self, command: Command) {
+        let page = self.rows.max(2) - 1;
+        let top = match command {
+            Command::Up | Command::DetailUp => self.top.saturating_sub(1),
+            Command::Down | Command::DetailDown => self.top + 1,
+            Command::PageUp => self.top.saturating_sub(page),
+            Command::PageDown => self.top + page,
+            Command::First => 0,
+            Command::Last => usize::MAX,
+            _ => return,
+        };
+        let lines = self.laid.as_ref().map_or(0, |laid| laid.lines.len());
+        self.top = top.min(lines.saturating_sub(self.rows));
+        self.end = false;
+    }
+
+    /// How far it is read, where not all of it is in sight: "12 of 80".
+    pub(crate) fn place(&self) -> Option<String> {
+        let lines = self.laid.as_ref()?.lines.len();
+        (lines > self.rows).then(|| format!("{} of {lines}", (self.top + self.rows).min(lines)))
+    }
+
+    /// Draws what is in sight.
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.rows = area.height.into();
+        if area.is_empty() {
+            return;
+        }
+        let minute = brush.now_ms / MINUTE_MS;
+        let fits = |laid: &Laid| (laid.columns, laid.theme, laid.minute) == (area.width, brush.theme, minute);
+        if !self.laid.as_ref().is_some_and(fits) {
+            let lines = self.lines(area.width, brush);
+            self.laid = Some(Laid { columns: area.width, theme: brush.theme, minute, lines });
+        }
+        let Some(laid) = &self.laid else { return };
+        let last = laid.lines.len().saturating_sub(self.rows);
+        self.top = if self.end { last } else { self.top.min(last) };
+        for (y, line) in (area.y..area.bottom()).zip(&laid.lines[self.top..]) {
+            frame.render_widget(line, Rect { y, height: 1, ..area });
+        }
+    }
+
+    fn lines(&self, columns: u16, brush: &Brush<'_>) -> Vec<Line<'static>> {
+        let look = words::look(columns, brush.now_ms);
+        let dim = |text: &str| -> Vec<Line<'static>> {
+            let lines = width::wrap(&safe::block(text), columns.into());
+            lines.into_iter().map(|line| Line::styled(line, brush.theme.style(Paint::Dim))).collect()
+        };
+        let mut lines = if self.head.is_empty() { Vec::new() } else { dim(&self.head) };
+        lines.extend(match &self.what {
+            What::Waits => dim("…"),
+            What::Said(text) => dim(text),
+            What::Reply(reply) => rendered(&look, &render::reply(&look, reply), brush.theme),
+            What::Plan(plan) => rendered(&look, &render::plan::body(&look, plan), brush.theme),
+            What::Wrong(problem) => rendered(&look, &wrong(problem), brush.theme),
+        });
+        lines
+    }
+}
+
+/// The lines of a rendering; those that are longer than the place go on below.
+fn rendered(look: &Look, text: &str, theme: Theme) -> Vec<Line<'static>> {
+    words::lines(text, theme).into_iter().flat_map(|line| folded(line, look.columns)).collect()
+}
+
+/// A line in pieces that fit.
+fn folded(line: Line<'static>, columns: usize) -> Vec<Line<'static>> {
+    if line.width() <= columns {
+        return vec![line];
+    }
+    let mut lines = vec![Line::default()];
+    let mut used = 0;
+    for span in line.spans {
+        for piece in unicode_segmentation::UnicodeSegmentation::graphemes(span.content.as_ref(), true) {
+            let wide = width::columns(piece);
+            if used + wide > columns {
+                lines.push(Line::default());
+                used = 0;
+            }
+            used += wide;
+            let last = lines.len() - 1;
+            match lines[last].spans.last_mut() {
+                Some(before) if before.style == span.style => before.content.to_mut().push_str(piece),
+                _ => lines[last].push_span(ratatui::text::Span::styled(piece.to_owned(), span.style)),
+            }
+        }
+    }
+    lines
+}

@@ -1,0 +1,442 @@
+//! The branches of the conversation as a graph: look at one, compare it, switch to it, name it, fork it; and the conversations that are
+//! forks of this one. Must never switch by itself: the plan comes first.
+
+mod graph;
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
+use retake_wire::request::{Apply, Fork, Of, Plan};
+use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
+
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::preview::{Preview, last_of};
+use super::rows::{Did, Ink, Order, Row, Rows, Stands};
+use super::sheet::{Halves, Naming, Sheet, told};
+use super::theme::Paint;
+use super::words::look;
+use crate::render::{id, words};
+use graph::{GraphRow, What};
+
+/// So many messages of the branch that is the conversation now are shown beside it.
+const LAST: usize = 6;
+
+/// The tree.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    rows: Rows<Node>,
+    /// Columns of the graph.
+    lanes: usize,
+    head: String,
+    loading: Option<Ticket>,
+    wrong: Option<Problem>,
+    naming: Option<Naming>,
+    /// What was asked to be done, and what to say then.
+    doing: Option<(Ticket, Doing)>,
+    /// The preview tells of files, too.
+    compares: bool,
+    halves: Halves,
+    preview: Preview,
+    area: Rect,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Doing {
+    Names,
+    Forks,
+}
+
+/// A row.
+#[derive(Debug)]
+struct Node {
+    key: String,
+    lanes: String,
+    is: Is,
+}
+
+#[derive(Debug)]
+enum Is {
+    Tip(Box<Branch>),
+    Parting(Line),
+    /// The beginning, and whether the conversation is there.
+    Beginning(bool),
+    Heading(&'static str),
+    Fork(ForkLine),
+}
+
+impl Row for Node {
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn fields(&self) -> Vec<String> {
+        let preview = |line: &Line| line.preview.clone();
+        match &self.is {
+            Is::Tip(it) => {
+                let begins = it.first.as_ref().filter(|_| it.own > 0).map(preview).unwrap_or_default();
+                let ends = if it.own == 1 { String::new() } else { preview(&it.last) };
+                vec![begins, ends, it.label.clone().unwrap_or_default()]
+            }
+            Is::Beginning(_) => vec!["the beginning".to_owned()],
+            Is::Fork(fork) => vec![fork.title.clone()],
+            Is::Parting(_) | Is::Heading(_) => Vec::new(),
+        }
+    }
+
+    fn stands(&self) -> Stands {
+        match self.is {
+            Is::Tip(_) | Is::Beginning(_) | Is::Fork(_) => Stands::Filtered,
+            Is::Parting(_) | Is::Heading(_) => Stands::Between,
+        }
+    }
+}
+
+impl Tree {
+    /// The branches of the tab's conversation.
+    pub(crate) fn new() -> Self {
+        Self {
+            rows: Rows::new(Order::Kept),
+            lanes: 0,
+            head: String::new(),
+            loading: None,
+            wrong: None,
+            naming: None,
+            doing: None,
+            compares: false,
+            halves: Halves::default(),
+            preview: Preview::default(),
+            area: Rect::default(),
+        }
+    }
+
+    fn load(&mut self, cx: &mut Cx<'_>) {
+        self.loading = Some(cx.ask(Request::Tree(Of { conversation: cx.id() })));
+    }
+
+    fn loaded(&mut self, tree: Shape) {
+        let first = self.rows.is_empty();
+        let here = tree.branches.iter().find(|branch| branch.current).map(|branch| branch.leaf.clone());
+        let node = |GraphRow { lanes, what }| match what {
+            What::Tip(at) => {
+                let branch = tree.branches[at].clone();
+                // Where the conversation is no leaf, another branch may go on behind it.
+                Node { key: format!("{}{}", branch.leaf, branch.own), lanes, is: Is::Tip(Box::new(branch)) }
+            }
+            What::Parting(line) => Node { key: format!("-{}", line.id), lanes, is: Is::Parting(line) },
+            What::Beginning => Node { key: "beginning".to_owned(), lanes, is: Is::Beginning(here.is_none()) },
+        };
+        let mut nodes: Vec<Node> = graph::graph(&tree.branches).into_iter().map(node).collect();
+        if !tree.forks.is_empty() {
+            nodes.push(Node {
+                key: "-forks".to_owned(),
+                lanes: String::new(),
+                is: Is::Heading("── conversations that began as forks of this one"),
+            });
+        }
+        nodes.extend(tree.forks.into_iter().map(|fork| Node {
+            key: fork.conversation.clone(),
+            lanes: String::new(),
+            is: Is::Fork(fork),
+        }));
+        self.lanes = nodes.iter().map(|node| node.lanes.chars().count()).max().unwrap_or(0);
+        self.head = tree.head;
+        self.rows.set(nodes);
+        let current = self.rows.items().find(|node| match &node.is {
+            Is::Tip(branch) => branch.current,
+            Is::Beginning(here) => *here,
+            _ => false,
+        });
+        if let Some(key) = current.map(|node| node.key.clone()).filter(|_| first) {
+            self.rows.select(&key);
+        }
+    }
+
+    /// Shows what there is to know of what is selected.
+    fn look(&mut self, cx: &mut Cx<'_>) {
+        let Some(node) = self.rows.selected() else { return self.preview.say("") };
+        let conversation = cx.id();
+        let entry = match &node.is {
+            Is::Fork(fork) => {
+                self.preview.head("a conversation of its own:".to_owned());
+                let of = || Request::Log(last_of(&fork.conversation, LAST));
+                return self.preview.look(&node.key, 0, of, cx);
+            }
+            Is::Tip(branch) if branch.current => {
+                self.preview.head("you are here:".to_owned());
+                let of = || Request::Log(last_of(&conversation, LAST));
+                return self.preview.look(&format!("{}{}", node.key, self.head), 0, of, cx);
+            }
+            Is::Tip(branch) => Some(branch.leaf.clone()),
+            Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) => None,
+        };
+        let (scope, about) = match self.compares {
+            true => (Scope::Both, "to switch there, files included:"),
+            false => (Scope::Conversation, "to switch there:"),
+        };
+        self.preview.head(match &node.is {
+            Is::Tip(branch) => match &branch.from {
+                Some(from) => format!("leaves after {}\n{about}", said(from)),
+                None => about.to_owned(),
+            },
+            _ => about.to_owned(),
+        });
+        let files = FilesWish { scope, ..FilesWish::default() };
+        let action = Action::Checkout { entry };
+        let diff = self.compares;
+        let ask = || Request::Plan(Plan { conversation, action, files, diff });
+        self.preview.look(&format!("{} {diff} {}", node.key, self.head), 0, ask, cx);
+    }
+
+    fn accept(&mut self, cx: &mut Cx<'_>) {
+        let Some(node) = self.rows.selected() else { return };
+        let entry = match &node.is {
+            Is::Tip(branch) if branch.current => {
+                return cx.want(Want::Say("you are here already".to_owned()));
+            }
+            Is::Beginning(true) => return cx.want(Want::Say("you are here already".to_owned())),
+            Is::Tip(branch) => Some(branch.leaf.clone()),
+            Is::Beginning(false) => None,
+            Is::Fork(fork) => {
+                return cx.want(Want::Show { conversation: fork.conversation.clone(), entry: None });
+            }
+            Is::Parting(_) | Is::Heading(_) => return,
+        };
+        cx.want(Want::Plan("Switch", Box::new(Action::Checkout { entry })));
+    }
+
+    /// The leaf that is selected; why there is none is said.
+    fn leaf(&self, verb: &str, cx: &mut Cx<'_>) -> Option<&Branch> {
+        match &self.rows.selected()?.is {
+            Is::Tip(branch) => Some(branch),
+            _ => {
+                cx.want(Want::Say(format!("only a branch can be {verb} here")));
+                None
+            }
+        }
+    }
+
+    fn fork(&mut self, cx: &mut Cx<'_>) {
+        if let Some(branch) = self.leaf("forked", cx) {
+            let entry = Some(branch.leaf.clone());
+            let fork = Fork { conversation: cx.id(), entry, title: None, request_id: None };
+            self.doing = Some((cx.ask(Request::Fork(fork)), Doing::Forks));
+        }
+    }
+
+    fn rename(&mut self, cx: &mut Cx<'_>) {
+        if let Some(branch) = self.leaf("named", cx) {
+            let text = branch.label.clone().unwrap_or_default();
+            self.naming = Some(Naming { what: branch.leaf.clone(), text });
+        }
+    }
+
+    /// A command while a name is typed.
+    fn name(&mut self, mut naming: Naming, command: Command, cx: &mut Cx<'_>) {
+        match command {
+            Command::Close => {}
+            Command::Accept => {
+                let apply = Apply {
+                    conversation: cx.id(),
+                    action: Action::Label { entry: naming.what.clone(), name: naming.name() },
+                    head: None,
+                    since: false,
+                    files: FilesWish::default(),
+                    request_id: None,
+                };
+                self.doing = Some((cx.ask(Request::Apply(apply)), Doing::Names));
+            }
+            _ => {
+                naming.command(command);
+                self.naming = Some(naming);
+            }
+        }
+    }
+
+    fn done(&mut self, doing: Doing, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        match (reply, doing) {
+            (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
+            (Ok(Reply::Receipt(receipt)), Doing::Forks) => {
+                cx.want(Want::ShowBeside(receipt.conversation));
+            }
+            (Ok(_), _) => {
+                cx.want(Want::Say("named".to_owned()));
+                self.load(cx);
+            }
+        }
+    }
+}
+
+impl Pane for Tree {
+    fn context(&self) -> Context {
+        Context::Tree
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        self.load(cx);
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        if let Some(naming) = self.naming.take() {
+            return self.name(naming, command, cx);
+        }
+        match command {
+            Command::Close => cx.want(Want::Close),
+            Command::Accept => self.accept(cx),
+            Command::Branch => self.fork(cx),
+            Command::Name => self.rename(cx),
+            Command::Other => self.halves.turn(),
+            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            Command::Compare => {
+                self.compares = !self.compares;
+                self.look(cx);
+            }
+            _ => {
+                self.rows.command(command);
+                self.look(cx);
+            }
+        }
+    }
+
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
+        if let Some(naming) = &mut self.naming {
+            return naming.typed(text);
+        }
+        self.rows.typed(text);
+        self.look(cx);
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        let Some(reply) = self.preview.replied(ticket, reply) else { return self.look(cx) };
+        if let Some((_, doing)) = self.doing.take_if(|(asked, _)| *asked == ticket) {
+            return self.done(doing, reply, cx);
+        }
+        if self.loading.take_if(|asked| *asked == ticket).is_none() {
+            return;
+        }
+        match reply {
+            Ok(Reply::Tree(tree)) => {
+                self.wrong = None;
+                self.loaded(tree);
+                self.look(cx);
+            }
+            Ok(_) => {}
+            Err(problem) => self.wrong = Some(problem),
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx<'_>) {
+        self.load(cx);
+    }
+
+    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
+        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+            Did::Taken => self.accept(cx),
+            Did::Moved => self.look(cx),
+            Did::Nothing | Did::Filtered => {}
+        }
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.area = area;
+        let keys = [
+            (Command::Accept, "switch"),
+            (Command::Compare, if self.compares { "messages only" } else { "compare files" }),
+            (Command::Name, "name"),
+            (Command::Branch, "fork"),
+            (Command::Other, "preview"),
+        ];
+        let about = "every branch that this conversation has, newest above";
+        let body = Sheet { title: "Tree", about, keys: &keys }.draw(frame, area, brush);
+        let (list, preview) = self.halves.split(frame, body, brush);
+        if let Some(list) = list {
+            let empty = told(self.wrong.as_ref(), self.loading.is_some(), "nothing was said here yet");
+            let lanes = if self.rows.filter().is_empty() { self.lanes } else { 0 };
+            self.rows.draw(frame, list, brush, &empty, |node, ink| draw(node, lanes, ink, brush.now_ms));
+        }
+        if let Some(preview) = preview {
+            self.preview.draw(frame, preview, brush);
+        }
+        if let Some(naming) = &self.naming {
+            naming.draw(frame, area, brush, "label:");
+        }
+    }
+}
+
+/// Who said what.
+fn said(line: &Line) -> String {
+    let (speaker, _) = words::speaker(line.role, "");
+    if line.preview.is_empty() { speaker } else { format!("{speaker} {}", words::quote(&line.preview, 60)) }
+}
+
+fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
+    let here = match &node.is {
+        Is::Tip(branch) => branch.current,
+        Is::Beginning(here) => *here,
+        _ => false,
+    };
+    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(_)) {
+        let lanes = lanes.min(ink.room() / 3).max(1);
+        ink.column(&node.lanes, lanes, if here { Paint::Good } else { Paint::Accent });
+        ink.space(1);
+    }
+    match &node.is {
+        Is::Tip(branch) => draw_branch(branch, ink, now_ms),
+        Is::Parting(line) => ink.text(&format!("after {}", said(line)), Paint::Dim),
+        Is::Beginning(here) => {
+            ink.field(0, usize::MAX, if *here { Paint::Good } else { Paint::Dim });
+            ink.text(if *here { " · you are here" } else { "" }, Paint::Good);
+        }
+        Is::Heading(text) => ink.text(text, Paint::Dim),
+        Is::Fork(fork) => {
+            ink.text("⑂ ", Paint::Accent);
+            let from = fork.from.as_deref().map(|from| format!("after {}", id::short(from)));
+            let about = if ink.room() >= 50 { 22 } else { 0 };
+            ink.field_column(0, ink.room().saturating_sub(about), Paint::Plain);
+            ink.column_right(&from.unwrap_or_default(), about, Paint::Dim);
+        }
+    }
+}
+
+fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
+    let room = ink.room();
+    let (counts, when) = match room {
+        66.. => (16, 18),
+        44.. => (0, 18),
+        _ => (0, 0),
+    };
+    let right = counts + when;
+    if branch.current {
+        ink.text("you are here ", Paint::Good);
+    }
+    if branch.label.is_some() {
+        ink.text("[", Paint::Dim);
+        ink.field(2, 20, Paint::Warn);
+        ink.text("] ", Paint::Dim);
+    }
+    let left = ink.room().saturating_sub(right);
+    match branch.own {
+        0 => {
+            let at = format!("after {}", said(&branch.last));
+            ink.column(&at, left, Paint::Plain);
+        }
+        1 => ink.field_column(0, left, Paint::Plain),
+        _ => {
+            let before = ink.room();
+            ink.field(0, left * 3 / 5, Paint::Plain);
+            ink.text(" → ", Paint::Dim);
+            let left = left.saturating_sub(before - ink.room());
+            ink.field_column(1, left, Paint::Plain);
+        }
+    }
+    let own = match branch.own {
+        0 => String::new(),
+        own if own == branch.messages => words::count(own, "message"),
+        own => format!("{own} of {}", words::number(branch.messages)),
+    };
+    ink.column_right(&own, counts, Paint::Dim);
+    ink.column_right(&words::when(&look(0, now_ms), branch.last.time_ms), when, Paint::Dim);
+}
