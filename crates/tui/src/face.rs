@@ -2,12 +2,38 @@
 //! asks the world by [`msg::Act`]s; the driver carries these out. Must never block on what it draws, and must never act on
 //! anything that the person did not do.
 
+mod app;
+mod choose;
+mod composer;
+mod doc;
+mod driver;
+mod help;
+mod jobs;
 mod keymap;
+mod list;
 mod msg;
+mod ops;
+mod page;
 mod pane;
+mod plan;
+mod preview;
+mod rewind;
+mod rows;
+mod scroll;
+mod settings;
+mod sheet;
+mod stage;
 mod talk;
+#[cfg(test)]
+mod testing;
 mod theme;
+mod tree;
+mod view;
 mod words;
 
+pub use app::Start;
+pub use driver::{Beginning, FaceError, Found, Left, World, restore, talk};
 pub use keymap::{Command, Context, Key, KeyError, Keymap};
+pub use settings::Settings;
+pub use stage::Stage;
 pub use theme::{Background, Colours, Paint, Theme};

@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use retake_wire::request::{History, List};
 use retake_wire::{Follow, Permit, Request};
 
-use super::keymap::Keymap;
+use super::keymap::{Context, Keymap};
 use super::msg::{Act, Msg, TabId, Ticket};
-use super::pane::{Brush, Cx};
+use super::pane::Cx;
 use super::settings::Settings;
 use super::theme::Theme;
 
@@ -83,6 +83,8 @@ pub(crate) enum For {
     Applied(Box<retake_wire::Action>),
     /// A fork, to be shown beside.
     Forked,
+    /// The draft that was kept.
+    Draft,
     /// Words that waited.
     Unqueued,
     /// An approval or an answer.
@@ -122,6 +124,8 @@ pub(crate) struct App {
     has_focus: bool,
     /// What runs may do that have no conversation yet.
     permit: Permit,
+    /// A list of conversations is open, and told what changes in it.
+    follows_list: bool,
     leaving: bool,
     acts: Vec<Act>,
 }
@@ -152,6 +156,7 @@ impl App {
             now_ms,
             has_focus: true,
             permit: Permit::default(),
+            follows_list: false,
             leaving: false,
             acts: Vec::new(),
         };
@@ -170,6 +175,12 @@ impl App {
         app.ask(Asked::All(For::History), Request::History(history));
         app.ask(Asked::All(For::Models), Request::Models);
         app
+    }
+
+    /// Says something to know that belongs to no conversation.
+    pub(crate) fn notice(&mut self, text: String) {
+        let id = self.tab().id;
+        self.note_in(id, crate::text::safe::line(&text).into_owned(), super::talk::Tone::Quiet);
     }
 
     /// Takes in what happened, and says what is to be done.
@@ -199,7 +210,8 @@ impl App {
 
     /// Whether something moves by itself, so that time passing is to be told often.
     pub(crate) fn is_lively(&self) -> bool {
-        self.tab().talk.is_running() || self.tab().is_busy()
+        let waits = self.tab().pane.as_ref().is_some_and(|pane| pane.is_lively());
+        self.tab().talk.is_running() || self.tab().is_busy() || self.tab().view.is_stale() || waits
     }
 
     /// The conversation that one would go on with.
@@ -223,6 +235,7 @@ impl App {
         self.next_tab += 1;
         let id = TabId(self.next_tab);
         let mut tab = Tab::new(id, self.known.model.clone());
+        tab.view.version.clone_from(&self.known.version);
         tab.composer.remember(self.prompts.clone());
         self.tabs.push(tab);
         self.current = self.tabs.len() - 1;
@@ -232,7 +245,7 @@ impl App {
     fn close_tab(&mut self) {
         self.keep_draft(self.current);
         let tab = self.tabs.remove(self.current);
-        self.acts.push(Act::Unfollow(tab.id));
+        self.acts.push(Act::Unfollow(Some(tab.id)));
         self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(id) | Asked::Tab(id, _) if *id == tab.id));
         if self.tabs.is_empty() {
             self.open_tab();
@@ -269,6 +282,11 @@ impl App {
         }
         for want in wants {
             self.want(id, want);
+        }
+        let is_list = |tab: &Tab| tab.pane.as_ref().is_some_and(|pane| pane.context() == Context::List);
+        if self.follows_list && !self.tabs.iter().any(is_list) {
+            self.follows_list = false;
+            self.acts.push(Act::Unfollow(None));
         }
     }
 
@@ -327,14 +345,5 @@ impl App {
         }
         self.leaving = true;
         self.acts.push(Act::Quit);
-    }
-
-    fn brush(&self) -> Brush<'_> {
-        Brush {
-            theme: self.theme,
-            keys: &self.keys,
-            now_ms: self.now_ms,
-            conversation: self.tab().talk.conversation.as_ref(),
-        }
     }
 }

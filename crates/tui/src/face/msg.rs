@@ -5,8 +5,6 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use retake_wire::reply::Receipt;
 use retake_wire::{Action, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
-use super::pane::Pane;
-
 /// Names something that was asked, so that its answer finds who waits for it. An answer that nobody waits for any more is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ticket(pub(crate) u64);
@@ -53,8 +51,8 @@ pub(crate) enum Act {
     Run(Ticket, Box<Run>),
     /// Follow this for a tab, in the place of what it followed; the list, without a tab.
     Follow(Option<TabId>, Follow),
-    /// Follow nothing for a tab any more.
-    Unfollow(TabId),
+    /// Follow nothing for a tab any more, or the list no more.
+    Unfollow(Option<TabId>),
     /// Put a text into the clipboard.
     Copy(String),
     /// Tell the person, who may be looking elsewhere.
@@ -74,8 +72,8 @@ pub(crate) enum Act {
 pub(crate) enum Want {
     /// The pane is finished: the conversation takes its place again.
     Close,
-    /// Another pane takes its place.
-    Open(Box<dyn Pane>),
+    /// The plan of an action takes the pane's place, and the action is done if the person agrees.
+    Plan(&'static str, Box<Action>),
     /// An action was done: say so, and take up the words that return.
     Applied(Box<Action>, Box<Receipt>),
     /// A sentence for the person.
@@ -91,8 +89,6 @@ pub(crate) enum Want {
     },
     /// Show another conversation in a new tab.
     ShowBeside(String),
-    /// Put these words into the composer; a draft that is there moves aside.
-    Compose(Vec<retake_wire::Part>),
     /// The next message is said in the place of this entry, as of this head.
     Rewrite {
         /// The entry.
@@ -101,6 +97,8 @@ pub(crate) enum Want {
         head: String,
         /// Its words.
         parts: Vec<retake_wire::Part>,
+        /// What is wished for files: they go back with what is taken back.
+        files: retake_wire::FilesWish,
     },
     /// Start a run in the tab's conversation.
     Run(Box<Run>),
@@ -108,8 +106,4 @@ pub(crate) enum Want {
     Model(Option<String>),
     /// The agent may do so much from here on.
     Mode(retake_wire::Mode),
-    /// Ask the owner for something of which only a failure is told, also when the pane is gone by then.
-    Ask(Box<Request>),
-    /// Put a text into the clipboard.
-    Copy(String),
 }

@@ -79,6 +79,11 @@ pub(crate) trait Pane: std::fmt::Debug + Send {
     /// Time has passed.
     fn tick(&mut self, _cx: &mut Cx<'_>) {}
 
+    /// Whether it waits for something, so that time passing is to be told often.
+    fn is_lively(&self) -> bool {
+        false
+    }
+
     /// Something was told of the list of conversations.
     fn listed(&mut self, _told: &Told, _cx: &mut Cx<'_>) {}
 

@@ -6,8 +6,12 @@ use retake_wire::request::{Decide, Respond};
 use retake_wire::{Asks, Decision, Request};
 
 use super::keys::typed;
+use super::tab::{EdgeLine, LineFor};
 use super::{App, Asked, For};
-use crate::face::keymap::Command;
+use crate::face::keymap::{Command, Context};
+
+/// So long a question has to be there before a key answers it.
+const NEW_MS: i64 = 500;
 
 impl App {
     /// Whether a call waits for leave.
@@ -23,19 +27,59 @@ impl App {
     pub(super) fn of_asked(&mut self, command: Command) -> bool {
         let decision = match command {
             Command::AllowOnce => Some(Decision::Once),
-            Command::AllowHere => {
-                self.asks().and_then(|asks| asks.offers.first().cloned()).map(|rule| Decision::InConversation { rule })
+            Command::AllowHere => self
+                .asks()
+                .and_then(|asks| asks.offers.first().cloned())
+                .map(|rule| Decision::InConversation { rule }),
+            Command::AllowAlways => self
+                .asks()
+                .and_then(|asks| asks.offers.first().cloned())
+                .map(|rule| Decision::Always { rule }),
+            Command::Deny => {
+                self.deny();
+                return true;
             }
-            Command::AllowAlways => {
-                self.asks().and_then(|asks| asks.offers.first().cloned()).map(|rule| Decision::Always { rule })
-            }
-            Command::Deny => Some(Decision::Deny { words: None }),
             _ => return false,
         };
+        if self.is_too_new() {
+            return true;
+        }
         match decision {
             Some(decision) => self.decide(decision),
             None => self.refuse("no rule would allow such calls: y allows this one"),
         }
+        true
+    }
+
+    /// A key that was on its way when the question came answers nothing.
+    fn is_too_new(&mut self) -> bool {
+        let is_new = self.tab().asked_ms.is_some_and(|asked| self.now_ms - asked < NEW_MS);
+        if is_new {
+            self.refuse("the agent has just asked: look first, then press a key");
+        }
+        is_new
+    }
+
+    /// A no, with what the agent is told.
+    fn deny(&mut self) {
+        if !self.is_too_new() {
+            self.tab_mut().line = Some(EdgeLine { what: LineFor::Deny, text: String::new() });
+        }
+    }
+
+    /// The line of a no is done.
+    pub(super) fn denied(&mut self, words: &str) {
+        let words = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
+        self.decide(Decision::Deny { words });
+    }
+
+    /// A letter that is no answer is no message either: who types does not look at the question.
+    pub(super) fn is_no_answer(&mut self, event: KeyEvent) -> bool {
+        if self.context() != Context::Asked || !typed(event).is_some_and(char::is_alphanumeric) {
+            return false;
+        }
+        let keys = [Command::AllowOnce, Command::Deny].map(|command| self.keys.named(command));
+        self.refuse(format!("the agent waits for leave: {} allows, {} says no, and why", keys[0], keys[1]));
         true
     }
 
@@ -79,7 +123,8 @@ impl App {
         if !tab.composer.is_empty() {
             return false;
         }
-        let number = typed(event).and_then(|letter| letter.to_digit(10)).and_then(|digit| digit.checked_sub(1));
+        let number =
+            typed(event).and_then(|letter| letter.to_digit(10)).and_then(|digit| digit.checked_sub(1));
         let choice = number.zip(self.question()).and_then(|(at, question)| question.choices.get(at as usize));
         match choice.cloned() {
             Some(answer) => {

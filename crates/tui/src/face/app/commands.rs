@@ -8,6 +8,7 @@ use super::tab::{EdgeLine, LineFor};
 use super::{App, Asked, For};
 use crate::face::choose::{alternatives, models, permissions};
 use crate::face::help::Help;
+use crate::face::jobs::Jobs;
 use crate::face::keymap::{Command, Context};
 use crate::face::list::List;
 use crate::face::msg::{Act, TabId};
@@ -120,12 +121,7 @@ impl App {
     fn of_history(&mut self, command: Command, words: &str) -> bool {
         if !matches!(
             command,
-            Command::Rewind
-                | Command::Undo
-                | Command::Redo
-                | Command::Tree
-                | Command::Ops
-                | Command::Restore
+            Command::Rewind | Command::Undo | Command::Redo | Command::Tree | Command::Ops | Command::Restore
         ) {
             return false;
         }
@@ -164,7 +160,11 @@ impl App {
                 Request::FilesDiff(FilesDiff { conversation, ..FilesDiff::default() })
             }),
             Command::Todo => self.page("To do", |conversation| Request::Todo(Of { conversation })),
-            Command::Jobs => self.page("Jobs", |conversation| Request::Jobs(Of { conversation })),
+            Command::Jobs => {
+                if self.here().is_some() {
+                    self.open(Jobs::new());
+                }
+            }
             Command::Tools => self.page("Tools", |conversation| Request::Tools(Of { conversation })),
             Command::Cost => self.page("Cost", |conversation| Request::Cost(Of { conversation })),
             Command::Unqueue => {
@@ -230,6 +230,7 @@ impl App {
     pub(super) fn open_list(&mut self, id: TabId, words: &str) {
         let list = List::new(&self.known.folder, words);
         self.open_pane(id, Box::new(list));
+        self.follows_list = true;
         self.acts.push(Act::Follow(None, retake_wire::Follow::default()));
     }
 

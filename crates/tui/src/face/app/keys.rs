@@ -1,16 +1,18 @@
 //! Keys, pastes and the mouse: who gets them. Must never let a key of a list reach the composer, nor the other way round.
 
-use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{
+    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use ratatui::layout::Position;
 
 use super::App;
 use crate::face::keymap::{Command, Context, Key};
 
-/// Two presses of Esc belong together within this time.
-const TWICE_MS: i64 = 600;
-
 /// So many lines a turn of the wheel moves.
 const WHEEL: i32 = 3;
+
+/// Two presses of Esc belong together within this time.
+const TWICE_MS: i64 = 600;
 
 impl App {
     /// Which keys hold now.
@@ -35,6 +37,12 @@ impl App {
         if event.kind == KeyEventKind::Release {
             return;
         }
+        if event.code == KeyCode::Esc && event.modifiers.contains(KeyModifiers::ALT) {
+            // Pressed twice at once, it comes as one key.
+            let once = KeyEvent::new(KeyCode::Esc, event.modifiers - KeyModifiers::ALT);
+            self.key(once);
+            return self.key(once);
+        }
         let (context, key) = (self.context(), Key::of(event));
         let is_escape = self.keys.find(context, key) == Some(Command::Escape);
         if !is_escape {
@@ -46,7 +54,10 @@ impl App {
         if self.tab().line.is_some() {
             return self.key_in_line(key, event);
         }
-        if context == Context::Talk && self.tab().composer.is_popup_open() && self.tab_mut().composer.key(event) {
+        if context == Context::Talk
+            && self.tab().composer.is_popup_open()
+            && self.tab_mut().composer.key(event)
+        {
             return self.typed();
         }
         match self.keys.find(context, key) {
@@ -67,7 +78,7 @@ impl App {
             Some(command) if command.is_of_app() => self.command(command, ""),
             Some(command) => self.with_pane(self.current, |pane, cx| pane.command(command, cx)),
             None => {
-                if let (Some(letter), true) = (typed(event), true) {
+                if let Some(letter) = typed(event) {
                     self.with_pane(self.current, |pane, cx| pane.typed(letter.encode_utf8(&mut [0; 4]), cx));
                 }
             }
@@ -75,7 +86,7 @@ impl App {
     }
 
     fn key_in_composer(&mut self, event: KeyEvent) {
-        if self.number_answers(event) {
+        if self.number_answers(event) || self.is_no_answer(event) {
             return;
         }
         if self.tab_mut().composer.key(event) {
@@ -132,7 +143,7 @@ impl App {
 
     pub(super) fn mouse(&mut self, event: MouseEvent) {
         let at = Position { x: event.column, y: event.row };
-        let areas = self.tab().view_area();
+        let areas = self.tab().area;
         match event.kind {
             MouseEventKind::ScrollUp => self.wheel(-WHEEL),
             MouseEventKind::ScrollDown => self.wheel(WHEEL),
@@ -141,7 +152,8 @@ impl App {
                 if self.tab().pane.is_some() {
                     self.with_pane(self.current, |pane, cx| pane.clicked(column, row, cx));
                 } else if self.tab_mut().view.click(row) {
-                    self.tab_mut().selecting = true;
+                    let tab = self.tab_mut();
+                    tab.selecting = tab.view.selected().is_some();
                 }
             }
             MouseEventKind::Down(MouseButton::Left) => self.click_tab(at),
@@ -162,7 +174,7 @@ impl App {
 pub(super) fn typed(event: KeyEvent) -> Option<char> {
     let held = event.modifiers - KeyModifiers::SHIFT;
     match event.code {
-        crossterm::event::KeyCode::Char(c) if held.is_empty() => Some(c),
+        KeyCode::Char(c) if held.is_empty() => Some(c),
         _ => None,
     }
 }

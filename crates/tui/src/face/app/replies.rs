@@ -1,7 +1,7 @@
 //! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
 
-use retake_wire::request::{Log, Projection};
-use retake_wire::{Event, Problem, Reply, Request, Told};
+use retake_wire::request::{DraftOf, Log, Projection};
+use retake_wire::{Event, Part, Problem, Reply, Request, Told};
 
 use super::{App, Asked, For};
 use crate::face::keymap::Command;
@@ -75,6 +75,7 @@ impl App {
                 self.show(tab, &receipt.conversation, None);
                 self.say("a new conversation begins with what was said up to there; the old one stays");
             }
+            (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft.parts),
             (For::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
                 if parts.is_empty() {
@@ -111,9 +112,10 @@ impl App {
 
     /// A tab shows another conversation from here on.
     fn opened(&mut self, id: TabId, conversation: retake_wire::reply::Conversation, entry: Option<String>) {
-        let other = self.tabs.iter().position(|tab| {
-            tab.id != id && tab.conversation().as_deref() == Some(conversation.id.as_str())
-        });
+        let other = self
+            .tabs
+            .iter()
+            .position(|tab| tab.id != id && tab.conversation().as_deref() == Some(conversation.id.as_str()));
         if let Some(at) = other {
             // It is open beside: two tabs of one conversation would be two drafts.
             self.tabs[at].show = entry;
@@ -127,6 +129,7 @@ impl App {
         if !same {
             let model = self.tabs[at].model.take().or_else(|| self.known.model.clone());
             let mut tab = super::tab::Tab::new(id, model);
+            tab.view.version.clone_from(&self.known.version);
             tab.composer.remember(self.prompts.clone());
             self.tabs[at] = tab;
             self.follow(id, &conversation.id);
@@ -178,26 +181,28 @@ impl App {
         };
         let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
         self.tabs[at].is_lost = false;
-        let drafts = match &told.event {
-            Event::Snapshot(snapshot) => Some(snapshot.drafts.clone()),
-            Event::Drafts { drafts } => Some(drafts.clone()),
-            _ => None,
-        };
+        let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].has_draft;
         let since = self.tabs[at].talk.live.as_ref().map(|live| live.since_ms);
         let heard = self.tabs[at].talk.told(told, self.now_ms);
-        if let Some(drafts) = drafts {
-            self.take_draft(at, &drafts);
+        self.tabs[at].forget_settled();
+        if begins && let Some(conversation) = self.tabs[at].conversation() {
+            let draft = DraftOf { conversation, author: String::new() };
+            self.ask(Asked::Tab(id, For::Draft), Request::Draft(draft));
         }
         self.heard(at, heard, since);
         self.show_wanted(id);
     }
 
     fn heard(&mut self, at: usize, heard: Heard, since: Option<i64>) {
+        if heard.asked {
+            self.tabs[at].asked_ms = Some(self.now_ms);
+        }
         if heard.changed {
             self.with_pane(at, |pane, cx| pane.changed(cx));
         }
         let lasted = since.map_or(0, |since| self.now_ms - since);
-        let long = lasted >= i64::try_from(self.settings.notify_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let long =
+            lasted >= i64::try_from(self.settings.notify_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
         let elsewhere = !self.has_focus || at != self.current;
         if elsewhere && ((heard.ended && long) || heard.asked) {
             let title = self.tabs[at].title();
@@ -207,18 +212,15 @@ impl App {
     }
 
     /// Takes over the draft that the owner has, once, where nothing else is typed.
-    fn take_draft(&mut self, at: usize, drafts: &[retake_wire::reply::Draft]) {
-        let Some(tab) = self.tabs.get_mut(at) else { return };
-        if tab.has_draft {
+    fn take_draft(&mut self, id: TabId, parts: Vec<Part>) {
+        let Some(tab) = self.find_tab(id) else { return };
+        if std::mem::replace(&mut tab.has_draft, true) {
             return;
         }
-        tab.has_draft = true;
-        // The owner has only this user's in its own name; an author with a name is somebody else.
-        let Some(draft) = drafts.first() else { return };
         if tab.composer.is_empty() && tab.rewriting.is_none() {
-            tab.composer.set(&draft.parts);
-            tab.kept.clone_from(&draft.parts);
+            tab.composer.set(&parts);
         }
+        tab.kept = parts;
     }
 
     /// The stream of a tab is lost, and is being sought again.
@@ -232,13 +234,9 @@ impl App {
     pub(super) fn wants_paths(&mut self) {
         let tab = self.tab_mut();
         let Some(query) = tab.composer.wants_paths() else { return };
-        let id = tab.id;
-        let paths = retake_wire::request::Paths {
-            conversation: tab.conversation(),
-            folder: Some(self.known.folder.clone()),
-            query: query.clone(),
-            limit: None,
-        };
+        let (id, conversation) = (tab.id, tab.conversation());
+        let folder = conversation.is_none().then(|| self.known.folder.clone());
+        let paths = retake_wire::request::Paths { conversation, folder, prefix: query.clone(), limit: None };
         self.ask(Asked::Tab(id, For::Paths(query)), Request::Paths(paths));
     }
 
@@ -255,10 +253,12 @@ impl App {
             let undo = self.keys.named(Command::Undo);
             text.push_str(&format!(" · {undo} or /undo takes this back"));
         }
+        let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
             tab.rewriting = None;
             tab.select(false);
             tab.view.to_end();
+            tab.returned_ms = Some(now_ms);
         }
         self.note_in(id, text, Tone::Done);
         if let Some(composer) = &receipt.composer {
@@ -275,6 +275,10 @@ fn takes_back(action: &retake_wire::Action) -> bool {
     use retake_wire::Action;
     !matches!(
         action,
-        Action::Undo { .. } | Action::Redo { .. } | Action::Label { .. } | Action::Title { .. } | Action::Erase { .. }
+        Action::Undo { .. }
+            | Action::Redo { .. }
+            | Action::Label { .. }
+            | Action::Title { .. }
+            | Action::Erase { .. }
     )
 }

@@ -2,7 +2,7 @@
 
 use retake_wire::request::SetDraft;
 use retake_wire::{
-    Attached, Ended, FilesWish, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent, RunStart, Steer,
+    Attached, Ended, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent, RunStart, Steer,
 };
 
 use super::tab::Rewriting;
@@ -14,6 +14,9 @@ use crate::face::words;
 use crate::hint::Face;
 use crate::text::safe;
 use crate::text::style::Style;
+
+/// Words that came back by themselves are not sent by an Enter that follows at once.
+const SETTLE_MS: i64 = 600;
 
 /// The name and the words of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a message.
 pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
@@ -29,6 +32,10 @@ pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
 impl App {
     /// Enter: a command is done, words are said.
     pub(super) fn send(&mut self) {
+        if self.tab().returned_ms.is_some_and(|returned| self.now_ms - returned < SETTLE_MS) {
+            // Meant for the plan that has just gone.
+            return;
+        }
         let text = self.tab().composer.text();
         if self.typed_command(text.trim()) || self.words_answer() {
             return;
@@ -49,11 +56,9 @@ impl App {
         let tab = self.tab_mut();
         let rewriting = tab.rewriting.take();
         let start = match &rewriting {
-            Some(Rewriting { entry, .. }) => RunStart::Edit {
-                entry: entry.clone(),
-                parts: parts.clone(),
-                attached: Attached::Replaced,
-            },
+            Some(Rewriting { entry, .. }) => {
+                RunStart::Edit { entry: entry.clone(), parts: parts.clone(), attached: Attached::Replaced }
+            }
             None => RunStart::Say {
                 parts: parts.clone(),
                 seen: tab.talk.tip().map(str::to_owned),
@@ -64,10 +69,14 @@ impl App {
             conversation: tab.conversation().unwrap_or_default(),
             folder: Some(self.known.folder.clone()),
             start,
-            files: FilesWish::default(),
+            files: rewriting.as_ref().map(|rewriting| rewriting.files.clone()).unwrap_or_default(),
             model: self.tab().model.clone(),
             head: rewriting.as_ref().map(|rewriting| rewriting.head.clone()),
-            permit: if self.tab().conversation().is_none() { self.permit.clone() } else { Default::default() },
+            permit: if self.tab().conversation().is_none() {
+                self.permit.clone()
+            } else {
+                Default::default()
+            },
             request_id: None,
         };
         let ticket = self.run(self.tab().id, run);
@@ -194,6 +203,7 @@ impl App {
         if let Some(tab) = self.find_tab(id) {
             tab.composer.returned(parts);
             tab.typed_ms = Some(now_ms);
+            tab.returned_ms = Some(now_ms);
         }
     }
 
@@ -251,10 +261,7 @@ impl App {
     pub(super) fn edited(&mut self, text: Result<String, String>) {
         match text {
             Ok(text) => {
-                let mut parts = self.tab().composer.parts();
-                parts.retain(|part| !matches!(part, Part::Text { .. }));
-                parts.insert(0, Part::text(text.trim_end_matches('\n')));
-                self.tab_mut().composer.set(&parts);
+                self.tab_mut().composer.set_text(text.trim_end_matches('\n'));
                 self.typed();
             }
             Err(why) => self.refuse(why),

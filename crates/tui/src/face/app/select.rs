@@ -16,7 +16,7 @@ impl App {
         match command {
             Command::Select => {
                 let tab = self.tab_mut();
-                tab.view.command(Command::SelectLast, &tab.talk);
+                tab.view.command(Command::Select, &tab.talk);
                 tab.selecting = tab.view.selected().is_some();
                 if !tab.selecting {
                     self.refuse("there is no message to select yet");
@@ -42,10 +42,11 @@ impl App {
             | Command::SelectDrop
             | Command::SelectFork
             | Command::SelectLabel
+            | Command::SelectAlternatives
             | Command::SelectPrevious
             | Command::SelectNext => {
                 if let Some(entry) = self.tab().view.selected().map(str::to_owned) {
-                    self.to_entry(command, entry);
+                    self.do_to(command, entry);
                 }
             }
             _ => return false,
@@ -53,7 +54,7 @@ impl App {
         true
     }
 
-    fn to_entry(&mut self, command: Command, entry: String) {
+    fn do_to(&mut self, command: Command, entry: String) {
         let is_excluded = self.mark_of(&entry).is_some_and(|mark| mark == "excluded");
         match command {
             Command::SelectRewind => self.plan("Rewind", Action::Rewind { entry }),
@@ -64,6 +65,7 @@ impl App {
             Command::SelectExclude => self.mark("Exclude", MarkVerb::Exclude, entry),
             Command::SelectDrop => self.mark("Drop", MarkVerb::Drop, entry),
             Command::SelectFork => self.fork(Some(entry)),
+            Command::SelectAlternatives => self.alternatives(&entry),
             Command::SelectLabel => {
                 self.tab_mut().line = Some(EdgeLine { what: LineFor::Label(entry), text: String::new() });
             }
@@ -96,6 +98,10 @@ impl App {
             }
             Command::Fork => {
                 self.fork((!words.is_empty()).then_some(entry));
+                return true;
+            }
+            Command::Alternatives => {
+                self.alternatives(&entry);
                 return true;
             }
             Command::Title => {
@@ -199,7 +205,11 @@ impl App {
         };
         let number = if next { number + 1 } else { number - 1 };
         if number < 1 || number > all {
-            return self.refuse(if next { "this is the last alternative" } else { "this is the first alternative" });
+            return self.refuse(if next {
+                "this is the last alternative"
+            } else {
+                "this is the first alternative"
+            });
         }
         self.plan("Choose", Action::Choose { entry: id.to_owned(), number });
     }
@@ -242,6 +252,7 @@ impl App {
         let Some(EdgeLine { what, text }) = self.tab_mut().line.take() else { return };
         match what {
             LineFor::Find => {}
+            LineFor::Deny => self.denied(&text),
             LineFor::Title => self.set_title(&text),
             LineFor::Label(entry) => self.set_label(&entry, &text),
         }
@@ -255,11 +266,19 @@ impl App {
         if tab.loading || !tab.view.needs_earlier() {
             return;
         }
-        let (Some(conversation), Some(first)) = (tab.conversation(), tab.talk.entries.first()) else { return };
+        let (Some(conversation), Some(first)) = (tab.conversation(), tab.talk.entries.first()) else {
+            return;
+        };
         tab.loading = true;
         let before = Some(first.id.clone());
-        let log =
-            Log { conversation, at: None, projection: Projection::Timeline, limit: Some(PAGE), before, after: None };
+        let log = Log {
+            conversation,
+            at: None,
+            projection: Projection::Timeline,
+            limit: Some(PAGE),
+            before,
+            after: None,
+        };
         let id = self.tab().id;
         self.ask(Asked::Tab(id, For::Earlier), Request::Log(log));
     }

@@ -1,6 +1,9 @@
 //! A tab: a conversation, its view, its composer, and the pane in front of it. Must never share a draft with another one.
 
+use ratatui::layout::Rect;
 use retake_wire::Part;
+
+use crate::text::safe;
 
 use super::super::composer::Composer;
 use super::super::msg::{TabId, Ticket};
@@ -27,6 +30,10 @@ pub(super) struct Tab {
     pub(super) line: Option<EdgeLine>,
     /// The next message is said in the place of this one.
     pub(super) rewriting: Option<Rewriting>,
+    /// When the agent asked for leave the last time.
+    pub(super) asked_ms: Option<i64>,
+    /// When words came back, or a plan was done.
+    pub(super) returned_ms: Option<i64>,
     /// When Esc was pressed in an empty composer.
     pub(super) escaped_ms: Option<i64>,
     /// What was sent, until the owner has it: it comes back if it is refused.
@@ -43,6 +50,8 @@ pub(super) struct Tab {
     pub(super) kept: Vec<Part>,
     /// The draft of the owner was taken over once.
     pub(super) has_draft: bool,
+    /// Where the view or the pane was drawn.
+    pub(super) area: Rect,
 }
 
 /// A message that the next one takes the place of.
@@ -50,6 +59,8 @@ pub(super) struct Tab {
 pub(super) struct Rewriting {
     pub(super) entry: String,
     pub(super) head: String,
+    /// What is wished for files, as the plan was agreed to.
+    pub(super) files: retake_wire::FilesWish,
 }
 
 /// A line that is asked for at the edge.
@@ -68,6 +79,8 @@ pub(super) enum LineFor {
     Title,
     /// The label of an entry.
     Label(String),
+    /// Why a call may not run.
+    Deny,
 }
 
 impl Tab {
@@ -82,6 +95,8 @@ impl Tab {
             selecting: false,
             line: None,
             rewriting: None,
+            asked_ms: None,
+            returned_ms: None,
             escaped_ms: None,
             sent: Vec::new(),
             loading: false,
@@ -90,6 +105,7 @@ impl Tab {
             typed_ms: None,
             kept: Vec::new(),
             has_draft: false,
+            area: Rect::default(),
         }
     }
 
@@ -109,6 +125,24 @@ impl Tab {
     /// The conversation's id, where there is one.
     pub(super) fn conversation(&self) -> Option<String> {
         self.talk.conversation.as_ref().map(|conversation| conversation.id.clone())
+    }
+
+    /// What it is called: its title, or its first words.
+    pub(super) fn title(&self) -> String {
+        let conversation = self.talk.conversation.as_ref();
+        let title = conversation.map(|it| it.title.as_deref().unwrap_or(&it.preview));
+        match title {
+            Some(title) if !title.is_empty() => safe::line(title).into_owned(),
+            _ => "new".to_owned(),
+        }
+    }
+
+    /// Once somebody has answered, nobody is asked why not any more.
+    pub(super) fn forget_settled(&mut self) {
+        let asked = self.talk.live.as_ref().is_some_and(|live| !live.asks.is_empty());
+        if !asked && self.line.as_ref().is_some_and(|line| line.what == LineFor::Deny) {
+            self.line = None;
+        }
     }
 
     /// Whether a draft is to be kept now.

@@ -1,8 +1,9 @@
 //! What panes want done. Must never do it in another tab than the pane's.
 
 use super::tab::Rewriting;
-use super::{App, Asked, For};
-use crate::face::msg::{Act, TabId, Want};
+use super::{App, Asked};
+use crate::face::msg::{TabId, Want};
+use crate::face::plan::PlanPane;
 
 impl App {
     pub(super) fn want(&mut self, id: TabId, want: Want) {
@@ -13,7 +14,7 @@ impl App {
                 }
                 self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(of) if *of == id));
             }
-            Want::Open(pane) => self.open_pane(id, pane),
+            Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
             Want::Applied(action, receipt) => self.applied(id, &action, &receipt),
             Want::Say(text) => self.say(text),
             Want::Complain(problem) => self.complain_in(id, &problem),
@@ -26,12 +27,11 @@ impl App {
                 let tab = self.open_tab();
                 self.show(tab, &conversation, None);
             }
-            Want::Compose(parts) => self.returned(id, &parts),
-            Want::Rewrite { entry, head, parts } => {
+            Want::Rewrite { entry, head, parts, files } => {
                 self.returned(id, &parts);
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
-                    tab.rewriting = Some(Rewriting { entry, head });
+                    tab.rewriting = Some(Rewriting { entry, head, files });
                 }
                 self.say("edit it and send it in the place of the old one; Esc leaves it as it was");
             }
@@ -56,11 +56,6 @@ impl App {
                 let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
                 self.set_mode(mode, conversation);
             }
-            Want::Copy(text) => {
-                self.acts.push(Act::Copy(text));
-                self.say("copied");
-            }
-            Want::Ask(request) => self.ask(Asked::Tab(id, For::Nothing), *request),
         }
     }
 }

@@ -1,0 +1,136 @@
+//! The status bar. Must never show a key that does nothing there.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::App;
+use crate::face::keymap::{Command, Context};
+use crate::face::theme::Paint;
+use crate::text::{safe, time, width};
+
+/// Signs of something that goes on.
+const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇"];
+
+/// How long one of them stays, in milliseconds.
+pub(crate) const SPIN_MS: i64 = 120;
+
+impl App {
+    /// The model that answers next, and why.
+    pub(super) fn model_words(&self) -> String {
+        match (&self.tab().model, &self.model) {
+            (Some(model), _) => safe::line(model).into_owned(),
+            (None, Some((model, why))) => format!("{}: {}", safe::line(model), safe::line(why)),
+            (None, None) => String::new(),
+        }
+    }
+
+    fn model_name(&self) -> String {
+        let usual = self.model.as_ref().map(|(model, _)| model);
+        let live = self.tab().talk.live.as_ref().and_then(|live| live.model.as_ref());
+        let model = live.or(self.tab().model.as_ref()).or(usual);
+        model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
+    }
+
+    pub(super) fn draw_status(&self, frame: &mut Frame<'_>, area: Rect, context: Context) {
+        if area.height == 0 {
+            return;
+        }
+        let columns = usize::from(area.width);
+        let keys = self.key_words(context, columns);
+        let room = columns.saturating_sub(width::columns(&keys) + 1);
+        let left = match &self.flash {
+            Some(flash) => {
+                let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
+                Span::styled(width::fit(&safe::line(&flash.text), columns), self.theme.style(paint))
+            }
+            None => Span::styled(width::fit(&self.state_words(), room), self.theme.style(Paint::Bar)),
+        };
+        let mut spans = vec![left];
+        if self.flash.is_none() {
+            spans.push(Span::raw(" "));
+            spans.push(Span::styled(keys, self.theme.style(Paint::Dim)));
+        }
+        frame.render_widget(Paragraph::new(Line::from(spans)), area);
+    }
+
+    /// How things are, most important first.
+    fn state_words(&self) -> String {
+        let tab = self.tab();
+        let mut pieces = Vec::new();
+        let turn = usize::try_from(self.now_ms / SPIN_MS).unwrap_or(0) % SPINNER.len();
+        if tab.is_lost {
+            pieces.push(format!("{} the owner is gone, seeking it", SPINNER[turn]));
+        } else if let Some(live) = &tab.talk.live {
+            let stop = self.keys.named(Command::Stop);
+            let lasted = time::lasted((self.now_ms - live.since_ms).max(0));
+            let doing =
+                if live.asks.is_empty() && live.questions.is_empty() { "" } else { "waits for you · " };
+            pieces.push(format!("{} {doing}{lasted} · {stop} stops", SPINNER[turn]));
+        } else if !tab.sent.is_empty() {
+            pieces.push(format!("{} sending", SPINNER[turn]));
+        }
+        let model = self.model_name();
+        if !model.is_empty() {
+            pieces.push(model);
+        }
+        let mode =
+            if tab.conversation().is_some() { Some(tab.talk.permissions.mode) } else { self.permit.mode };
+        if let Some(mode) = mode {
+            pieces.push(mode.name().to_owned());
+        }
+        if let Some(conversation) = &tab.talk.conversation {
+            if let Some(why) = &conversation.read_only {
+                pieces.insert(0, format!("read-only: {}", safe::line(why)));
+            }
+            pieces.push(safe::line(&tab.title()).into_owned());
+        }
+        pieces.join(" · ")
+    }
+
+    /// The keys that help most here, as many as there is room for.
+    fn key_words(&self, context: Context, columns: usize) -> String {
+        let pairs: &[(Command, &str)] = match context {
+            Context::Select => &[
+                (Command::SelectRewind, "rewind"),
+                (Command::SelectEdit, "edit"),
+                (Command::SelectRetry, "retry"),
+                (Command::SelectHide, "hide"),
+                (Command::SelectCopy, "copy"),
+                (Command::Help, "more"),
+            ],
+            Context::Asked => &[
+                (Command::AllowOnce, "once"),
+                (Command::AllowHere, "this conversation"),
+                (Command::AllowAlways, "always"),
+                (Command::Deny, "no"),
+            ],
+            Context::Find => &[
+                (Command::FindNext, "older"),
+                (Command::FindPrevious, "newer"),
+                (Command::FindLeave, "leave"),
+            ],
+            Context::Talk => &[
+                (Command::Rewind, "rewind"),
+                (Command::Undo, "undo"),
+                (Command::List, "conversations"),
+                (Command::Help, "help"),
+            ],
+            _ => &[(Command::Accept, "take"), (Command::Close, "back"), (Command::Help, "keys")],
+        };
+        let mut words = String::new();
+        for (command, what) in pairs {
+            let piece = format!("{} {what}", self.keys.named(*command));
+            let gap = if words.is_empty() { 0 } else { 3 };
+            if width::columns(&words) + gap + width::columns(&piece) > columns * 3 / 5 {
+                continue;
+            }
+            if gap > 0 {
+                words.push_str(" · ");
+            }
+            words.push_str(&piece);
+        }
+        words
+    }
+}

@@ -1,0 +1,143 @@
+//! Where everything is on the screen. Must never change anything but what a part remembers of its own size.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Paragraph};
+
+use super::App;
+use super::tab::LineFor;
+use crate::face::keymap::Context;
+use crate::face::pane::Brush;
+use crate::face::theme::Paint;
+use crate::text::{safe, width};
+
+/// Below so many rows everything that can be spared is.
+const LOW: u16 = 10;
+
+/// Where the parts are.
+struct Areas {
+    tabs: Rect,
+    main: Rect,
+    line: Rect,
+    rule: Rect,
+    composer: Rect,
+    status: Rect,
+}
+
+impl App {
+    /// Draws the face, and asks for what the view then lacks.
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>) {
+        let areas = self.areas(frame.area());
+        self.draw_tabs(frame, areas.tabs);
+        let has_keys = self.context();
+        let model = Some(self.model_words()).filter(|words| !words.is_empty());
+        self.tab_mut().view.model = model;
+        let (theme, now_ms, current) = (self.theme, self.now_ms, self.current);
+        let Self { tabs, keys, .. } = self;
+        let tab = &mut tabs[current];
+        let brush = Brush { theme, keys, now_ms, conversation: tab.talk.conversation.as_ref() };
+        tab.area = areas.main;
+        match &mut tab.pane {
+            Some(pane) => pane.draw(frame, areas.main, &brush),
+            None => tab.view.draw(frame, areas.main, &tab.talk, &brush),
+        }
+        let typing = tab.pane.is_none() && tab.line.is_none();
+        let colour = if typing { Paint::Border } else { Paint::Bar };
+        let rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));
+        frame.render_widget(rule, areas.rule);
+        let placeholder = match (&tab.rewriting, tab.talk.is_running(), has_keys) {
+            (Some(_), ..) => "Another wording of that message · Esc leaves it as it was",
+            (_, _, Context::Asked) => "Answer with a key, or say why not",
+            (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it",
+            _ => "Say something · / for commands · @ for files",
+        };
+        tab.composer.draw(frame, areas.composer, &brush, typing, placeholder);
+        if let Some(line) = &tab.line {
+            let label = match &line.what {
+                LineFor::Find => "find",
+                LineFor::Title => "title",
+                LineFor::Label(_) => "name",
+                LineFor::Deny => "no, because",
+            };
+            let count =
+                if line.what == LineFor::Find { tab.view.found().unwrap_or_default() } else { String::new() };
+            draw_line(frame, areas.line, label, &line.text, &count, &brush);
+        }
+        self.draw_status(frame, areas.status, has_keys);
+        self.want_earlier();
+    }
+
+    /// What is to be asked of the world after drawing.
+    pub(crate) fn drawn(&mut self) -> Vec<crate::face::msg::Act> {
+        std::mem::take(&mut self.acts)
+    }
+
+    fn areas(&mut self, all: Rect) -> Areas {
+        let many = self.tabs.len() > 1 && all.height >= LOW;
+        let tab = self.tab_mut();
+        let most = (all.height / 3).max(1);
+        let composer = tab.composer.height(all.width).clamp(1, most);
+        let rows = Layout::vertical([
+            Constraint::Length(u16::from(many)),
+            Constraint::Min(1),
+            Constraint::Length(u16::from(tab.line.is_some())),
+            Constraint::Length(u16::from(all.height >= LOW)),
+            Constraint::Length(composer),
+            Constraint::Length(u16::from(all.height > 3)),
+        ]);
+        let [tabs, main, line, rule, composer, status] = rows.areas(all);
+        Areas { tabs, main, line, rule, composer, status }
+    }
+
+    fn draw_tabs(&self, frame: &mut Frame<'_>, area: Rect) {
+        if area.height == 0 {
+            return;
+        }
+        let spans = self.tab_spans(area.width).into_iter().map(|(_, span)| span);
+        frame.render_widget(Paragraph::new(Line::from_iter(spans)), area);
+    }
+
+    /// The tabs with the columns that they take.
+    fn tab_spans(&self, columns: u16) -> Vec<(u16, Span<'static>)> {
+        let each = (usize::from(columns) / self.tabs.len().max(1)).clamp(6, 30);
+        let span = |(at, tab): (usize, &super::tab::Tab)| {
+            let running = if tab.talk.is_running() { "● " } else { "" };
+            let title =
+                width::truncate(&format!("{} {running}{}", at + 1, tab.title()), each - 2).into_owned();
+            let paint = if at == self.current { Paint::Selected } else { Paint::Dim };
+            let text = format!(" {title} ");
+            let taken = u16::try_from(width::columns(&text)).unwrap_or(u16::MAX);
+            (taken, Span::styled(text, self.theme.style(paint)))
+        };
+        self.tabs.iter().enumerate().map(span).collect()
+    }
+
+    /// A click in the bar of tabs shows that tab.
+    pub(super) fn click_tab(&mut self, at: Position) {
+        if self.tabs.len() < 2 || at.y != 0 {
+            return;
+        }
+        let mut from = 0;
+        for (tab, (taken, _)) in self.tab_spans(self.tab().area.width).into_iter().enumerate() {
+            if (from..from + taken).contains(&at.x) {
+                self.keep_draft(self.current);
+                self.current = tab;
+                return;
+            }
+            from += taken;
+        }
+    }
+}
+
+fn draw_line(frame: &mut Frame<'_>, area: Rect, label: &str, text: &str, more: &str, brush: &Brush<'_>) {
+    let line = Line::from(vec![
+        Span::styled(format!("{label}: "), brush.theme.style(Paint::Accent)),
+        Span::raw(safe::line(text).into_owned()),
+        Span::styled(format!("  {more}"), brush.theme.style(Paint::Dim)),
+    ]);
+    frame.render_widget(Paragraph::new(line), area);
+    let at = width::columns(label) + 2 + width::columns(&safe::line(text));
+    let at = u16::try_from(at).unwrap_or(u16::MAX).min(area.width.saturating_sub(1));
+    frame.set_cursor_position(Position { x: area.x + at, y: area.y });
+}

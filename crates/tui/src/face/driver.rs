@@ -1,0 +1,358 @@
+//! The face in a real terminal: waits for whatever happens, lets the [`App`] decide, draws, and carries out what it asks for. Must never
+//! keep the terminal when it ends, however it ends, and must never wait for the owner before a key is answered.
+
+mod screen;
+mod world;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{Event, EventStream};
+use futures::StreamExt as _;
+use retake_wire::{Client, Follow, Problem, Request, Run};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::app::{App, Known, Start};
+use super::keymap::Keymap;
+use super::msg::{Act, Msg, TabId, Ticket};
+use super::settings::Settings;
+use super::theme::Theme;
+use screen::Screen;
+
+pub use screen::restore;
+pub use world::World;
+
+/// Between two drawings that nobody waits for pass so many milliseconds at least.
+const FRAME_MS: i64 = 16;
+
+/// How often time passing is told while something moves by itself, and otherwise.
+const LIVELY: Duration = Duration::from_millis(80);
+const CALM: Duration = Duration::from_millis(1_000);
+
+/// So many messages wait until they are taken in.
+const WAITING: usize = 1_024;
+
+/// How long a lost stream is not sought again: first, and at most.
+const AGAIN: Duration = Duration::from_millis(50);
+const AGAIN_AT_MOST: Duration = Duration::from_secs(2);
+
+/// What the face needs to begin.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// How it starts.
+    pub start: Start,
+    /// The folder that new conversations work in.
+    pub folder: String,
+    /// The version of the program.
+    pub version: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The settings.
+    pub settings: Settings,
+    /// Which keys do what.
+    pub keys: Keymap,
+    /// Colours.
+    pub theme: Theme,
+    /// What the person should know at once, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// The owner, found.
+pub struct Found {
+    /// Whom to ask.
+    pub client: Arc<dyn Client>,
+    /// What the person should know, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// How the face was left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// The conversation that one would go on with.
+    pub conversation: Option<String>,
+}
+
+/// Why the face could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum FaceError {
+    /// The terminal can't be used.
+    #[error("the terminal can't be used")]
+    Terminal(#[source] std::io::Error),
+    /// The owner can't be reached.
+    #[error("the conversations can't be opened")]
+    Owner(#[source] Problem),
+    /// A part of the program panicked; its message was printed.
+    #[error("a part of the program has failed; what was said is kept")]
+    Panicked,
+}
+
+/// Shows the face until the person leaves. The screen is drawn before the owner is there.
+///
+/// # Errors
+///
+/// See [`FaceError`]. The terminal is given back in any case.
+pub async fn talk(
+    opening: impl Future<Output = Result<Found, Problem>>,
+    world: &mut dyn World,
+    beginning: Beginning,
+) -> Result<Left, FaceError> {
+    let mouse = beginning.settings.mouse;
+    let mut screen = Screen::enter(mouse).map_err(FaceError::Terminal)?;
+    let mut app = app(beginning, world.now_ms());
+    screen.draw(&mut app).map_err(FaceError::Terminal)?;
+    let (tell, heard) = mpsc::channel(WAITING);
+    let mut driver = Driver {
+        app,
+        screen,
+        world,
+        client: None,
+        waiting: Vec::new(),
+        follows: HashMap::new(),
+        tell,
+        heard,
+        keys: Some(EventStream::new()),
+        drawn_ms: 0,
+        is_dirty: false,
+        is_over: false,
+    };
+    let acts = driver.app.begin();
+    driver.carry_out(acts)?;
+    let left = driver.run(opening).await;
+    driver.screen.leave();
+    left
+}
+
+/// The app as it begins.
+pub(super) fn app(beginning: Beginning, now_ms: i64) -> App {
+    let Beginning { start, folder, version, model, settings, keys, theme, notices } = beginning;
+    let mut app = App::new(Known { folder, version, model }, start, settings, keys, theme, now_ms);
+    for notice in notices {
+        app.notice(notice);
+    }
+    app
+}
+
+/// What a terminal's event is to the app.
+pub(super) fn message(event: Event) -> Msg {
+    match event {
+        Event::Key(key) => Msg::Key(key),
+        Event::Mouse(mouse) => Msg::Mouse(mouse),
+        Event::Paste(text) => Msg::Paste(text),
+        Event::Resize(..) => Msg::Resized,
+        Event::FocusGained => Msg::Focus(true),
+        Event::FocusLost => Msg::Focus(false),
+    }
+}
+
+/// What is known while the face goes on.
+struct Driver<'a> {
+    app: App,
+    screen: Screen,
+    world: &'a mut dyn World,
+    /// The owner, as soon as it is there.
+    client: Option<Arc<dyn Client>>,
+    /// What is to be asked of it then.
+    waiting: Vec<Act>,
+    follows: HashMap<Option<TabId>, JoinHandle<()>>,
+    tell: mpsc::Sender<Msg>,
+    heard: mpsc::Receiver<Msg>,
+    /// The keys; away while another program has the terminal.
+    keys: Option<EventStream>,
+    drawn_ms: i64,
+    is_dirty: bool,
+    is_over: bool,
+}
+
+/// What the loop was woken by.
+enum Woken {
+    Opened(Result<Found, Problem>),
+    Terminal(Option<std::io::Result<Event>>),
+    Heard(Option<Msg>),
+    Time,
+}
+
+impl Driver<'_> {
+    async fn run(
+        &mut self,
+        opening: impl Future<Output = Result<Found, Problem>>,
+    ) -> Result<Left, FaceError> {
+        let mut opening = std::pin::pin!(opening);
+        while !self.is_over {
+            let pause = self.pause();
+            let opened = self.client.is_some();
+            let keys = self.keys.as_mut().expect("BUG: the keys are ours between two events");
+            let woken = tokio::select! {
+                biased;
+                event = keys.next() => Woken::Terminal(event),
+                found = &mut opening, if !opened => Woken::Opened(found),
+                msg = self.heard.recv() => Woken::Heard(msg),
+                () = tokio::time::sleep(pause) => Woken::Time,
+            };
+            if screen::is_broken() {
+                return Err(FaceError::Panicked);
+            }
+            let is_key = matches!(woken, Woken::Terminal(_));
+            match woken {
+                Woken::Opened(found) => self.opened(found.map_err(FaceError::Owner)?)?,
+                Woken::Terminal(None) => self.is_over = true,
+                Woken::Terminal(Some(event)) => self.take_in(message(event.map_err(FaceError::Terminal)?))?,
+                Woken::Heard(Some(msg)) => self.take_in(msg)?,
+                Woken::Heard(None) => {}
+                Woken::Time => self.time()?,
+            }
+            // What has come meanwhile is drawn with it.
+            for _ in 0..WAITING {
+                let Ok(msg) = self.heard.try_recv() else { break };
+                self.take_in(msg)?;
+            }
+            self.draw(is_key)?;
+        }
+        Ok(Left { conversation: self.app.conversation().map(str::to_owned) })
+    }
+
+    /// How long nothing is to be done, unless something happens.
+    fn pause(&self) -> Duration {
+        if self.is_dirty {
+            let since = self.world.now_ms() - self.drawn_ms;
+            return Duration::from_millis(u64::try_from(FRAME_MS - since).unwrap_or(0));
+        }
+        if self.app.is_lively() { LIVELY } else { CALM }
+    }
+
+    fn opened(&mut self, found: Found) -> Result<(), FaceError> {
+        self.client = Some(found.client);
+        self.is_dirty = true;
+        for notice in found.notices {
+            self.app.notice(notice);
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        self.carry_out(waiting)
+    }
+
+    fn time(&mut self) -> Result<(), FaceError> {
+        if self.is_dirty { Ok(()) } else { self.take_in(Msg::Tick) }
+    }
+
+    fn take_in(&mut self, msg: Msg) -> Result<(), FaceError> {
+        self.is_dirty = true;
+        let acts = self.app.on(msg, self.world.now_ms());
+        self.carry_out(acts)
+    }
+
+    /// Draws what has changed: at once where a person waits for it, else not more often than eyes can follow.
+    fn draw(&mut self, at_once: bool) -> Result<(), FaceError> {
+        let now_ms = self.world.now_ms();
+        if !self.is_dirty || self.is_over || (!at_once && now_ms - self.drawn_ms < FRAME_MS) {
+            return Ok(());
+        }
+        self.screen.draw(&mut self.app).map_err(FaceError::Terminal)?;
+        self.drawn_ms = now_ms;
+        self.is_dirty = false;
+        let acts = self.app.drawn();
+        self.carry_out(acts)
+    }
+
+    fn carry_out(&mut self, acts: Vec<Act>) -> Result<(), FaceError> {
+        for act in acts {
+            match act {
+                Act::Ask(..) | Act::Run(..) | Act::Follow(..) => self.with_owner(act),
+                Act::Unfollow(tab) => {
+                    if let Some(task) = self.follows.remove(&tab) {
+                        task.abort();
+                    }
+                }
+                Act::Copy(text) => self.screen.copy(&text).map_err(FaceError::Terminal)?,
+                Act::Notify(text) => self.screen.notify(&text).map_err(FaceError::Terminal)?,
+                Act::Edit(text) => {
+                    let edited = self.away(|world| world.edit(&text))?;
+                    self.take_in(Msg::Edited(edited))?;
+                }
+                Act::Suspend => self.away(|world| world.suspend())?.map_err(FaceError::Terminal)?,
+                Act::Redraw => self.screen.clear().map_err(FaceError::Terminal)?,
+                Act::Quit => self.is_over = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal to another program for a while.
+    fn away<T>(&mut self, does: impl FnOnce(&mut dyn World) -> T) -> Result<T, FaceError> {
+        self.keys = None;
+        self.screen.pause();
+        let done = does(self.world);
+        self.screen.resume().map_err(FaceError::Terminal)?;
+        self.keys = Some(EventStream::new());
+        self.is_dirty = true;
+        Ok(done)
+    }
+
+    /// What needs the owner: once it is there.
+    fn with_owner(&mut self, act: Act) {
+        let Some(client) = self.client.clone() else {
+            self.waiting.push(act);
+            return;
+        };
+        let follows = if let Act::Follow(tab, _) = &act { Some(*tab) } else { None };
+        let task = for_owner(&client, &self.tell, act);
+        if let Some(before) = follows.and_then(|tab| self.follows.insert(tab, task)) {
+            before.abort();
+        }
+    }
+}
+
+/// Asks the owner, in a task of its own; what comes of it is told.
+pub(super) fn for_owner(client: &Arc<dyn Client>, tell: &mpsc::Sender<Msg>, act: Act) -> JoinHandle<()> {
+    let (client, tell) = (Arc::clone(client), tell.clone());
+    match act {
+        Act::Ask(ticket, request) => tokio::spawn(ask(client, tell, ticket, *request)),
+        Act::Run(ticket, run) => tokio::spawn(run_it(client, tell, ticket, *run)),
+        Act::Follow(tab, follow) => tokio::spawn(follow_it(client, tell, tab, follow)),
+        other => unreachable!("BUG: the owner is not asked to do {other:?}"),
+    }
+}
+
+async fn ask(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, request: Request) {
+    let reply = client.call(request).await;
+    // Where nobody listens any more, the face is over.
+    drop(tell.send(Msg::Replied(ticket, Box::new(reply))).await);
+}
+
+async fn run_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, run: Run) {
+    let mut events = match client.run(run).await {
+        Ok(events) => events,
+        Err(problem) => {
+            drop(tell.send(Msg::NotRun(ticket, Box::new(problem))).await);
+            return;
+        }
+    };
+    while let Some(event) = events.next().await {
+        if tell.send(Msg::Ran(ticket, Box::new(event))).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Follows, and seeks the owner again where it is lost, until nobody listens.
+async fn follow_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, tab: Option<TabId>, mut follow: Follow) {
+    let mut pause = AGAIN;
+    loop {
+        if let Ok(mut told) = client.follow(follow.clone()).await {
+            while let Some(told) = told.next().await {
+                pause = AGAIN;
+                if told.id.is_some() {
+                    follow.since.clone_from(&told.id);
+                }
+                if tell.send(Msg::Told(tab, Box::new(told))).await.is_err() {
+                    return;
+                }
+            }
+        }
+        if tell.send(Msg::Lost(tab)).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(AGAIN_AT_MOST);
+    }
+}
