@@ -16,6 +16,7 @@ use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings::{self, SettingsError};
 use retake_server::Options;
+use retake_tui::face;
 use retake_wire::{Client, Problem, ProblemKind};
 
 use crate::attach::{self, attach, stand};
@@ -114,6 +115,14 @@ impl Owner for Local {
         stand(options(places), listen, signals, terminated).await
     }
 
+    fn face(&self, places: &Places) -> Result<(face::Settings, face::Keymap, Vec<String>), Problem> {
+        let text = read(&places.config_file).map_err(|error| explain(&error))?;
+        let settings = of_face(&text).map_err(|error| explain(&error))?;
+        let mut keys = face::Keymap::default();
+        let wrong = keys.configure(&settings.keys);
+        Ok((settings, keys, wrong))
+    }
+
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>> {
         change(&places.config_file, what).map_err(|error| Box::new(explain(&error)))
     }
@@ -154,14 +163,22 @@ fn no_signals(error: &std::io::Error) -> Problem {
     }
 }
 
+/// The text of a settings file, which need not be there.
+fn read(file: &Path) -> Result<String, SettingsError> {
+    match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|source| SettingsError::Unreadable { path: file.to_owned(), source }),
+    }
+}
+
+/// The settings of the face: the engine's table says what may stand in the file, the face what it means.
+fn of_face(text: &str) -> Result<face::Settings, SettingsError> {
+    let given = settings::Settings::face(text)?;
+    Ok(serde_json::from_value(given).expect("BUG: the face takes what the table of settings lets through"))
+}
+
 fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(source) => {
-            return Err(SettingsError::Unreadable { path: file.to_owned(), source });
-        }
-    };
+    let text = read(file)?;
     match what {
         Setting::List => Ok(format!("{text}{}", settings::documented_defaults())),
         Setting::Get(key) => Ok(settings::get(&text, key)?.unwrap_or_default()),
@@ -195,6 +212,28 @@ fn explain(error: &SettingsError) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_face_and_the_settings_file_have_the_same_settings() {
+        let mut text = String::new();
+        let defaults = of_face(&text).expect("nothing is set");
+        assert_eq!(defaults, face::Settings::default());
+        for key in ["theme", "colours", "escape_rewinds", "notify_after_s", "mouse"] {
+            let key = format!("face.{key}");
+            let usual = settings::get("", &key).expect("known").expect("it has a default");
+            text = settings::set(&text, &key, &usual).expect("the default can be set");
+        }
+        assert_eq!(of_face(&text).expect("valid"), face::Settings::default(), "{text}");
+        for (key, words) in
+            [("theme", &["auto", "dark", "light"][..]), ("colours", &["auto", "none", "16", "truecolor"])]
+        {
+            for word in words {
+                let text = settings::set("", &format!("face.{key}"), word).expect("known");
+                let settings = of_face(&text).expect("valid");
+                assert_eq!(settings == face::Settings::default(), *word == "auto", "{key} {word}");
+            }
+        }
+    }
 
     #[test]
     fn directories_follow_the_environment() {

@@ -101,12 +101,15 @@ pub(crate) struct Start {
     /// The model to talk to, as provider/model
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// Talk line by line instead of in the full screen: for screen readers, and terminals that can do no more
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 impl Start {
     /// Whether nothing was said about it.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.go_on && self.resume.is_none() && self.model.is_none()
+        !self.go_on && self.resume.is_none() && self.model.is_none() && !self.plain
     }
 }
 

@@ -13,10 +13,12 @@ mod context;
 mod error;
 mod owner;
 mod run;
+mod talk;
 pub mod term;
 mod terminal;
 pub mod ui;
 mod verbs;
+mod world;
 
 pub use owner::{Ending, Opened, Owner, Places, Setting, Standing};
 pub use run::{Surroundings, run};

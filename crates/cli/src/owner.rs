@@ -71,6 +71,12 @@ pub trait Owner: Send + Sync {
     /// Becomes the owner, for others.
     async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem>;
 
+    /// What the settings file says of the full-screen face, and what is wrong there.
+    fn face(
+        &self,
+        places: &Places,
+    ) -> Result<(retake_tui::face::Settings, retake_tui::face::Keymap, Vec<String>), Problem>;
+
     /// Reads or changes the settings file.
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>>;
 }

@@ -12,6 +12,7 @@ use crate::chat;
 use crate::context::{Context, document};
 use crate::error::{self, Failure, Result, problem, usage};
 use crate::owner::{Opening, Owner, Places};
+use crate::talk;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Ui;
@@ -101,7 +102,7 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     let places = places(&cli.global, surroundings);
     if cli.verb.is_some() && !cli.start.is_plain() {
         return Err(usage(
-            "--continue, --resume and --model before a verb have no meaning",
+            "--continue, --resume, --model and --plain before a verb have no meaning",
             "put --model behind the verb, and name a conversation with --conversation",
         ));
     }
@@ -120,6 +121,12 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
         chat::check(ui, json)?;
     }
     let talks = verb.is_none() && ui.input_is_terminal();
+    if talks
+        && !cli.start.plain
+        && let Some(mut world) = ui.screen()
+    {
+        return talk::begin(owner, &places, ui, &mut *world, cli.start, folder).await;
+    }
     let face = if talks { Face::Chat } else { Face::Shell };
     let client = Opening::new(owner, places, face);
     if talks {
@@ -133,13 +140,13 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     for notice in client.notices() {
         notice_to(ui, notice)?;
     }
-    end(client, ui).await?;
+    ended(client.end(), ui).await?;
     done
 }
 
 /// Ends what was opened; that others still work here is said where it takes longer than a moment.
-async fn end(client: Opening<'_>, ui: &mut dyn Ui) -> Result {
-    let mut ending = std::pin::pin!(client.end());
+pub(crate) async fn ended(ending: impl Future<Output = ()>, ui: &mut dyn Ui) -> Result {
+    let mut ending = std::pin::pin!(ending);
     tokio::select! {
         () = &mut ending => return Ok(()),
         () = tokio::time::sleep(LONG) => {}

@@ -8,6 +8,7 @@
 //! [`confirm::confirm`]. Between two reads it is as the shell left it, but for [`echo::hide`] while an answer comes.
 //!
 //! - *Return, error, unwinding*: each of them restores the terminal through a guard that is dropped on every way out.
+//! - *The full-screen face* gives it back by itself, and by [`restore`] where it can't.
 //! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading goes
 //!   on; if it is the main thread that panics, the terminal stays restored, since the process is about to end.
 //! - *Signals*: in raw mode `Ctrl-C`, `Ctrl-Z` and `Ctrl-\` are keys, not signals. For a signal from outside the caller waits with
@@ -38,6 +39,7 @@ pub fn interactive() -> bool {
 /// Restores the terminal if a read has it in raw mode: cooked mode, the cursor shown, bracketed paste and key protocols off. For
 /// the way out of the process, and harmless when nothing is to be restored.
 pub fn restore() {
+    retake_tui::face::restore();
     echo::show();
     if terminal::is_raw_mode_enabled().unwrap_or(false) {
         // A terminal that is gone can't be restored, and there is nobody to tell.
@@ -55,6 +57,8 @@ pub fn restore() {
 pub fn restore_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        // The full screen would hide the message, and is left for good.
+        retake_tui::face::restore();
         let raw = terminal::is_raw_mode_enabled().unwrap_or(false);
         if raw {
             let _ = terminal::disable_raw_mode();

@@ -1,5 +1,6 @@
 //! The real surroundings: standard streams, the terminal, Ctrl-C and the clock. Must never decide what is said.
 
+use std::env;
 use std::io::{self, IsTerminal, Read as _, Write};
 
 use async_trait::async_trait;
@@ -9,7 +10,8 @@ use crate::term::interrupt::Interrupts;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
 use crate::term::{self, confirm, echo, keys, pager, pick, width};
-use crate::ui::{Color, Look, Pressed, Read, Ui};
+use crate::ui::{Color, Look, Pressed, Read, Ui, World};
+use crate::world::Process;
 
 /// So wide is a pipe: what reads it wraps by itself.
 const PIPE: usize = 1 << 20;
@@ -77,6 +79,11 @@ impl Ui for Terminal {
 
     fn output_is_terminal(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    fn screen(&mut self) -> Option<Box<dyn World>> {
+        let can = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+        (can && self.interactive()).then(|| Box::new(Process { now_ms: self.now_ms }) as Box<dyn World>)
     }
 
     fn print(&mut self, text: &str) -> io::Result<()> {

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
 
+pub use retake_tui::face::World;
 pub use retake_tui::text::Look;
 
 pub use crate::args::Color;
@@ -33,6 +34,9 @@ pub trait Ui: Send {
 
     /// Whether standard output is a terminal, which acts on what it is given.
     fn output_is_terminal(&self) -> bool;
+
+    /// The process around the full-screen face, where the terminal can show it.
+    fn screen(&mut self) -> Option<Box<dyn World>>;
 
     /// Writes to standard output, as it is and at once.
     fn print(&mut self, text: &str) -> io::Result<()>;

@@ -7,6 +7,7 @@ mod choices;
 mod crash;
 mod document;
 mod escapes;
+mod face;
 mod files;
 mod folder;
 mod halfway;
@@ -20,6 +21,7 @@ mod restore;
 mod rewound;
 mod several;
 mod struck;
+mod tmux;
 mod whole;
 mod world;
 
@@ -46,7 +48,7 @@ impl Home {
     }
 
     fn start(&self, arguments: &[&str]) -> Pty {
-        let mut all = vec!["--model", "demo"];
+        let mut all = vec!["--plain", "--model", "demo"];
         all.extend(arguments);
         self.run(Path::new(env!("CARGO_BIN_EXE_retake")), &all)
     }
@@ -261,7 +263,7 @@ fn what_is_typed_stays_unseen_after_ctrl_z_and_fg() {
     let home = Home::new();
     std::fs::write(home.0.path().join("config.toml"), "[demo]\nword_delay_ms = 60\n").expect("written");
     let mut pty = home.run(Path::new("/bin/bash"), &["--norc", "--noprofile"]);
-    pty.send(format!("PS1='sh: '; clear; '{}' --model demo\r", env!("CARGO_BIN_EXE_retake")));
+    pty.send(format!("PS1='sh: '; clear; '{}' --plain --model demo\r", env!("CARGO_BIN_EXE_retake")));
     pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
     pty.reads_keys();
     pty.send("hello\r");

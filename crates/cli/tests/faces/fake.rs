@@ -13,8 +13,9 @@ use futures::stream::{self, BoxStream};
 use retake_cli::term::pick::Row;
 use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
-use retake_cli::ui::{Color, Look, Pressed, Read, Ui};
+use retake_cli::ui::{Color, Look, Pressed, Read, Ui, World};
 use retake_cli::{Opened, Owner, Places, Setting, Standing, Surroundings, run};
+use retake_tui::face;
 use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
@@ -93,6 +94,10 @@ impl Owner for FakeOwner {
         let address = listen.map(|address| address.to_string());
         let status = Status { address, ..status() };
         Ok(Standing { status, notices: Vec::new(), over: Box::pin(async {}) })
+    }
+
+    fn face(&self, _: &Places) -> Result<(face::Settings, face::Keymap, Vec<String>), Problem> {
+        Ok(Default::default())
     }
 
     fn settings(&self, _: &Places, what: &Setting) -> Result<String, Box<Problem>> {
@@ -285,6 +290,10 @@ impl Ui for FakeUi {
 
     fn input_is_terminal(&self) -> bool {
         self.input.is_none()
+    }
+
+    fn screen(&mut self) -> Option<Box<dyn World>> {
+        None
     }
 
     fn print(&mut self, text: &str) -> io::Result<()> {

@@ -15,7 +15,7 @@ fn begun(world: &World, delay_ms: u32) -> Pty {
         format!("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = {delay_ms}\n");
     std::fs::write(world.config(), settings).expect("written");
     let path = |path: &Path| path.display().to_string();
-    let command = format!("cd '{}' && exec '{}'", path(world.folder()), env!("CARGO_BIN_EXE_retake"));
+    let command = format!("cd '{}' && exec '{}' --plain", path(world.folder()), env!("CARGO_BIN_EXE_retake"));
     let (home, data, config) = (path(world.home()), path(world.data()), path(&world.config()));
     let variables = [
         ("HOME", home.as_str()),

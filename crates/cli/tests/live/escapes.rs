@@ -102,7 +102,7 @@ fn the_conversation_in_the_terminal_shows_them_too() {
     let variables = [("RETAKE_DATA_DIR", data.as_str()), ("RETAKE_CONFIG", config.as_str()), ("PAGER", "")];
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_retake"));
     let id = world.json(&["list", "--all"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
-    let pty = Pty::run(program, &["-r", &id], &variables);
+    let pty = Pty::run(program, &["--plain", "-r", &id], &variables);
     pty.shows("␛]0;pwned␇");
     for command in ["/log", "/ops", "/search word", "/tree", "/rewind"] {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));

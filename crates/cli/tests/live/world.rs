@@ -163,7 +163,7 @@ impl World {
         .collect();
         let all = self.json(&["list", "--all"]);
         let id = all["conversations"][0]["id"].as_str().expect("an id");
-        Pty::run(Path::new(env!("CARGO_BIN_EXE_retake")), &["-r", id], &variables)
+        Pty::run(Path::new(env!("CARGO_BIN_EXE_retake")), &["--plain", "-r", id], &variables)
     }
 
     pub(super) fn json(&self, arguments: &[&str]) -> Value {

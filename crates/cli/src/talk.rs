@@ -1,0 +1,78 @@
+//! The full-screen conversation: from the arguments to the face, and from the face to the shell. Must never print while the face has
+//! the terminal.
+
+use std::sync::Mutex;
+
+use retake_tui::face::{self, Beginning, FaceError, Found, World};
+use retake_tui::hint::Face;
+
+use crate::args::Start;
+use crate::error::{Result, problem};
+use crate::owner::{Ending, Owner, Places};
+use crate::run::ended;
+use crate::ui::Ui;
+use retake_tui::render::id;
+use retake_tui::text::style::Style;
+
+/// Talks until the person leaves.
+pub(crate) async fn begin(
+    owner: &dyn Owner,
+    places: &Places,
+    ui: &mut dyn Ui,
+    world: &mut dyn World,
+    start: Start,
+    folder: String,
+) -> Result {
+    let (settings, keys, wrong) = owner.face(places)?;
+    let coloured = ui.look().palette.is_coloured();
+    let theme = settings.theme(coloured, &|name| std::env::var(name).ok());
+    let beginning = Beginning {
+        start: match (start.go_on, start.resume) {
+            (true, _) => face::Start::GoOn,
+            (_, Some(Some(conversation))) => face::Start::In(conversation),
+            (_, Some(None)) => face::Start::Pick,
+            (false, None) => face::Start::New,
+        },
+        folder,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: start.model,
+        settings,
+        keys,
+        theme,
+        notices: wrong,
+    };
+    let ending: Mutex<Option<Ending>> = Mutex::new(None);
+    let opening = async {
+        let opened = owner.open(places).await?;
+        *ending.lock().expect("BUG: nobody panics with it") = Some(opened.ending);
+        Ok(Found { client: opened.client, notices: opened.notices })
+    };
+    let left = face::talk(opening, world, beginning).await;
+    let ending = ending.into_inner().expect("BUG: nobody panics with it");
+    if let Some(ending) = ending {
+        ended(ending(), ui).await?;
+    }
+    match left {
+        Ok(left) => {
+            if let Some(conversation) = left.conversation {
+                let line = format!("to go on: retake -c, or retake -r {}", id::short(&conversation));
+                let line = ui.look().palette.paint(Style::Dim, line).to_string();
+                ui.print(&format!("{line}\n"))?;
+            }
+            Ok(())
+        }
+        Err(FaceError::Owner(problem)) => Err(Face::Shell.word(problem).into()),
+        Err(error) => Err(broken(&error).into()),
+    }
+}
+
+fn broken(error: &FaceError) -> retake_wire::Problem {
+    let kind = match error {
+        FaceError::Panicked => retake_wire::ProblemKind::Internal,
+        _ => retake_wire::ProblemKind::Storage,
+    };
+    let mut problem = problem(kind, "face", error.to_string());
+    problem.causes = std::error::Error::source(error).map(ToString::to_string).into_iter().collect();
+    problem.hint = Some("`retake --plain` talks line by line, and `retake -c` goes on".into());
+    problem
+}

@@ -1,0 +1,320 @@
+//! The full-screen face in a real terminal, with a real owner and a model whose words the test has written: what a person types,
+//! and what the screen shows then. Must never look into the program in another way than a person does.
+
+use super::model::{Model, call, half, words};
+use super::tmux::Tmux;
+use super::world::{World, until};
+use serde_json::json;
+
+/// What the composer says when it is empty.
+const EMPTY: &str = "Say something";
+
+/// What the picker is called.
+const PICKER: &str = "Rewind: go back to before a message";
+
+/// Says something, and waits for the answer.
+fn says(face: &Tmux, text: &str, answer: &str) {
+    face.types(text);
+    face.press("Enter");
+    face.shows(answer);
+    face.shows(EMPTY);
+}
+
+/// Presses a key until the screen shows what comes of it: keys are passed over for a moment where something has just changed.
+fn answers(face: &Tmux, key: &str, expected: &str) {
+    for _ in 0..20 {
+        face.press(key);
+        if face.comes(expected) {
+            return;
+        }
+    }
+    face.shows(expected);
+}
+
+/// A face with three turns, of which the second wrote a file.
+fn three_turns(model: &Model) -> (World, Tmux) {
+    let world = model.world(&[("a.txt", "one\n")]);
+    model.then(vec![
+        words("The first answer."),
+        call("write", json!({"path": "new.txt", "content": "made\n"})),
+        words("The second answer."),
+        words("The third answer."),
+    ]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("/permissions allow-edits");
+    face.press("Enter");
+    face.shows("allow-edits");
+    says(&face, "apples please", "The first answer.");
+    says(&face, "pears please", "The second answer.");
+    says(&face, "plums please", "The third answer.");
+    (world, face)
+}
+
+#[test]
+fn a_rewind_in_the_full_screen_is_seen_before_and_can_be_taken_back() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"));
+
+    face.press("C-r");
+    let screen = face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
+    let row = |text: &str| screen.lines().position(|line| line.contains(text)).expect("a row");
+    assert!(row("plums please") < row("pears please"), "newest first: {screen}");
+    assert!(
+        !screen.contains("The third answer."),
+        "the picker takes the place of the conversation: {screen}"
+    );
+    assert!(screen.contains(EMPTY), "the composer stays: {screen}");
+
+    // A filter finds a turn, and its plan is beside it.
+    face.types("pears");
+    face.until("only that turn", |screen| {
+        screen.contains("pears please")
+            && !screen.lines().any(|line| line.contains("t3") && line.contains("plums"))
+    });
+    face.shows("new.txt");
+    face.press("Escape");
+    face.shows("The third answer.");
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "Esc changes nothing");
+
+    face.press("C-r");
+    face.shows(PICKER);
+    face.press("Down");
+    face.shows("new.txt");
+    face.press("Enter");
+    face.shows("Enter applies");
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "nothing is done before it is agreed to");
+    face.press("Enter");
+    face.until("what was done", |screen| {
+        screen.contains("rewound") && screen.contains("/undo") && screen.contains("The first answer.")
+    });
+    face.until("the words in the composer", |screen| {
+        screen.lines().rev().take(4).any(|line| line.contains("pears please"))
+    });
+    assert_eq!(world.read("new.txt"), None, "the file went along");
+    let screen = face.until("what is left", |screen| {
+        !screen.contains("The second answer.") && screen.trim_end().contains("pears please")
+    });
+    let (column, row, shown) = face.cursor();
+    let line = screen.lines().nth(row).expect("the cursor's row");
+    assert!(shown && line.contains("pears please"), "the cursor is in the composer: {screen}");
+    assert_eq!(column, line.trim_end().chars().count(), "at the end of the words");
+
+    // Nothing runs by itself: the model was asked four times, and not more.
+    assert_eq!(model.asked().len(), 4);
+    face.press("M-u");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "undone");
+    face.shows("The third answer.");
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "undo brings the file back");
+    let screen = face.screen();
+    assert!(screen.contains("pears please"), "the words in the composer stay: {screen}");
+    face.press("C-q");
+    face.is_given_back();
+}
+
+#[test]
+fn escape_twice_in_an_empty_composer_opens_the_picker_and_never_while_something_runs() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello."), half("And now I ")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    face.types("a draft");
+    face.shows("a draft");
+    face.press("Escape");
+    face.press("Escape");
+    face.shows("a draft");
+    assert!(!face.screen().contains(PICKER), "with words in the composer nothing opens");
+    for _ in 0.."a draft".len() {
+        face.press("BSpace");
+    }
+    face.shows(EMPTY);
+    face.press("Escape");
+    face.press("Escape");
+    face.shows(PICKER);
+    face.press("Escape");
+    face.hides(PICKER);
+    face.types("go on");
+    face.press("Enter");
+    face.shows("And now I");
+    face.press("Escape");
+    face.press("Escape");
+    face.shows("a run is at work");
+    assert!(!face.screen().contains(PICKER));
+    // The picker says so, too, and offers to stop it.
+    face.press("C-r");
+    face.shows(PICKER);
+    face.press("Enter");
+    face.shows("Ctrl+X");
+    face.press("C-x");
+    face.shows("applies");
+    face.press("Enter");
+    face.until("the words, back", |screen| {
+        screen.contains("rewound") && screen.lines().rev().take(4).any(|line| line.contains("go on"))
+    });
+}
+
+#[test]
+fn typed_commands_and_several_names_lead_to_the_rewind() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    for command in ["/rewind", ":rewind", ":rollback"] {
+        face.types(command);
+        face.shows(command);
+        face.press("Enter");
+        face.shows(PICKER);
+        face.press("Escape");
+        face.hides(PICKER);
+    }
+    face.types("/nonsense");
+    face.shows("/nonsense");
+    face.press("Enter");
+    face.shows("there is no command /nonsense");
+}
+
+#[test]
+fn two_terminals_see_each_other_and_keep_their_own_words() {
+    let model = Model::start();
+    let (world, one) = three_turns(&model);
+    let two = Tmux::face(&world, "-c");
+    two.shows("The third answer.");
+    one.types("half a thought");
+    one.shows("half a thought");
+    two.press("C-r");
+    two.shows(PICKER);
+    two.press("Enter");
+    two.shows("Enter applies");
+    two.press("Enter");
+    two.shows("rewound");
+    let screen = one.hides("The third answer.");
+    assert!(screen.contains("half a thought"), "its composer is its own: {screen}");
+    assert!(!screen.contains("plums please"), "{screen}");
+    // A list that is open is made anew when somebody else changes the conversation.
+    one.press("C-r");
+    one.shows(PICKER);
+    two.press("M-u");
+    two.shows("Enter applies");
+    answers(&two, "Enter", "undone");
+    one.until("the new list", |screen| screen.contains("plums please") && screen.contains("elsewhere"));
+}
+
+#[test]
+fn the_terminal_is_given_back_whatever_happens() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_retake"));
+    // Told to end.
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    let pid = face.pid_of(program);
+    let killed = std::process::Command::new("kill").args(["-15", &pid]).status().expect("kill is there");
+    assert!(killed.success());
+    face.is_given_back();
+    // Suspended, and taken up again.
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("some words");
+    face.shows("some words");
+    face.press("C-z");
+    face.until("the shell", |screen| !face.is_full_screen() && !screen.contains("some words"));
+    face.types("fg");
+    face.press("Enter");
+    face.shows("some words");
+    assert!(face.is_full_screen());
+    // Left.
+    face.press("C-q");
+    face.is_given_back();
+}
+
+#[test]
+fn a_face_seeks_another_owner_when_its_own_is_killed() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello."), words("Still here.")]);
+    let mut owner = world.command(&["serve"]).spawn().expect("it starts");
+    until("an owner", || world.run(&["status"]).status.success());
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    owner.kill().expect("killed");
+    owner.wait().expect("it ends");
+    // The face becomes the owner, and goes on.
+    says(&face, "are you there?", "Still here.");
+    assert_eq!(world.texts().len(), 4);
+}
+
+#[test]
+fn what_others_wrote_never_acts_on_the_screen() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("before \u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[10;10H after \u{202e}turned\u{202c}")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("hello");
+    face.press("Enter");
+    let screen = face.until("the answer", |screen| screen.contains("before") && screen.contains("after"));
+    assert!(screen.contains("hello"), "nothing was cleared: {screen}");
+    face.pastes("pasted \u{1b}[31mred\nsecond line");
+    let screen = face.shows("second line");
+    assert!(screen.contains("pasted") && screen.contains("red"), "{screen}");
+    assert_eq!(model.asked().len(), 1, "a pasted line break sends nothing");
+    for (columns, rows) in [(20, 6), (200, 50), (40, 12)] {
+        face.resize(columns, rows);
+        face.until("the composer", |screen| screen.contains("second line") || screen.contains("pasted"));
+    }
+}
+
+#[test]
+fn drafts_are_kept_over_a_restart() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    face.types("an unfinished thought");
+    face.shows("an unfinished thought");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "-c");
+    face.shows("an unfinished thought");
+}
+
+#[test]
+fn calls_are_asked_about_and_answered_by_keys_or_words() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let write = |content: &str| call("write", json!({"path": "n.txt", "content": content}));
+    model.then(vec![write("one\n"), words("Written."), write("two\n"), words("As you wish.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("write it");
+    face.press("Enter");
+    face.shows("+one");
+    // A key that was on its way when the question came answers nothing, and words are no answer.
+    face.types("also");
+    face.shows("the agent");
+    assert_eq!(world.read("n.txt"), None);
+    answers(&face, "y", "Written.");
+    assert_eq!(world.read("n.txt").as_deref(), Some("one\n"));
+    face.types("again");
+    face.press("Enter");
+    face.shows("+two");
+    answers(&face, "n", "no, because");
+    face.types("not that file");
+    face.press("Enter");
+    face.shows("As you wish.");
+    assert_eq!(world.read("n.txt").as_deref(), Some("one\n"), "words are a no");
+    let told = model.asked_last();
+    assert!(
+        told.iter().any(|message| message.to_string().contains("not that file")),
+        "and the model reads them"
+    );
+}
