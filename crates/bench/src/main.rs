@@ -7,6 +7,7 @@ mod server;
 mod store;
 mod text;
 mod tree;
+mod tui;
 mod turn;
 
 use std::io::{self, Write as _};
@@ -33,6 +34,8 @@ enum Bench {
     Turn(TurnArguments),
     /// An owner that many ask and follow at once, over its socket.
     Server(ServerArguments),
+    /// The terminal face, drawn into memory, in a long conversation of a real owner.
+    Tui(TuiArguments),
     /// Makes a folder that looks like sources, the same each time, to be measured.
     Tree(TreeArguments),
 }
@@ -117,6 +120,26 @@ struct ServerArguments {
     dir: PathBuf,
 }
 
+/// What `tui` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct TuiArguments {
+    /// Turns of the conversation.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
+    turns: u64,
+    /// How many keys are pressed while an answer comes.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(5..=100_000))]
+    keys: u64,
+    /// Words a second that the model says meanwhile.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    words: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder that the data directory is made in.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// What `tree` takes.
 #[derive(Clone, Debug, clap::Args)]
 struct TreeArguments {
@@ -134,6 +157,7 @@ fn main() -> ExitCode {
         Bench::Files(arguments) => run_files(&arguments),
         Bench::Turn(arguments) => run_turn(&arguments),
         Bench::Server(arguments) => run_server(&arguments),
+        Bench::Tui(arguments) => run_tui(&arguments),
         Bench::Tree(arguments) => tree::make(&arguments.to, arguments.files),
     };
     match done {
@@ -170,6 +194,13 @@ fn run_turn(arguments: &TurnArguments) -> anyhow::Result<()> {
 
 fn run_server(arguments: &ServerArguments) -> anyhow::Result<()> {
     let report = server::run(arguments)?;
+    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+fn run_tui(arguments: &TuiArguments) -> anyhow::Result<()> {
+    let report = tui::run(arguments)?;
     let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())

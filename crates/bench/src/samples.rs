@@ -29,6 +29,13 @@ pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     }
 }
 
+/// So many of a hundred are not higher.
+pub(crate) fn at(samples: &[f64], percent: usize) -> f64 {
+    let mut samples = samples.to_vec();
+    samples.sort_by(f64::total_cmp);
+    samples.get((samples.len() * percent / 100).min(samples.len().saturating_sub(1))).copied().unwrap_or(0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::median;

@@ -12,9 +12,11 @@ use retake_wire::{Action, Request};
 
 use crate::ServerArguments;
 use crate::report::Report;
-use crate::samples::median;
+use crate::samples::{at, median};
 use crate::store::memory;
-use desk::{Client, Desk};
+use desk::Client;
+
+pub(crate) use desk::Desk;
 
 /// So many ask at once.
 const CROWDS: [u64; 3] = [1, 16, 64];
@@ -161,13 +163,6 @@ async fn at_once(
     });
     let times = try_join_all(all).await?.concat();
     Ok(Waited { times, seconds: start.elapsed().as_secs_f64() })
-}
-
-/// So many of a hundred are not higher.
-fn at(samples: &[f64], percent: usize) -> f64 {
-    let mut samples = samples.to_vec();
-    samples.sort_by(f64::total_cmp);
-    samples.get((samples.len() * percent / 100).min(samples.len().saturating_sub(1))).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]

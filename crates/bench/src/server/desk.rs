@@ -22,23 +22,28 @@ const LINES: usize = 500;
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n";
 
 /// Each follower takes two sockets: both ends are ours.
-pub(super) fn allow_many_sockets() {
+pub(crate) fn allow_many_sockets() {
     let limit = getrlimit(Resource::Nofile);
     // Where it is not allowed, the first socket too many says so.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 /// An owner that listens.
-pub(super) struct Desk {
+pub(crate) struct Desk {
     owner: InProcess,
     served: Served,
     socket: PathBuf,
 }
 
 impl Desk {
-    pub(super) async fn open(folder: &Path) -> anyhow::Result<Self> {
+    pub(crate) async fn open(folder: &Path) -> anyhow::Result<Self> {
+        Self::with(folder, "").await
+    }
+
+    /// With more settings.
+    pub(crate) async fn with(folder: &Path, more: &str) -> anyhow::Result<Self> {
         let config_file = folder.join("config.toml");
-        std::fs::write(&config_file, SETTINGS)?;
+        std::fs::write(&config_file, format!("{SETTINGS}{more}"))?;
         let data_dir = folder.join("data");
         let wait_for_owner = Duration::from_secs(1);
         let options = Options {
@@ -59,9 +64,14 @@ impl Desk {
         Ok(Self { owner, served, socket: socket_of(&data_dir) })
     }
 
+    /// A connection.
+    pub(crate) fn http(&self) -> anyhow::Result<HttpClient> {
+        HttpClient::new(Reach::Socket(self.socket.clone())).map_err(failed)
+    }
+
     /// Who asks, with a connection and a conversation of so many turns.
-    pub(super) async fn client(&self, turns: u64) -> anyhow::Result<Client> {
-        let http = HttpClient::new(Reach::Socket(self.socket.clone())).map_err(failed)?;
+    pub(crate) async fn client(&self, turns: u64) -> anyhow::Result<Client> {
+        let http = self.http()?;
         let start = receipt(http.call(Request::ImportStart(ImportStart::default())).await)?;
         let conversation = start.conversation;
         let mut text = Texts::new(1);
@@ -82,7 +92,7 @@ impl Desk {
     }
 
     /// So many conversations with a message each, which then lie idle.
-    pub(super) async fn create(&self, conversations: u64) -> anyhow::Result<()> {
+    pub(crate) async fn create(&self, conversations: u64) -> anyhow::Result<()> {
         let made = futures::stream::iter(0..conversations).map(async |_| {
             let request = Request::Create(Create::default());
             let conversation = receipt(self.owner.call(request).await)?.conversation;
@@ -97,7 +107,7 @@ impl Desk {
     }
 
     /// Those who listen to a conversation, after each has heard how it is.
-    pub(super) async fn follow(&self, conversation: &str, many: u64) -> anyhow::Result<Vec<Follower>> {
+    pub(crate) async fn follow(&self, conversation: &str, many: u64) -> anyhow::Result<Vec<Follower>> {
         let mut followers = Vec::new();
         for _ in 0..many {
             let mut socket = UnixStream::connect(&self.socket).await?;
@@ -110,17 +120,17 @@ impl Desk {
         Ok(followers)
     }
 
-    pub(super) async fn close(self) {
+    pub(crate) async fn close(self) {
         self.served.stop().await;
         self.owner.finish(Duration::ZERO).await;
     }
 }
 
 /// Who only listens. It reads no more than it must, so that what is measured is the owner.
-pub(super) struct Follower(UnixStream);
+pub(crate) struct Follower(UnixStream);
 
 impl Follower {
-    pub(super) async fn hears(&mut self, words: &str) -> anyhow::Result<()> {
+    pub(crate) async fn hears(&mut self, words: &str) -> anyhow::Result<()> {
         let mut heard = Vec::new();
         let mut piece = [0; 4096];
         while !heard.windows(words.len()).any(|window| window == words.as_bytes()) {
@@ -138,47 +148,47 @@ impl Follower {
 }
 
 /// Who asks.
-pub(super) struct Client {
+pub(crate) struct Client {
     http: HttpClient,
     conversation: String,
     target: String,
 }
 
 impl Client {
-    pub(super) fn conversation(&self) -> &str {
+    pub(crate) fn conversation(&self) -> &str {
         &self.conversation
     }
 
     /// Microseconds until the answer is read.
-    pub(super) async fn waits(&self, request: Request) -> anyhow::Result<f64> {
+    pub(crate) async fn waits(&self, request: Request) -> anyhow::Result<f64> {
         let start = Instant::now();
         self.http.call(request).await.map_err(failed)?;
         Ok(start.elapsed().as_secs_f64() * 1e6)
     }
 
     /// Says something. It is over with its receipt.
-    pub(super) async fn say(&self, words: &str) -> anyhow::Result<()> {
+    pub(crate) async fn say(&self, words: &str) -> anyhow::Result<()> {
         receipt(self.http.call(said(&self.conversation, words)).await).map(drop)
     }
 
-    pub(super) fn saying(&self) -> Request {
+    pub(crate) fn saying(&self) -> Request {
         said(&self.conversation, "go on")
     }
 
-    pub(super) fn targets(&self) -> Request {
+    pub(crate) fn targets(&self) -> Request {
         Request::Targets(Targets { conversation: self.conversation.clone(), limit: None, before: None })
     }
 
-    pub(super) fn rewind(&self) -> Action {
+    pub(crate) fn rewind(&self) -> Action {
         Action::Rewind { entry: self.target.clone() }
     }
 
-    pub(super) fn plan(&self, action: Action) -> Request {
+    pub(crate) fn plan(&self, action: Action) -> Request {
         let conversation = self.conversation.clone();
         Request::Plan(Plan { conversation, action, files: FilesWish::default(), diff: false })
     }
 
-    pub(super) fn apply(&self, action: Action) -> Request {
+    pub(crate) fn apply(&self, action: Action) -> Request {
         Request::Apply(Apply {
             conversation: self.conversation.clone(),
             action,

@@ -1,0 +1,187 @@
+//! The terminal face as a person at it waits for it: the first drawing, a key while an answer comes, the picker of a rewind. It is
+//! drawn into memory; the owner is a real one behind its socket. Works in a folder of its own that is removed afterwards.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow};
+use retake_tui::face::{Beginning, Colours, Keymap, Settings, Stage, Start, Theme, World};
+
+use crate::TuiArguments;
+use crate::report::Report;
+use crate::samples::{at, median};
+use crate::server::Desk;
+
+/// A terminal that people work in.
+const COLUMNS: u16 = 120;
+const ROWS: u16 = 40;
+
+/// How often what is done once is done.
+const RUNS: usize = 7;
+
+/// Nothing that is waited for takes longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Measures everything.
+pub(crate) fn run(arguments: &TuiArguments) -> anyhow::Result<Report> {
+    let dir = &arguments.dir;
+    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
+        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
+    })?;
+    let mut report = Report::default();
+    report.text("version", env!("CARGO_PKG_VERSION"));
+    report.count("turns", arguments.turns);
+    report.count("keys", arguments.keys);
+    report.count("words_per_s", arguments.words);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(measure(arguments, folder.path(), &mut report))?;
+    Ok(report)
+}
+
+async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -> anyhow::Result<()> {
+    let delay = 1_000 / arguments.words;
+    let desk = Desk::with(folder, &format!("[demo]\nword_delay_ms = {delay}\n")).await?;
+    let long = desk.client(arguments.turns).await?;
+    let face = Face { desk: &desk, conversation: long.conversation() };
+    let mut first = Vec::new();
+    let mut shown = Vec::new();
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        let mut stage = face.stage()?;
+        stage.draw();
+        first.push(ms(start));
+        face.shown(&mut stage).await?;
+        shown.push(ms(start));
+    }
+    report.measure("first_paint_ms", median(first));
+    report.measure("conversation_shown_ms", median(shown));
+    let mut stage = face.stage()?;
+    face.shown(&mut stage).await?;
+    let keys = keys(&mut stage, arguments).await?;
+    report.measure("key_p50_ms", at(&keys, 50));
+    report.measure("key_p99_ms", at(&keys, 99));
+    let (open, filter) = picker(&face, arguments.turns).await?;
+    report.measure("picker_open_ms", median(open));
+    report.measure("picker_filter_ms", at(&filter, 99));
+    drop(stage);
+    desk.close().await;
+    Ok(())
+}
+
+/// Faces in one conversation.
+struct Face<'a> {
+    desk: &'a Desk,
+    conversation: &'a str,
+}
+
+impl Face<'_> {
+    fn stage(&self) -> anyhow::Result<Stage> {
+        let beginning = Beginning {
+            start: Start::In(self.conversation.to_owned()),
+            folder: "/".to_owned(),
+            version: String::new(),
+            model: Some("demo".to_owned()),
+            settings: Settings::default(),
+            keys: Keymap::default(),
+            theme: Theme { colours: Colours::True, ..Theme::default() },
+            notices: Vec::new(),
+        };
+        let client = Arc::new(self.desk.http()?);
+        Ok(Stage::new(client, Box::new(Clock(Instant::now())), beginning, COLUMNS, ROWS))
+    }
+
+    /// Waits until the conversation is there: its words are, and the owner's name for it.
+    async fn shown(&self, stage: &mut Stage) -> anyhow::Result<()> {
+        let shown =
+            stage.until(PATIENCE, |screen| screen.lines().filter(|line| !line.is_empty()).count() > 30).await;
+        shown.map(drop).map_err(|screen| anyhow!("the conversation is not shown:\n{screen}"))
+    }
+}
+
+/// A clock that begins with it.
+struct Clock(Instant);
+
+impl World for Clock {
+    fn now_ms(&self) -> i64 {
+        i64::try_from(self.0.elapsed().as_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn edit(&mut self, _text: &str) -> Result<String, String> {
+        Err("nobody edits here".to_owned())
+    }
+
+    fn suspend(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Presses keys while the model answers: each waits for what has come until then, and until it is drawn.
+async fn keys(stage: &mut Stage, arguments: &TuiArguments) -> anyhow::Result<Vec<f64>> {
+    let seconds = arguments.keys * KEY_EVERY_MS / 1_000 + 1;
+    // The demonstration model says again what was said.
+    let words = "word ".repeat(usize::try_from(arguments.words * (seconds + 2))?);
+    stage.paste(&words);
+    stage.press("enter");
+    let comes = stage.until(PATIENCE, |screen| screen.contains("You said")).await;
+    comes.map_err(|screen| anyhow!("no answer comes:\n{screen}"))?;
+    let mut times = Vec::new();
+    for number in 0..arguments.keys {
+        tokio::time::sleep(Duration::from_millis(KEY_EVERY_MS)).await;
+        let start = Instant::now();
+        stage.catch_up();
+        stage.write(if number % 10 == 9 { "\n" } else { "k" });
+        stage.draw();
+        times.push(ms(start));
+    }
+    Ok(times)
+}
+
+/// Somebody types fast.
+const KEY_EVERY_MS: u64 = 20;
+
+/// Opens the picker, and filters in it once all turns are there.
+async fn picker(face: &Face<'_>, turns: u64) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+    let (mut open, mut filter) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        let mut stage = face.stage()?;
+        face.shown(&mut stage).await?;
+        let start = Instant::now();
+        stage.press("ctrl+r");
+        let last = format!("{turns} ");
+        let opened = stage.until(PATIENCE, |screen| screen.contains(&last)).await;
+        opened.map_err(|screen| anyhow!("the picker is not there:\n{screen}"))?;
+        open.push(ms(start));
+        let all = retake_tui::render::words::count(turns, "turn");
+        let loaded = stage.until(PATIENCE, |screen| screen.contains(&all)).await;
+        loaded.map_err(|screen| anyhow!("not all turns are there:\n{screen}"))?;
+        for letter in "hello the".chars() {
+            let start = Instant::now();
+            stage.write(&letter.to_string());
+            stage.draw();
+            filter.push(ms(start));
+        }
+    }
+    Ok((open, filter))
+}
+
+fn ms(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::TuiArguments;
+
+    #[test]
+    fn everything_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_owned();
+        let arguments = TuiArguments { turns: 60, keys: 5, words: 200, json: true, dir };
+        let json = super::run(&arguments).unwrap().json();
+        for name in ["first_paint_ms", "key_p99_ms", "picker_open_ms", "picker_filter_ms"] {
+            assert!(json.get(name).is_some_and(|value| value.is_number()), "{name}: {json}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    }
+}
