@@ -61,7 +61,8 @@ async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -
     let keys = keys(&mut stage, arguments).await?;
     report.measure("key_p50_ms", at(&keys, 50));
     report.measure("key_p99_ms", at(&keys, 99));
-    let (open, filter) = picker(&face, arguments.turns).await?;
+    // With the one that the keys were pressed in.
+    let (open, filter) = picker(&face, arguments.turns + 1).await?;
     report.measure("picker_open_ms", median(open));
     report.measure("picker_filter_ms", at(&filter, 99));
     drop(stage);
