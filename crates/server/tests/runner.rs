@@ -9,6 +9,7 @@ mod heads;
 mod held;
 mod history;
 mod http;
+mod listed;
 mod mcp;
 mod names;
 mod openapi;

@@ -1,5 +1,5 @@
-//! The full-screen face. Everything that can happen is a [`msg::Msg`]; the app decides in memory what becomes of it and
-//! asks the world by [`msg::Act`]s; the driver carries these out. Must never block on what it draws, and must never act on
+//! The full-screen face. Everything that can happen is a `Msg`; the app decides in memory what becomes of it and
+//! asks the world by `Act`s; the driver carries these out. Must never block on what it draws, and must never act on
 //! anything that the person did not do.
 
 mod app;

@@ -24,7 +24,7 @@ pub(crate) struct Talk {
     /// Raised whenever anything of it changes.
     pub(crate) version: u64,
     /// The place of the newest entry that was ever told, on the path or not.
-    newest: Option<(u32, u64)>,
+    pub(crate) newest: Option<(u32, u64)>,
 }
 
 /// A line of the face in a conversation.

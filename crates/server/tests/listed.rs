@@ -1,0 +1,47 @@
+//! Who follows the list of conversations hears of each that is new or looks different.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retake_wire::request::SetArchived;
+use retake_wire::{Event, Follow, Request, Role, Told};
+
+use super::world::Desk;
+
+/// Nothing here takes longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn the_list_is_followed_and_who_comes_back_gets_what_changed() {
+    let desk = Desk::new().await;
+    let (old, _) = desk.talk(&["one"]).await;
+    let mut stream = desk.client.follow(Follow::default()).await.expect("followed");
+    let first = stream.next().await.expect("a first event");
+    let Event::List(list) = &first.event else { panic!("{first:?}") };
+    assert_eq!(list.conversations.iter().map(|of| &*of.id).collect::<Vec<_>>(), [&*old]);
+    let new = desk.create(Some("new"), None).await;
+    let listed = async |stream: &mut BoxStream<'static, Told>, id: &str| loop {
+        let told = tokio::time::timeout(PATIENCE, stream.next()).await.expect("in time").expect("it goes on");
+        match &told.event {
+            Event::Listed(of) if of.id == id => return told,
+            Event::Listed(_) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    let told = listed(&mut stream, &new).await;
+    desk.say(&old, Role::User, "more").await;
+    listed(&mut stream, &old).await;
+    let since = told.id.clone();
+    let mut again = desk.client.follow(Follow { conversation: None, since }).await.expect("followed");
+    listed(&mut again, &old).await;
+    desk.does(Request::SetArchived(SetArchived { conversation: old.clone(), archived: true })).await;
+    let told = listed(&mut again, &old).await;
+    assert!(
+        matches!(told.event, Event::Listed(of) if of.archived),
+        "who has a list hears that it is put away"
+    );
+    let gone = Follow { conversation: None, since: Some("another.7".to_owned()) };
+    let first = desk.client.follow(gone).await.expect("followed").next().await.expect("a first event");
+    assert!(matches!(first.event, Event::List(list) if list.conversations.len() == 1));
+}
