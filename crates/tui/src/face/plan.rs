@@ -242,7 +242,8 @@ pub(crate) fn edge(
         area.x = area.x.saturating_add(taken.min(area.width));
         area.width = area.width.saturating_sub(taken);
     }
-    if proposal.stage() != Stage::Looking || area.width < KEYS {
+    let has_key = proposal.note().is_none() || proposal.stops();
+    if proposal.stage() != Stage::Looking || area.width < KEYS || !has_key {
         // The question names its keys itself.
         return;
     }
