@@ -119,6 +119,8 @@ pub(crate) struct App {
     prompts: Vec<String>,
     /// The model that answers unless another one is chosen, and why.
     model: Option<(String, String)>,
+    /// The names of the models that are known.
+    models: Vec<String>,
     flash: Option<Flash>,
     now_ms: i64,
     has_focus: bool,
@@ -152,6 +154,7 @@ impl App {
             asked: HashMap::new(),
             prompts: Vec::new(),
             model: None,
+            models: Vec::new(),
             flash: None,
             now_ms,
             has_focus: true,
@@ -211,7 +214,11 @@ impl App {
     /// Whether something moves by itself, so that time passing is to be told often.
     pub(crate) fn is_lively(&self) -> bool {
         let waits = self.tab().pane.as_ref().is_some_and(|pane| pane.is_lively());
-        self.tab().talk.is_running() || self.tab().is_busy() || self.tab().view.is_stale() || waits
+        self.tab().talk.is_running()
+            || self.tab().is_busy()
+            || self.tab().view.is_stale()
+            || self.tab().typed_ms.is_some()
+            || waits
     }
 
     /// The conversation that one would go on with.
@@ -337,6 +344,7 @@ impl App {
         }
         self.with_pane(self.current, |pane, cx| pane.tick(cx));
         self.wants_paths();
+        self.leave_rests();
     }
 
     fn leave(&mut self) {

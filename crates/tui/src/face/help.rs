@@ -19,7 +19,7 @@ use super::theme::Paint;
 use crate::text::{safe, width};
 
 /// From so many columns on, there are two of them.
-const WIDE: u16 = 100;
+const WIDE: u16 = 140;
 
 /// The help.
 #[derive(Debug)]

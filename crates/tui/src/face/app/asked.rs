@@ -10,6 +10,9 @@ use super::tab::{EdgeLine, LineFor};
 use super::{App, Asked, For};
 use crate::face::keymap::{Command, Context};
 
+/// So long no other key may follow one that gives leave.
+const ALONE_MS: i64 = 250;
+
 /// So long a question has to be there before a key answers it.
 const NEW_MS: i64 = 500;
 
@@ -23,8 +26,40 @@ impl App {
         self.tab().talk.live.as_ref().and_then(|live| live.asks.first())
     }
 
-    /// The commands of a question for leave.
+    /// The commands of a question for leave. A key that gives leave counts once no other one follows: who types words does not mean it.
     pub(super) fn of_asked(&mut self, command: Command) -> bool {
+        if matches!(command, Command::AllowOnce | Command::AllowHere | Command::AllowAlways) {
+            if !self.is_too_new() {
+                let now_ms = self.now_ms;
+                self.tab_mut().allowing = Some((command, now_ms));
+            }
+            return true;
+        }
+        self.answers(command)
+    }
+
+    /// Gives the leave that a key has asked for, once nothing has followed it.
+    pub(super) fn leave_rests(&mut self) {
+        let now_ms = self.now_ms;
+        if let Some((command, _)) = self.tab_mut().allowing.take_if(|(_, at)| now_ms - *at >= ALONE_MS) {
+            self.answers(command);
+        }
+    }
+
+    fn answers(&mut self, command: Command) -> bool {
+        let rule =
+            self.asks().and_then(|asks| asks.offers.first()).map(ToString::to_string).unwrap_or_default();
+        match command {
+            Command::AllowHere if self.is_asked() => {
+                self.say(format!("from now on in this conversation: {rule}"));
+            }
+            Command::AllowAlways if self.is_asked() => {
+                self.say(format!(
+                    "from now on, everywhere: {rule} (in the settings; /permissions takes it back)"
+                ));
+            }
+            _ => {}
+        }
         let decision = match command {
             Command::AllowOnce => Some(Decision::Once),
             Command::AllowHere => self
@@ -41,9 +76,6 @@ impl App {
             }
             _ => return false,
         };
-        if self.is_too_new() {
-            return true;
-        }
         match decision {
             Some(decision) => self.decide(decision),
             None => self.refuse("no rule would allow such calls: y allows this one"),

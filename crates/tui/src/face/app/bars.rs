@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::App;
+use super::tab::LineFor;
 use crate::face::keymap::{Command, Context};
 use crate::face::theme::Paint;
 use crate::text::{safe, time, width};
@@ -43,15 +44,11 @@ impl App {
         let left = match &self.flash {
             Some(flash) => {
                 let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
-                Span::styled(width::fit(&safe::line(&flash.text), columns), self.theme.style(paint))
+                Span::styled(width::fit(&safe::line(&flash.text), room), self.theme.style(paint))
             }
             None => Span::styled(width::fit(&self.state_words(), room), self.theme.style(Paint::Bar)),
         };
-        let mut spans = vec![left];
-        if self.flash.is_none() {
-            spans.push(Span::raw(" "));
-            spans.push(Span::styled(keys, self.theme.style(Paint::Dim)));
-        }
+        let spans = vec![left, Span::raw(" "), Span::styled(keys, self.theme.style(Paint::Dim))];
         frame.render_widget(Paragraph::new(Line::from(spans)), area);
     }
 
@@ -104,8 +101,11 @@ impl App {
                 (Command::AllowOnce, "once"),
                 (Command::AllowHere, "this conversation"),
                 (Command::AllowAlways, "always"),
-                (Command::Deny, "no"),
+                (Command::Deny, "no…"),
             ],
+            Context::Find if self.tab().line.as_ref().is_some_and(|line| line.what != LineFor::Find) => {
+                &[(Command::FindNext, "goes on"), (Command::FindLeave, "leaves it")]
+            }
             Context::Find => &[
                 (Command::FindNext, "older"),
                 (Command::FindPrevious, "newer"),
@@ -117,13 +117,16 @@ impl App {
                 (Command::List, "conversations"),
                 (Command::Help, "help"),
             ],
-            _ => &[(Command::Accept, "take"), (Command::Close, "back"), (Command::Help, "keys")],
+            // A pane names its own keys.
+            _ => &[(Command::Help, "keys")],
         };
+        let most = if self.flash.is_some() { columns / 3 } else { columns * 3 / 5 };
+        let most = if context == Context::Asked { columns * 3 / 5 } else { most };
         let mut words = String::new();
         for (command, what) in pairs {
             let piece = format!("{} {what}", self.keys.named(*command));
             let gap = if words.is_empty() { 0 } else { 3 };
-            if width::columns(&words) + gap + width::columns(&piece) > columns * 3 / 5 {
+            if width::columns(&words) + gap + width::columns(&piece) > most {
                 continue;
             }
             if gap > 0 {

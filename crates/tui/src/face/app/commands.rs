@@ -150,6 +150,10 @@ impl App {
     fn of_agent(&mut self, command: Command, words: &str) -> bool {
         match command {
             Command::Model if words.is_empty() => self.open(models(self.tab().model.clone())),
+            Command::Model if !words.contains('/') && self.models.iter().all(|model| model != words) => {
+                let models = self.keys.named(Command::Model);
+                self.refuse(format!("there is no model “{words}”: {models} lists them"));
+            }
             Command::Model => {
                 self.tab_mut().model = Some(words.to_owned());
                 self.say(format!("the next answers come from {words}"));
@@ -267,7 +271,7 @@ impl App {
             let back = self.keys.named(Command::DraftBack);
             return self.say(format!("the composer is empty now; {back} brings your words back"));
         }
-        let twice = tab.escaped_ms.take().is_some_and(|at| self.now_ms - at < 2_000);
+        let twice = tab.escaped_ms.take().is_some_and(|at| self.now_ms - at < 4_000);
         if twice {
             return self.leave();
         }

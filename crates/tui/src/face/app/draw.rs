@@ -48,7 +48,7 @@ impl App {
         frame.render_widget(rule, areas.rule);
         let placeholder = match (&tab.rewriting, tab.talk.is_running(), has_keys) {
             (Some(_), ..) => "Another wording of that message · Esc leaves it as it was",
-            (_, _, Context::Asked) => "Answer with a key, or say why not",
+            (_, _, Context::Asked) => "y allows this call, n says no, and why",
             (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it",
             _ => "Say something · / for commands · @ for files",
         };

@@ -48,6 +48,9 @@ impl App {
         if !is_escape {
             self.tab_mut().escaped_ms = None;
         }
+        if self.tab_mut().allowing.take().is_some() {
+            return self.refuse("nothing is allowed: press one key, and no other");
+        }
         if self.tab().pane.is_some() {
             return self.key_in_pane(context, key, event);
         }
@@ -63,11 +66,13 @@ impl App {
         match self.keys.find(context, key) {
             Some(command) => self.command(command, ""),
             None if context == Context::Select => {
-                // What is no key of the selection is meant for the composer.
-                if key.letter().is_some() {
-                    self.tab_mut().select(false);
+                if key.letter() == Some('?') {
+                    return self.command(Command::Help, "");
                 }
-                self.key_in_composer(event);
+                let (help, back) = (self.keys.named(Command::Help), self.keys.named(Command::SelectLeave));
+                self.refuse(format!(
+                    "{key} does nothing here: {help} shows the keys, {back} goes back to the composer"
+                ));
             }
             None => self.key_in_composer(event),
         }
@@ -76,6 +81,9 @@ impl App {
     fn key_in_pane(&mut self, context: Context, key: Key, event: KeyEvent) {
         match self.keys.find(context, key) {
             Some(command) if command.is_of_app() => self.command(command, ""),
+            Some(Command::Accept) if self.is_unseen(context) => {
+                self.refuse("the window is too small to show what that would do: make it larger");
+            }
             Some(command) => self.with_pane(self.current, |pane, cx| pane.command(command, cx)),
             None => {
                 if let Some(letter) = typed(event) {
@@ -83,6 +91,12 @@ impl App {
                 }
             }
         }
+    }
+
+    /// Whether there is no room to see what would be agreed to.
+    fn is_unseen(&self, context: Context) -> bool {
+        let area = self.tab().area;
+        matches!(context, Context::Rewind | Context::Confirm) && (area.height < 8 || area.width < 30)
     }
 
     fn key_in_composer(&mut self, event: KeyEvent) {

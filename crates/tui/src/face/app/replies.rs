@@ -41,7 +41,11 @@ impl App {
                     tab.composer.remember(self.prompts.clone());
                 }
             }
-            (For::Models, Reply::Models(models)) => self.model = Some((models.default, models.why)),
+            (For::Models, Reply::Models(models)) => {
+                self.models = models.models.into_iter().map(|model| model.name).collect();
+                self.models.push(models.default.clone());
+                self.model = Some((models.default, models.why));
+            }
             _ => {}
         }
     }
@@ -223,6 +227,17 @@ impl App {
         tab.kept = parts;
     }
 
+    /// Words that came back, and that nobody has touched since, are in the conversation again.
+    fn is_said_again(&mut self, id: TabId) {
+        if let Some(tab) = self.find_tab(id)
+            && !tab.returned.is_empty()
+            && tab.composer.parts() == tab.returned
+        {
+            tab.composer.clear();
+            tab.returned.clear();
+        }
+    }
+
     /// The stream of a tab is lost, and is being sought again.
     pub(super) fn lost(&mut self, id: Option<TabId>) {
         if let Some(tab) = id.and_then(|id| self.find_tab(id)) {
@@ -261,6 +276,9 @@ impl App {
             tab.returned_ms = Some(now_ms);
         }
         self.note_in(id, text, Tone::Done);
+        if receipt.composer.is_none() && receipt.brought_back.turns > 0 {
+            self.is_said_again(id);
+        }
         if let Some(composer) = &receipt.composer {
             self.returned(id, &composer.parts);
         } else if !receipt.waited.is_empty() {

@@ -202,6 +202,7 @@ impl App {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
             tab.composer.returned(parts);
+            tab.returned = tab.composer.parts();
             tab.typed_ms = Some(now_ms);
             tab.returned_ms = Some(now_ms);
         }

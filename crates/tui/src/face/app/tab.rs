@@ -6,6 +6,7 @@ use retake_wire::Part;
 use crate::text::safe;
 
 use super::super::composer::Composer;
+use super::super::keymap::Command;
 use super::super::msg::{TabId, Ticket};
 use super::super::pane::Pane;
 use super::super::talk::Talk;
@@ -32,6 +33,10 @@ pub(super) struct Tab {
     pub(super) rewriting: Option<Rewriting>,
     /// When the agent asked for leave the last time.
     pub(super) asked_ms: Option<i64>,
+    /// The leave that a key asks for, and when it was pressed.
+    pub(super) allowing: Option<(Command, i64)>,
+    /// What came back into the composer the last time.
+    pub(super) returned: Vec<Part>,
     /// When words came back, or a plan was done.
     pub(super) returned_ms: Option<i64>,
     /// When Esc was pressed in an empty composer.
@@ -96,6 +101,8 @@ impl Tab {
             line: None,
             rewriting: None,
             asked_ms: None,
+            allowing: None,
+            returned: Vec::new(),
             returned_ms: None,
             escaped_ms: None,
             sent: Vec::new(),
