@@ -1,4 +1,4 @@
-//! The README's picture: `retake` itself in a terminal of tmux, asked two things and then to go back, drawn as it
+//! The README's picture: `retake` itself in a terminal of tmux, asked a few things and then to go back, drawn as it
 //! stands on the screen. It must never show a path, a host or a time of the machine that draws it, and never touch
 //! the data of the person who runs it.
 
@@ -17,12 +17,21 @@ use crate::tools;
 /// Where it is, from the root of the checkout.
 const PICTURE: &str = "docs/rewind.svg";
 
-/// The terminal's size: the picker's rows fit, and the last answer is still above them.
-const COLUMNS: usize = 90;
-const ROWS: usize = 22;
+/// The terminal's size: the whole plan fits, with the lines of the file that it puts back.
+const COLUMNS: usize = 100;
+const ROWS: usize = 30;
 
-/// What is typed, line by line; each waits for its answer.
-const STORY: [&str; 2] = ["Tell me a story about a fox", "And what is 17 * 3?"];
+/// What the composer says when it is empty, and what stands before what is typed in it.
+const EMPTY: &str = "Say something";
+const TYPED: &str = "› ";
+
+/// What is said, and what of its answer is waited for.
+const STORY: [(&str, &str); 4] = [
+    ("what is 6 times 7?", "You said \"what is 6 times 7?\""),
+    ("write notes.md: buy milk", "made notes.md"),
+    ("edit list.md: replace \"green\" with \"black\"", "edited list.md"),
+    ("Tell me a story about a fox", "You said \"Tell me a story about a fox\""),
+];
 
 /// How often the screen is looked at, and for how long until it must show what is waited for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -47,29 +56,36 @@ pub(crate) fn remake(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The screen, with its escape sequences, where the picker shows what going back to the first turn takes back.
+/// The screen, with its escape sequences, where the picker shows what going back to the third turn takes back, and
+/// what becomes of its file.
 fn rewinding(program: &Path) -> anyhow::Result<String> {
     let home = tempfile::tempdir().context("making a folder for the conversation")?;
-    let terminal = Terminal::start(program, home.path())?;
-    terminal.wait("an empty line", waits_for_words)?;
-    for words in STORY {
+    let folder = home.path().join("tea");
+    std::fs::create_dir(&folder)
+        .and_then(|()| std::fs::write(folder.join("list.md"), "biscuits\ngreen tea\n"))
+        .context("making the files of the conversation")?;
+    let terminal = Terminal::start(program, home.path(), &folder)?;
+    terminal.wait("an empty composer", is_idle)?;
+    terminal.submit("/permissions allow-edits")?;
+    terminal.wait("the permission", |screen| screen.contains("demo · allow-edits"))?;
+    for (words, answer) in STORY {
         terminal.submit(words)?;
-        terminal.wait("the answer", |screen| {
-            waits_for_words(screen) && screen.contains(&format!("You said \"{words}\""))
-        })?;
+        terminal.wait("the answer", |screen| screen.contains(answer) && is_idle(screen))?;
     }
-    terminal.submit("/rewind")?;
-    terminal
-        .wait("the plan of the last turn", |screen| screen.contains("│ takes back 2 messages (1 turn)"))?;
-    terminal.tmux(&["send-keys", "Down"])?;
-    terminal.wait("the plan of the first turn", |screen| {
-        screen.contains("│ takes back 4 messages (2 turns)") && screen.contains("Esc cancel")
+    terminal.tmux(&["send-keys", "C-r"])?;
+    terminal.wait("the picker", |screen| {
+        screen.contains("Rewind: go back to before a message") && screen.contains("takes back 2 messages")
     })?;
+    terminal.tmux(&["send-keys", "Down"])?;
+    terminal.wait("the plan of the third turn", |screen| screen.contains("reverts 1 file"))?;
+    terminal.tmux(&["send-keys", "Right"])?;
+    terminal.wait("the lines of the file", |screen| screen.contains("+green tea"))?;
     terminal.tmux(&["capture-pane", "-e", "-p"])
 }
 
-fn waits_for_words(screen: &str) -> bool {
-    screen.trim_end().ends_with("\n>")
+/// Nothing is typed, on its way or at work.
+fn is_idle(screen: &str) -> bool {
+    screen.contains(EMPTY) && !screen.contains("sending") && !screen.contains("Ctrl+C stops")
 }
 
 /// A server of tmux of its own with one window; it ends with this value.
@@ -78,14 +94,16 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(program: &Path, home: &Path) -> anyhow::Result<Self> {
+    fn start(program: &Path, home: &Path, folder: &Path) -> anyhow::Result<Self> {
         let terminal = Self { socket: home.join("terminal") };
         let size = [COLUMNS, ROWS].map(|cells| cells.to_string());
         let mut start = terminal.command();
         start.args(["-f", "/dev/null", "new-session", "-d", "-x", &size[0], "-y", &size[1]]);
         start.arg(program).args(["--model", "demo"]);
         start.env("HOME", home).env("RETAKE_DATA_DIR", home.join("data"));
-        start.env("RETAKE_CONFIG", home.join("config.toml")).env_remove("NO_COLOR").current_dir(home);
+        start.env("RETAKE_CONFIG", home.join("config.toml")).env_remove("NO_COLOR").current_dir(folder);
+        // All colours, on a dark background, wherever it is drawn.
+        start.env("COLORTERM", "truecolor").env("COLORFGBG", "15;0");
         output(start)?;
         Ok(terminal)
     }
@@ -106,7 +124,7 @@ impl Terminal {
     fn submit(&self, line: &str) -> anyhow::Result<()> {
         self.tmux(&["send-keys", "-l", line])?;
         // Only a line that is there in full is submitted.
-        self.wait("the typed line", |screen| screen.trim_end().ends_with(&format!("> {line}")))?;
+        self.wait("the typed line", |screen| screen.contains(&format!("{TYPED}{line}")))?;
         self.tmux(&["send-keys", "Enter"]).map(drop)
     }
 

@@ -13,21 +13,22 @@ const MARGIN: usize = 16;
 const BAR: usize = 36;
 
 /// The colours that a terminal names by number, and what it takes without one.
-const COLOURS: [&str; 8] =
-    ["#484f58", "#ff7b72", "#7ee787", "#e3b341", "#79c0ff", "#d2a8ff", "#76e3ea", "#c9d1d9"];
-const PLAIN: &str = "#c9d1d9";
+const COLOURS: [u32; 8] =
+    [0x48_4f58, 0xff_7b72, 0x7e_e787, 0xe3_b341, 0x79_c0ff, 0xd2_a8ff, 0x76_e3ea, 0xc9_d1d9];
+const PLAIN: u32 = 0xc9_d1d9;
 const WINDOW: &str = "#0d1117";
 const BUTTON: &str = "#30363d";
 
 /// How a cell is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Look {
-    colour: Option<usize>,
+    colour: Option<u32>,
+    behind: Option<u32>,
     bold: bool,
     dim: bool,
 }
 
-/// Neighbouring cells of one look, none of them blank at the ends.
+/// Neighbouring cells of one look, none of them blank at the ends unless they have a colour behind them.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     column: usize,
@@ -63,17 +64,26 @@ pub(super) fn draw(screen: &str, columns: usize) -> Result<String> {
 fn text(svg: &mut String, y: usize, run: &Run) {
     let Run { column, text, look } = run;
     let cells = |count: usize| format!("{}.{}", count * CELL_TENTHS / 10, count * CELL_TENTHS % 10);
-    let colour = look.colour.map_or(PLAIN, |colour| COLOURS[colour]);
+    let colour = look.colour.unwrap_or(PLAIN);
     let bold = if look.bold { " font-weight=\"bold\"" } else { "" };
     let dim = if look.dim { " opacity=\"0.6\"" } else { "" };
     // The length holds the columns together in whatever font there is.
     let length = cells(text.chars().count());
     let x = cells(column + 2);
+    if let Some(behind) = look.behind {
+        let top = y - 14;
+        put(
+            svg,
+            format_args!(
+                "<rect x=\"{x}\" y=\"{top}\" width=\"{length}\" height=\"{LINE}\" fill=\"#{behind:06x}\"/>\n"
+            ),
+        );
+    }
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     put(
         svg,
         format_args!(
-            "<text x=\"{x}\" y=\"{y}\" textLength=\"{length}\" fill=\"{colour}\"{bold}{dim} \
+            "<text x=\"{x}\" y=\"{y}\" textLength=\"{length}\" fill=\"#{colour:06x}\"{bold}{dim} \
              xml:space=\"preserve\">{text}</text>\n"
         ),
     );
@@ -97,15 +107,16 @@ fn line_runs(line: &str, look: &mut Look) -> Result<Vec<Run>> {
             piece
         } else {
             let (codes, text) = piece.split_once('m').ok_or_else(|| unknown(piece))?;
-            for code in codes.split(';') {
-                *look = look.with(code)?;
-            }
+            *look = look.with_all(codes)?;
             text
         };
-        let trimmed = text.trim_start_matches(' ');
-        let blank = text.len() - trimmed.len();
-        if !trimmed.trim_end().is_empty() {
-            runs.push(Run { column: column + blank, text: trimmed.trim_end().to_owned(), look: *look });
+        let (start, end) = match look.behind {
+            Some(_) => (text, text),
+            None => (text.trim_start_matches(' '), text.trim()),
+        };
+        let blank = text.len() - start.len();
+        if !end.is_empty() {
+            runs.push(Run { column: column + blank, text: end.to_owned(), look: *look });
         }
         column += text.chars().count();
     }
@@ -113,19 +124,39 @@ fn line_runs(line: &str, look: &mut Look) -> Result<Vec<Run>> {
 }
 
 impl Look {
-    /// The look after one parameter of a sequence that selects how text is drawn.
+    /// The look after a sequence that selects how text is drawn.
+    fn with_all(mut self, codes: &str) -> Result<Self> {
+        let mut rest = codes.split(';');
+        while let Some(code) = rest.next() {
+            match code {
+                "38" => self.colour = Some(rgb(&mut rest).ok_or_else(|| unknown(codes))?),
+                "48" => self.behind = Some(rgb(&mut rest).ok_or_else(|| unknown(codes))?),
+                _ => self = self.with(code)?,
+            }
+        }
+        Ok(self)
+    }
+
+    /// The look after a parameter that says all by itself.
     fn with(self, code: &str) -> Result<Self> {
         Ok(match code.parse().map_err(|_| unknown(code))? {
             0 => Self::default(),
             1 => Self { bold: true, ..self },
             2 => Self { dim: true, ..self },
             22 => Self { bold: false, dim: false, ..self },
-            number @ (30..=37 | 90..=97) => Self { colour: Some(number % 10), ..self },
+            number @ (30..=37 | 90..=97) => Self { colour: Some(COLOURS[number % 10]), ..self },
             39 => Self { colour: None, ..self },
-            49 => self,
+            49 => Self { behind: None, ..self },
             _ => return Err(unknown(code)),
         })
     }
+}
+
+/// A colour of sixteen million: `2`, red, green and blue.
+fn rgb<'a>(parameters: &mut impl Iterator<Item = &'a str>) -> Option<u32> {
+    let mut next = || parameters.next()?.parse::<u8>().ok();
+    let (kind, red, green, blue) = (next()?, next()?, next()?, next()?);
+    (kind == 2).then(|| u32::from_be_bytes([0, red, green, blue]))
 }
 
 fn unknown(sequence: &str) -> Error {
@@ -134,7 +165,7 @@ fn unknown(sequence: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Look, Run, draw, runs};
+    use super::{COLOURS, Look, Run, draw, runs};
 
     fn run(column: usize, text: &str, look: Look) -> Run {
         Run { column, text: text.to_owned(), look }
@@ -143,15 +174,20 @@ mod tests {
     #[test]
     fn cells_keep_their_columns_and_looks() {
         let plain = Look::default();
-        let (dim, red) = (Look { dim: true, ..plain }, Look { colour: Some(1), ..plain });
+        let (dim, red) = (Look { dim: true, ..plain }, Look { colour: Some(COLOURS[1]), ..plain });
         let bold = Look { bold: true, ..plain };
+        let marked = Look { colour: Some(0x01_02ff), behind: Some(0x26_3447), bold: true, ..plain };
         let rows = [
             ("a b ", vec![run(0, "a b", plain)]),
             ("", vec![]),
             ("  \x1b[2mé│ x\x1b[0m \x1b[31my", vec![run(2, "é│ x", dim), run(7, "y", red)]),
             (
                 "\x1b[1;91mx\x1b[22;39m y\x1b[49m",
-                vec![run(0, "x", Look { colour: Some(1), bold: true, dim: false }), run(2, "y", plain)],
+                vec![run(0, "x", Look { colour: Some(COLOURS[1]), ..bold }), run(2, "y", plain)],
+            ),
+            (
+                "a\x1b[1;38;2;1;2;255;48;2;38;52;71m b \x1b[0m c",
+                vec![run(0, "a", plain), run(1, " b ", marked), run(5, "c", plain)],
             ),
             ("\x1b[1m\x1b[2m\x1b[22m\x1b[1mx", vec![run(0, "x", bold)]),
         ];
@@ -164,12 +200,12 @@ mod tests {
     fn a_look_goes_on_over_the_end_of_a_line() {
         let lines = runs("\x1b[36ma\nb\x1b[39m\nc").unwrap();
         let colours: Vec<_> = lines.iter().map(|line| line[0].look.colour).collect();
-        assert_eq!(colours, [Some(6), Some(6), None]);
+        assert_eq!(colours, [Some(COLOURS[6]), Some(COLOURS[6]), None]);
     }
 
     #[test]
     fn what_it_cannot_show_is_an_error() {
-        for screen in ["\x1b[48;5;3mx", "\x1b[2Jx", "\x1b[7mx"] {
+        for screen in ["\x1b[48;5;3mx", "\x1b[38;2;1;2mx", "\x1b[2Jx", "\x1b[7mx"] {
             let error = draw(screen, 80).unwrap_err().to_string();
             assert!(error.contains("cannot show"), "{screen:?}: {error}");
         }
