@@ -249,14 +249,16 @@ pub(crate) fn edge(
     }
     let conflicts =
         proposal.plan().and_then(|plan| plan.files.as_ref()).is_some_and(|files| files.conflicts > 0);
-    let mut keys = vec![match proposal.ends() {
+    let first = match proposal.ends() {
         _ if conflicts => (proposal.commands().0, "leaves files as they are"),
         Ends::Rewritten(_) => (Command::Accept, "edits its words"),
         _ if proposal.stops() => (proposal.commands().2, "stops what runs first"),
         Ends::Retried(_) => (Command::Accept, "asks anew"),
         Ends::Applied if proposal.asks_twice() => (Command::Accept, "go on"),
         Ends::Applied => (Command::Accept, "applies"),
-    }];
+    };
+    // Where there is no plan, nothing can be agreed to.
+    let mut keys = if proposal.problem().is_some() { Vec::new() } else { vec![first] };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
         let (next, choose) = (proposal.next_file(), proposal.commands().1);
         keys.extend([(next, "next file"), (choose, "choose for it")]);

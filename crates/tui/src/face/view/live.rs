@@ -163,7 +163,7 @@ fn leave(page: &mut Page<'_>, asks: &Asks, first: bool, output: bool) {
             asks.offers[1..].iter().map(|rule| safe::line(&rule.short()).into_owned()).collect();
         page.text(&format!("wider rules: {}", wider.join(", ")), Paint::Dim);
     }
-    key(page, Command::Deny, "refuse; words that you send instead are told to the agent");
+    key(page, Command::Deny, "refuse, and say why");
 }
 
 /// A key and what it does.

@@ -11,6 +11,9 @@ use crate::face::msg::Want;
 use crate::face::pane::Cx;
 use crate::face::plan::view::{holds, options};
 
+/// Files have nothing to do with it.
+const NO_FILE: &str = "no file comes or goes";
+
 impl Proposal {
     /// A command of its keys. Whether it was one.
     pub(crate) fn command(&mut self, command: Command, cx: &mut Cx<'_>) -> bool {
@@ -159,6 +162,7 @@ impl Proposal {
         let scopes = match self.scopes() {
             Scopes::Several(scopes) => scopes,
             Scopes::One(why) => return self.say(why),
+            Scopes::Nothing if self.has_files == Some(false) => return self.say(NO_FILE),
             Scopes::Nothing => return self.say("files have nothing to do with this"),
         };
         let at = scopes.iter().position(|scope| *scope == self.wish.scope).unwrap_or(0);
@@ -179,14 +183,23 @@ impl Proposal {
             // What is said anew leaves the conversation, too.
             Some(true) if self.ends != Ends::Applied => Scopes::Several(&[Scope::Both, Scope::Conversation]),
             Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
-            Some(false) => Scopes::One("no file comes or goes"),
+            // The plan says so itself, and why.
+            Some(false)
+                if self
+                    .plan
+                    .as_ref()
+                    .is_some_and(|plan| plan.stays.iter().any(|it| it.starts_with(NO_FILE))) =>
+            {
+                Scopes::Nothing
+            }
+            Some(false) => Scopes::One(NO_FILE),
             None => Scopes::Nothing,
         }
     }
 
     fn leaf(&mut self, forth: bool) {
         if self.view.files() == 0 {
-            self.note = Some("no file comes or goes".to_owned());
+            self.note = Some(NO_FILE.to_owned());
         } else if forth {
             self.view.next();
         } else {
