@@ -10,6 +10,8 @@ mod replies;
 mod runs;
 mod select;
 mod tab;
+#[cfg(test)]
+mod tests;
 mod wants;
 
 use std::collections::HashMap;
