@@ -19,7 +19,7 @@ const PICTURE: &str = "docs/rewind.svg";
 
 /// The terminal's size: the whole plan fits, with the lines of the file that it puts back.
 const COLUMNS: usize = 100;
-const ROWS: usize = 30;
+const ROWS: usize = 32;
 
 /// What the composer says when it is empty, and what stands before what is typed in it.
 const EMPTY: &str = "Say something";

@@ -318,3 +318,89 @@ fn calls_are_asked_about_and_answered_by_keys_or_words() {
         "and the model reads them"
     );
 }
+
+#[test]
+fn a_selected_message_is_copied_hidden_and_forked() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    face.accepts_copies();
+    face.press("M-Up");
+    face.shows("y copy");
+    face.press("y");
+    face.shows("copied");
+    assert_eq!(face.copied(), "The third answer.");
+    face.press("h");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "hidden");
+    face.until("what is left", |screen| !screen.contains("The third answer."));
+    assert!(world.texts().iter().all(|text| !text.contains("The third answer.")));
+    face.press("M-u");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "undone");
+    face.shows("The third answer.");
+    // A fork is a conversation beside this one.
+    face.press("M-Up");
+    face.shows("y copy");
+    face.press("g");
+    face.press("f");
+    face.until("two tabs", |screen| screen.contains("1 apples please") && screen.contains("2 apples please"));
+    face.until("what was said up to there", |screen| {
+        screen.contains("apples please") && !screen.contains("The second answer.")
+    });
+    face.press("M-,");
+    face.shows("The third answer.");
+}
+
+#[test]
+fn words_are_found_here_and_in_all_conversations() {
+    let model = Model::start();
+    let (_world, face) = three_turns(&model);
+    face.press("C-f");
+    face.types("ANSWER");
+    face.shows("nothing found");
+    face.press("Escape");
+    face.press("C-f");
+    face.types("answer");
+    face.shows("of 3");
+    face.press("Escape");
+    face.hides("of 3");
+    // A new conversation, and back by a word that was said in the other one.
+    face.press("C-t");
+    face.shows("2 new");
+    face.press("C-o");
+    face.shows("Conversations");
+    face.types("second");
+    face.until("a hit", |screen| screen.lines().any(|line| line.contains("The second answer")));
+    face.press("Down");
+    face.press("Enter");
+    face.until("the message that was found", |screen| {
+        screen.contains("The second answer.") && !screen.contains("type to filter")
+    });
+}
+
+#[test]
+fn branches_and_operations_are_seen_and_gone_back_to() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    face.types("/rewind t2");
+    face.press("Enter");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "rewound");
+    face.press("M-t");
+    face.shows("every branch");
+    face.types("pears");
+    face.until("the branch that was left", |screen| {
+        !screen.contains("the beginning") && screen.contains("The third")
+    });
+    face.press("Enter");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "/undo takes this back");
+    face.shows("The third answer.");
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "files go along with a branch");
+    face.press("M-o");
+    face.shows("everything that was done");
+    let screen = face.shows("checkout");
+    assert!(screen.contains("rewind"), "{screen}");
+    face.press("Escape");
+    face.shows("The third answer.");
+}

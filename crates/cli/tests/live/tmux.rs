@@ -143,6 +143,16 @@ impl Tmux {
         self.until(&format!("no {text}"), |screen| !screen.contains(text))
     }
 
+    /// From now on what programs copy can be pasted here.
+    pub(super) fn accepts_copies(&self) {
+        self.does(&["set-option", "-s", "set-clipboard", "on"]);
+    }
+
+    /// What was copied last.
+    pub(super) fn copied(&self) -> String {
+        self.does(&["show-buffer"])
+    }
+
     /// Waits until the shell has the terminal again, as it was: lines are read and echoed, the cursor is there.
     pub(super) fn is_given_back(&self) {
         self.until("the shell", |screen| {
