@@ -12,12 +12,13 @@ const EMPTY: &str = "Say something";
 /// What the picker is called.
 const PICKER: &str = "Rewind: go back to before a message";
 
-/// Says something, and waits for the answer.
+/// Says something, and waits until the answer is stored and nothing runs.
 fn says(face: &Tmux, text: &str, answer: &str) {
     face.types(text);
     face.press("Enter");
-    face.shows(answer);
-    face.shows(EMPTY);
+    face.until(answer, |screen| {
+        screen.contains(answer) && screen.contains(EMPTY) && !screen.contains("Ctrl+C stops")
+    });
 }
 
 /// Presses a key until the screen shows what comes of it: keys are passed over for a moment where something has just changed.
