@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use retake_tui::face::{Beginning, Colours, Keymap, Settings, Stage, Start, Theme, World};
+use retake_tui::face::{Beginning, Colours, Keymap, Settings, Stage, Start, Theme, Themes, World};
 
 use crate::TuiArguments;
 use crate::report::Report;
@@ -86,6 +86,7 @@ impl Face<'_> {
             settings: Settings::default(),
             keys: Keymap::default(),
             theme: Theme { colours: Colours::True, ..Theme::default() },
+            themes: Themes::default(),
             notices: Vec::new(),
         };
         let client = Arc::new(self.desk.http()?);
@@ -110,6 +111,10 @@ impl World for Clock {
 
     fn edit(&mut self, _text: &str) -> Result<String, String> {
         Err("nobody edits here".to_owned())
+    }
+
+    fn keep_theme(&mut self, _name: &str) -> Result<(), String> {
+        Err("there is no settings file here".to_owned())
     }
 
     fn suspend(&mut self) -> std::io::Result<()> {

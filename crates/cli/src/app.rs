@@ -115,12 +115,13 @@ impl Owner for Local {
         stand(options(places), listen, signals, terminated).await
     }
 
-    fn face(&self, places: &Places) -> Result<(face::Settings, face::Keymap, Vec<String>), Problem> {
+    fn face(&self, places: &Places) -> Result<face::Configured, Problem> {
         let text = read(&places.config_file).map_err(|error| explain(&error))?;
         let settings = of_face(&text).map_err(|error| explain(&error))?;
-        let mut keys = face::Keymap::default();
-        let wrong = keys.configure(&settings.keys);
-        Ok((settings, keys, wrong))
+        let mut configured = face::Configured { settings, ..face::Configured::default() };
+        configured.wrong = configured.keys.configure(&configured.settings.keys);
+        themes(&places.config_file.with_file_name(THEMES), &mut configured);
+        Ok(configured)
     }
 
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>> {
@@ -171,6 +172,25 @@ fn read(file: &Path) -> Result<String, SettingsError> {
     }
 }
 
+/// The folder of a person's themes, beside the settings file.
+const THEMES: &str = "themes";
+
+/// Reads the files of themes, by name. A folder that is not there has none.
+fn themes(folder: &Path, configured: &mut face::Configured) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|kind| kind == "toml")).collect();
+    files.sort();
+    for file in files {
+        let wrong = match std::fs::read_to_string(&file) {
+            Ok(text) => configured.themes.add(&file, &text),
+            Err(error) => vec![format!("can't read the theme {}: {error}", file.display())],
+        };
+        configured.wrong.extend(wrong);
+    }
+}
+
 /// The settings of the face: the engine's table says what may stand in the file, the face what it means.
 fn of_face(text: &str) -> Result<face::Settings, SettingsError> {
     let given = settings::Settings::face(text)?;
@@ -218,15 +238,16 @@ mod tests {
         let mut text = String::new();
         let defaults = of_face(&text).expect("nothing is set");
         assert_eq!(defaults, face::Settings::default());
-        for key in ["theme", "colours", "escape_rewinds", "notify_after_s", "mouse"] {
+        for key in ["theme", "background", "colours", "escape_rewinds", "notify_after_s", "mouse"] {
             let key = format!("face.{key}");
             let usual = settings::get("", &key).expect("known").expect("it has a default");
             text = settings::set(&text, &key, &usual).expect("the default can be set");
         }
         assert_eq!(of_face(&text).expect("valid"), face::Settings::default(), "{text}");
-        for (key, words) in
-            [("theme", &["auto", "dark", "light"][..]), ("colours", &["auto", "none", "16", "truecolor"])]
-        {
+        for (key, words) in [
+            ("background", &["auto", "dark", "light"][..]),
+            ("colours", &["auto", "none", "16", "truecolor"]),
+        ] {
             for word in words {
                 let text = settings::set("", &format!("face.{key}"), word).expect("known");
                 let settings = of_face(&text).expect("valid");

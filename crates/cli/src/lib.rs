@@ -22,3 +22,4 @@ mod world;
 
 pub use owner::{Ending, Opened, Owner, Places, Setting, Standing};
 pub use run::{Surroundings, run};
+pub use terminal::Terminal;

@@ -12,6 +12,7 @@ use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use tokio::sync::OnceCell;
 
+use retake_tui::face::Configured;
 use retake_tui::hint::Face;
 
 /// Where things are.
@@ -71,11 +72,8 @@ pub trait Owner: Send + Sync {
     /// Becomes the owner, for others.
     async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem>;
 
-    /// What the settings file says of the full-screen face, and what is wrong there.
-    fn face(
-        &self,
-        places: &Places,
-    ) -> Result<(retake_tui::face::Settings, retake_tui::face::Keymap, Vec<String>), Problem>;
+    /// What the settings file and the files of themes beside it say of the full-screen face.
+    fn face(&self, places: &Places) -> Result<Configured, Problem>;
 
     /// Reads or changes the settings file.
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>>;

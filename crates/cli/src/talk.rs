@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use retake_tui::face::{self, Beginning, FaceError, Found, World};
+use retake_tui::face::{self, Beginning, Configured, FaceError, Found, World};
 use retake_tui::hint::Face;
 
 use crate::args::Start;
@@ -11,6 +11,7 @@ use crate::error::{Result, problem};
 use crate::owner::{Ending, Owner, Places};
 use crate::run::ended;
 use crate::ui::Ui;
+use crate::world::Keeping;
 use retake_tui::render::id;
 use retake_tui::text::style::Style;
 
@@ -23,9 +24,10 @@ pub(crate) async fn begin(
     start: Start,
     folder: String,
 ) -> Result {
-    let (settings, keys, wrong) = owner.face(places)?;
+    let mut configured = owner.face(places)?;
     let coloured = ui.look().palette.is_coloured();
-    let theme = settings.theme(coloured, &|name| std::env::var(name).ok());
+    let theme = configured.theme(coloured, &|name| std::env::var(name).ok());
+    let Configured { settings, keys, themes, wrong } = configured;
     let beginning = Beginning {
         start: match (start.go_on, start.resume) {
             (true, _) => face::Start::GoOn,
@@ -39,6 +41,7 @@ pub(crate) async fn begin(
         settings,
         keys,
         theme,
+        themes,
         notices: wrong,
     };
     let ending: Mutex<Option<Ending>> = Mutex::new(None);
@@ -47,7 +50,7 @@ pub(crate) async fn begin(
         *ending.lock().expect("BUG: nobody panics with it") = Some(opened.ending);
         Ok(Found { client: opened.client, notices: opened.notices })
     };
-    let left = face::talk(opening, world, beginning).await;
+    let left = face::talk(opening, &mut Keeping { world, owner, places }, beginning).await;
     let ending = ending.into_inner().expect("BUG: nobody panics with it");
     if let Some(ending) = ending {
         ended(ending(), ui).await?;

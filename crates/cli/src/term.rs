@@ -8,7 +8,8 @@
 //! [`confirm::confirm`]. Between two reads it is as the shell left it, but for [`echo::hide`] while an answer comes.
 //!
 //! - *Return, error, unwinding*: each of them restores the terminal through a guard that is dropped on every way out.
-//! - *The full-screen face* gives it back by itself, and by [`restore`] where it can't.
+//! - *The full-screen face* gives it back by itself, and by [`restore`] where it can't. A panic anywhere ends it: the shell's screen
+//!   comes back, with what failed and how to go on.
 //! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading goes
 //!   on; if it is the main thread that panics, the terminal stays restored, since the process is about to end.
 //! - *Signals*: in raw mode `Ctrl-C`, `Ctrl-Z` and `Ctrl-\` are keys, not signals. For a signal from outside the caller waits with
@@ -58,20 +59,31 @@ pub fn restore_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         // The full screen would hide the message, and is left for good.
-        retake_tui::face::restore();
+        let was_full = retake_tui::face::restore_after_panic();
         let raw = terminal::is_raw_mode_enabled().unwrap_or(false);
         if raw {
             let _ = terminal::disable_raw_mode();
             let _ = writeln!(std::io::stderr());
         }
         print(panic);
+        if was_full && is_main() {
+            // The face itself has failed, and nobody is left to say it.
+            let _ = writeln!(std::io::stderr(), "{FAILED}");
+        }
         if raw {
             let _ = terminal::enable_raw_mode();
-            if std::thread::current().name() == Some("main") {
+            if is_main() {
                 restore();
             }
         }
     }));
+}
+
+/// What a person reads below the message of a panic.
+const FAILED: &str = "retake has failed, and that is a bug; what was said is kept: `retake -c` goes on, and `retake --plain` talks line by line";
+
+fn is_main() -> bool {
+    std::thread::current().name() == Some("main")
 }
 
 /// Raw mode for as long as it lives.

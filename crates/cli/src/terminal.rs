@@ -17,7 +17,7 @@ use crate::world::Process;
 const PIPE: usize = 1 << 20;
 
 /// Standard input, output and error.
-pub(crate) struct Terminal {
+pub struct Terminal {
     out: Palette,
     error: Palette,
     pager: bool,
@@ -28,7 +28,8 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// With this clock.
-    pub(crate) fn new(now_ms: fn() -> i64) -> Self {
+    #[must_use]
+    pub fn new(now_ms: fn() -> i64) -> Self {
         Self {
             out: Palette::stdout(),
             error: Palette::stderr(),

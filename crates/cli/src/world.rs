@@ -7,6 +7,8 @@ use std::process::Command;
 use retake_tui::face::World;
 use rustix::process::{Signal, kill_current_process_group};
 
+use crate::owner::{Owner, Places, Setting};
+
 /// What is used where neither `VISUAL` nor `EDITOR` says which.
 const EDITOR: &str = "vi";
 
@@ -27,9 +29,42 @@ impl World for Process {
         edit(&editor.unwrap_or_else(|| EDITOR.to_owned()), text)
     }
 
+    fn keep_theme(&mut self, _name: &str) -> Result<(), String> {
+        Err("there is no settings file here".to_owned())
+    }
+
     fn suspend(&mut self) -> io::Result<()> {
         // As the terminal does it: whoever started us is stopped with us.
         Ok(kill_current_process_group(Signal::TSTP)?)
+    }
+}
+
+/// The world of the face, with the settings file of the owner.
+pub(crate) struct Keeping<'a> {
+    /// All but that.
+    pub(crate) world: &'a mut dyn World,
+    /// Whose settings file it is.
+    pub(crate) owner: &'a dyn Owner,
+    /// Where it is.
+    pub(crate) places: &'a Places,
+}
+
+impl World for Keeping<'_> {
+    fn now_ms(&self) -> i64 {
+        self.world.now_ms()
+    }
+
+    fn edit(&mut self, text: &str) -> Result<String, String> {
+        self.world.edit(text)
+    }
+
+    fn keep_theme(&mut self, name: &str) -> Result<(), String> {
+        let set = Setting::Set("face.theme".to_owned(), name.to_owned());
+        self.owner.settings(self.places, &set).map(drop).map_err(|problem| problem.to_string())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.world.suspend()
     }
 }
 

@@ -32,8 +32,8 @@ mod view;
 mod words;
 
 pub use app::Start;
-pub use driver::{Beginning, FaceError, Found, Left, World, restore, talk};
+pub use driver::{Beginning, FaceError, Found, Left, World, restore, restore_after_panic, talk};
 pub use keymap::{Command, Context, Key, KeyError, Keymap};
-pub use settings::Settings;
+pub use settings::{Configured, Settings};
 pub use stage::Stage;
-pub use theme::{Background, Colours, Paint, Theme};
+pub use theme::{Background, Colours, Named, PAINTS, Paint, Paints, Theme, Themes};

@@ -4,6 +4,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 
+mod broken;
+
 use retake_cli::term::editor::{Editor, Read, Settings};
 use retake_cli::term::interrupt::Interrupts;
 use retake_cli::term::pick::Row;
@@ -34,8 +36,13 @@ fn main() -> io::Result<()> {
         }
         Some("interrupt") => interrupt(),
         Some("panic") => panic_while_reading(&argument.expect("the path of a file")),
+        Some("face") => {
+            let where_it_panics = argument.expect("where it panics");
+            broken::face(&where_it_panics, arguments.get(2).expect("the path of a file"))
+        }
         _ => say(
-            "usage: term_demo edit [PREFILL] | pick [LINES] | confirm | page | progress | interrupt | panic FILE\n",
+            "usage: term_demo edit [PREFILL] | pick [LINES] | confirm | page | progress | interrupt | panic FILE\n\
+             | face main|thread|task FILE\n",
         ),
     }
 }

@@ -96,8 +96,8 @@ impl Owner for FakeOwner {
         Ok(Standing { status, notices: Vec::new(), over: Box::pin(async {}) })
     }
 
-    fn face(&self, _: &Places) -> Result<(face::Settings, face::Keymap, Vec<String>), Problem> {
-        Ok(Default::default())
+    fn face(&self, _: &Places) -> Result<face::Configured, Problem> {
+        Ok(face::Configured::default())
     }
 
     fn settings(&self, _: &Places, what: &Setting) -> Result<String, Box<Problem>> {

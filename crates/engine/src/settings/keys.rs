@@ -248,9 +248,15 @@ pub(super) static KEYS: &[Key] = &[
     ),
     key(
         "face.theme",
+        Takes::Text,
+        Value::Text("auto"),
+        "The theme: \"auto\" (the one that fits the terminal), \"terminal\" (its own sixteen colours), \"dark\", \"light\", \"ember\",\n\"paper\", or NAME for a file themes/NAME.toml beside this one: docs/themes.md. /theme shows and keeps one.",
+    ),
+    key(
+        "face.background",
         Takes::Word(&["auto", "dark", "light"]),
         Value::Text("auto"),
-        "The background that colours are chosen for: \"auto\" (the terminal's, where it says so), \"dark\" or \"light\".",
+        "The background that colours are chosen for: \"auto\" (what the terminal says that it has), \"dark\" or \"light\".",
     ),
     key(
         "face.colours",

@@ -6,6 +6,7 @@ mod bars;
 mod commands;
 mod draw;
 mod keys;
+mod looks;
 mod replies;
 mod runs;
 mod select;
@@ -23,7 +24,7 @@ use super::keymap::{Context, Keymap};
 use super::msg::{Act, Msg, TabId, Ticket};
 use super::pane::Cx;
 use super::settings::Settings;
-use super::theme::Theme;
+use super::theme::{Theme, Themes};
 
 use tab::Tab;
 
@@ -112,6 +113,9 @@ pub(crate) struct App {
     settings: Settings,
     keys: Keymap,
     theme: Theme,
+    /// The themes that can be chosen, and the look to return to while one is tried.
+    themes: Themes,
+    tried: Option<Theme>,
     tabs: Vec<Tab>,
     current: usize,
     next_tab: u64,
@@ -149,6 +153,8 @@ impl App {
             settings,
             keys,
             theme,
+            themes: Themes::default(),
+            tried: None,
             tabs: Vec::new(),
             current: 0,
             next_tab: 0,
@@ -204,7 +210,10 @@ impl App {
             Msg::Told(tab, told) => self.told(tab, *told),
             Msg::Lost(tab) => self.lost(tab),
             Msg::Edited(text) => self.edited(text),
+            Msg::Background(background) => self.background(background),
+            Msg::Kept(theme, kept) => self.kept(&theme, kept),
         }
+        self.no_longer_tried();
         std::mem::take(&mut self.acts)
     }
 

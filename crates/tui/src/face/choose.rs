@@ -12,11 +12,11 @@ use retake_wire::request::{self, Of, SetPermissions};
 use retake_wire::{Action, Mode, Problem, Reply, Request, Rule};
 
 use super::keymap::{Command, Context};
-use super::msg::{Ticket, Want};
+use super::msg::{Lasts, Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::rows::{Did, Ink, Order, Row, Rows, Stands};
 use super::sheet::{Sheet, told};
-use super::theme::Paint;
+use super::theme::{Paint, Paints, Themes};
 use super::words::look;
 use crate::render::{agent, lists, words};
 use crate::text::{safe, width};
@@ -34,6 +34,11 @@ pub(crate) fn permissions(may: Permissions, begins: Option<Mode>) -> Choose {
 /// The alternatives of an answer.
 pub(crate) fn alternatives(entry: request::Entry) -> Choose {
     Choose::new("Other answers", From::Alternatives(entry))
+}
+
+/// The themes; each is seen as soon as it is selected.
+pub(crate) fn themes(all: &Themes, now: Option<&str>) -> Choose {
+    Choose::new("Theme", From::Themes(all.clone(), now.map(str::to_owned)))
 }
 
 /// Something to pick one of.
@@ -56,6 +61,7 @@ enum From {
     Models(Option<String>),
     Permissions(Permissions, Option<Mode>),
     Alternatives(request::Entry),
+    Themes(Themes, Option<String>),
 }
 
 #[derive(Debug)]
@@ -76,6 +82,7 @@ enum Pick {
     Mode(Mode),
     Rule(Rule),
     Alternative(usize),
+    Theme,
     Heading,
 }
 
@@ -123,6 +130,7 @@ impl Choose {
         let request = match &self.from {
             From::Models(_) => Request::Models,
             From::Permissions(..) if cx.conversation.is_none() => return,
+            From::Themes(..) => return,
             From::Permissions(..) => Request::Permissions(Of { conversation: cx.id() }),
             From::Alternatives(entry) => Request::Alternatives(entry.clone()),
         };
@@ -189,6 +197,30 @@ impl Choose {
         self.show(all.alternatives.into_iter().map(one).collect());
     }
 
+    fn themes(&mut self) {
+        let From::Themes(all, now) = &self.from else { return };
+        let usual = Choice {
+            about: "the one that fits the terminal".to_owned(),
+            now: now.is_none(),
+            ..Choice::new("auto", Pick::Theme)
+        };
+        let one = |paints: &'static Paints| Choice {
+            about: paints.about().to_owned(),
+            now: now.as_deref() == Some(paints.name()),
+            ..Choice::new(paints.name(), Pick::Theme)
+        };
+        let choices = std::iter::once(usual).chain(all.iter().map(one)).collect();
+        self.show(choices);
+    }
+
+    /// What is selected is seen at once, where it is a theme.
+    fn moved(&mut self, cx: &mut Cx<'_>) {
+        self.armed = None;
+        if let Some(Choice { pick: Pick::Theme, name, .. }) = self.rows.selected() {
+            cx.want(Want::Theme(name.clone(), Lasts::Shown));
+        }
+    }
+
     fn accept(&mut self, cx: &mut Cx<'_>) {
         let (key, now, pick) = match self.rows.picked() {
             None => return,
@@ -205,6 +237,10 @@ impl Choose {
             }
             (Pick::Mode(mode), _) => {
                 cx.want(Want::Mode(mode));
+                cx.want(Want::Close);
+            }
+            (Pick::Theme, _) => {
+                cx.want(Want::Theme(key, Lasts::Kept));
                 cx.want(Want::Close);
             }
             (Pick::Alternative(number), From::Alternatives(of)) => {
@@ -265,6 +301,7 @@ impl Pane for Choose {
             let may = may.clone();
             self.permissions(&may, mode);
         }
+        self.themes();
         self.load(cx);
     }
 
@@ -273,15 +310,15 @@ impl Pane for Choose {
             Command::Accept => self.accept(cx),
             Command::Close if self.armed.take().is_none() => cx.want(Want::Close),
             _ => {
-                self.armed = None;
                 self.rows.command(command);
+                self.moved(cx);
             }
         }
     }
 
-    fn typed(&mut self, text: &str, _cx: &mut Cx<'_>) {
-        self.armed = None;
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
         self.rows.typed(text);
+        self.moved(cx);
     }
 
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
@@ -307,7 +344,7 @@ impl Pane for Choose {
     fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
         match self.rows.clicked(self.area.x + column, self.area.y + row) {
             Did::Taken => self.accept(cx),
-            Did::Moved => self.armed = None,
+            Did::Moved => self.moved(cx),
             Did::Nothing | Did::Filtered => {}
         }
     }

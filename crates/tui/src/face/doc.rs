@@ -45,7 +45,7 @@ mod tests {
     use crate::face::theme::{Background, Colours, Paint};
     use crate::text::safe;
 
-    const THEME: Theme = Theme { colours: Colours::True, background: Background::Dark };
+    const THEME: Theme = Theme::usual(Colours::True, Background::Dark);
 
     fn text_of(lines: &[Line<'_>]) -> String {
         lines.iter().map(|line| format!("{}\n", line.to_string().trim_end())).collect()

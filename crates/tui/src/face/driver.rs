@@ -1,6 +1,7 @@
 //! The face in a real terminal: waits for whatever happens, lets the [`App`] decide, draws, and carries out what it asks for. Must never
 //! keep the terminal when it ends, however it ends, and must never wait for the owner before a key is answered.
 
+mod answer;
 mod screen;
 mod world;
 
@@ -18,10 +19,11 @@ use super::app::{App, Known, Start};
 use super::keymap::Keymap;
 use super::msg::{Act, Msg, TabId, Ticket};
 use super::settings::Settings;
-use super::theme::Theme;
+use super::theme::{Theme, Themes};
+use answer::Answer;
 use screen::Screen;
 
-pub use screen::restore;
+pub use screen::{restore, restore_after_panic};
 pub use world::World;
 
 /// Between two drawings that nobody waits for pass so many milliseconds at least.
@@ -55,6 +57,8 @@ pub struct Beginning {
     pub keys: Keymap,
     /// Colours.
     pub theme: Theme,
+    /// The themes that can be chosen.
+    pub themes: Themes,
     /// What the person should know at once, a sentence each.
     pub notices: Vec<String>,
 }
@@ -99,9 +103,17 @@ pub async fn talk(
     beginning: Beginning,
 ) -> Result<Left, FaceError> {
     let mouse = beginning.settings.mouse;
+    let is_asked = beginning.settings.is_background_asked(beginning.theme);
     let mut screen = Screen::enter(mouse).map_err(FaceError::Terminal)?;
     let mut app = app(beginning, world.now_ms());
     screen.draw(&mut app).map_err(FaceError::Terminal)?;
+    // Nothing waits for the answer: what is drawn in the meantime is drawn anew.
+    let answer = if is_asked {
+        screen.ask_background().map_err(FaceError::Terminal)?;
+        Answer::comes(world.now_ms())
+    } else {
+        Answer::default()
+    };
     let (tell, heard) = mpsc::channel(WAITING);
     let mut driver = Driver {
         app,
@@ -113,6 +125,7 @@ pub async fn talk(
         tell,
         heard,
         keys: Some(EventStream::new()),
+        answer,
         drawn_ms: 0,
         is_dirty: false,
         is_over: false,
@@ -120,14 +133,16 @@ pub async fn talk(
     let acts = driver.app.begin();
     driver.carry_out(acts)?;
     let left = driver.run(opening).await;
+    driver.answered().await;
     driver.screen.leave();
     left
 }
 
 /// The app as it begins.
 pub(super) fn app(beginning: Beginning, now_ms: i64) -> App {
-    let Beginning { start, folder, version, model, settings, keys, theme, notices } = beginning;
+    let Beginning { start, folder, version, model, settings, keys, theme, themes, notices } = beginning;
     let mut app = App::new(Known { folder, version, model }, start, settings, keys, theme, now_ms);
+    app.offer(themes);
     for notice in notices {
         app.notice(notice);
     }
@@ -160,6 +175,8 @@ struct Driver<'a> {
     heard: mpsc::Receiver<Msg>,
     /// The keys; away while another program has the terminal.
     keys: Option<EventStream>,
+    /// What the terminal says of its background, which comes among the keys.
+    answer: Answer,
     drawn_ms: i64,
     is_dirty: bool,
     is_over: bool,
@@ -185,22 +202,23 @@ impl Driver<'_> {
             let keys = self.keys.as_mut().expect("BUG: the keys are ours between two events");
             let woken = tokio::select! {
                 biased;
+                () = screen::broke() => return Err(FaceError::Panicked),
                 event = keys.next() => Woken::Terminal(event),
                 found = &mut opening, if !opened => Woken::Opened(found),
                 msg = self.heard.recv() => Woken::Heard(msg),
                 () = tokio::time::sleep(pause) => Woken::Time,
             };
-            if screen::is_broken() {
-                return Err(FaceError::Panicked);
-            }
             let is_key = matches!(woken, Woken::Terminal(_));
             match woken {
                 Woken::Opened(found) => self.opened(found.map_err(FaceError::Owner)?)?,
                 Woken::Terminal(None) => self.is_over = true,
-                Woken::Terminal(Some(event)) => self.take_in(message(event.map_err(FaceError::Terminal)?))?,
+                Woken::Terminal(Some(event)) => self.event(event.map_err(FaceError::Terminal)?)?,
                 Woken::Heard(Some(msg)) => self.take_in(msg)?,
                 Woken::Heard(None) => {}
                 Woken::Time => self.time()?,
+            }
+            for event in self.answer.rest(self.world.now_ms()) {
+                self.take_in(message(event))?;
             }
             // What has come meanwhile is drawn with it.
             for _ in 0..WAITING {
@@ -218,7 +236,26 @@ impl Driver<'_> {
             let since = self.world.now_ms() - self.drawn_ms;
             return Duration::from_millis(u64::try_from(FRAME_MS - since).unwrap_or(0));
         }
-        if self.app.is_lively() { LIVELY } else { CALM }
+        if self.app.is_lively() || self.answer.is_begun() { LIVELY } else { CALM }
+    }
+
+    /// What the terminal says, but for what was only an answer of its own.
+    fn event(&mut self, event: Event) -> Result<(), FaceError> {
+        let (events, background) = self.answer.take(event, self.world.now_ms());
+        if let Some(background) = background {
+            self.take_in(Msg::Background(background))?;
+        }
+        events.into_iter().try_for_each(|event| self.take_in(message(event)))
+    }
+
+    /// Waits a moment for an answer that is on its way: the shell would take it for something typed.
+    async fn answered(&mut self) {
+        while let (Some(wait), Some(keys)) = (self.answer.wait(self.world.now_ms()), self.keys.as_mut()) {
+            match tokio::time::timeout(wait, keys.next()).await {
+                Ok(Some(Ok(event))) => drop(self.answer.take(event, self.world.now_ms())),
+                Err(_) | Ok(Some(Err(_)) | None) => return,
+            }
+        }
     }
 
     fn opened(&mut self, found: Found) -> Result<(), FaceError> {
@@ -268,6 +305,10 @@ impl Driver<'_> {
                 Act::Edit(text) => {
                     let edited = self.away(|world| world.edit(&text))?;
                     self.take_in(Msg::Edited(edited))?;
+                }
+                Act::Keep(theme) => {
+                    let kept = self.world.keep_theme(&theme);
+                    self.take_in(Msg::Kept(theme, kept))?;
                 }
                 Act::Suspend => self.away(|world| world.suspend())?.map_err(FaceError::Terminal)?,
                 Act::Redraw => self.screen.clear().map_err(FaceError::Terminal)?,

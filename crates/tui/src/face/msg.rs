@@ -5,6 +5,8 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use retake_wire::reply::Receipt;
 use retake_wire::{Action, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
+use super::theme::Background;
+
 /// Names something that was asked, so that its answer finds who waits for it. An answer that nobody waits for any more is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ticket(pub(crate) u64);
@@ -38,6 +40,10 @@ pub(crate) enum Msg {
     Told(Option<TabId>, Box<Told>),
     /// What a tab follows was lost, and is being sought again.
     Lost(Option<TabId>),
+    /// The terminal says what its background is.
+    Background(Background),
+    /// A theme was kept for the next faces, or why it could not be.
+    Kept(String, Result<(), String>),
     /// An external editor gave back a text, or why it could not.
     Edited(Result<String, String>),
 }
@@ -59,12 +65,23 @@ pub(crate) enum Act {
     Notify(String),
     /// Let the person edit a text in their own editor.
     Edit(String),
+    /// Make a theme that of the next faces.
+    Keep(String),
     /// Stop the process until the shell wakes it.
     Suspend,
     /// Draw everything anew.
     Redraw,
     /// Leave.
     Quit,
+}
+
+/// How long something is chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasts {
+    /// As long as it is being looked at.
+    Shown,
+    /// From here on.
+    Kept,
 }
 
 /// What a pane has done or wants done, beside asking the owner. The app carries it out in the tab that the pane belongs to.
@@ -102,6 +119,8 @@ pub(crate) enum Want {
     },
     /// Start a run in the tab's conversation.
     Run(Box<Run>),
+    /// The face looks like this theme: for good, or as long as it is being chosen.
+    Theme(String, Lasts),
     /// The next runs use this model.
     Model(Option<String>),
     /// The agent may do so much from here on.

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::theme::{Background, Colours, Theme};
+use super::keymap::Keymap;
+use super::theme::{Background, Colours, Theme, Themes};
 
 /// The settings of the face. What they are for is told by `retake config`, where the defaults are documented too.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
+    /// The theme, by its name; `auto` is the one that fits the terminal.
+    pub theme: String,
     /// Light or dark.
-    pub theme: ThemeChoice,
+    pub background: BackgroundChoice,
     /// How many colours.
     pub colours: ColourChoice,
     /// Whether Esc, pressed twice in an empty composer, opens the rewind.
@@ -28,7 +31,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            theme: ThemeChoice::Auto,
+            theme: "auto".to_owned(),
+            background: BackgroundChoice::Auto,
             colours: ColourChoice::Auto,
             escape_rewinds: true,
             notify_after_s: 20,
@@ -41,8 +45,8 @@ impl Default for Settings {
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ThemeChoice {
-    /// As the terminal's background is, where it is known.
+pub enum BackgroundChoice {
+    /// As the terminal says that its background is.
     #[default]
     Auto,
     /// For a dark background.
@@ -69,23 +73,47 @@ pub enum ColourChoice {
     True,
 }
 
-impl Settings {
+/// What was set for the face.
+#[derive(Clone, Debug, Default)]
+pub struct Configured {
+    /// The settings.
+    pub settings: Settings,
+    /// Which keys do what.
+    pub keys: Keymap,
+    /// The themes that there are.
+    pub themes: Themes,
+    /// What is wrong with what was set, a sentence each.
+    pub wrong: Vec<String>,
+}
+
+impl Configured {
     /// The look that follows from the settings and from the variables of the environment; without colours, where `coloured` is
-    /// false and the settings don't say otherwise.
+    /// false and the settings don't say otherwise. That there is no such theme is told with what else is wrong.
     #[must_use]
-    pub fn theme(&self, coloured: bool, variable: &dyn Fn(&str) -> Option<String>) -> Theme {
-        let colours = match self.colours {
+    pub fn theme(&mut self, coloured: bool, variable: &dyn Fn(&str) -> Option<String>) -> Theme {
+        let colours = match self.settings.colours {
             ColourChoice::Auto if coloured => Colours::of_variables(variable),
             ColourChoice::Auto | ColourChoice::None => Colours::None,
             ColourChoice::Sixteen => Colours::Sixteen,
             ColourChoice::True => Colours::True,
         };
-        let background = match self.theme {
-            ThemeChoice::Auto => Background::of_variables(variable).unwrap_or_default(),
-            ThemeChoice::Dark => Background::Dark,
-            ThemeChoice::Light => Background::Light,
+        let background = match self.settings.background {
+            BackgroundChoice::Auto => Background::of_variables(variable).unwrap_or_default(),
+            BackgroundChoice::Dark => Background::Dark,
+            BackgroundChoice::Light => Background::Light,
         };
-        Theme { colours, background }
+        let chosen = self.themes.choose(&self.settings.theme).unwrap_or_else(|why| {
+            self.wrong.push(format!("settings, face.theme: {why}"));
+            None
+        });
+        Theme { colours, background, chosen }
+    }
+}
+
+impl Settings {
+    /// Whether it helps to ask the terminal for its background.
+    pub(super) fn is_background_asked(&self, theme: Theme) -> bool {
+        self.background == BackgroundChoice::Auto && theme.colours == Colours::True
     }
 }
 
@@ -204,21 +232,35 @@ mod tests {
         let says = variables(&[("COLORTERM", "truecolor"), ("COLORFGBG", "0;15")]);
         let theme = |json: &str, coloured| {
             let settings: Settings = serde_json::from_str(json).expect("settings");
-            settings.theme(coloured, &says)
+            Configured { settings, ..Configured::default() }.theme(coloured, &says)
         };
-        let look = |colours, background| Theme { colours, background };
-        assert_eq!(theme("{}", true), look(Colours::True, Background::Light));
-        assert_eq!(theme("{}", false), look(Colours::None, Background::Light));
+        assert_eq!(theme("{}", true), Theme::usual(Colours::True, Background::Light));
+        assert_eq!(theme("{}", false), Theme::usual(Colours::None, Background::Light));
         assert_eq!(
-            theme(r#"{"theme": "dark", "colours": "16"}"#, false),
-            look(Colours::Sixteen, Background::Dark)
+            theme(r#"{"background": "dark", "colours": "16"}"#, false),
+            Theme::usual(Colours::Sixteen, Background::Dark)
         );
-        assert_eq!(theme(r#"{"colours": "none"}"#, true), look(Colours::None, Background::Light));
+        assert_eq!(theme(r#"{"colours": "none"}"#, true), Theme::usual(Colours::None, Background::Light));
+        let chosen = theme(r#"{"theme": "ember"}"#, true).chosen.expect("chosen");
+        assert_eq!(chosen.name(), "ember");
+    }
+
+    #[test]
+    fn that_there_is_no_such_theme_is_said() {
+        let settings = Settings { theme: "blue".to_owned(), ..Settings::default() };
+        let mut configured = Configured { settings, ..Configured::default() };
+        assert_eq!(configured.theme(true, &|_| None), Theme::default());
+        assert_eq!(
+            configured.wrong,
+            [
+                "settings, face.theme: there is no theme “blue”: there are auto, terminal, dark, light, ember, paper"
+            ]
+        );
     }
 
     #[test]
     fn what_is_no_setting_is_refused() {
-        for json in [r#"{"colour": "16"}"#, r#"{"theme": "blue"}"#, r#"{"keys": {"rewind": "f5"}}"#] {
+        for json in [r#"{"colour": "16"}"#, r#"{"background": "blue"}"#, r#"{"keys": {"rewind": "f5"}}"#] {
             assert!(serde_json::from_str::<Settings>(json).is_err(), "{json}");
         }
     }

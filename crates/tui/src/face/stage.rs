@@ -142,6 +142,10 @@ impl Stage {
                     let edited = self.world.edit(&text);
                     self.take_in(Msg::Edited(edited));
                 }
+                Act::Keep(theme) => {
+                    let kept = self.world.keep_theme(&theme);
+                    self.take_in(Msg::Kept(theme, kept));
+                }
                 Act::Suspend | Act::Redraw => {}
                 Act::Quit => self.is_over = true,
             }

@@ -19,9 +19,9 @@ pub(crate) const NOW_MS: i64 = 1_700_000_000_000;
 
 /// No colours, and both backgrounds with all of them.
 pub(crate) const THEMES: [Theme; 3] = [
-    Theme { colours: Colours::None, background: Background::Dark },
-    Theme { colours: Colours::True, background: Background::Dark },
-    Theme { colours: Colours::True, background: Background::Light },
+    Theme::usual(Colours::None, Background::Dark),
+    Theme::usual(Colours::True, Background::Dark),
+    Theme::usual(Colours::True, Background::Light),
 ];
 
 /// What is drawn on a screen of this size, as text.

@@ -1,9 +1,18 @@
 //! Colours and signs of the face, by what a thing is. Must never be the only thing that tells two things apart: all of it can be read
 //! without colour.
 
-use ratatui::style::{Color, Modifier, Style};
+mod known;
+mod look;
+mod paints;
+#[cfg(test)]
+mod tests;
+
+use ratatui::style::{Modifier, Style};
 
 use crate::text::style;
+
+pub use known::Themes;
+pub use paints::Paints;
 
 /// How many colours the terminal shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,65 +36,60 @@ pub enum Background {
     Light,
 }
 
-/// What a piece of text is; the theme decides how that looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Paint {
-    /// Ordinary text.
-    Plain,
-    /// Secondary: times, ids, hints.
-    Dim,
-    /// Emphasis.
-    Bold,
-    /// Leaning.
-    Italic,
-    /// Struck out.
-    Struck,
-    /// What can be chosen or typed.
-    Accent,
-    /// A heading.
-    Heading,
-    /// An address.
-    Link,
-    /// Code in a line, and blocks of it where nothing is highlighted.
-    Code,
-    /// A quotation.
-    Quote,
-    /// It worked.
-    Good,
-    /// It needs attention.
-    Warn,
-    /// It failed.
-    Error,
-    /// A person speaks.
-    User,
-    /// A model speaks.
-    Model,
-    /// A tool.
-    Tool,
-    /// An added line.
-    Added,
-    /// A removed line.
-    Removed,
-    /// The selected row.
-    Selected,
-    /// A letter that fits what is searched.
-    Match,
-    /// The border of what has the keys.
-    Border,
-    /// Bars at the edge.
-    Bar,
-    /// Highlighted code: a keyword.
-    Keyword,
-    /// Highlighted code: a string.
-    Text,
-    /// Highlighted code: a number or constant.
-    Number,
-    /// Highlighted code: a comment.
-    Comment,
-    /// Highlighted code: the name of a function.
-    Function,
-    /// Highlighted code: the name of a type.
-    Type,
+/// What the table says of a [`Paint`].
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// Which.
+    pub paint: Paint,
+    /// Its name in files of themes.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+}
+
+macro_rules! paints {
+    ($($paint:ident $name:literal $about:literal;)*) => {
+        /// What a piece of text is; the theme decides how that looks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Paint {
+            $(#[doc = $about] $paint,)*
+        }
+
+        /// All of them, in their order.
+        pub const PAINTS: &[Named] =
+            &[$(Named { paint: Paint::$paint, name: $name, about: $about },)*];
+    };
+}
+
+paints! {
+    Plain "plain" "Ordinary text.";
+    Dim "dim" "Secondary: times, ids, hints.";
+    Bold "bold" "Emphasis.";
+    Italic "italic" "Leaning.";
+    Struck "struck" "Struck out.";
+    Accent "accent" "What can be chosen or typed.";
+    Heading "heading" "A heading.";
+    Link "link" "An address.";
+    Code "code" "Code in a line, and blocks of it where nothing is highlighted.";
+    Quote "quote" "A quotation.";
+    Good "good" "It worked.";
+    Warn "warn" "It needs attention.";
+    Error "error" "It failed.";
+    User "user" "A person speaks.";
+    Model "model" "A model speaks.";
+    Tool "tool" "A tool.";
+    Added "added" "An added line.";
+    Removed "removed" "A removed line.";
+    Selected "selected" "The selected row.";
+    Match "match" "A letter that fits what is searched.";
+    Border "border" "The border of what has the keys.";
+    Bar "bar" "Bars at the edge.";
+    Keyword "keyword" "Highlighted code: a keyword.";
+    Text "string" "Highlighted code: a string.";
+    Number "number" "Highlighted code: a number or constant.";
+    Comment "comment" "Highlighted code: a comment.";
+    Function "function" "Highlighted code: the name of a function.";
+    Type "type" "Highlighted code: the name of a type.";
 }
 
 /// The look of the face.
@@ -95,24 +99,33 @@ pub struct Theme {
     pub colours: Colours,
     /// On what.
     pub background: Background,
+    /// The colours that were chosen; without a choice those that fit the two.
+    pub chosen: Option<&'static Paints>,
 }
 
 impl Theme {
+    /// The usual colours for a terminal.
+    #[must_use]
+    pub const fn usual(colours: Colours, background: Background) -> Self {
+        Self { colours, background, chosen: None }
+    }
+
     /// How this looks.
     #[must_use]
     pub fn style(self, paint: Paint) -> Style {
-        let style = Style::new().add_modifier(modifier(paint));
+        let base = Style::new().add_modifier(modifier(paint));
+        let usual = || match (self.colours, self.background) {
+            (Colours::True, Background::Dark) => known::dark(),
+            (Colours::True, Background::Light) => known::light(),
+            (Colours::None | Colours::Sixteen, _) => known::terminal(),
+        };
         match self.colours {
-            Colours::None => match paint {
-                Paint::Selected | Paint::Match => style.add_modifier(Modifier::REVERSED),
-                _ => style,
-            },
-            Colours::Sixteen => sixteen(style, paint),
-            Colours::True => match rgb(self.background, paint) {
-                Some(colour) if paint == Paint::Selected => style.bg(colour),
-                Some(colour) => style.fg(colour),
-                None => style,
-            },
+            Colours::None if matches!(paint, Paint::Selected | Paint::Match) => {
+                base.add_modifier(Modifier::REVERSED)
+            }
+            Colours::None => base,
+            Colours::Sixteen => base.patch(self.chosen.unwrap_or_else(usual).look(paint).in_sixteen()),
+            Colours::True => base.patch(self.chosen.unwrap_or_else(usual).look(paint).in_full()),
         }
     }
 
@@ -148,42 +161,4 @@ fn modifier(paint: Paint) -> Modifier {
         Paint::Dim => Modifier::DIM,
         _ => Modifier::empty(),
     }
-}
-
-fn sixteen(style: Style, paint: Paint) -> Style {
-    let colour = match paint {
-        Paint::Accent | Paint::Heading | Paint::Link | Paint::Border | Paint::Type => Color::Cyan,
-        Paint::Good | Paint::Added | Paint::Text => Color::Green,
-        Paint::Warn | Paint::Code | Paint::Number => Color::Yellow,
-        Paint::Error | Paint::Removed => Color::Red,
-        Paint::User | Paint::Function => Color::Blue,
-        Paint::Model | Paint::Tool | Paint::Keyword => Color::Magenta,
-        Paint::Selected | Paint::Match => return style.add_modifier(Modifier::REVERSED),
-        _ => return style,
-    };
-    style.fg(colour)
-}
-
-fn rgb(background: Background, paint: Paint) -> Option<Color> {
-    let (dark, light) = match paint {
-        Paint::Plain | Paint::Bold | Paint::Italic | Paint::Struck => return None,
-        Paint::Dim | Paint::Comment | Paint::Bar => (0x008b_949e, 0x0065_6d76),
-        Paint::Accent | Paint::Heading | Paint::Link | Paint::Border => (0x0056_d4dd, 0x0008_6f83),
-        Paint::Code => (0x00e3_b341, 0x008a_5a00),
-        Paint::Quote => (0x00a5_adb8, 0x0057_606a),
-        Paint::Good | Paint::Added => (0x0056_d364, 0x0011_6329),
-        Paint::Warn => (0x00e3_b341, 0x009a_6700),
-        Paint::Error | Paint::Removed => (0x00ff_7b72, 0x00b3_1d28),
-        Paint::User => (0x0079_c0ff, 0x0009_50ae),
-        Paint::Model => (0x00d2_a8ff, 0x006f_42c1),
-        Paint::Tool => (0x00bc_8cff, 0x0082_50df),
-        Paint::Selected => (0x0026_3447, 0x00d8_e6f7),
-        Paint::Match => (0x00ff_a657, 0x00bc_4c00),
-        Paint::Keyword => (0x00ff_7b9c, 0x00a6_1e5b),
-        Paint::Text => (0x0096_d0a0, 0x0020_5a38),
-        Paint::Number => (0x0079_c0ff, 0x0005_50ae),
-        Paint::Function => (0x00d2_a8ff, 0x0066_39ba),
-        Paint::Type => (0x0056_d4dd, 0x000f_6b7a),
-    };
-    Some(Color::from_u32(if background == Background::Dark { dark } else { light }))
 }

@@ -57,6 +57,7 @@ impl App {
             Command::CloseTab => self.close_tab(),
             Command::NextTab => self.go_to_tab((self.current + 1) % self.tabs.len()),
             Command::PreviousTab => self.go_to_tab((self.current + self.tabs.len() - 1) % self.tabs.len()),
+            Command::Theme => self.choose_theme(words),
             Command::List | Command::Search => self.open_list(self.tab().id, words),
             _ => return false,
         }

@@ -165,3 +165,53 @@ fn the_whole_screen() {
     }
     insta::assert_snapshot!("in_every_theme", shots);
 }
+
+/// The screen, with how it looks.
+fn looks(app: &mut App) -> String {
+    styled(120, 12, |frame| app.draw(frame))
+}
+
+#[test]
+fn a_theme_is_tried_and_kept_or_left() {
+    let mut app = talking(THEMES[1]);
+    let dark = looks(&mut app);
+    app.command(Command::Theme, "");
+    drop(press(&mut app, "down", NOW_MS + LATER));
+    drop(press(&mut app, "down", NOW_MS + LATER));
+    drop(press(&mut app, "down", NOW_MS + LATER));
+    assert_eq!(app.theme.chosen.map(|paints| paints.name()), Some("light"));
+    drop(press(&mut app, "esc", NOW_MS + LATER));
+    assert_eq!(looks(&mut app), dark, "what was tried is left");
+    app.command(Command::Theme, "");
+    drop(press(&mut app, "down", NOW_MS + LATER));
+    let acts = press(&mut app, "enter", NOW_MS + LATER);
+    assert!(matches!(&acts[..], [Act::Keep(name)] if name == "terminal"), "{acts:?}");
+    assert_ne!(looks(&mut app), dark);
+    drop(app.on(Msg::Kept("terminal".into(), Err("the disk is full".into())), NOW_MS));
+    assert!(looks(&mut app).contains("the disk is full"));
+}
+
+#[test]
+fn a_theme_has_a_name_and_needs_colours() {
+    let mut app = talking(THEMES[1]);
+    app.command(Command::Theme, "pink");
+    let screen = looks(&mut app);
+    assert!(screen.contains("there is no theme “pink”: there are auto, terminal"), "{screen}");
+    app.command(Command::Theme, "paper");
+    assert_eq!(app.theme.chosen.map(|paints| paints.name()), Some("paper"));
+    let mut app = talking(THEMES[0]);
+    app.command(Command::Theme, "");
+    assert!(app.tab().pane.is_none());
+    let screen = looks(&mut app);
+    assert!(screen.contains("there are no colours here"), "{screen}");
+}
+
+#[test]
+fn the_face_takes_the_background_that_the_terminal_has() {
+    let mut dark = talking(THEMES[1]);
+    let mut light = talking(THEMES[2]);
+    let (before, after) = (looks(&mut dark), looks(&mut light));
+    assert_ne!(before, after);
+    drop(dark.on(Msg::Background(crate::face::Background::Light), NOW_MS));
+    assert_eq!(looks(&mut dark), after);
+}

@@ -52,6 +52,7 @@ impl App {
                     None => self.say("the next answers come from the model of the settings"),
                 }
             }
+            Want::Theme(name, lasts) => self.look_like(&name, lasts),
             Want::Mode(mode) => {
                 let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
                 self.set_mode(mode, conversation);

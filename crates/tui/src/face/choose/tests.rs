@@ -202,3 +202,16 @@ fn every_key_does_something() {
     // There is no other half.
     every_key(make, &[Command::Other, Command::DetailUp, Command::DetailDown]);
 }
+
+#[test]
+fn a_theme_is_seen_when_it_is_selected_and_kept_when_it_is_taken() {
+    let mut world = World::default();
+    let mut pane = super::themes(&Themes::default(), Some("light"));
+    pane.opened(&mut world.cx());
+    insta::assert_snapshot!("themes_to_choose", sizes(&mut pane));
+    world.press(&mut pane, "down");
+    world.press(&mut pane, "enter");
+    let wants: Vec<_> = world.wants.iter().map(|want| format!("{want:?}")).collect();
+    assert_eq!(wants, [r#"Theme("ember", Shown)"#, r#"Theme("ember", Kept)"#, "Close"]);
+    assert!(world.acts.is_empty(), "nobody is asked");
+}

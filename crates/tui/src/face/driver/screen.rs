@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crossterm::{cursor, event, execute, terminal};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use tokio::sync::Notify;
 
 use super::App;
 use crate::text::safe;
@@ -22,7 +23,10 @@ static IS_BROKEN: AtomicBool = AtomicBool::new(false);
 /// More than this is not put into the clipboard: terminals drop it.
 const COPIED: usize = 100_000;
 
-/// Gives the terminal back, if the face has it: for signals and panics. Says whether it had it.
+/// Wakes the face when that has happened.
+static BROKE: Notify = Notify::const_new();
+
+/// Gives the terminal back, if the face has it: for signals. Says whether it had it. The process is expected to end.
 pub fn restore() -> bool {
     if !HAS_TERMINAL.swap(false, Ordering::SeqCst) {
         return false;
@@ -32,7 +36,21 @@ pub fn restore() -> bool {
     true
 }
 
-pub(super) fn is_broken() -> bool {
+/// The same for a panic: the face, where it is not what panicked, ends with [`FaceError::Panicked`](super::FaceError::Panicked).
+pub fn restore_after_panic() -> bool {
+    let had = restore();
+    if had {
+        BROKE.notify_one();
+    }
+    had
+}
+
+/// Waits until a panic has taken the terminal away.
+pub(super) async fn broke() {
+    BROKE.notified().await;
+}
+
+fn is_broken() -> bool {
     IS_BROKEN.load(Ordering::SeqCst)
 }
 
@@ -102,8 +120,18 @@ impl Screen {
         Ok(())
     }
 
+    /// Draws, unless the terminal is no longer the face's.
     pub(super) fn draw(&mut self, app: &mut App) -> io::Result<()> {
+        if is_broken() {
+            return Ok(());
+        }
         self.terminal.draw(|frame| app.draw(frame)).map(drop)
+    }
+
+    /// Asks for the background (OSC 11). A terminal that does not know the question passes over it.
+    pub(super) fn ask_background(&mut self) -> io::Result<()> {
+        stdout().write_all(b"\x1b]11;?\x1b\\")?;
+        stdout().flush()
     }
 
     /// Puts a text into the clipboard, wherever the terminal is (OSC 52).

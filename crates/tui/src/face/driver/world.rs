@@ -12,6 +12,13 @@ pub trait World: Send {
     /// A sentence, where there is no editor or it failed; the text stays as it was.
     fn edit(&mut self, text: &str) -> Result<String, String>;
 
+    /// Makes this the theme from here on, also of the next faces. The error says what to do.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where that can't be kept.
+    fn keep_theme(&mut self, name: &str) -> Result<(), String>;
+
     /// Stops the process until the shell wakes it.
     ///
     /// # Errors

@@ -112,6 +112,7 @@ commands! {
         PreviousTab "previous-tab" ["alt+,", "ctrl+pageup"] "Previous tab";
         List "list" ["ctrl+o"] "Conversations: open, search, rename, archive" / "[WORDS]";
         Search "search" [] "Search everything that was said" / "WORDS";
+        Theme "theme" [] "Choose the colours" / "[NAME]";
     }
     Talk {
         Send "send" ["enter"] "Send";

@@ -1,0 +1,71 @@
+//! The whole program, with an owner of the data that panics while the full-screen face is up, as soon as a file is there: on the main
+//! thread, on another one, or in a task. Must never do anything else than the program does then.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use retake_cli::{Opened, Owner, Places, Setting, Standing, Surroundings, Terminal, run};
+use retake_tui::face::Configured;
+use retake_wire::{Client, Problem};
+
+/// How often the file is looked for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Talks until it panics.
+pub(crate) fn face(place: &str, sign: &str) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let places = Places { data_dir: PathBuf::new(), config_file: PathBuf::new() };
+    let surroundings = Surroundings { folder: PathBuf::from("/"), places };
+    let broken = Broken { place: place.to_owned(), sign: sign.to_owned() };
+    let arguments = vec!["retake".into()];
+    let code = runtime.block_on(run(arguments, &surroundings, &broken, &mut Terminal::new(|| 0)));
+    if code == 0 { Ok(()) } else { Err(io::Error::other(format!("exit code {code}"))) }
+}
+
+struct Broken {
+    place: String,
+    sign: String,
+}
+
+async fn break_at(sign: String) {
+    while !std::fs::exists(&sign).unwrap_or(true) {
+        tokio::time::sleep(LOOK).await;
+    }
+    panic!("a bug, as asked for");
+}
+
+#[async_trait]
+impl Owner for Broken {
+    async fn open(&self, _: &Places) -> Result<Opened, Problem> {
+        let sign = self.sign.clone();
+        match self.place.as_str() {
+            "thread" => {
+                let here = tokio::runtime::Handle::current();
+                std::thread::spawn(move || here.block_on(break_at(sign)));
+            }
+            "task" => drop(tokio::spawn(break_at(sign))),
+            _ => break_at(sign).await,
+        }
+        std::future::pending().await
+    }
+
+    async fn find(&self, _: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+        Ok(None)
+    }
+
+    async fn serve(&self, _: &Places, _: Option<SocketAddr>) -> Result<Standing, Problem> {
+        std::future::pending().await
+    }
+
+    fn face(&self, _: &Places) -> Result<Configured, Problem> {
+        Ok(Configured::default())
+    }
+
+    fn settings(&self, _: &Places, _: &Setting) -> Result<String, Box<Problem>> {
+        Ok(String::new())
+    }
+}

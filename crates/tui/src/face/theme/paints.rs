@@ -1,0 +1,99 @@
+//! The colours of one theme, and the file that they are written in: TOML, a name of a [`Paint`] and its look in each line. Must never
+//! pass over anything in such a file in silence.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+
+use super::look::Look;
+use super::{PAINTS, Paint, known};
+use crate::text::safe;
+
+/// What is not a paint in the file of a theme.
+const BASE: &str = "base";
+
+/// The colours of one theme.
+#[derive(Debug)]
+pub struct Paints {
+    name: String,
+    about: String,
+    looks: Vec<Look>,
+}
+
+impl PartialEq for Paints {
+    /// Themes are read once, and then the same or another.
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Paints {}
+
+impl Paints {
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is like: the first line of its file, where that is a comment.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    pub(super) fn look(&self, paint: Paint) -> Look {
+        self.looks[paint as usize]
+    }
+
+    /// Reads the file of a theme. What is wrong is told in sentences that name the file and the line; what it would have been said of looks
+    /// as in the base then.
+    pub(super) fn read(name: &str, file: &str, text: &str, wrong: &mut Vec<String>) -> Option<Self> {
+        let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        let given: BTreeMap<String, Spanned<toml::Value>> = match toml::from_str(text) {
+            Ok(given) => given,
+            Err(error) => {
+                let at = error.span().map_or(1, |span| line(span.start));
+                wrong.push(format!("{file}, line {at}: {}", safe::line(error.message())));
+                return None;
+            }
+        };
+        let mut paints = Self { name: name.to_owned(), about: about(text), looks: Vec::new() };
+        let base =
+            given.get(BASE).map(|it| (line(it.span().start), it.get_ref().as_str().unwrap_or_default()));
+        paints.looks = match base.map(|(at, base)| (at, base, known::built_in(base))) {
+            Some((_, _, Some(base))) => base.looks.clone(),
+            Some((at, base, None)) => {
+                let base = safe::line(base);
+                wrong.push(format!("{file}, line {at}: “{base}” can be no base: one of {}", known::names()));
+                known::terminal().looks.clone()
+            }
+            // What nothing is said of looks as text does.
+            None => vec![Look::default(); PAINTS.len()],
+        };
+        for (key, value) in given.iter().filter(|(key, _)| *key != BASE) {
+            let found = PAINTS.iter().find(|it| it.name == key).ok_or_else(|| no_paint(key));
+            let look = found.and_then(|it| match value.get_ref().as_str() {
+                Some(text) => {
+                    Look::parse(text).map(|look| (it.paint, look)).map_err(|why| format!("{key}: {why}"))
+                }
+                None => Err(format!("{key}: a look is a text in quotes, such as \"bold #56d4dd\"")),
+            });
+            match look {
+                Ok((paint, look)) => paints.looks[paint as usize] = look,
+                Err(why) => wrong.push(format!("{file}, line {}: {why}", line(value.span().start))),
+            }
+        }
+        Some(paints)
+    }
+}
+
+fn about(text: &str) -> String {
+    let first = text.lines().next().and_then(|line| line.strip_prefix('#'));
+    safe::line(first.unwrap_or_default().trim()).into_owned()
+}
+
+fn no_paint(key: &str) -> String {
+    let names: Vec<_> = PAINTS.iter().map(|it| it.name).collect();
+    format!("nothing is called “{}”: allowed are {BASE}, {}", safe::line(key), names.join(", "))
+}
