@@ -1,6 +1,16 @@
 //! The full-screen face in a real terminal, with a real owner and a model whose words the test has written: what a person types,
 //! and what the screen shows then. Must never look into the program in another way than a person does.
 
+mod colours;
+mod composer;
+mod given_back;
+mod going_back;
+mod lists;
+mod messages;
+mod mouse;
+mod plans;
+mod told;
+
 use super::model::{Model, call, half, words};
 use super::tmux::Tmux;
 use super::world::{World, until};

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::world::World;
 use crate::term::pty::now;
@@ -50,9 +51,14 @@ impl Tmux {
     /// The face in a conversation of this world: the newest one, or a new one.
     pub(super) fn face(world: &World, arguments: &str) -> Self {
         let terminal = Self::shell(world, 100, 30);
-        terminal.types(&format!("\"$RETAKE\" {arguments}"));
-        terminal.press("Enter");
+        terminal.runs(&format!("\"$RETAKE\" {arguments}"));
         terminal
+    }
+
+    /// Types a command line.
+    pub(super) fn runs(&self, line: &str) {
+        self.types(line);
+        self.press("Enter");
     }
 
     fn socket(&self) -> PathBuf {
@@ -81,6 +87,41 @@ impl Tmux {
         self.does(&["send-keys", key]);
     }
 
+    /// Sends bytes, as the terminal's keys, mouse or focus would.
+    pub(super) fn sends(&self, bytes: &str) {
+        let bytes: Vec<String> = bytes.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let mut command = vec!["send-keys", "-H"];
+        command.extend(bytes.iter().map(String::as_str));
+        self.does(&command);
+    }
+
+    /// Turns the wheel, or presses and releases a button, at a place of the screen, counted from 0.
+    pub(super) fn mouse(&self, button: u8, column: usize, row: usize) {
+        let (column, row) = (column + 1, row + 1);
+        self.sends(&format!("\x1b[<{button};{column};{row}M"));
+        if button < 64 {
+            self.sends(&format!("\x1b[<{button};{column};{row}m"));
+        }
+    }
+
+    /// Where a text is on the screen: column and row.
+    pub(super) fn place_of(&self, text: &str) -> (usize, usize) {
+        let screen = self.shows(text);
+        let found =
+            screen.lines().enumerate().find_map(|(row, line)| Some((width(&line[..line.find(text)?]), row)));
+        found.expect("it is shown")
+    }
+
+    /// Gives the window a background, which tmux then tells those who ask for it.
+    pub(super) fn is_behind(&self, colour: &str) {
+        self.does(&["select-pane", "-P", &format!("bg={colour}")]);
+    }
+
+    /// Writes all that the program prints to a file, as it is.
+    pub(super) fn records(&self, file: &Path) {
+        self.does(&["pipe-pane", "-o", &format!("cat > '{}'", file.display())]);
+    }
+
     /// Pastes a text as terminals do.
     pub(super) fn pastes(&self, text: &str) {
         self.does(&["set-buffer", text]);
@@ -93,6 +134,11 @@ impl Tmux {
 
     pub(super) fn screen(&self) -> String {
         self.does(&["capture-pane", "-p"])
+    }
+
+    /// The screen with its colours, as escape sequences.
+    pub(super) fn coloured(&self) -> String {
+        self.does(&["capture-pane", "-p", "-e"])
     }
 
     /// Column and row of the cursor, and whether it is shown.
@@ -165,6 +211,21 @@ impl Tmux {
         self.until("a terminal that reads lines", |screen| {
             screen.contains("icanon+echo+") || screen.contains("echo+icanon+")
         });
+        assert_eq!(
+            self.does(&["display-message", "-p", "#{mouse_any_flag}"]).trim(),
+            "0",
+            "the mouse is free"
+        );
+        // What is pasted, and that the window has the focus, is told in no other way than a shell expects.
+        self.types("cat -v");
+        self.press("Enter");
+        self.pastes("pasted");
+        self.sends("\n\x04");
+        let screen = self.until("what cat has read", |screen| {
+            screen.trim_end().lines().last().is_some_and(|line| line.trim() == PROMPT)
+                && screen.matches("pasted").count() == 2
+        });
+        assert!(!screen.contains("^[["), "{screen}");
     }
 
     /// The process of the program that runs in the window.
@@ -179,6 +240,11 @@ impl Tmux {
         };
         children.split_whitespace().find(is_it).expect("it runs").to_owned()
     }
+}
+
+/// The columns that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    text.width()
 }
 
 impl Drop for Tmux {

@@ -115,6 +115,12 @@ impl Pty {
         self.screen.0.lock().expect("the screen").screen().contents()
     }
 
+    /// The screen with its colours, as escape sequences.
+    pub(crate) fn formatted(&self) -> String {
+        let parser = self.screen.0.lock().expect("the screen");
+        parser.screen().contents_formatted()
+    }
+
     /// Whether a text was printed at any time, even if it is gone.
     pub(crate) fn ever_printed(&self, text: &str) -> bool {
         let parser = self.screen.0.lock().expect("the screen");

@@ -1,0 +1,154 @@
+//! Lists in a real terminal: conversations, pickers, the tree, operations, the help. Must never rely on what a list is made of.
+
+use super::{EMPTY, answers, says, three_turns};
+use crate::live::model::{Model, words};
+use crate::live::tmux::{Tmux, width};
+
+#[test]
+fn a_conversation_is_renamed_and_archived_in_the_list() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    let title = || world.json(&["list", "--all"])["conversations"][0]["title"].clone();
+    face.press("C-o");
+    face.shows("Conversations");
+    face.press("F2");
+    face.shows("title:");
+    face.types("Fruit");
+    face.press("Enter");
+    face.until("the new name", |screen| screen.lines().any(|line| line.contains("▸ Fruit")));
+    assert_eq!(title(), "Fruit");
+    face.press("C-x");
+    face.until("an empty list", |screen| !screen.contains("▸ Fruit"));
+    face.press("C-a");
+    face.until("the archived ones", |screen| screen.contains("Archived") && screen.contains("▸ Fruit"));
+    face.press("C-x");
+    face.until("none is archived", |screen| !screen.contains("▸ Fruit"));
+    face.press("C-a");
+    face.until("it is back", |screen| !screen.contains("Archived") && screen.contains("▸ Fruit"));
+    face.press("Enter");
+    face.shows("The third answer.");
+}
+
+#[test]
+fn the_model_and_what_the_agent_may_do_are_picked() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    face.press("M-p");
+    face.shows("What the agent may do unasked");
+    face.types("allow-all");
+    face.until("only that", |screen| !screen.contains("allow-edits"));
+    face.press("Enter");
+    face.until("it is so", |screen| screen.contains(EMPTY) && screen.contains("allow-all"));
+    assert_eq!(world.json(&["permissions"])["mode"], "allow-all");
+    face.press("M-m");
+    face.shows("as the settings say");
+    face.types("demo");
+    face.until("the demonstration", |screen| {
+        screen.lines().any(|line| line.contains("❯") && line.contains("demo"))
+    });
+    face.press("Enter");
+    face.shows("the next answers come from demo");
+    says(&face, "and you?", "I am the demo");
+    assert_eq!(model.asked().len(), 1, "the other one was not asked");
+}
+
+#[test]
+fn a_branch_is_named_in_the_tree_and_forked() {
+    let model = Model::start();
+    let (_world, face) = three_turns(&model);
+    face.press("M-t");
+    face.shows("every branch");
+    face.types("pears");
+    face.until("only that", |screen| !screen.contains("apples please") && screen.contains("pears please"));
+    face.press("C-e");
+    face.shows("name:");
+    face.types("crossroads");
+    face.press("Enter");
+    face.shows("crossroads");
+    face.press("C-b");
+    face.until("two tabs", |screen| screen.contains("1 apples please") && screen.contains("2 apples please"));
+    let screen = face.until("what was said up to there", |screen| screen.contains("The first answer."));
+    assert!(!screen.contains("The third answer."), "{screen}");
+}
+
+#[test]
+fn what_an_operation_left_is_restored() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    face.types("/rewind t2");
+    face.press("Enter");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "rewound");
+    face.press("C-u");
+    face.shows(EMPTY);
+    model.then(vec![words("Another second answer.")]);
+    says(&face, "grapes please", "Another second answer.");
+    assert_eq!(world.read("new.txt"), None);
+    face.press("M-o");
+    face.shows("everything that was done");
+    face.types("rewind");
+    face.until("the rewind", |screen| {
+        screen.lines().any(|line| line.contains('❯') && line.contains("rewind"))
+    });
+    // As it was before the rewind.
+    face.press("Enter");
+    face.shows("Restore");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "restored");
+    let screen = face.until("what it left", |screen| screen.contains("The third answer."));
+    assert!(!screen.contains("Another second answer."), "{screen}");
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"));
+}
+
+#[test]
+fn the_help_is_the_keys_that_hold_and_is_searched_by_typing() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    world.settings(&format!(
+        "{}[face.keys]\nrewind = [\"f5\"]\n",
+        std::fs::read_to_string(world.config()).expect("settings")
+    ));
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.press("F1");
+    face.shows("Keys and commands");
+    face.types("go back to before");
+    face.until("the key of the settings", |screen| {
+        screen.lines().any(|line| line.starts_with("F5 ") && line.contains("Go back to before a message"))
+    });
+    face.press("Escape");
+    face.shows(EMPTY);
+    face.press("F5");
+    face.shows("nothing has been said here yet");
+}
+
+#[test]
+fn wide_and_right_to_left_words_keep_the_columns_in_line() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![
+        words("漢字 👩‍👩‍👧 שלום עולם end"),
+        words("| العربية | 漢字 |\n|---|---|\n| א | ב |\n\ndone"),
+    ]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "漢字漢字 שלום", "end");
+    says(&face, "مرحبا 🎉", "done");
+    face.press("C-o");
+    face.shows("Conversations");
+    let screen =
+        face.until("the preview", |screen| screen.matches('│').count() > 5 && screen.contains("done"));
+    let borders: Vec<_> = screen.lines().filter_map(|line| Some(width(&line[..line.find('│')?]))).collect();
+    assert!(borders.iter().all(|at| *at == borders[0]), "{borders:?} {screen}");
+    face.press("Escape");
+    face.types("שלום 漢字");
+    let (_, row) = face.place_of("› ");
+    face.until("the cursor behind it", |screen| {
+        let line = screen.lines().nth(row).unwrap_or_default().trim_end();
+        line.contains("漢字") && face.cursor().0 == width(line)
+    });
+}

@@ -1,0 +1,106 @@
+//! What can be done to a selected message, each with its plan first. Must never apply what was not shown.
+
+use super::{EMPTY, answers, says, three_turns};
+use crate::live::model::{Model, words};
+use crate::live::tmux::Tmux;
+
+/// Selects the message with these words.
+fn selects(face: &Tmux, text: &str) {
+    let is_selected = |screen: &str| screen.lines().any(|line| line.contains('▌') && line.contains(text));
+    face.press("M-Up");
+    face.shows("y copy");
+    for _ in 0..20 {
+        if is_selected(&face.screen()) {
+            return;
+        }
+        face.press("Up");
+    }
+    face.until(text, is_selected);
+}
+
+#[test]
+fn a_message_is_kept_from_the_model_and_shown_to_it_again() {
+    let model = Model::start();
+    let (_world, face) = three_turns(&model);
+    selects(&face, "The third answer.");
+    face.press("x");
+    face.shows("Exclude");
+    face.press("Escape");
+    face.shows("The third answer.");
+    assert!(!face.screen().contains("[excluded]"), "Esc changes nothing");
+    selects(&face, "The third answer.");
+    face.press("x");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "[excluded]");
+    model.then(vec![words("The fourth answer."), words("The fifth answer.")]);
+    says(&face, "cherries please", "The fourth answer.");
+    let told = serde_json::Value::from(model.asked_last()).to_string();
+    assert!(told.contains("The second answer.") && !told.contains("The third answer."), "{told}");
+    selects(&face, "The third answer.");
+    face.press("x");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "included");
+    says(&face, "dates please", "The fifth answer.");
+    let told = serde_json::Value::from(model.asked_last()).to_string();
+    assert!(told.contains("The third answer."), "{told}");
+}
+
+#[test]
+fn a_message_has_a_name_and_a_turn_is_dropped_with_its_file() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    selects(&face, "The third answer.");
+    face.press("l");
+    face.shows("name:");
+    face.types("the best");
+    face.press("Enter");
+    face.shows("[label the best]");
+    selects(&face, "pears please");
+    face.press("d");
+    face.until("the plan", |screen| screen.contains("Drop") && screen.contains("new.txt"));
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "not before it is agreed to");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "dropped");
+    let screen = face.until("what is left", |screen| !screen.contains("The second answer."));
+    assert!(screen.contains("The first answer.") && screen.contains("The third answer."), "{screen}");
+    assert_eq!(world.read("new.txt"), None, "its file went along");
+    face.press("M-u");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "undone");
+    face.shows("The second answer.");
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"));
+}
+
+#[test]
+fn a_message_is_edited_and_an_answer_is_asked_for_anew() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    selects(&face, "plums please");
+    face.press("e");
+    face.until("the plan", |screen| screen.contains("Edit") && screen.contains("edits its words"));
+    answers(&face, "Enter", "edit it and send it");
+    face.types(" now");
+    face.shows("plums please now");
+    model.then(vec![words("The answer after the edit."), words("Quite another answer.")]);
+    face.press("Enter");
+    face.until("the new answer", |screen| {
+        screen.contains("The answer after the edit.") && !screen.contains("The third answer.")
+    });
+    face.shows(EMPTY);
+    let told = serde_json::Value::from(model.asked_last()).to_string();
+    assert!(told.contains("plums please now") && !told.contains("The third answer."), "{told}");
+    selects(&face, "The answer after the edit.");
+    face.press("r");
+    face.shows("Retry");
+    answers(&face, "Enter", "Quite another answer.");
+    face.shows("[alternative 2 of 2]");
+    // And back to the first one, by the key of alternatives.
+    selects(&face, "Quite another answer.");
+    face.press("a");
+    face.shows("Other answers");
+    face.press("Up");
+    face.press("Enter");
+    face.until("the plan", |screen| screen.contains("Choose") && screen.contains("Enter applies"));
+    answers(&face, "Enter", "[alternative 1 of 2]");
+    assert!(world.texts().iter().any(|text| text == "The answer after the edit."));
+}

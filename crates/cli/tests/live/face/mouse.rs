@@ -1,0 +1,68 @@
+//! The mouse in a real terminal. Must never be needed.
+
+use super::{EMPTY, PICKER, three_turns};
+use crate::live::model::Model;
+use crate::live::tmux::Tmux;
+
+const LEFT: u8 = 0;
+const WHEEL_UP: u8 = 64;
+const WHEEL_DOWN: u8 = 65;
+
+#[test]
+fn the_wheel_scrolls_and_a_click_selects() {
+    let model = Model::start();
+    let (_world, face) = three_turns(&model);
+    face.resize(100, 12);
+    face.until("the end", |screen| {
+        screen.contains("The third answer.") && !screen.contains("apples please\n")
+    });
+    let is_top = |screen: &str| screen.lines().any(|line| line.trim() == "> apples please");
+    for _ in 0..10 {
+        face.mouse(WHEEL_UP, 10, 3);
+    }
+    face.until("the beginning", is_top);
+    for _ in 0..10 {
+        face.mouse(WHEEL_DOWN, 10, 3);
+    }
+    face.until("the end", |screen| screen.contains("The third answer.") && !is_top(screen));
+    let (column, row) = face.place_of("The third answer.");
+    face.mouse(LEFT, column, row);
+    face.shows("y copy");
+    face.until("it is selected", |screen| {
+        screen.lines().any(|line| line.contains('▌') && line.contains("The third answer."))
+    });
+}
+
+#[test]
+fn a_click_selects_a_row_and_one_more_takes_it() {
+    let model = Model::start();
+    let (_world, face) = three_turns(&model);
+    face.press("C-r");
+    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
+    let (column, row) = face.place_of("apples please");
+    face.mouse(LEFT, column, row);
+    face.until("it is selected", |screen| {
+        screen.lines().any(|line| line.contains('▸') && line.contains("apples please"))
+    });
+    face.until("its plan", |screen| screen.contains("to edit: “apples please”"));
+    face.mouse(LEFT, column, row);
+    face.shows("Go back to before t1");
+    face.press("Escape");
+    face.press("Escape");
+    face.shows("The third answer.");
+}
+
+#[test]
+fn without_the_mouse_the_terminal_keeps_it() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let before = std::fs::read_to_string(world.config()).expect("settings");
+    world.settings(&format!("{before}[face]\nmouse = false\n"));
+    let printed = world.home().join("printed");
+    let face = Tmux::shell(&world, 100, 30);
+    face.records(&printed);
+    face.runs("\"$RETAKE\"");
+    face.shows(EMPTY);
+    let printed = std::fs::read_to_string(&printed).expect("recorded");
+    assert!(printed.contains("\x1b[?2004h") && !printed.contains("\x1b[?1000h"), "{printed:?}");
+}

@@ -1,0 +1,76 @@
+//! What a plan says of files, and what can be chosen in it. Must never lose what a person wrote.
+
+use super::{EMPTY, PICKER, answers, three_turns};
+use crate::live::model::Model;
+use crate::live::tmux::Tmux;
+use crate::live::world::World;
+
+/// The picker at the second turn, whose file somebody has changed by hand.
+fn changed_by_hand(model: &Model) -> (World, Tmux) {
+    let (world, face) = three_turns(model);
+    world.write("new.txt", "by hand\n");
+    face.press("C-r");
+    face.shows(PICKER);
+    face.press("Down");
+    face.until("the plan", |screen| screen.contains("pears please") && screen.contains("new.txt"));
+    (world, face)
+}
+
+/// Goes on to the final question, and applies.
+fn applies(face: &Tmux) {
+    face.press("Enter");
+    face.shows("Enter applies");
+    answers(face, "Enter", "rewound");
+    face.until("the words", |screen| screen.lines().rev().take(4).any(|line| line.contains("pears please")));
+}
+
+#[test]
+fn what_a_person_wrote_meanwhile_is_shown_and_kept() {
+    let model = Model::start();
+    let (world, face) = changed_by_hand(&model);
+    let screen = face.screen();
+    assert!(screen.contains("1 conflict") || screen.contains("conflict"), "{screen}");
+    applies(&face);
+    assert_eq!(world.read("new.txt").as_deref(), Some("by hand\n"));
+}
+
+#[test]
+fn another_outcome_is_chosen_for_a_file() {
+    let model = Model::start();
+    let (world, face) = changed_by_hand(&model);
+    face.press("Right");
+    face.until("its choices", |screen| screen.contains("Ctrl+D:") && screen.contains("checkpoint"));
+    for _ in 0..5 {
+        if face.screen().contains("[checkpoint]") {
+            break;
+        }
+        face.press("C-d");
+        face.until("another one", |screen| screen.contains('['));
+    }
+    face.until("as it was then", |screen| screen.contains("[checkpoint]"));
+    applies(&face);
+    assert_eq!(world.read("new.txt"), None, "it was not there then");
+    face.press("M-u");
+    face.shows("Enter applies");
+    answers(&face, "Enter", "undone");
+    face.until("it is back", |_| world.read("new.txt").as_deref() == Some("by hand\n"));
+}
+
+#[test]
+fn diffs_are_leafed_through_and_the_scope_is_a_key() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    face.press("C-r");
+    face.shows(PICKER);
+    face.press("Down");
+    face.until("the plan", |screen| screen.contains("[both]") && screen.contains("new.txt"));
+    face.press("Right");
+    face.until("its diff", |screen| screen.contains("-made"));
+    face.press("C-s");
+    face.until("words only", |screen| screen.contains("[conversation]") && !screen.contains("-made"));
+    applies(&face);
+    assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "files were not touched");
+    face.press("C-u");
+    face.shows(EMPTY);
+    assert_eq!(world.texts().len(), 2);
+}
