@@ -157,7 +157,7 @@ fn escape_twice_in_an_empty_composer_opens_the_picker_and_never_while_something_
     assert!(!face.screen().contains(PICKER));
     // The picker says so, too, and offers to stop it.
     face.press("C-r");
-    face.shows(PICKER);
+    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("at work: it is stopped"));
     face.press("Enter");
     face.shows("Ctrl+X");
     face.press("C-x");

@@ -115,10 +115,10 @@ impl Pty {
         self.screen.0.lock().expect("the screen").screen().contents()
     }
 
-    /// The screen with its colours, as escape sequences.
-    pub(crate) fn formatted(&self) -> String {
-        let parser = self.screen.0.lock().expect("the screen");
-        parser.screen().contents_formatted()
+    /// Waits until a piece of the screen has this colour, written as in escape sequences.
+    #[track_caller]
+    pub(crate) fn formats(&self, colour: &str) {
+        self.until_screen(colour, |screen| screen.contents_formatted().contains(colour));
     }
 
     /// Whether a text was printed at any time, even if it is gone.

@@ -61,7 +61,15 @@ impl Engine {
         self.apply_first(conversation, apply, wish).await
     }
 
-    /// The same, where nothing is at work, and it is known whether there are changes of files at all.
+    /// Refuses several steps that were seen as one plan and are no longer so. Each of them is then planned anew when it is taken.
+    pub async fn as_seen(&self, of: ConversationId, action: &Action, wish: FilesWish) -> Result<FilesWish> {
+        let Some(seen) = wish.seen else { return Ok(wish) };
+        let wish = FilesWish { seen: None, ..wish };
+        let planned = self.plan_both(of, action.clone(), wish.clone()).await?;
+        if planned.digest == seen { Ok(wish) } else { Err(stale_plan()) }
+    }
+
+    /// The same as [`Engine::apply_both`], where nothing is at work, and it is known whether there are changes of files at all.
     pub(super) async fn apply_idle(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -167,11 +175,15 @@ fn worded(mut apply: Apply, wish: &FilesWish) -> Apply {
     apply
 }
 
+fn stale_plan() -> EngineError {
+    let what = "files have changed since the plan was shown";
+    EngineError::new(Kind::Stale, "stale_plan", what).hint("look at the new plan")
+}
+
 /// Refuses a plan that leaves something to be chosen, or is not the one that was seen.
 fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
     if wish.seen.is_some_and(|seen| seen != digest_of(plans)) {
-        let what = "files have changed since the plan was shown";
-        return Err(EngineError::new(Kind::Stale, "stale_plan", what).hint("look at the new plan"));
+        return Err(stale_plan());
     }
     let clash = |path: &&retake_core::PathPlan| matches!(path.verdict, Verdict::Conflict(_));
     let clashes = plans.iter().flat_map(|folder| {

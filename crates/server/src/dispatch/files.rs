@@ -174,9 +174,7 @@ impl InProcess {
             done.add(self.engine.apply_both(of, apply, wish).await.map_err(problem)?);
             return Ok(done);
         }
-        if wish.seen.is_some() {
-            return Err(usage("a plan of files that was seen is of one step: take one at a time"));
-        }
+        let wish = self.engine.as_seen(of, &apply.action, wish).await.map_err(problem)?;
         let mut choices = wish.chosen.paths.values().chain(wish.elsewhere.values());
         if choices.any(|choice| matches!(choice, Choice::Hunks(_))) {
             return Err(usage("hunks are those of one step's plan: take one step at a time"));

@@ -12,14 +12,14 @@ const LIGHT: &str = "38;2;9;80;174";
 
 /// A face started so, in which something was said.
 fn talking(model: &Model, world: &World, behind: Option<&str>, start: &str) -> Tmux {
-    model.then(vec![words("Some `code` and a [link](https://example.org).")]);
+    model.then(vec![words("A **bold answer** and a [link](https://example.org).")]);
     let face = Tmux::shell(world, 100, 30);
     if let Some(colour) = behind {
         face.is_behind(colour);
     }
     face.runs(start);
     face.shows(EMPTY);
-    super::says(&face, "hello", "Some code");
+    super::says(&face, "hello", "bold answer");
     face
 }
 
@@ -99,7 +99,7 @@ fn an_answer_that_comes_late_and_in_pieces_is_never_typed() {
     assert!(!screen.contains("rgb") && !screen.contains("11;"), "{screen}");
     face.send("\x1b[13~\x15/help\r");
     face.shows("Keys and commands");
-    face.until("the colours for a light background", |_| face.formatted().contains("38;2;8;111;131"));
+    face.formats("38;2;8;111;131");
     face.send("\x11");
     assert!(face.ended());
     assert!(face.is_restored());
@@ -131,10 +131,13 @@ fn a_theme_of_ones_own_is_chosen_and_kept_and_its_mistakes_are_told() {
         "# all my own\nbase = \"dark\"\nuser = \"#010203\"\nacent = \"red\"\n",
     )
     .expect("written");
-    let face = talking(&model, &world, None, "COLORTERM=truecolor \"$RETAKE\"");
+    let face = Tmux::shell(&world, 100, 30);
+    face.runs("COLORTERM=truecolor \"$RETAKE\"");
     let screen = face.shows("nothing is called “acent”");
     let told: String = screen.split_whitespace().collect();
     assert!(told.contains("themes/mine.toml,line4:"), "{screen}");
+    model.then(vec![words("Hello.")]);
+    super::says(&face, "hello", "Hello.");
     face.types("/theme");
     face.press("Enter");
     face.shows("all my own");

@@ -111,7 +111,10 @@ impl App {
     /// Something was typed: the draft is to be kept soon.
     pub(super) fn typed(&mut self) {
         let now_ms = self.now_ms;
-        self.tab_mut().typed_ms = Some(now_ms);
+        let tab = self.tab_mut();
+        tab.typed_ms = Some(now_ms);
+        // An Enter from here on is meant for these words.
+        tab.returned_ms = None;
         self.wants_paths();
     }
 

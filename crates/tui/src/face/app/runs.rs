@@ -43,6 +43,9 @@ impl App {
         if self.tab().composer.is_empty() {
             return;
         }
+        if self.is_beginning() {
+            return self.refuse("the conversation is just beginning: these words wait here until it has");
+        }
         let mut parts = self.tab_mut().composer.take();
         if let Some(Part::Text { text }) = parts.first_mut()
             && text.starts_with("//")
@@ -50,6 +53,12 @@ impl App {
             text.remove(0);
         }
         self.say_parts(parts);
+    }
+
+    /// Whether the first words of this tab are on their way: others would begin a conversation of their own.
+    fn is_beginning(&self) -> bool {
+        let tab = self.tab();
+        tab.conversation().is_none() && (!tab.sent.is_empty() || tab.begins)
     }
 
     fn say_parts(&mut self, parts: Vec<Part>) {
@@ -129,6 +138,9 @@ impl App {
     /// A conversation has begun with what was said.
     fn begun(&mut self, id: TabId, conversation: &str) {
         self.follow(id, conversation);
+        if let Some(tab) = self.find_tab(id) {
+            tab.begins = true;
+        }
         let permit = std::mem::take(&mut self.permit);
         if let Some(mode) = permit.mode {
             let set = retake_wire::request::SetPermissions {

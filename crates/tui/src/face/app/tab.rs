@@ -41,6 +41,8 @@ pub(super) struct Tab {
     pub(super) returned_ms: Option<i64>,
     /// When Esc was pressed in an empty composer.
     pub(super) escaped_ms: Option<i64>,
+    /// Its conversation has begun with what was said here, and is not known yet.
+    pub(super) begins: bool,
     /// What was sent, until the owner has it: it comes back if it is refused.
     pub(super) sent: Vec<(Ticket, Vec<Part>, Option<Rewriting>)>,
     /// Earlier entries are on their way.
@@ -105,6 +107,7 @@ impl Tab {
             returned: Vec::new(),
             returned_ms: None,
             escaped_ms: None,
+            begins: false,
             sent: Vec::new(),
             loading: false,
             is_lost: false,

@@ -215,3 +215,27 @@ fn the_face_takes_the_background_that_the_terminal_has() {
     drop(dark.on(Msg::Background(crate::face::Background::Light), NOW_MS));
     assert_eq!(looks(&mut dark), after);
 }
+
+#[test]
+fn words_said_while_the_first_are_on_their_way_begin_no_other_conversation() {
+    let mut app = app(Theme::default());
+    let says = |app: &mut App, text: &str| {
+        drop(app.on(Msg::Paste(text.to_owned()), NOW_MS));
+        let acts = press(app, "enter", NOW_MS);
+        acts.iter().filter(|act| matches!(act, Act::Run(..))).count()
+    };
+    assert_eq!(says(&mut app, "first"), 1);
+    assert_eq!(says(&mut app, "second"), 0);
+    assert!(app.tab().composer.text().contains("second"), "the words wait in the composer");
+    assert!(looks(&mut app).contains("just beginning"));
+}
+
+#[test]
+fn an_enter_behind_new_words_is_meant_for_them() {
+    let mut app = talking(Theme::default());
+    let runs = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::Run(..)));
+    app.returned(TabId(1), &[retake_wire::Part::Text { text: "old words".into() }]);
+    assert!(!runs(&press(&mut app, "enter", NOW_MS)), "it was meant for the plan that has just gone");
+    drop(press(&mut app, "!", NOW_MS));
+    assert!(runs(&press(&mut app, "enter", NOW_MS)));
+}
