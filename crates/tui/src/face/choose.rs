@@ -114,11 +114,16 @@ impl Choice {
 
 impl Choose {
     fn new(title: &'static str, from: From) -> Self {
+        // Of what has names the one that was typed comes first.
+        let order = match from {
+            From::Models(_) | From::Themes(..) => Order::Best,
+            From::Permissions(..) | From::Alternatives(_) => Order::Kept,
+        };
         Self {
             title,
             about: String::new(),
             from,
-            rows: Rows::new(Order::Kept),
+            rows: Rows::new(order),
             loading: None,
             wrong: None,
             armed: None,

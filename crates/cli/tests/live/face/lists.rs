@@ -51,27 +51,28 @@ fn the_model_and_what_the_agent_may_do_are_picked() {
     });
     face.press("Enter");
     face.shows("the next answers come from demo");
-    says(&face, "and you?", "I am the demo");
+    says(&face, "and you?", "This is turn 2; in the one before you said");
     assert_eq!(model.asked().len(), 1, "the other one was not asked");
 }
 
 #[test]
 fn a_branch_is_named_in_the_tree_and_forked() {
     let model = Model::start();
-    let (_world, face) = three_turns(&model);
+    let (world, face) = three_turns(&model);
     face.press("M-t");
     face.shows("every branch");
     face.types("pears");
     face.shows("1 of 2");
     face.press("C-e");
-    face.shows("name:");
+    face.shows("label:");
     face.types("crossroads");
     face.press("Enter");
     face.shows("crossroads");
     face.press("C-b");
     face.until("two tabs", |screen| screen.contains("1 apples please") && screen.contains("2 apples please"));
-    let screen = face.until("what was said up to there", |screen| screen.contains("The first answer."));
-    assert!(!screen.contains("The third answer."), "{screen}");
+    face.shows("[label crossroads]");
+    let all = world.json(&["list", "--all"]);
+    assert_eq!(all["conversations"].as_array().map(Vec::len), Some(2), "{all}");
 }
 
 #[test]
@@ -131,8 +132,8 @@ fn wide_and_right_to_left_words_keep_the_columns_in_line() {
     let model = Model::start();
     let world = model.world(&[]);
     model.then(vec![
-        words("漢字 👩‍👩‍👧 שלום עולם end"),
-        words("| العربية | 漢字 |\n|---|---|\n| א | ב |\n\ndone"),
+        words("漢字 👩‍👩‍👧 שלום עולם first"),
+        words("| العربية | 漢字 |\n|---|---|\n| א | ב |\n\nsecond"),
     ]);
     let face = Tmux::face(&world, "");
     face.shows(EMPTY);

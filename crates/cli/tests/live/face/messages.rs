@@ -6,16 +6,14 @@ use crate::live::tmux::Tmux;
 
 /// Selects the message with these words.
 fn selects(face: &Tmux, text: &str) {
-    let is_selected = |screen: &str| screen.lines().any(|line| line.contains('▌') && line.contains(text));
+    let marked = |screen: &str| screen.lines().find(|line| line.contains('▌')).unwrap_or_default().to_owned();
     face.press("M-Up");
-    face.shows("y copy");
-    for _ in 0..20 {
-        if is_selected(&face.screen()) {
-            return;
-        }
+    let mut at =
+        marked(&face.until("a selected message", |screen| screen.contains("y copy") && screen.contains('▌')));
+    while !at.contains(text) {
         face.press("Up");
+        at = marked(&face.until("the one before", |screen| screen.contains('▌') && marked(screen) != at));
     }
-    face.until(text, is_selected);
 }
 
 #[test]

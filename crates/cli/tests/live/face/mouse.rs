@@ -16,7 +16,7 @@ fn the_wheel_scrolls_and_a_click_selects() {
     face.until("the end", |screen| {
         screen.contains("The third answer.") && !screen.contains("apples please\n")
     });
-    let is_top = |screen: &str| screen.lines().any(|line| line.trim() == "> apples please");
+    let is_top = |screen: &str| screen.lines().any(|line| line.starts_with("> apples please"));
     for _ in 0..10 {
         face.mouse(WHEEL_UP, 10, 3);
     }
@@ -34,7 +34,7 @@ fn the_wheel_scrolls_and_a_click_selects() {
 }
 
 #[test]
-fn a_click_selects_a_row_and_one_more_takes_it() {
+fn a_click_selects_a_row_and_one_more_takes_what_can_be_taken_at_once() {
     let model = Model::start();
     let (_world, face) = three_turns(&model);
     face.press("C-r");
@@ -45,11 +45,17 @@ fn a_click_selects_a_row_and_one_more_takes_it() {
         screen.lines().any(|line| line.contains('▸') && line.contains("apples please"))
     });
     face.until("its plan", |screen| screen.contains("to edit: “apples please”"));
-    face.mouse(LEFT, column, row);
-    face.shows("Go back to before t1");
-    face.press("Escape");
     face.press("Escape");
     face.shows("The third answer.");
+    // What can be taken at once is: the first click selects, the second one takes.
+    face.press("M-p");
+    let (column, row) = face.place_of("allow-all");
+    face.mouse(LEFT, column, row);
+    face.until("it is selected", |screen| {
+        screen.lines().any(|line| line.contains('❯') && line.contains("allow-all"))
+    });
+    face.mouse(LEFT, column, row);
+    face.until("it is so", |screen| screen.contains("allow-all ·"));
 }
 
 #[test]

@@ -215,3 +215,16 @@ fn a_theme_is_seen_when_it_is_selected_and_kept_when_it_is_taken() {
     assert_eq!(wants, [r#"Theme("ember", Shown)"#, r#"Theme("ember", Kept)"#, "Close"]);
     assert!(world.acts.is_empty(), "nobody is asked");
 }
+
+#[test]
+fn the_theme_whose_name_is_typed_comes_first() {
+    let mut world = World::default();
+    let mut themes = Themes::default();
+    assert!(themes.add(std::path::Path::new("mine.toml"), "# all my own").is_empty());
+    let mut pane = super::themes(&themes, None);
+    pane.opened(&mut world.cx());
+    pane.typed("mine", &mut world.cx());
+    world.wants.clear();
+    world.press(&mut pane, "enter");
+    assert_eq!(format!("{:?}", world.wants[0]), r#"Theme("mine", Kept)"#, "before what has its letters");
+}
