@@ -1,6 +1,9 @@
 //! The face without a terminal: the same app, drawn into memory, for tests and for what is measured. Must never do anything in the
 //! app's place.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,222 @@
+//! The face as its parts work together, without a terminal: an owner that the test plays, keys, the mouse, the focus, sizes. Must never wait
+//! for a time to pass.
+
+use std::sync::Mutex;
+
+use crossterm::event::{MouseButton, MouseEventKind};
+use futures::StreamExt as _;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::stream::BoxStream;
+use retake_wire::reply::{Entries, Permissions};
+use retake_wire::{
+    Ended, Event as Said, Follow, Outcome, Problem, Reply, Request, Role, Run, RunEvent, Snapshot, Told,
+};
+
+use super::*;
+use crate::face::settings::Settings;
+use crate::face::testing::{NOW_MS, conversation, entries, problem};
+use crate::face::theme::{Background, Colours, Theme, Themes};
+use crate::face::{Keymap, Start};
+
+const ID: &str = "0199a000-c";
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An owner with one conversation, of which it tells what the test says.
+struct Owner(Mutex<Option<UnboundedReceiver<Told>>>);
+
+#[async_trait::async_trait]
+impl Client for Owner {
+    async fn call(&self, request: Request) -> Result<Reply, Problem> {
+        match request {
+            Request::Info(_) => {
+                Ok(Reply::Conversation(conversation(ID, Some("Sums"), "what is 6 times 7?", 1)))
+            }
+            _ => Err(problem("it is not known here")),
+        }
+    }
+
+    async fn run(&self, _: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        Err(problem("nothing runs here"))
+    }
+
+    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+        let told = self.0.lock().expect("no panic").take();
+        told.map(|told| told.boxed()).ok_or_else(|| problem("it is followed already"))
+    }
+}
+
+/// A clock that the test turns, and no editor.
+struct Here(Arc<Mutex<i64>>);
+
+impl World for Here {
+    fn now_ms(&self) -> i64 {
+        *self.0.lock().expect("no panic")
+    }
+
+    fn edit(&mut self, text: &str) -> Result<String, String> {
+        Ok(format!("{text}, edited"))
+    }
+
+    fn keep_theme(&mut self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn suspend(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A face in a conversation of two turns, whoever plays its owner, and the clock.
+struct Play {
+    stage: Stage,
+    tells: UnboundedSender<Told>,
+    clock: Arc<Mutex<i64>>,
+}
+
+impl Play {
+    async fn begin() -> Self {
+        let (tells, told) = unbounded();
+        let clock = Arc::new(Mutex::new(NOW_MS));
+        let beginning = Beginning {
+            start: Start::In(ID.to_owned()),
+            folder: "/work".to_owned(),
+            version: "1.2.3".to_owned(),
+            model: Some("demo".to_owned()),
+            settings: Settings::default(),
+            keys: Keymap::default(),
+            theme: Theme::usual(Colours::True, Background::Dark),
+            themes: Themes::default(),
+            notices: Vec::new(),
+        };
+        let owner = Arc::new(Owner(Mutex::new(Some(told))));
+        let stage = Stage::new(owner, Box::new(Here(Arc::clone(&clock))), beginning, 80, 16);
+        let mut play = Self { stage, tells, clock };
+        // What was asked at the beginning is answered, and only then it is known what is to be followed.
+        play.stage.settled().await;
+        play.tells(Said::Snapshot(Box::new(snapshot())));
+        play.shows("The same.").await;
+        play
+    }
+
+    fn tells(&self, event: Said) {
+        self.tells.unbounded_send(Told { id: None, event }).expect("somebody follows");
+    }
+
+    fn says(&self, said: RunEvent) {
+        self.tells(Said::Run { said });
+    }
+
+    async fn shows(&mut self, text: &str) -> String {
+        let shown = self.stage.until(PATIENCE, |screen| screen.contains(text)).await;
+        shown.unwrap_or_else(|screen| panic!("waited for {text}, and the screen is\n{screen}"))
+    }
+
+    async fn hides(&mut self, text: &str) -> String {
+        let shown = self.stage.until(PATIENCE, |screen| !screen.contains(text)).await;
+        shown.unwrap_or_else(|screen| panic!("waited for no {text}, and the screen is\n{screen}"))
+    }
+
+    /// A run that takes so long.
+    async fn runs(&mut self, seconds: i64) {
+        self.says(RunEvent::Started { receipt: None, model: "demo".to_owned() });
+        self.shows("stops").await;
+        *self.clock.lock().expect("no panic") += seconds * 1_000;
+        let (outcome, receipt) = (Outcome::Succeeded, None);
+        self.says(RunEvent::Ended(Box::new(Ended { outcome, receipt, entry: None, problem: None })));
+        self.hides("stops").await;
+    }
+
+    fn mouse(&mut self, kind: MouseEventKind, row: u16) {
+        self.stage.mouse(MouseEvent { kind, column: 4, row, modifiers: KeyModifiers::NONE });
+    }
+}
+
+fn snapshot() -> Snapshot {
+    let said = [
+        (Role::User, "what is 6 times 7?"),
+        (Role::Assistant, "**42**, as everybody knows."),
+        (Role::User, "and the other way round?"),
+        (Role::Assistant, "The same."),
+    ];
+    let Reply::Entries(Entries { entries, .. }) = entries(ID, &said) else { panic!("entries") };
+    Snapshot {
+        conversation: conversation(ID, Some("Sums"), "what is 6 times 7?", 1),
+        entries,
+        earlier: false,
+        running: false,
+        waiting: Vec::new(),
+        permissions: Permissions::default(),
+        drafts: Vec::new(),
+    }
+}
+
+fn row(screen: &str, text: &str) -> u16 {
+    let row = screen.lines().position(|line| line.contains(text)).expect("it is shown");
+    u16::try_from(row).expect("a small screen")
+}
+
+#[tokio::test]
+async fn who_looks_elsewhere_is_told_of_a_long_run_only() {
+    let mut play = Play::begin().await;
+    play.runs(60).await;
+    assert_eq!(play.stage.notified(), [] as [&str; 0], "whoever sees it is not told");
+    play.stage.focus(false);
+    play.runs(5).await;
+    assert_eq!(play.stage.notified(), [] as [&str; 0], "that was a moment");
+    play.runs(60).await;
+    assert_eq!(play.stage.notified(), ["Sums is done"]);
+    play.stage.focus(true);
+    play.runs(60).await;
+    assert_eq!(play.stage.notified().len(), 1);
+}
+
+#[tokio::test]
+async fn a_click_selects_a_message_which_is_copied() {
+    let mut play = Play::begin().await;
+    let screen = play.stage.screen();
+    play.mouse(MouseEventKind::Down(MouseButton::Left), row(&screen, "as everybody knows"));
+    play.shows("y copy").await;
+    play.stage.press("y");
+    play.shows("copied").await;
+    assert_eq!(play.stage.copied(), ["**42**, as everybody knows."], "as it was written");
+}
+
+#[tokio::test]
+async fn the_wheel_scrolls_and_another_size_loses_nothing() {
+    let mut play = Play::begin().await;
+    play.stage.write("half a thought");
+    play.stage.resize(80, 7);
+    let screen = play.stage.screen();
+    assert!(
+        screen.contains("The same.") && !screen.contains("6 times 7"),
+        "the end stays in sight: {screen}"
+    );
+    for _ in 0..5 {
+        play.mouse(MouseEventKind::ScrollUp, 2);
+    }
+    play.shows("6 times 7").await;
+    for (columns, rows) in [(20, 6), (1, 1), (200, 60)] {
+        play.stage.resize(columns, rows);
+        let screen = play.stage.screen();
+        assert!(
+            screen.lines().all(|line| crate::text::width::columns(line) <= usize::from(columns)),
+            "{screen}"
+        );
+    }
+    let screen = play.stage.screen();
+    for text in ["6 times 7", "The same.", "half a thought"] {
+        assert!(screen.contains(text), "{text}: {screen}");
+    }
+}
+
+#[tokio::test]
+async fn leaving_is_over_and_the_own_editor_gives_back_what_was_written() {
+    let mut play = Play::begin().await;
+    play.stage.write("words");
+    play.stage.press("ctrl+g");
+    play.shows("words, edited").await;
+    assert!(!play.stage.is_over());
+    play.stage.press("ctrl+q");
+    assert!(play.stage.is_over());
+}
