@@ -38,3 +38,18 @@ fn several_turns_are_undone_and_redone_at_once() {
     face.shows("is not how many");
     assert_eq!(world.texts().iter().filter(|text| text.contains("answer")).count(), 2);
 }
+
+#[test]
+fn several_steps_are_not_taken_when_a_file_has_changed_since_they_were_seen() {
+    let model = Model::start();
+    let (world, face) = three_turns(&model);
+    face.types("/undo 2");
+    face.press("Enter");
+    face.until("the plan", |screen| screen.contains("deletes 1 file") && screen.contains("Enter applies"));
+    world.write("new.txt", "by hand\n");
+    face.press("Enter");
+    face.shows("it has changed meanwhile, and nothing was done");
+    face.shows("can't decide about 1 file");
+    assert_eq!(world.read("new.txt").as_deref(), Some("by hand\n"));
+    assert!(world.texts().iter().any(|text| text == "The third answer."));
+}
