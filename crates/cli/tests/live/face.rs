@@ -90,7 +90,7 @@ fn a_rewind_in_the_full_screen_is_seen_before_and_can_be_taken_back() {
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "Esc changes nothing");
 
     face.press("C-r");
-    face.shows(PICKER);
+    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
     face.press("Down");
     face.shows("new.txt");
     face.press("Enter");
@@ -199,7 +199,7 @@ fn two_terminals_see_each_other_and_keep_their_own_words() {
     one.types("half a thought");
     one.shows("half a thought");
     two.press("C-r");
-    two.shows(PICKER);
+    two.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
     two.press("Enter");
     two.shows("Enter applies");
     two.press("Enter");

@@ -3,6 +3,7 @@
 
 mod answer;
 mod screen;
+mod torn;
 mod world;
 
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ use super::settings::Settings;
 use super::theme::{Theme, Themes};
 use answer::Answer;
 use screen::Screen;
+use torn::Torn;
 
 pub use screen::{restore, restore_after_panic};
 pub use world::World;
@@ -125,6 +127,7 @@ pub async fn talk(
         tell,
         heard,
         keys: Some(EventStream::new()),
+        torn: Torn::default(),
         answer,
         drawn_ms: 0,
         is_dirty: false,
@@ -175,6 +178,8 @@ struct Driver<'a> {
     heard: mpsc::Receiver<Msg>,
     /// The keys; away while another program has the terminal.
     keys: Option<EventStream>,
+    /// A key of which only the beginning has come.
+    torn: Torn,
     /// What the terminal says of its background, which comes among the keys.
     answer: Answer,
     drawn_ms: i64,
@@ -217,9 +222,7 @@ impl Driver<'_> {
                 Woken::Heard(None) => {}
                 Woken::Time => self.time()?,
             }
-            for event in self.answer.rest(self.world.now_ms()) {
-                self.take_in(message(event))?;
-            }
+            self.held()?;
             // What has come meanwhile is drawn with it.
             for _ in 0..WAITING {
                 let Ok(msg) = self.heard.try_recv() else { break };
@@ -232,6 +235,9 @@ impl Driver<'_> {
 
     /// How long nothing is to be done, unless something happens.
     fn pause(&self) -> Duration {
+        if self.torn.is_begun() {
+            return Duration::from_millis(torn::AT_ONCE_MS.into());
+        }
         if self.is_dirty {
             let since = self.world.now_ms() - self.drawn_ms;
             return Duration::from_millis(u64::try_from(FRAME_MS - since).unwrap_or(0));
@@ -241,11 +247,27 @@ impl Driver<'_> {
 
     /// What the terminal says, but for what was only an answer of its own.
     fn event(&mut self, event: Event) -> Result<(), FaceError> {
+        for event in self.torn.take(event, self.world.now_ms()) {
+            self.whole(event)?;
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, event: Event) -> Result<(), FaceError> {
         let (events, background) = self.answer.take(event, self.world.now_ms());
         if let Some(background) = background {
             self.take_in(Msg::Background(background))?;
         }
         events.into_iter().try_for_each(|event| self.take_in(message(event)))
+    }
+
+    /// What was held for what might have followed it.
+    fn held(&mut self) -> Result<(), FaceError> {
+        let now_ms = self.world.now_ms();
+        for event in self.torn.rest(now_ms) {
+            self.whole(event)?;
+        }
+        self.answer.rest(now_ms).into_iter().try_for_each(|event| self.take_in(message(event)))
     }
 
     /// Waits a moment for an answer that is on its way: the shell would take it for something typed.
@@ -269,7 +291,7 @@ impl Driver<'_> {
     }
 
     fn time(&mut self) -> Result<(), FaceError> {
-        if self.is_dirty { Ok(()) } else { self.take_in(Msg::Tick) }
+        if self.is_dirty || self.torn.is_begun() { Ok(()) } else { self.take_in(Msg::Tick) }
     }
 
     fn take_in(&mut self, msg: Msg) -> Result<(), FaceError> {

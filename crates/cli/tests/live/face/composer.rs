@@ -57,6 +57,7 @@ fn a_long_paste_is_folded_and_sent_in_full() {
     face.shows(EMPTY);
     let long: Vec<String> = (1..=300).map(|number| format!("line {number}")).collect();
     face.types("look: ");
+    face.shows("look: ");
     face.pastes(&long.join("\n"));
     let screen = face.shows("300 lines]");
     assert!(screen.contains("look: [pasted") && !screen.contains("line 7"), "{screen}");
@@ -108,8 +109,7 @@ fn paths_and_commands_are_completed() {
     face.types("/perm");
     face.shows("What the agent may do unasked");
     face.press("Tab");
-    face.shows("/permissions ");
-    face.press("Escape");
+    face.shows("› /permissions ");
     face.press("C-u");
     face.shows(EMPTY);
     // Enter takes what is offered, and a second one does it.
@@ -146,4 +146,21 @@ fn other_sizes_while_an_answer_comes_lose_nothing() {
     }
     let screen = face.shows("one two three");
     assert!(screen.contains("Before it.") && screen.contains("hello"), "{screen}");
+}
+
+#[test]
+fn keys_with_alt_are_keys_however_the_terminal_sends_them() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    for sent in ["\x1b\x1b[A", "\x1b[1;3A"] {
+        face.sends(sent);
+        let screen = face.shows("y copy");
+        assert!(screen.contains(EMPTY), "nothing of it is typed: {screen}");
+        face.press("Escape");
+        face.hides("y copy");
+    }
 }

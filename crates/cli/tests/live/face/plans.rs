@@ -10,7 +10,7 @@ fn changed_by_hand(model: &Model) -> (World, Tmux) {
     let (world, face) = three_turns(model);
     world.write("new.txt", "by hand\n");
     face.press("C-r");
-    face.shows(PICKER);
+    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
     face.press("Down");
     face.until("the plan", |screen| screen.contains("pears please") && screen.contains("new.txt"));
     (world, face)
@@ -71,7 +71,7 @@ fn diffs_are_leafed_through_and_the_scope_is_a_key() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     face.press("C-r");
-    face.shows(PICKER);
+    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
     face.press("Down");
     face.until("the plan", |screen| screen.contains("[both]") && screen.contains("new.txt"));
     face.press("Right");
