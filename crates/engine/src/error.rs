@@ -185,7 +185,7 @@ impl From<WorktreeError> for EngineError {
                 (Kind::Refused, "workspace_busy", "wait until the other one is done")
             }
             WorktreeError::RootRefused { .. } => {
-                (Kind::Usage, "no_workspace", "work in a folder of its own for each project")
+                (Kind::Refused, "no_workspace", "work in a folder of its own for each project")
             }
             WorktreeError::TooMuch { .. } => (
                 Kind::Refused,

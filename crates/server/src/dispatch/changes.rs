@@ -9,7 +9,7 @@ use retake_wire::{
 };
 
 use super::files::words;
-use super::{head, request_id, store_problem};
+use super::{head, request_id, store_problem, works_in};
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
 
@@ -17,7 +17,7 @@ impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
         let by =
             self.by(create.request_id.as_deref(), &request::Create { request_id: None, ..create.clone() })?;
-        let receipt = self.engine.create(create.title, create.folder, by).await;
+        let receipt = self.engine.create(create.title, works_in(create.folder)?, by).await;
         self.receipt(receipt.map_err(problem)?).await
     }
 
@@ -185,7 +185,10 @@ impl InProcess {
                 let start = Start::Say(convert::parts_in(parts)?, None);
                 let begun = self
                     .engine
-                    .begin(folder, RunRequest { start, model, steer: None, permit, files, seen, by })
+                    .begin(
+                        works_in(folder)?,
+                        RunRequest { start, model, steer: None, permit, files, seen, by },
+                    )
                     .await;
                 return begun.map_err(problem);
             }

@@ -1,6 +1,6 @@
 //! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
 
-use retake_wire::request::{DraftOf, Log, Projection};
+use retake_wire::request::{DraftOf, FolderPaths, Log, Paths, Projection, Typed};
 use retake_wire::{Event, Part, Problem, Reply, Request, Told};
 
 use super::{App, Asked, For};
@@ -250,9 +250,12 @@ impl App {
         let tab = self.tab_mut();
         let Some(query) = tab.composer.wants_paths() else { return };
         let (id, conversation) = (tab.id, tab.conversation());
-        let folder = conversation.is_none().then(|| self.known.folder.clone());
-        let paths = retake_wire::request::Paths { conversation, folder, prefix: query.clone(), limit: None };
-        self.ask(Asked::Tab(id, For::Paths(query)), Request::Paths(paths));
+        let typed = Typed { prefix: query.clone(), limit: None };
+        let request = match conversation {
+            Some(conversation) => Request::Paths(Paths { conversation, typed }),
+            None => Request::FolderPaths(FolderPaths { folder: self.known.folder.clone(), typed }),
+        };
+        self.ask(Asked::Tab(id, For::Paths(query)), request);
     }
 
     /// An action was done: it is said, and the words that return are taken up.
