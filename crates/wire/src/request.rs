@@ -341,6 +341,10 @@ pub struct Log {
     /// An earlier head; now, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Another branch, in the place of what is the conversation then: the one that leads to this entry. What is hidden stays
+    /// so there, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Which reading.
     #[serde(default, rename = "as")]
     pub projection: Projection,

@@ -118,6 +118,7 @@ pub(crate) fn last_of(conversation: &str, limit: usize) -> Log {
     Log {
         conversation: conversation.to_owned(),
         at: None,
+        branch: None,
         projection: Projection::Timeline,
         limit: Some(limit),
         before: None,

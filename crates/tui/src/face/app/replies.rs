@@ -167,6 +167,7 @@ impl App {
         let log = Log {
             conversation,
             at: None,
+            branch: None,
             projection: Projection::Timeline,
             limit: Some(AROUND * 10),
             before: Some(first.id.clone()),

@@ -274,6 +274,7 @@ impl App {
         let log = Log {
             conversation,
             at: None,
+            branch: None,
             projection: Projection::Timeline,
             limit: Some(PAGE),
             before,
