@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use retake_core::{ConversationId, EntryId, Flags, Part, Projection, Reason, Role, Seen};
 use retake_store::{
-    Action, Apply, By, Keeper, NewConversation, NewFork, PageRequest, Reading, SayRequest, Sqlite, Store, Work,
+    Action, Apply, By, Keeper, NewConversation, NewFork, PageRequest, Reading, SayRequest, Sqlite, Store,
+    Work,
 };
 use tempfile::TempDir;
 use tokio::task::JoinSet;

@@ -295,8 +295,7 @@ impl InProcess {
             return Ok(FoldId { depth, op: OpNo(op) });
         }
         let entry = self.entry(of, name).await?;
-        let reading =
-            retake_engine::store::Reading::now(retake_core::Projection::Timeline);
+        let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
         let around = retake_engine::store::PageRequest { limit: usize::MAX, ..Default::default() };
         let page = self.engine.store().page(of, reading, around).await.map_err(store_problem)?;
         let covered = page
