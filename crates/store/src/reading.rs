@@ -184,7 +184,7 @@ pub struct Branch {
     pub onto: Option<EntryId>,
     /// Whether it is the conversation now.
     pub current: bool,
-    /// Of another branch than the conversation now: the last entry that both share.
+    /// Of another branch than the conversation now: the last entry that both show.
     pub shared: Option<Line>,
     /// The last entry it shares with an older branch.
     pub from: Option<Line>,

@@ -245,6 +245,7 @@ pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>
         });
         let current = conversation.is_on_path(leaf.pos);
         let shared = path.common_prefix(&now).filter(|_| !current);
+        let shared = shared.and_then(|end| conversation.visible(&path.up_to(Some(end))).last());
         let from = leaf.fork.map(|pos| line(rows, loaded, pos)).transpose()?;
         branches.push(Branch {
             current,

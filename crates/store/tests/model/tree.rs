@@ -19,8 +19,9 @@ pub(super) async fn branches(store: &dyn Store, talk: &Talk) {
         listed.insert(leaf);
         assert_eq!(branch.messages, whole.len() as u64);
         assert_eq!(branch.current, path.contains(&leaf));
-        let shared = whole.iter().zip(&path).take_while(|(here, there)| here == there).last();
-        let shared = shared.filter(|_| !branch.current).map(|(index, _)| talk.said[*index].id);
+        let alike = whole.iter().zip(&path).take_while(|(here, there)| here == there);
+        let alike: Vec<usize> = alike.map(|(index, _)| *index).collect();
+        let shared = talk.visible_of(&alike).last().filter(|_| !branch.current).map(|at| talk.said[*at].id);
         assert_eq!(branch.shared.as_ref().map(|line| line.meta.id), shared);
         if branch.own == 0 {
             assert_eq!(Some(leaf), talk.now.tip, "only the tip is listed without entries of its own");

@@ -11,7 +11,7 @@ use retake_wire::{Problem, Reply, Request};
 use super::keymap::Command;
 use super::msg::Ticket;
 use super::pane::{Brush, Cx};
-use super::scroll::Scroll;
+use super::scroll::{Manner, Scroll};
 
 /// So many answers are kept.
 const KEPT: usize = 32;
@@ -64,6 +64,11 @@ impl Preview {
     /// A sentence above it.
     pub(crate) fn head(&mut self, head: String) {
         self.scroll.head(head);
+    }
+
+    /// How what is looked at from now on is shown.
+    pub(crate) fn manner(&mut self, manner: Manner) {
+        self.scroll.manner(manner);
     }
 
     /// Shows what is known of a row without asking.

@@ -262,6 +262,37 @@ fn a_switch_shows_its_plan_first() {
 }
 
 #[test]
+fn a_branch_shows_what_was_said_there() {
+    let (mut tree, mut world) = filled();
+    world.press(&mut tree, "down");
+    let asked = world.asked();
+    let [(ticket, Request::Log(log))] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!((log.branch.as_deref(), log.after.as_deref(), log.limit), (Some("d"), Some("x"), Some(THERE)));
+    // It moves on before the answer is there: only what is selected then is asked for, and shown.
+    world.press(&mut tree, "down down");
+    assert!(world.asked().is_empty(), "one at a time");
+    let said = |words: &str, later: bool| {
+        let Reply::Entries(mut page) = entries("c1", &[(Role::User, words)]) else { panic!("entries") };
+        page.later = later;
+        Ok(Reply::Entries(page))
+    };
+    tree.replied(*ticket, said("of the first", false), &mut world.cx());
+    let asked = world.asked();
+    let [(ticket, Request::Log(log))] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!(log.branch.as_deref(), Some("b"));
+    assert!(!sizes(&mut tree).contains("of the first"), "that is another branch");
+    tree.replied(*ticket, said("of the third", true), &mut world.cx());
+    world.press(&mut tree, "tab");
+    insta::assert_snapshot!(sizes(&mut tree));
+    world.press(&mut tree, "up up");
+    assert!(sizes(&mut tree).contains("of the first"), "what was read is kept");
+    // As soon as anything changes it is read again.
+    tree.loaded(Shape { head: "3.41".to_owned(), branches: few(), forks: Vec::new() });
+    tree.look(&mut world.cx());
+    assert!(matches!(world.asked().as_slice(), [_, (_, Request::Log(_))] | [(_, Request::Log(_))]));
+}
+
+#[test]
 fn a_comparison_takes_files_along() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "down");
@@ -337,6 +368,7 @@ fn every_key_does_something() {
             }
             Some(Ok(shape(all, false)))
         }
+        Request::Log(log) => Some(Ok(entries(&log.conversation, &[(Role::User, "one of many"); 20]))),
         Request::Plan(_) => {
             let line = |number: usize| line(&format!("l{number}"), 1, &format!("line {number}"));
             let counts = Counts { messages: 20, calls: 0, turns: 1 };
