@@ -183,6 +183,11 @@ impl Engine {
 
     /// The next run, where one waits and none runs.
     pub(crate) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
+        let runs = self.store().runs(conversation, 2).await;
+        if runs.is_ok_and(|runs| runs.iter().all(|run| run.state != RunState::Queued)) {
+            // To look would keep others out for a moment. Who begins to wait now looks for itself.
+            return;
+        }
         // Before it is claimed: who has claimed it looks again at the end.
         self.sought().insert(conversation);
         if let Ok(claim) = self.claim(conversation) {
