@@ -8,7 +8,7 @@ use crate::args::Place;
 use crate::context::Context;
 use crate::error::{Result, usage};
 
-/// Show the messages of a conversation, now or at any earlier head, or of another branch
+/// Show the messages of a conversation, of any head or branch
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     #[command(flatten)]

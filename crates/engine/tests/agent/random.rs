@@ -365,14 +365,14 @@ impl Owner {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         // Who takes up what waits may still be about to begin.
-        let deadline = tokio::time::Instant::now() + TAKEN_UP;
-        while let Some(words) = self.own_waiting().await {
-            if tokio::time::Instant::now() > deadline {
-                self.fault(format!("nobody takes up {words:?}"));
-                break;
+        let taken_up = async {
+            while self.own_waiting().await.is_some() {
+                self.engine.cancel(self.id);
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            self.engine.cancel(self.id);
-            tokio::time::sleep(Duration::from_millis(1)).await;
+        };
+        if tokio::time::timeout(TAKEN_UP, taken_up).await.is_err() {
+            self.fault(format!("nobody takes up {:?}", self.own_waiting().await));
         }
         let start = Start::Say(vec![Part::text("words at last")], None);
         let follower = self.starts(start, Some("words at last".into()), Some(Steer::Queue)).await;
