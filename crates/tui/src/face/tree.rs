@@ -268,6 +268,9 @@ impl Tree {
         match (reply, doing) {
             (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
             (Ok(Reply::Receipt(receipt)), Doing::Forks) => {
+                let begins =
+                    "a new conversation begins with that branch; this one stays, and so do all files";
+                cx.want(Want::Say(begins.to_owned()));
                 cx.want(Want::ShowBeside(receipt.conversation));
             }
             (Ok(_), _) => {
