@@ -61,6 +61,16 @@ impl EngineError {
         self
     }
 
+    /// With more that whoever asked must know, and that nobody else will tell.
+    #[must_use]
+    pub(crate) fn also(mut self, told: &[String]) -> Self {
+        for sentence in told {
+            self.message.push_str("; ");
+            self.message.push_str(sentence);
+        }
+        self
+    }
+
     /// A request that makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, "usage", message)

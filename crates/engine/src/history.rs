@@ -65,7 +65,7 @@ impl Engine {
         (id, mut before): Place,
         found: &mut Found,
     ) -> Result<Option<(ConversationId, EntryId)>> {
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         loop {
             let page = PageRequest { limit: ENTRIES, before, after: None };
             let page = self.store().page(id, reading, page).await?;

@@ -356,6 +356,10 @@ pub struct Log {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::HEAD))]
     pub at: Option<String>,
+    /// Another branch, in the place of what is the conversation then: the one that leads to this entry. What is hidden stays
+    /// so there, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Which reading.
     #[serde(default, rename = "as")]
     pub projection: Projection,

@@ -105,8 +105,13 @@ impl InProcess {
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
         let files = words::wish(&edit.files)?;
-        let receipt = self.engine.edit(conversation, entry, parts, files, seen, by).await;
-        self.receipt(receipt.map_err(problem)?).await
+        let edited = self.engine.edit(conversation, entry, parts, files, seen, by).await;
+        let (receipt, waited) = edited.map_err(problem)?;
+        let mut reply = self.receipt(receipt).await?;
+        if let Reply::Receipt(receipt) = &mut reply {
+            receipt.waited = waited.into_iter().map(crate::agent::words).collect();
+        }
+        Ok(reply)
     }
 
     /// A new wording, with the images and files of the old one where they are kept.
@@ -298,8 +303,7 @@ impl InProcess {
             return Ok(FoldId { depth, op: OpNo(op) });
         }
         let entry = self.entry(of, name).await?;
-        let reading =
-            retake_engine::store::Reading { projection: retake_core::Projection::Timeline, at: None };
+        let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
         let around = retake_engine::store::PageRequest { limit: usize::MAX, ..Default::default() };
         let page = self.engine.store().page(of, reading, around).await.map_err(store_problem)?;
         let covered = page
