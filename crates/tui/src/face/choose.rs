@@ -313,7 +313,13 @@ impl Pane for Choose {
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         match command {
             Command::Accept => self.accept(cx),
-            Command::Close if self.armed.take().is_none() => cx.want(Want::Close),
+            Command::Close if self.armed.take().is_none() => {
+                if let From::Themes(_, now) = &self.from {
+                    let now = now.clone().unwrap_or_else(|| "auto".to_owned());
+                    cx.want(Want::Theme(now, Lasts::Shown));
+                }
+                cx.want(Want::Close);
+            }
             _ => {
                 self.rows.command(command);
                 self.moved(cx);

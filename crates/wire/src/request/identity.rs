@@ -67,6 +67,7 @@ impl Request {
             | Self::McpTools(_)
             | Self::History(_)
             | Self::Paths(_)
+            | Self::FolderPaths(_)
             | Self::Draft(_)
             | Self::Todo(_)
             | Self::Jobs(_)

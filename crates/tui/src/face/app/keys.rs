@@ -115,6 +115,7 @@ impl App {
         tab.typed_ms = Some(now_ms);
         // An Enter from here on is meant for these words.
         tab.returned_ms = None;
+        tab.left.clear();
         self.wants_paths();
     }
 
@@ -142,6 +143,9 @@ impl App {
         if tab.rewriting.take().is_some() {
             tab.composer.clear();
             return self.say("not edited: nothing has changed");
+        }
+        if tab.composer.is_empty() && tab.come_back() {
+            return;
         }
         if !tab.composer.is_empty() || !rewinds {
             return;
