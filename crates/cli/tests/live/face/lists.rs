@@ -10,7 +10,7 @@ fn a_conversation_is_renamed_and_archived_in_the_list() {
     let (world, face) = three_turns(&model);
     let title = || world.json(&["list", "--all"])["conversations"][0]["title"].clone();
     face.press("C-o");
-    face.shows("Conversations");
+    face.until("its rows", |screen| screen.contains("Conversations") && screen.contains("▸ apples please"));
     face.press("F2");
     face.shows("title:");
     face.types("Fruit");
