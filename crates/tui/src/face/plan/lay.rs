@@ -11,7 +11,7 @@ use crate::face::pane::Brush;
 use crate::face::theme::{Paint, Theme};
 use crate::face::words as face_words;
 use crate::render::files::{self, Group};
-use crate::render::{effects, plan as render_plan, words};
+use crate::render::{about, effects, plan as render_plan, words};
 use crate::text::{Look, safe, width};
 
 /// What can be leafed through, in the order of the lines.
@@ -48,6 +48,9 @@ pub(super) fn plan(
         leaves: Vec::with_capacity(leaves.len()),
     };
     let plan = shown.plan;
+    if let Some(about) = shown.about {
+        page.wrapped(about, Paint::Plain);
+    }
     page.effects(plan);
     for sentence in render_plan::ended_first(plan) {
         page.wrapped(&sentence, Paint::Warn);
@@ -55,7 +58,7 @@ pub(super) fn plan(
     if plan.unchanged {
         page.wrapped("nothing would change: it is so already", Paint::Plain);
     } else {
-        page.messages(plan);
+        page.messages(shown);
     }
     page.files(shown);
     for sentence in &plan.stays {
@@ -105,13 +108,15 @@ impl Page {
         }
     }
 
-    fn messages(&mut self, plan: &Plan) {
+    fn messages(&mut self, shown: Shown<'_>) {
+        let plan = shown.plan;
+        let (back, forth) = about::verbs(Some(shown.action));
         if let Some(line) = render_plan::short_of(plan) {
             self.wrapped(&line, Paint::Warn);
         }
         for (verb, sign, paint, counts, lines) in [
-            ("takes back", '-', Paint::Removed, plan.taken_back, &plan.gone),
-            ("brings back", '+', Paint::Added, plan.brought_back, &plan.came),
+            (back, '-', Paint::Removed, plan.taken_back, &plan.gone),
+            (forth, '+', Paint::Added, plan.brought_back, &plan.came),
         ] {
             if counts == Counts::default() && lines.is_empty() {
                 continue;

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Choice, Choose, FileName, PathPlan, Verdict};
+use retake_wire::{Action, Choice, Choose, FileName, PathPlan, Verdict};
 
 use super::lay;
 use crate::face::pane::Brush;
@@ -47,6 +47,10 @@ struct Laid {
 /// Something to do with a plan whose keys are to be named.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
+    /// What is planned.
+    pub(crate) action: &'a Action,
+    /// What that does, in a sentence, where it is not plain.
+    pub(crate) about: Option<&'static str>,
     /// The plan.
     pub(crate) plan: &'a Plan,
     /// What is chosen for its files.
