@@ -15,6 +15,7 @@ pub mod reply;
 pub mod request;
 mod run;
 mod search;
+mod told;
 
 pub use action::{Action, MarkVerb};
 pub use agent::{
@@ -37,3 +38,4 @@ pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};
 pub use search::{Hit, Hits, Search, Sort};
+pub use told::call_line;

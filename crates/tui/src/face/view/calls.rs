@@ -41,38 +41,7 @@ pub(super) enum Came<'a> {
 
 /// What a call does, in a line.
 pub(super) fn line(name: &str, arguments: &str) -> String {
-    let given: Value = serde_json::from_str(arguments).unwrap_or_default();
-    let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
-    let line = match name {
-        "shell" => {
-            let network = given.get("network").and_then(Value::as_bool).unwrap_or(false);
-            format!("{}$ {}", if network { "with network: " } else { "" }, word("command"))
-        }
-        "read" | "write" | "list" => {
-            format!("{name} {}", if word("path").is_empty() { "." } else { word("path") })
-        }
-        "edit" => {
-            let edits = given.get("edits").and_then(Value::as_array).map_or(0, Vec::len);
-            format!("edit {} ({})", word("path"), words::count(edits as u64, "place"))
-        }
-        "glob" | "grep" if word("path").is_empty() => format!("{name} {}", word("pattern")),
-        "glob" | "grep" => format!("{name} {} in {}", word("pattern"), word("path")),
-        "patch" => {
-            let files = word("patch").lines().filter_map(|line| line.strip_prefix("+++ "));
-            format!("patch {}", files.collect::<Vec<_>>().join(", "))
-        }
-        "fetch" => format!("fetch {}", word("url")),
-        "ask" => format!("ask: {}", word("question")),
-        "todo" => {
-            let items = given.get("items").and_then(Value::as_array).map_or(0, Vec::len);
-            format!("write the to-do list, {}", words::count(items as u64, "item"))
-        }
-        "job_output" => format!("read the output of job {}", word("id")),
-        "job_stop" => format!("stop job {}", word("id")),
-        "job_list" => "list jobs".to_owned(),
-        _ => format!("{name} {arguments}"),
-    };
-    safe::line(&line).into_owned()
+    safe::line(&retake_wire::call_line(name, arguments)).into_owned()
 }
 
 /// What a call was asked to do, where a line does not hold all of it.
