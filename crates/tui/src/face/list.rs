@@ -17,6 +17,7 @@ use super::pane::{Brush, Cx, Pane};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Order, Rows};
 use super::sheet::{Halves, Naming, Sheet, told};
+use crate::render::words;
 use item::Item;
 
 /// So many conversations are asked for at once.
@@ -205,7 +206,7 @@ impl List {
 
     fn rename(&mut self) {
         if let Some(Item::Talk(it, _)) = self.rows.selected() {
-            self.naming = Some(Naming { what: it.id.clone(), text: it.title.clone().unwrap_or_default() });
+            self.naming = Some(Naming { what: it.id.clone(), text: words::named(it) });
         }
     }
 

@@ -19,7 +19,7 @@ use super::rows::{Did, Ink, Order, Row, Rows, Stands};
 use super::sheet::{Halves, Naming, Sheet, told};
 use super::theme::Paint;
 use super::words::look;
-use crate::render::{id, words};
+use crate::render::words;
 use graph::{GraphRow, What};
 
 /// So many messages of the branch that is the conversation now are shown beside it.
@@ -65,7 +65,8 @@ enum Is {
     /// The beginning, and whether the conversation is there.
     Beginning(bool),
     Heading(&'static str),
-    Fork(ForkLine),
+    /// A conversation that began here, and after what.
+    Fork(ForkLine, Option<Line>),
 }
 
 impl Row for Node {
@@ -82,14 +83,14 @@ impl Row for Node {
                 vec![begins, ends, it.label.clone().unwrap_or_default()]
             }
             Is::Beginning(_) => vec!["the beginning".to_owned()],
-            Is::Fork(fork) => vec![fork.title.clone()],
+            Is::Fork(fork, _) => vec![fork.title.clone()],
             Is::Parting(_) | Is::Heading(_) => Vec::new(),
         }
     }
 
     fn stands(&self) -> Stands {
         match self.is {
-            Is::Tip(_) | Is::Beginning(_) | Is::Fork(_) => Stands::Filtered,
+            Is::Tip(_) | Is::Beginning(_) | Is::Fork(..) => Stands::Filtered,
             Is::Parting(_) | Is::Heading(_) => Stands::Between,
         }
     }
@@ -137,10 +138,13 @@ impl Tree {
                 is: Is::Heading("── conversations that began as forks of this one"),
             });
         }
-        nodes.extend(tree.forks.into_iter().map(|fork| Node {
-            key: fork.conversation.clone(),
-            lanes: String::new(),
-            is: Is::Fork(fork),
+        let lines = || {
+            let of = |it: &Branch| [it.from.clone(), it.first.clone(), Some(it.last.clone())];
+            tree.branches.iter().flat_map(of).flatten()
+        };
+        nodes.extend(tree.forks.into_iter().map(|fork| {
+            let after = fork.from.as_ref().and_then(|from| lines().find(|line| line.id == *from));
+            Node { key: fork.conversation.clone(), lanes: String::new(), is: Is::Fork(fork, after) }
         }));
         self.lanes = nodes.iter().map(|node| node.lanes.chars().count()).max().unwrap_or(0);
         self.head = tree.head;
@@ -160,7 +164,7 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return self.preview.say("") };
         let conversation = cx.id();
         let entry = match &node.is {
-            Is::Fork(fork) => {
+            Is::Fork(fork, _) => {
                 self.preview.head("a conversation of its own:".to_owned());
                 let of = || Request::Log(last_of(&fork.conversation, LAST));
                 return self.preview.look(&node.key, 0, of, cx);
@@ -200,7 +204,7 @@ impl Tree {
             Is::Beginning(true) => return cx.want(Want::Say("you are here already".to_owned())),
             Is::Tip(branch) => Some(branch.leaf.clone()),
             Is::Beginning(false) => None,
-            Is::Fork(fork) => {
+            Is::Fork(fork, _) => {
                 return cx.want(Want::Show { conversation: fork.conversation.clone(), entry: None });
             }
             Is::Parting(_) | Is::Heading(_) => return,
@@ -378,7 +382,7 @@ fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
         Is::Beginning(here) => *here,
         _ => false,
     };
-    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(_)) {
+    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(..)) {
         let lanes = lanes.min(ink.room() / 3).max(1);
         ink.column(&node.lanes, lanes, if here { Paint::Good } else { Paint::Accent });
         ink.space(1);
@@ -391,12 +395,13 @@ fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
             ink.text(if *here { " · you are here" } else { "" }, Paint::Good);
         }
         Is::Heading(text) => ink.text(text, Paint::Dim),
-        Is::Fork(fork) => {
+        Is::Fork(_, after) => {
             ink.text("⑂ ", Paint::Accent);
-            let from = fork.from.as_deref().map(|from| format!("after {}", id::short(from)));
-            let about = if ink.room() >= 50 { 22 } else { 0 };
+            let after = after.as_ref().filter(|_| ink.room() >= 50);
+            let about = after.map_or(0, |_| ink.room() / 2);
             ink.field_column(0, ink.room().saturating_sub(about), Paint::Plain);
-            ink.column_right(&from.unwrap_or_default(), about, Paint::Dim);
+            let after = after.map(|after| format!("after {}", said(after))).unwrap_or_default();
+            ink.column_right(&after, about, Paint::Dim);
         }
     }
 }

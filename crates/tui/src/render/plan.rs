@@ -105,16 +105,14 @@ pub(crate) fn ended_first(plan: &Plan) -> Vec<String> {
         };
         all.push(format!("! a run is at work: it is stopped first, or nothing is done{comes_back}"));
     }
-    for running in &plan.running {
-        let entry = safe::line(&running.entry);
-        all.push(match running.processes {
-            1 => {
-                format!("! a process that {entry} started still runs: it is ended first, or nothing is done")
-            }
-            more => format!(
-                "! {more} processes that {entry} started still run: they are ended first, or nothing is done"
-            ),
-        });
+    match plan.running.iter().map(|running| running.processes).sum() {
+        0 => {}
+        1 => all.push(
+            "! a process that a call started still runs: it is ended first, or nothing is done".to_owned(),
+        ),
+        more => all.push(format!(
+            "! {more} processes that calls started still run: they are ended first, or nothing is done"
+        )),
     }
     all
 }
@@ -147,7 +145,8 @@ fn waits(amount: usize) -> &'static str {
 fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> String {
     let (speaker, _) = words::speaker(line.role, "");
     let preview = safe::line(&line.preview);
-    let text = format!("  {sign} {}  {speaker:<6} {preview}", ids.short(&line.id));
+    let id = if look.ids { format!("{}  ", ids.short(&line.id)) } else { String::new() };
+    let text = format!("  {sign} {id}{speaker:<6} {preview}");
     let text = width::truncate(&text, look.columns);
     format!("{}\n", look.palette.paint(style, text))
 }

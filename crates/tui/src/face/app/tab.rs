@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 use retake_wire::Part;
 
+use crate::render::words;
 use crate::text::safe;
 
 use super::super::composer::Composer;
@@ -136,12 +137,8 @@ impl Tab {
 
     /// What it is called: its title, or its first words.
     pub(super) fn title(&self) -> String {
-        let conversation = self.talk.conversation.as_ref();
-        let title = conversation.map(|it| it.title.as_deref().unwrap_or(&it.preview));
-        match title {
-            Some(title) if !title.is_empty() => safe::line(title).into_owned(),
-            _ => "new".to_owned(),
-        }
+        let title = self.talk.conversation.as_ref().map(words::named).unwrap_or_default();
+        if title.is_empty() { "new".to_owned() } else { safe::line(&title).into_owned() }
     }
 
     /// Once somebody has answered, nobody is asked why not any more.

@@ -48,7 +48,7 @@ impl Row for Item {
     fn fields(&self) -> Vec<String> {
         match self {
             Self::Talk(conversation, folder) => {
-                let title = named(conversation).to_owned();
+                let title = named(conversation);
                 let begins = conversation.title.as_ref().map(|_| conversation.preview.clone());
                 vec![title, folder.clone().unwrap_or_default(), begins.unwrap_or_default()]
             }
@@ -66,11 +66,9 @@ impl Row for Item {
 }
 
 /// The title, or how it begins.
-pub(super) fn named(conversation: &Conversation) -> &str {
-    match conversation.title.as_deref().unwrap_or(&conversation.preview) {
-        "" => "(nothing said yet)",
-        named => named,
-    }
+fn named(conversation: &Conversation) -> String {
+    let named = words::named(conversation);
+    if named.is_empty() { "(nothing said yet)".to_owned() } else { named }
 }
 
 /// The last two parts of a path.

@@ -47,7 +47,7 @@ fn shape(branches: Vec<Branch>, forks: bool) -> Reply {
     let fork = ForkLine {
         conversation: "c7".to_owned(),
         title: "The same with less".to_owned(),
-        from: Some("0199a000-0001-7000-8000-000000000001".to_owned()),
+        from: Some("x".to_owned()),
     };
     Reply::Tree(Shape {
         head: "3.40".to_owned(),
