@@ -16,7 +16,7 @@ use super::theme::Theme;
 pub(crate) use code::generation;
 #[cfg(test)]
 pub(crate) use code::warm;
-pub(crate) use plain::{diff, is_diff, plain, stripped};
+pub(crate) use plain::{diff, is_diff, plain, said, stripped};
 pub(crate) use stream::Streaming;
 pub(crate) use wrap::{Run, columns, cut, rewrap};
 

@@ -121,7 +121,8 @@ mod tests {
     fn a_fork_is_told_from_its_parent() {
         let mut it = crate::face::testing::conversation("c1", None, "fix the parser", 1);
         assert_eq!(named(&it), "fix the parser");
-        it.parent = Some(retake_wire::reply::Parent { conversation: "c0".to_owned(), head: "1.2".to_owned() });
+        it.parent =
+            Some(retake_wire::reply::Parent { conversation: "c0".to_owned(), head: "1.2".to_owned() });
         assert_eq!(named(&it), "fix the parser (fork)");
         it.title = Some("another way".to_owned());
         assert_eq!(named(&it), "another way", "a title of its own tells it apart");

@@ -28,14 +28,19 @@ pub(super) enum Came<'a> {
     Waits,
     /// It was never run, or what came of it is not here.
     Unknown,
+    /// Its run was cut off, and nobody has gone on since.
+    Cut {
+        /// While it waited for leave, so that it did not run.
+        asked: bool,
+    },
     /// It is over.
     Over {
         /// Its result.
         content: &'a str,
         /// Whether it failed.
         failed: bool,
-        /// How long it took.
-        took_ms: i64,
+        /// How long it worked, where that was seen.
+        took_ms: Option<i64>,
     },
 }
 
@@ -105,6 +110,7 @@ fn replaced(old: &str, new: &str) -> String {
 pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Came<'_>, open: bool) {
     let (sign, paint) = match came {
         Came::Waits | Came::Unknown => ("○", Paint::Dim),
+        Came::Cut { .. } => ("!", Paint::Warn),
         Came::Over { failed: true, .. } => ("✗", Paint::Error),
         Came::Over { .. } => ("✓", Paint::Good),
     };
@@ -112,13 +118,12 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     match came {
         Came::Waits => about.push("waits".to_owned()),
         Came::Unknown => about.push("no result".to_owned()),
+        Came::Cut { .. } => about.push("interrupted".to_owned()),
         Came::Over { content, failed, took_ms } => {
             if reads(name) && !failed && !open && name != "todo" {
                 about.push(words::count(content.lines().count() as u64, "line"));
             }
-            if took_ms >= 1_000 {
-                about.push(time::lasted(took_ms));
-            }
+            about.extend(took_ms.filter(|took| *took >= 1_000).map(time::lasted));
         }
     }
     let sign = page.ink.span(sign, paint);
@@ -128,6 +133,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     }
     let change = change(name, arguments);
     match came {
+        Came::Cut { asked } => page.text(cut_off(name, asked), Paint::Warn),
         Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
@@ -144,6 +150,17 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
             }
         }
         _ => {}
+    }
+}
+
+/// What became of a call whose run was cut off, and what to do.
+fn cut_off(name: &str, asked: bool) -> &'static str {
+    match (asked, reads(name)) {
+        (true, _) => "interrupted while it waited for leave; nothing ran: /retry asks again",
+        (false, true) => "interrupted before there was a result: /retry asks again",
+        (false, false) => {
+            "interrupted before there was a result: it may have waited for leave, or have begun; /retry asks again"
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What people see of conversations, and that no more of them is laid out than that.
 
+mod cards;
+
 use proptest::prelude::*;
 use retake_wire::reply::{Entry, Words};
 use retake_wire::{Asks, CallNow, CallShown, EffectClass, Part, Question, Role, Rule, Ruling, Usage};
@@ -116,7 +118,9 @@ fn busy() -> Talk {
         calls: vec![LiveCall {
             now: CallNow { call: shown("c8", "$ cargo build", None), printed: "one\ntwo\n".to_owned() },
             since_ms: NOW_MS - 3_000,
+            whole: true,
         }],
+        asked_ms: [("a1".to_owned(), NOW_MS - 75_000)].into(),
         asks: vec![Asks {
             id: "a1".to_owned(),
             call: shown("c9", "$ git push", Some("@@ -1 +1 @@\n-old\n+new")),
