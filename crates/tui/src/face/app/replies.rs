@@ -233,7 +233,7 @@ impl App {
             && !tab.returned.is_empty()
             && tab.composer.parts() == tab.returned
         {
-            tab.composer.clear();
+            tab.composer.left();
             tab.returned.clear();
         }
     }

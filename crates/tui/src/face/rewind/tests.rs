@@ -298,7 +298,9 @@ fn a_change_while_the_plan_is_on_its_way_plans_once_more() {
 fn in_a_small_terminal_the_plan_hides_the_list_and_esc_shows_it() {
     let mut stage = stage(5, with_files());
     stage.screen(40, 8);
+    assert!(!stage.screen(140, 30).contains('┃'));
     stage.keys("tab");
+    assert!(stage.screen(140, 30).contains('┃'), "who has the arrow keys is seen without colours");
     insta::assert_snapshot!("small_plan", stage.screen(40, 8));
     stage.keys("esc");
     assert!(!stage.is_closed());
