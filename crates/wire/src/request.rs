@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
-pub use composer::{DraftOf, History, Paths, SetDraft};
+pub use composer::{DraftIn, DraftOf, History, Paths, SetDraft, SetDraftIn};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -109,10 +109,14 @@ pub enum Request {
     History(History),
     /// What somebody was about to say in a conversation. → `Draft`
     Draft(DraftOf),
+    /// With what somebody was about to begin a conversation in a folder. → `Draft`
+    DraftIn(DraftIn),
     /// Names of files and folders, for who types one. → `Paths`
     Paths(Paths),
     /// Keeps what somebody is about to say, in the place of what was kept before. → `Done`
     SetDraft(SetDraft),
+    /// Keeps with what somebody is about to begin a conversation in a folder, in the place of what was kept before. → `Done`
+    SetDraftIn(SetDraftIn),
     /// Says whether a call may run that waits for leave. → `Done`
     Decide(Decide),
     /// Answers a question of a tool. → `Done`

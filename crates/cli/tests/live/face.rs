@@ -289,6 +289,29 @@ fn drafts_are_kept_over_a_restart() {
 }
 
 #[test]
+fn what_was_typed_before_a_conversation_has_begun_is_kept_too() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("the first thought");
+    face.shows("the first thought");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "");
+    face.shows("the first thought");
+    assert!(model.asked().is_empty(), "it is never sent");
+    face.press("Enter");
+    face.shows("Hello.");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "");
+    let screen = face.shows(EMPTY);
+    assert!(!screen.contains("the first thought"), "it was said: {screen}");
+}
+
+#[test]
 fn calls_are_asked_about_and_answered_by_keys_or_words() {
     let model = Model::start();
     let world = model.world(&[]);

@@ -4,6 +4,7 @@
 mod asked;
 mod bars;
 mod commands;
+mod drafts;
 mod draw;
 mod keys;
 mod replies;
@@ -87,6 +88,8 @@ pub(crate) enum For {
     Forked,
     /// The draft that was kept.
     Draft,
+    /// With what a conversation was about to begin in the folder.
+    Unbegun,
     /// Words that waited.
     Unqueued,
     /// An approval or an answer.
@@ -124,6 +127,8 @@ pub(crate) struct App {
     /// The names of the models that are known.
     models: Vec<String>,
     flash: Option<Flash>,
+    /// With what conversations are about to begin here.
+    unbegun: drafts::Unbegun,
     now_ms: i64,
     has_focus: bool,
     /// What runs may do that have no conversation yet.
@@ -158,6 +163,7 @@ impl App {
             model: None,
             models: Vec::new(),
             flash: None,
+            unbegun: drafts::Unbegun::default(),
             now_ms,
             has_focus: true,
             permit: Permit::default(),
@@ -167,14 +173,17 @@ impl App {
         };
         let tab = app.open_tab();
         match start {
-            Start::New => {}
+            Start::New => app.wants_unbegun(),
             Start::In(conversation) => app.show(tab, &conversation, None),
             Start::GoOn => {
                 let folder = Some(app.known.folder.clone());
                 let list = List { folder, limit: Some(1), ..List::default() };
                 app.ask(Asked::Tab(tab, For::GoOn), Request::List(list));
             }
-            Start::Pick => app.open_list(tab, ""),
+            Start::Pick => {
+                app.open_list(tab, "");
+                app.wants_unbegun();
+            }
         }
         let history = History { folder: None, limit: Some(PROMPTS), before: None };
         app.ask(Asked::All(For::History), Request::History(history));
@@ -253,6 +262,7 @@ impl App {
 
     fn close_tab(&mut self) {
         self.keep_draft(self.current);
+        self.leave_unbegun(self.current);
         let tab = self.tabs.remove(self.current);
         self.acts.push(Act::Unfollow(Some(tab.id)));
         self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(id) | Asked::Tab(id, _) if *id == tab.id));

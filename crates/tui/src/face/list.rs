@@ -201,7 +201,10 @@ impl List {
             Item::Hit(hit) => Some(hit.line.id.clone()),
             Item::Talk(..) | Item::Heading(_) => None,
         };
-        cx.want(if beside { Want::ShowBeside(conversation) } else { Want::Show { conversation, entry } });
+        cx.want(match beside {
+            true => Want::ShowBeside { conversation, entry },
+            false => Want::Show { conversation, entry },
+        });
     }
 
     fn rename(&mut self) {

@@ -264,7 +264,7 @@ impl Tree {
         match (reply, doing) {
             (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
             (Ok(Reply::Receipt(receipt)), Doing::Forks) => {
-                cx.want(Want::ShowBeside(receipt.conversation));
+                cx.want(Want::ShowBeside { conversation: receipt.conversation, entry: None });
             }
             (Ok(_), _) => {
                 cx.want(Want::Say("named".to_owned()));

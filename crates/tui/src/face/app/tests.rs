@@ -1,5 +1,7 @@
 //! The face as a whole: every key where it holds, and what is on the screen.
 
+mod drafts;
+
 use retake_wire::reply::{Entries, Permissions};
 use retake_wire::{Asks, CallShown, EffectClass, Event, Reply, Role, Rule, Ruling, RunEvent, Snapshot, Told};
 

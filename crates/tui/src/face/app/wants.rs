@@ -22,10 +22,10 @@ impl App {
                 self.want(id, Want::Close);
                 self.show(id, &conversation, entry);
             }
-            Want::ShowBeside(conversation) => {
+            Want::ShowBeside { conversation, entry } => {
                 self.want(id, Want::Close);
                 let tab = self.open_tab();
-                self.show(tab, &conversation, None);
+                self.show(tab, &conversation, entry);
             }
             Want::Rewrite { entry, head, parts, files } => {
                 self.returned(id, &parts);

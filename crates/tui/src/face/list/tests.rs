@@ -131,6 +131,9 @@ fn a_filter_searches_everything_that_was_said() {
     world.press(&mut list, "up enter");
     let Some(Want::Show { conversation, entry }) = world.wants.pop() else { panic!("shown") };
     assert_eq!((conversation.as_str(), entry.as_deref()), ("c2", Some("h1")));
+    world.press(&mut list, "alt+enter");
+    let Some(Want::ShowBeside { conversation, entry }) = world.wants.pop() else { panic!("shown beside") };
+    assert_eq!((conversation.as_str(), entry.as_deref()), ("c2", Some("h1")), "a hit is shown there, too");
 }
 
 #[test]
@@ -189,7 +192,9 @@ fn enter_opens_and_another_key_opens_beside() {
     assert_eq!(conversation, "c2");
     for key in ["alt+enter", "ctrl+t"] {
         world.press(&mut list, key);
-        let Some(Want::ShowBeside(conversation)) = world.wants.pop() else { panic!("shown beside") };
+        let Some(Want::ShowBeside { conversation, entry: None }) = world.wants.pop() else {
+            panic!("shown beside")
+        };
         assert_eq!(conversation, "c2");
     }
     world.press(&mut list, "esc");

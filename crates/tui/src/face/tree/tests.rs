@@ -274,7 +274,9 @@ fn a_fork_opens_beside() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "ctrl+b");
     world.answer(&mut tree, owner);
-    assert!(matches!(world.wants.pop(), Some(Want::ShowBeside(conversation)) if conversation == "c8"));
+    assert!(
+        matches!(world.wants.pop(), Some(Want::ShowBeside { conversation, entry: None }) if conversation == "c8")
+    );
     world.press(&mut tree, "down ctrl+b");
     world.answer(&mut tree, |_| Some(Err(problem("it is on another branch"))));
     assert!(matches!(world.wants.pop(), Some(Want::Complain(_))));
