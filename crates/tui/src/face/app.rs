@@ -228,6 +228,7 @@ impl App {
         self.tab().talk.is_running()
             || self.tab().is_busy()
             || self.tab().view.is_stale()
+            || self.tab().view.is_finding()
             || self.tab().typed_ms.is_some()
             || waits
     }

@@ -104,6 +104,8 @@ impl App {
             For::Earlier | For::Until(_) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading = false;
+                    // It would ask for the same again.
+                    tab.view.command(Command::FindLeave, &tab.talk);
                 }
                 self.complain_in(id, problem);
             }

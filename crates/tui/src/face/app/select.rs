@@ -275,8 +275,8 @@ impl App {
 
     /// Asks for earlier entries, where the view comes near the first that is loaded.
     pub(super) fn want_earlier(&mut self) {
-        /// So many at once.
-        const PAGE: usize = 200;
+        /// So many at once, and for a search.
+        const PAGES: [usize; 2] = [200, 1_000];
         let tab = self.tab_mut();
         if tab.loading || !tab.view.needs_earlier() {
             return;
@@ -285,12 +285,13 @@ impl App {
             return;
         };
         tab.loading = true;
+        let finds = tab.view.is_finding();
         let before = Some(first.id.clone());
         let log = Log {
             conversation,
             at: None,
             projection: Projection::Timeline,
-            limit: Some(PAGE),
+            limit: Some(PAGES[usize::from(finds)]),
             before,
             after: None,
         };

@@ -1,6 +1,7 @@
 //! What people see of conversations, and that no more of them is laid out than that.
 
 mod cards;
+mod found;
 
 use proptest::prelude::*;
 use retake_wire::reply::{Entry, Words};
@@ -338,13 +339,13 @@ fn words_are_found() {
     let (mut view, talk) = (View::default(), long(200));
     drawn(&mut view, &talk, (60, 12));
     view.find("question 1", &talk);
-    assert_eq!(view.found().as_deref(), Some("11 of 11"));
+    assert_eq!(view.found().as_deref(), Some("1 of 11"), "the newest is the first");
     assert!(drawn(&mut view, &talk, (60, 12)).contains("question 19"));
     view.command(Command::FindNext, &talk);
     assert!(drawn(&mut view, &talk, (60, 12)).contains("question 18"));
     view.command(Command::FindPrevious, &talk);
     view.command(Command::FindPrevious, &talk);
-    assert_eq!(view.found().as_deref(), Some("1 of 11"));
+    assert_eq!(view.found().as_deref(), Some("11 of 11"));
     view.find("nowhere", &talk);
     assert_eq!(view.found().as_deref(), Some("nothing found"));
     view.command(Command::FindLeave, &talk);
