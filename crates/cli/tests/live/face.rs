@@ -422,7 +422,7 @@ fn branches_and_operations_are_seen_and_gone_back_to() {
     face.shows("The third answer.");
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "files go along with a branch");
     face.press("M-o");
-    face.shows("everything that was done");
+    face.shows("what was done to this conversation");
     let screen = face.shows("checkout");
     assert!(screen.contains("rewind"), "{screen}");
     face.press("Escape");

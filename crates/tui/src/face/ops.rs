@@ -84,7 +84,9 @@ impl Ops {
             self.preview.head(String::new());
             return self.preview.say("");
         };
-        self.preview.head(format!("{}: {}\nto restore what was before it:", op.it.reason, op.it.description));
+        let about = format!("{}: {}", op.it.reason, op.it.description);
+        let about = about.trim_end_matches([':', ' ']);
+        self.preview.head(format!("{about}\nto restore what was before it:"));
         let conversation = cx.id();
         let ask = || {
             let action = Action::Restore { head: op.it.before.clone() };
