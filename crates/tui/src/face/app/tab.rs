@@ -137,8 +137,11 @@ impl Tab {
 
     /// What it is called: its title, or its first words.
     pub(super) fn title(&self) -> String {
-        let title = self.talk.conversation.as_ref().map(words::named).unwrap_or_default();
-        if title.is_empty() { "new".to_owned() } else { safe::line(&title).into_owned() }
+        let Some(conversation) = &self.talk.conversation else { return "new".to_owned() };
+        let title = words::named(conversation);
+        // There is little room: a sign in front is seen where the end of a title is not.
+        let fork = if conversation.parent.is_some() { "⑂ " } else { "" };
+        if title.is_empty() { "new".to_owned() } else { format!("{fork}{}", safe::line(&title)) }
     }
 
     /// Once somebody has answered, nobody is asked why not any more.
