@@ -367,7 +367,9 @@ fn a_selected_message_is_copied_hidden_and_forked() {
     face.shows("y copy");
     face.press("g");
     face.press("f");
-    face.until("two tabs", |screen| screen.contains("1 apples please") && screen.contains("2 apples please"));
+    face.until("two tabs", |screen| {
+        screen.contains("1 apples please") && screen.contains("2 ⑂ apples please")
+    });
     face.until("what was said up to there", |screen| {
         screen.contains("apples please") && !screen.contains("The second answer.")
     });

@@ -27,7 +27,7 @@ pub(crate) struct Talk {
     pub(crate) version: u64,
     /// How long calls worked, by their results, as far as that was seen from beginning to end.
     pub(crate) took: HashMap<String, i64>,
-    /// Calls that were asked about and have not begun since.
+    /// Calls that have not begun: they were asked about, or the owner says so.
     pub(crate) unbegun: HashSet<String>,
     /// The place of the newest entry that was ever told, on the path or not.
     pub(crate) newest: Option<(u32, u64)>,
@@ -129,6 +129,7 @@ impl Talk {
         self.earlier = snapshot.earlier;
         self.waiting = snapshot.waiting;
         self.permissions = snapshot.permissions;
+        self.unbegun = snapshot.unbegun.into_iter().collect();
         self.running(snapshot.running, now_ms);
         Heard { changed: true, ..Heard::default() }
     }
@@ -278,8 +279,8 @@ impl Talk {
         self.took.get(result).copied()
     }
 
-    /// Whether leave was asked for a call, and it has not begun since.
-    pub(crate) fn was_asked(&self, call: &str) -> bool {
+    /// Whether a call is known not to have begun.
+    pub(crate) fn is_unbegun(&self, call: &str) -> bool {
         self.unbegun.contains(call)
     }
 

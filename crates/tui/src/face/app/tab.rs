@@ -3,7 +3,6 @@
 use ratatui::layout::Rect;
 use retake_wire::Part;
 
-use crate::render::words;
 use crate::text::safe;
 
 use super::super::composer::Composer;
@@ -138,10 +137,10 @@ impl Tab {
     /// What it is called: its title, or its first words.
     pub(super) fn title(&self) -> String {
         let Some(conversation) = &self.talk.conversation else { return "new".to_owned() };
-        let title = words::named(conversation);
+        let title = conversation.title.as_deref().unwrap_or(&conversation.preview);
         // There is little room: a sign in front is seen where the end of a title is not.
         let fork = if conversation.parent.is_some() { "⑂ " } else { "" };
-        if title.is_empty() { "new".to_owned() } else { format!("{fork}{}", safe::line(&title)) }
+        if title.is_empty() { "new".to_owned() } else { format!("{fork}{}", safe::line(title)) }
     }
 
     /// Once somebody has answered, nobody is asked why not any more.

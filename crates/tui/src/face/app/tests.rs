@@ -40,6 +40,7 @@ fn talking(theme: Theme) -> App {
         waiting: Vec::new(),
         permissions: Permissions::default(),
         drafts: Vec::new(),
+        unbegun: Vec::new(),
     };
     tell(&mut app, Event::Snapshot(Box::new(snapshot)), Some("3"));
     app

@@ -30,8 +30,8 @@ pub(super) enum Came<'a> {
     Unknown,
     /// Its run was cut off, and nobody has gone on since.
     Cut {
-        /// While it waited for leave, so that it did not run.
-        asked: bool,
+        /// Before it began, as while it waited for leave.
+        unbegun: bool,
     },
     /// It is over.
     Over {
@@ -133,7 +133,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     }
     let change = change(name, arguments);
     match came {
-        Came::Cut { asked } => page.text(cut_off(name, asked), Paint::Warn),
+        Came::Cut { unbegun } => page.text(cut_off(name, unbegun), Paint::Warn),
         Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
@@ -154,13 +154,13 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
 }
 
 /// What became of a call whose run was cut off, and what to do.
-fn cut_off(name: &str, asked: bool) -> &'static str {
-    match (asked, reads(name)) {
-        (true, _) => "interrupted while it waited for leave; nothing ran: /retry asks again",
-        (false, true) => "interrupted before there was a result: /retry asks again",
-        (false, false) => {
-            "interrupted before there was a result: it may have waited for leave, or have begun; /retry asks again"
+fn cut_off(name: &str, unbegun: bool) -> &'static str {
+    match (unbegun, reads(name)) {
+        (_, true) => "interrupted before there was a result: /retry asks again",
+        (true, false) => {
+            "interrupted before it began, as while it waits for leave; nothing has changed: /retry asks again"
         }
+        (false, false) => "interrupted before there was a result: it may have begun; /retry asks again",
     }
 }
 

@@ -81,7 +81,7 @@ fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'
             let shown = running.chain(asked).any(|call| call.call == key);
             (!shown).then_some(Came::Waits)
         }
-        (None, None) if is_newest(talk, at) => Some(Came::Cut { asked: talk.was_asked(&key) }),
+        (None, None) if is_newest(talk, at) => Some(Came::Cut { unbegun: talk.is_unbegun(&key) }),
         _ => Some(Came::Unknown),
     }
 }
@@ -113,8 +113,8 @@ pub(super) fn version(talk: &Talk, at: usize) -> u64 {
             Some(Came::Waits) => 1,
             Some(Came::Unknown) => 2,
             Some(Came::Over { .. }) => 3,
-            Some(Came::Cut { asked: false }) => 4,
-            Some(Came::Cut { asked: true }) => 5,
+            Some(Came::Cut { unbegun: false }) => 4,
+            Some(Came::Cut { unbegun: true }) => 5,
         }
         .hash(&mut hasher);
     }

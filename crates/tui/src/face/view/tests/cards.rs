@@ -79,6 +79,11 @@ fn a_call_that_was_cut_off_says_what_to_do() {
     talk.live = None;
     insta::assert_snapshot!("cut_while_asked", at(&talk, 1));
     insta::assert_snapshot!("cut_before", at(&writing(), 1));
+    let mut talk = writing();
+    tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
+    tell(&mut talk, RunEvent::Calling(shown()), 0);
+    talk.live = None;
+    assert!(at(&talk, 1).contains("it may have begun"), "nobody says that nothing has changed");
     let mut gone_on = writing();
     gone_on.entries.push(user(3, "never mind"));
     assert!(at(&gone_on, 1).contains("no result"));
