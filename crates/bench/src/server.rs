@@ -62,25 +62,33 @@ async fn measure(arguments: &ServerArguments, folder: &Path, report: &mut Report
     Ok(())
 }
 
-/// Long conversations: of one client, and of as many as the largest crowd, each in one of its own. Right after them the same
-/// crowd rewinds short ones, so that the two can be compared, whatever else this machine does.
+/// Long conversations: of one client, and of as many as the largest crowd, each in one of its own, beside short ones. The two
+/// take turns, after each has had one that is not counted, so that neither has the colder caches nor what the import left to do.
 async fn long(desk: &Desk, arguments: &ServerArguments, report: &mut Report) -> anyhow::Result<()> {
     let crowd = CROWDS[2];
     let clients = try_join_all((0..crowd).map(|_| desk.client(arguments.turns))).await?;
+    let beside = try_join_all((0..crowd).map(|_| desk.client(SHORT))).await?;
     let alone = rewinds(&clients[..1], arguments.runs).await?;
     report.add("long_apply_p50_us", at(&alone.times, 50));
     report.add("long_apply_p99_us", at(&alone.times, 99));
-    let long = rewinds(&clients, arguments.runs).await?;
-    report.add(format!("long_apply_{crowd}_p50_us"), at(&long.times, 50));
-    report.add(format!("long_apply_{crowd}_p99_us"), at(&long.times, 99));
-    let clients = try_join_all((0..crowd).map(|_| desk.client(SHORT))).await?;
-    let short = rewinds(&clients, arguments.runs).await?;
-    report.add(format!("short_apply_{crowd}_p50_us"), at(&short.times, 50));
-    report.add(format!("short_apply_{crowd}_p99_us"), at(&short.times, 99));
-    report.measure("long_to_short_64_p50", at(&long.times, 50) / at(&short.times, 50));
-    report.measure("long_to_short_64_p99", at(&long.times, 99) / at(&short.times, 99));
+    rewinds(&clients, 1).await?;
+    rewinds(&beside, 1).await?;
+    let (mut long, mut short) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.runs.div_ceil(TURN) {
+        long.extend(rewinds(&clients, TURN).await?.times);
+        short.extend(rewinds(&beside, TURN).await?.times);
+    }
+    for (name, times) in [("long", &long), ("short", &short)] {
+        report.add(format!("{name}_apply_{crowd}_p50_us"), at(times, 50));
+        report.add(format!("{name}_apply_{crowd}_p99_us"), at(times, 99));
+    }
+    report.measure("long_to_short_64_p50", at(&long, 50) / at(&short, 50));
+    report.measure("long_to_short_64_p99", at(&long, 99) / at(&short, 99));
     Ok(())
 }
+
+/// So many rewinds of each client until the others have their turn.
+const TURN: u64 = 5;
 
 /// What a follower takes of memory, both ends counted, and the time until the last one has heard what somebody says: from its
 /// sending on, and from the receipt on.

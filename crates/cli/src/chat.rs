@@ -353,6 +353,7 @@ impl<'a> Chat<'a> {
         let log = Log {
             conversation,
             at: None,
+            branch: None,
             projection: Projection::Timeline,
             limit: Some(SHOWN),
             before: None,

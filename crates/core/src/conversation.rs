@@ -228,10 +228,28 @@ impl Conversation {
             let taken_back = self.taken_back_by(records, pos)?;
             return Err(Refusal::NotOnPath { entry: pos, taken_back }.into());
         }
+        Ok(self.in_sight(pos)?)
+    }
+
+    /// Refuses an entry that nobody sees on any branch: unknown, hidden or dropped.
+    pub fn in_sight(&self, pos: Pos) -> Result<(), Refusal> {
         match self.state.marks.get(pos) {
+            _ if !self.tree.knows(pos) => Err(Refusal::UnknownEntry),
             mark if mark.is_visible() => Ok(()),
-            mark => Err(Refusal::NotVisible(mark).into()),
+            mark => Err(Refusal::NotVisible(mark)),
         }
+    }
+
+    /// The branch that leads to an entry, as it would be read if it were checked out at this head: its path with today's marks
+    /// and folds. Only for reading; what was not said yet at this head is on no branch of it.
+    pub fn on_branch<R: Records>(&self, records: &R, tip: Pos) -> Result<Self, R::Error> {
+        let is_later = tip.depth == self.tree.depth() && tip.seq > self.head.seq.0;
+        if is_later || !self.tree.knows(tip) {
+            return Err(Refusal::UnknownEntry.into());
+        }
+        let totals = self.totals_at(records, Some(tip))?;
+        let state = State { tip: Some(tip), ..self.state.clone() };
+        Ok(Self { state, totals, ..self.clone() })
     }
 
     /// The operation that took an entry off the path, and the head before it. Walks back; for error texts.

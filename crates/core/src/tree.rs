@@ -37,6 +37,8 @@ pub struct Leaf {
     pub pos: Pos,
     /// Where its branch leaves what came before: the last entry it shares with an older branch.
     pub fork: Option<Pos>,
+    /// The leaf of the branch that this entry is an own one of.
+    pub onto: Option<Pos>,
 }
 
 impl Tree {
@@ -224,26 +226,63 @@ impl Tree {
             && self.stretch_of(pos.seq) == self.stretch_of(after.seq)
     }
 
-    /// Every leaf, oldest first: the branches. Each entry is on the path of at least one. O(stretches log stretches).
+    /// Every leaf, oldest first: the branches. Each entry is on the path of at least one, and an own one of exactly one.
+    /// O(stretches log stretches).
     pub fn leaves(&self) -> Vec<Leaf> {
-        let mut continued: Vec<Pos> = self.stretches.iter().filter_map(|stretch| stretch.after).collect();
-        continued.sort_unstable();
-        let is_leaf = |pos: &Pos| continued.binary_search(pos).is_err();
-        let mut first_child = BTreeMap::new();
-        for (index, stretch) in self.stretches.iter().enumerate() {
-            first_child.entry(stretch.after).or_insert(index);
-        }
+        let first_child = self.first_children();
+        let ends = self.ends(&first_child);
+        let base = self.base.last().map(|end| self.end_behind(end, &first_child, &ends));
         let mut leaves = Vec::new();
-        if let Some(pos) = self.base.last().filter(is_leaf) {
-            leaves.push(Leaf { pos, fork: None });
+        if let Some(pos) = self.base.last().filter(|end| base == Some(*end)) {
+            leaves.push(Leaf { pos, fork: None, onto: None });
         }
         for index in 0..self.stretches.len() {
             let pos = Pos::new(self.depth, self.stretch_end(index));
-            if is_leaf(&pos) {
-                leaves.push(Leaf { pos, fork: self.branch_point(index, &first_child) });
+            if !first_child.contains_key(&Some(pos)) {
+                let fork = self.branch_point(index, &first_child);
+                let onto = fork.and_then(|fork| match fork.depth == self.depth {
+                    true => Some(ends[self.stretch_of(fork.seq)]),
+                    false => base,
+                });
+                leaves.push(Leaf { pos, fork, onto });
             }
         }
         leaves
+    }
+
+    /// The leaf of the branch that an entry is an own one of. O(stretches log stretches).
+    pub fn branch_of(&self, pos: Pos) -> Pos {
+        let first_child = self.first_children();
+        let ends = self.ends(&first_child);
+        match pos.depth == self.depth {
+            true => ends[self.stretch_of(pos.seq)],
+            false => self.base.last().map_or(pos, |end| self.end_behind(end, &first_child, &ends)),
+        }
+    }
+
+    /// The stretch that was said first behind each entry that has one.
+    fn first_children(&self) -> BTreeMap<Option<Pos>, usize> {
+        let mut first = BTreeMap::new();
+        for (index, stretch) in self.stretches.iter().enumerate() {
+            first.entry(stretch.after).or_insert(index);
+        }
+        first
+    }
+
+    /// Of each stretch the leaf that it leads to, by what was said first behind its end.
+    fn ends(&self, first_child: &BTreeMap<Option<Pos>, usize>) -> Vec<Pos> {
+        let mut ends: Vec<Pos> =
+            (0..self.stretches.len()).map(|index| Pos::new(self.depth, self.stretch_end(index))).collect();
+        // What follows an entry was said later.
+        for index in (0..ends.len()).rev() {
+            ends[index] = self.end_behind(ends[index], first_child, &ends);
+        }
+        ends
+    }
+
+    /// The leaf behind the end of a stretch, or of the base.
+    fn end_behind(&self, end: Pos, first_child: &BTreeMap<Option<Pos>, usize>, ends: &[Pos]) -> Pos {
+        first_child.get(&Some(end)).map_or(end, |child| ends[*child])
     }
 
     /// Where the branch that ends in stretch `index` leaves an older one: follows stretches that merely continue.
@@ -299,6 +338,9 @@ mod tests {
         let leaves: Vec<_> =
             tree.leaves().iter().map(|leaf| (leaf.pos.seq, leaf.fork.map(|f| f.seq))).collect();
         assert_eq!(leaves, [(7, None), (8, Some(2))]);
+        assert_eq!(tree.leaves()[1].onto, Some(p(7)), "2 is an own one of the branch that ends in 7");
+        let own: Vec<u64> = (1..=8).map(|seq| tree.branch_of(p(seq)).seq).collect();
+        assert_eq!(own, [7, 7, 7, 7, 8, 8, 7, 8]);
         assert_eq!(tree.children(Some(p(2))), [p(3), p(5)]);
         assert_eq!(tree.latest_leaf(p(3)), p(7));
         assert_eq!(tree.latest_leaf(p(5)), p(8));

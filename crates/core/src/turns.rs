@@ -55,6 +55,45 @@ fn first_opener<R: Records>(records: &R, span: Span) -> Result<Option<u64>, R::E
     Ok(Some(low))
 }
 
+/// The first entry of a span by whose end so many turns were opened; `last`, its last one, is such an entry. Guesses where it is
+/// by how long the turns between two known entries are, and halves what is left where a guess did not.
+fn opener_within<R: Records>(records: &R, span: Span, last: Meta, number: u64) -> Result<Meta, R::Error> {
+    let first = records.meta(span.first())?;
+    if first.totals.turns >= number {
+        return Ok(first);
+    }
+    let (mut before, mut found, mut halve) = (first, last, false);
+    while before.pos.seq + 1 < found.pos.seq {
+        let wide = found.pos.seq - before.pos.seq;
+        let middle = if halve { wide / 2 } else { share(wide, &before, &found, number) };
+        let mut probe = records.meta(Pos::new(span.depth, before.pos.seq + middle))?;
+        // Within the turn that is sought, its first entry is known.
+        if let Some(opener) = probe.turn.filter(|_| probe.totals.turns == number)
+            && opener.depth == span.depth
+            && (before.pos.seq + 1..probe.pos.seq).contains(&opener.seq)
+        {
+            probe = records.meta(opener)?;
+        }
+        if probe.totals.turns == number && probe.opens_turn() {
+            return Ok(probe);
+        }
+        if probe.totals.turns < number {
+            before = probe;
+        } else {
+            found = probe;
+        }
+        halve = !halve && found.pos.seq - before.pos.seq > wide / 2;
+    }
+    Ok(found)
+}
+
+/// How far behind `before` the turn may begin, if all turns up to `found` are of one length: at least 1, and less than `wide`.
+fn share(wide: u64, before: &Meta, found: &Meta, number: u64) -> u64 {
+    let turns = u128::from(found.totals.turns - before.totals.turns);
+    let share = u128::from(wide) * u128::from(number - before.totals.turns) / turns.max(1);
+    u64::try_from(share).unwrap_or(u64::MAX).clamp(1, wide - 1)
+}
+
 impl Conversation {
     /// Totals on the path, without what is hidden or dropped. O(spans + marks on the path).
     pub fn counters<R: Records>(&self, records: &R) -> Result<Totals, R::Error> {
@@ -136,23 +175,17 @@ impl Conversation {
         Ok(())
     }
 
-    /// The visible entry on the path that opened turn `number`, from 1. O(spans + log entries).
+    /// The visible entry on the path that opened turn `number`, from 1. Reads O(spans + log entries) entries, and a handful of
+    /// a span whose turns are about as long as each other, however long it is.
     pub fn turn_opener<R: Records>(&self, records: &R, number: u64) -> Result<Option<Pos>, R::Error> {
         for span in self.path().spans() {
-            let (mut low, mut high) = (span.from, span.to + 1);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if records.meta(Pos::new(span.depth, middle))?.totals.turns < number {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
+            let last = records.meta(span.last())?;
+            if last.totals.turns < number {
+                continue;
             }
-            if low <= span.to {
-                let opener = records.meta(Pos::new(span.depth, low))?;
-                let found = opener.opens_turn() && opener.totals.turns == number;
-                return Ok((found && self.mark(opener.pos).is_visible()).then_some(opener.pos));
-            }
+            let opener = opener_within(records, *span, last, number)?;
+            let found = opener.opens_turn() && opener.totals.turns == number;
+            return Ok((found && self.mark(opener.pos).is_visible()).then_some(opener.pos));
         }
         Ok(None)
     }
@@ -162,5 +195,110 @@ impl Conversation {
         let first = records.meta(span.first())?;
         let last = self.totals_at(records, Some(span.last()))?;
         Ok(last.minus(first.totals).plus(first.own_totals()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::opener_within;
+    use crate::content::{Part, Role};
+    use crate::entry::{Flags, Meta, Totals};
+    use crate::id::{EntryId, OpNo, Pos, Revision, Time};
+    use crate::op::Operation;
+    use crate::path::Span;
+    use crate::records::Records;
+    use crate::refusal::Refusal;
+
+    /// Entries of one log, and how often one was read.
+    struct Counted(Vec<Meta>, Cell<usize>);
+
+    impl Counted {
+        /// Turns of these lengths behind some entries that belong to none.
+        fn new(before: u64, lengths: impl IntoIterator<Item = u64>) -> Self {
+            let mut all = Self(Vec::new(), Cell::new(0));
+            (0..before).for_each(|_| all.push(None, 0));
+            for (turns, length) in (1..).zip(lengths) {
+                let opener = Pos::new(0, all.0.len() as u64 + 1);
+                (0..length).for_each(|_| all.push(Some(opener), turns));
+            }
+            all
+        }
+
+        fn push(&mut self, turn: Option<Pos>, turns: u64) {
+            let seq = self.0.len() as u64 + 1;
+            self.0.push(Meta {
+                id: EntryId::new(uuid::Uuid::from_u128(seq.into())),
+                pos: Pos::new(0, seq),
+                after: None,
+                turn,
+                role: Role::User,
+                flags: Flags::default(),
+                time: Time(0),
+                totals: Totals { messages: seq, calls: 0, turns },
+                revision: Revision(1),
+                calls: 0,
+                answers: None,
+            });
+        }
+
+        /// The most entries that were read for one of the turns, each of which was found.
+        fn most_read(&self) -> usize {
+            let last = self.0.last().expect("an entry");
+            let span = Span::new(0, 1, last.pos.seq);
+            let read = (1..=last.totals.turns).map(|number| {
+                self.1.set(0);
+                let found = opener_within(self, span, last.clone(), number).expect("all are there");
+                let naive = self.0.iter().find(|meta| meta.totals.turns >= number).expect("one");
+                assert_eq!(found, *naive, "turn {number}");
+                self.1.get()
+            });
+            read.max().unwrap_or_default()
+        }
+    }
+
+    impl Records for Counted {
+        type Error = Refusal;
+
+        fn meta(&self, pos: Pos) -> Result<Meta, Refusal> {
+            self.1.set(self.1.get() + 1);
+            Ok(self.0[pos.seq as usize - 1].clone())
+        }
+
+        fn parts(&self, _: Pos) -> Result<Vec<Part>, Refusal> {
+            Ok(Vec::new())
+        }
+
+        fn op(&self, _: OpNo) -> Result<Operation, Refusal> {
+            Err(Refusal::EmptyLabel)
+        }
+
+        fn last_opener(&self, _: Span) -> Result<Option<Pos>, Refusal> {
+            Ok(None)
+        }
+
+        fn atoms(&self, _: Span) -> Result<Vec<(Pos, Pos)>, Refusal> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn a_turn_is_found_in_as_few_readings_however_many_there_are() {
+        for turns in [20, 2_000] {
+            assert!(Counted::new(0, vec![2; turns]).most_read() <= 2, "question and answer");
+            let uneven = (0..turns as u64).map(|turn| 1 + turn * 7 % 5);
+            assert!(Counted::new(3, uneven).most_read() <= 6, "answers with calls");
+        }
+    }
+
+    #[test]
+    fn a_turn_is_found_among_the_strangest() {
+        let long_one = (0..400).map(|turn| if turn == 100 { 5_000 } else { 1 });
+        let ever_longer = (1..150).map(|turn| 1 + turn * turn / 100);
+        for strange in [Counted::new(900, long_one), Counted::new(0, ever_longer), Counted::new(0, [1])] {
+            let halvings = strange.0.len().ilog2() as usize + 1;
+            assert!(strange.most_read() <= 3 * halvings + 2, "{} readings", strange.most_read());
+        }
     }
 }

@@ -61,6 +61,16 @@ impl EngineError {
         self
     }
 
+    /// With more that whoever asked must know, and that nobody else will tell.
+    #[must_use]
+    pub(crate) fn also(mut self, told: &[String]) -> Self {
+        for sentence in told {
+            self.message.push_str("; ");
+            self.message.push_str(sentence);
+        }
+        self
+    }
+
     /// A request that makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, "usage", message)
@@ -185,7 +195,7 @@ impl From<WorktreeError> for EngineError {
                 (Kind::Refused, "workspace_busy", "wait until the other one is done")
             }
             WorktreeError::RootRefused { .. } => {
-                (Kind::Usage, "no_workspace", "work in a folder of its own for each project")
+                (Kind::Refused, "no_workspace", "work in a folder of its own for each project")
             }
             WorktreeError::TooMuch { .. } => (
                 Kind::Refused,

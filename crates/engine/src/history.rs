@@ -65,7 +65,7 @@ impl Engine {
         (id, mut before): Place,
         found: &mut Found,
     ) -> Result<Option<(ConversationId, EntryId)>> {
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         loop {
             let page = PageRequest { limit: ENTRIES, before, after: None };
             let page = self.store().page(id, reading, page).await?;
@@ -110,7 +110,7 @@ fn place(name: &str) -> Result<Place> {
     };
     read().ok_or_else(|| {
         let what = format!("“{name}” is no place in the history");
-        EngineError::new(Kind::Usage, "bad_place", what)
+        EngineError::new(Kind::NotFound, "bad_place", what)
             .hint("take `earlier` from the page before, or begin without a place")
     })
 }

@@ -101,7 +101,7 @@ impl Engine {
     }
 
     async fn unknown_entry(&self, conversation: ConversationId, name: &str) -> Result<EngineError> {
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let newest = PageRequest { limit: NEAREST_AMONG, ..PageRequest::default() };
         let page = self.store().page(conversation, reading, newest).await?;
         let mut names: Vec<String> = page.entries.iter().filter_map(|shown| shown.label.clone()).collect();

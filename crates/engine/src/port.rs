@@ -176,6 +176,6 @@ fn place(cursor: &str) -> Result<ExportPlace> {
 }
 
 fn bad_cursor(cursor: &str) -> EngineError {
-    EngineError::new(Kind::Usage, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
+    EngineError::new(Kind::NotFound, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
         .hint("take the cursor from the piece before, or begin without one")
 }

@@ -28,7 +28,6 @@ use retake_core::{
 use retake_store::{Action, Apply, By, Receipt, SayRequest, StoreError};
 
 use self::drive::Driver;
-use self::queue::told_unsaid;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::files::FilesWish;
@@ -39,6 +38,7 @@ pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEve
 pub(crate) use feed::{Events, Feeds};
 pub use feed::{Following, RunNow};
 pub(crate) use opening::Changed;
+pub(crate) use queue::told_unsaid;
 
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,7 +207,8 @@ impl Engine {
         let fence = match ground.fence {
             Some(fence) => fence,
             None => {
-                let (fence, notices) = self.begin_run(claim.conversation(), model).await?;
+                let begun = self.begin_run(claim.conversation(), model).await;
+                let (fence, notices) = begun.map_err(|error| error.also(&ground.notices))?;
                 ground.notices.extend(notices);
                 fence
             }
@@ -279,21 +280,22 @@ impl Engine {
                 Ok(Ground { notices, ..self.on_prompt(conversation, receipt, None).await? })
             }
             Start::Edit(entry, parts) => {
-                let waits = self.queued(conversation).await?;
                 let (parts, mut notices) = self.with_mentions(conversation, parts).await?;
                 let reworded = self.reword(claim, entry, parts, files, seen, by).await?;
                 let step = reworded.moved.ops.last().map(|no| Step::Op(*no));
-                notices.extend(told_unsaid(&self.words_back(conversation, waits, false).await?));
-                let ground = self.on_prompt(conversation, reworded.said, step).await?;
+                notices.extend(told_unsaid(&reworded.waited));
+                let ground = self.on_prompt(conversation, reworded.said, step).await;
+                let ground = ground.map_err(|error| error.also(&notices))?;
                 Ok(Ground { notices, fence: reworded.fence, ..ground })
             }
             Start::Retry(entry) => {
-                let waits = self.queued(conversation).await?;
+                let may = self.may_wait(conversation).await?;
                 let retry = Apply { action: Action::Retry(entry), seen, by };
                 let receipt = self.apply_claimed(claim, retry, files).await?;
-                let unsaid = self.words_back(conversation, waits, false).await?;
-                let notices = told_unsaid(&unsaid).into_iter().collect();
-                Ok(Ground { notices, ..self.on_retry(conversation, receipt).await? })
+                let unsaid = self.words_back(conversation, may, false).await?;
+                let notices: Vec<String> = told_unsaid(&unsaid).into_iter().collect();
+                let ground = self.on_retry(conversation, receipt).await;
+                Ok(Ground { notices: notices.clone(), ..ground.map_err(|error| error.also(&notices))? })
             }
             // Nothing is stored before the answer, so that the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,

@@ -205,7 +205,7 @@ impl Desk {
 
     /// What people see, a line each.
     async fn shows(&self) -> Vec<String> {
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 99, ..PageRequest::default() };
         let page = self.store.page(self.id, reading, page).await.expect("a page");
         let line = |part: &Part| match part {
@@ -221,7 +221,7 @@ impl Desk {
     /// The entry that is shown so.
     async fn entry_with(&self, line: &str) -> EntryId {
         let at = self.shows().await.iter().position(|shown| shown == line).expect("it is shown");
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 99, ..PageRequest::default() };
         let page = self.store.page(self.id, reading, page).await.expect("a page");
         page.entries[at].entry.as_ref().expect("sound").meta.id

@@ -306,6 +306,8 @@ pub(crate) fn branch(branch: Branch) -> reply::Branch {
         leaf: branch.last.meta.id.to_string(),
         current: branch.current,
         from: branch.from.map(line),
+        onto: branch.onto.map(|leaf| leaf.to_string()),
+        shared: branch.shared.map(line),
         first: branch.first.map(line),
         last: line(branch.last),
         messages: branch.messages,

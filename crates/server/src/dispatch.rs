@@ -12,6 +12,8 @@ mod port;
 mod reads;
 mod steps;
 
+use std::path::{Path, PathBuf};
+
 use retake_core::{ConversationId, EntryId, Head, RequestId};
 use retake_wire::{Problem, Reply, Request};
 
@@ -67,6 +69,7 @@ impl InProcess {
             Request::Doctor(doctor) => self.doctor(doctor).await,
             Request::History(history) => self.history(history).await,
             Request::Paths(paths) => self.paths(paths).await,
+            Request::FolderPaths(paths) => self.folder_paths(paths).await,
             Request::Draft(of) => self.draft(of).await,
             Request::SetDraft(set) => self.set_draft(set).await,
             Request::DraftIn(of) => self.draft_in(of).await,
@@ -114,6 +117,21 @@ impl InProcess {
 /// The head of that name.
 pub(crate) fn head(text: &str) -> Result<Head, Problem> {
     text.parse().map_err(|error: retake_core::BadId| usage(error.to_string()))
+}
+
+/// A folder that is named from the root.
+fn absolute(name: &str) -> Result<PathBuf, Problem> {
+    let bad = |why: &str| usage(format!("“{}” can't be a folder: {why}", name.escape_debug()));
+    match Path::new(name) {
+        _ if name.contains('\0') => Err(bad("it holds a zero byte")),
+        path if path.is_absolute() => Ok(path.to_owned()),
+        _ => Err(bad("it is not named from the root")),
+    }
+}
+
+/// The folder that a new conversation works in, as it was named.
+fn works_in(folder: Option<String>) -> Result<Option<String>, Problem> {
+    folder.map(|name| absolute(&name).map(|_| name)).transpose()
 }
 
 /// The request's id.

@@ -3,9 +3,11 @@
 
 mod ask;
 mod line;
+mod link;
 mod openapi;
 mod port;
 mod problem;
+mod said;
 mod serve;
 mod shape;
 mod socket;

@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use retake_engine::tools::{Sandbox, Sandboxed};
 use retake_wire::reply::{Commands, Did, TodoState};
 use retake_wire::request::{
-    CatchUp, Decide, JobOutput, Of, OfJob, Paths, Plan, Respond, SetPermissions, Targets,
+    CatchUp, Decide, FolderPaths, JobOutput, Of, OfJob, Paths, Plan, Respond, SetPermissions, Targets, Typed,
 };
 use retake_wire::{
     Action, Asks, Decision, Mode, Outcome, Part, Permit, ProblemKind, Request, Rule, Ruling, Run, RunEvent,
@@ -238,32 +238,31 @@ async fn names_of_files_are_told_to_who_types_one() {
     for file in ["notes/todo.md", "notes.txt", "other"] {
         std::fs::write(folder.join(file), "").expect("written");
     }
-    let here = Some(agent.id.clone());
-    let like = |conversation: &Option<String>, folder: Option<&std::path::Path>| Paths {
-        conversation: conversation.clone(),
-        folder: folder.map(|folder| folder.display().to_string()),
-        prefix: "no".into(),
-        limit: None,
+    let here = |limit| {
+        let typed = Typed { prefix: "no".into(), limit };
+        Request::Paths(Paths { conversation: agent.id.clone(), typed })
     };
-    for asked in [like(&here, None), like(&None, Some(&folder))] {
-        let page = get!(agent.desk, Paths, Request::Paths(asked));
+    let there = |folder: &std::path::Path| {
+        let typed = Typed { prefix: "no".into(), limit: None };
+        Request::FolderPaths(FolderPaths { folder: folder.display().to_string(), typed })
+    };
+    for asked in [here(None), there(&folder)] {
+        let page = get!(agent.desk, Paths, asked);
         let names: Vec<_> = page.paths.iter().map(|it| (it.path.as_str(), it.is_dir)).collect();
         assert_eq!(names, [("notes", true), ("notes.txt", false), ("notes/todo.md", false)]);
         assert!(!page.more);
     }
-    let page = get!(agent.desk, Paths, Request::Paths(Paths { limit: Some(1), ..like(&here, None) }));
+    let page = get!(agent.desk, Paths, here(Some(1)));
     assert_eq!((page.paths.len(), page.more), (1, true));
     let add = vec!["deny read(notes.txt)".to_owned()];
     let set = SetPermissions { conversation: agent.id.clone(), add, ..SetPermissions::default() };
     agent.desk.does(Request::SetPermissions(set)).await;
-    let page = get!(agent.desk, Paths, Request::Paths(like(&here, None)));
+    let page = get!(agent.desk, Paths, here(None));
     assert!(
         page.paths.iter().all(|it| it.path != "notes.txt"),
         "what may not be read is not named: {page:?}"
     );
-    for asked in [like(&None, None), like(&here, Some(&folder)), like(&None, Some("work".as_ref()))] {
-        assert_eq!(agent.desk.refused(Request::Paths(asked)).await.kind, ProblemKind::Usage);
-    }
+    assert_eq!(agent.desk.refused(there("work".as_ref())).await.kind, ProblemKind::Usage);
 }
 
 #[tokio::test]

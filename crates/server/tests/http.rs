@@ -182,3 +182,32 @@ async fn a_run_is_a_stream_that_ends_with_its_end() {
     assert_eq!((&last["event"], &last["outcome"]), (&json!("ended"), &json!("succeeded")));
     assert_eq!(events.iter().filter(|event| event["event"] == "ended").count(), 1);
 }
+
+#[tokio::test]
+async fn what_the_document_lets_through_can_be_read_and_may_make_no_sense() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let (_, made) = asking.post("/v1/conversations", &json!({})).await;
+    let plans = format!("/v1/conversations/{}/plans", made["conversation"].as_str().expect("an id"));
+    // 1.0 is an integer in JSON Schema; there is nothing to undo yet.
+    let (status, told) = asking.post(&plans, &json!({ "action": "undo", "count": 1.0 })).await;
+    assert_eq!((status, &told["code"]), (409, &json!("nothing_to_undo")), "{told}");
+    for (status, body) in [
+        (400, json!({ "action": "undo", "count": 1.5 })),
+        (400, json!({ "action": "nothing" })),
+        (422, json!({ "action": "undo", "count": 0 })),
+        (422, json!({ "action": "erase" })),
+        (404, json!({ "action": "rewind", "entry": "nobody" })),
+    ] {
+        let (found, told) = asking.post(&plans, &body).await;
+        assert_eq!(found, status, "{body}: {told}");
+    }
+    for folder in ["", "work", "./work", "/a\0b"] {
+        for path in ["/v1/conversations", "/v1/imports"] {
+            let (status, told) = asking.post(path, &json!({ "folder": folder })).await;
+            assert_eq!(status, 422, "{path} in {folder:?}: {told}");
+        }
+    }
+    let (status, told) = asking.post("/v1/imports", &json!({ "title": " " })).await;
+    assert_eq!((status, &told["code"]), (422, &json!("empty_label")), "{told}");
+}

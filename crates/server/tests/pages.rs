@@ -1,8 +1,8 @@
 //! Pages: put together, pages of any size are the whole, each thing once and in order.
 
 use retake_wire::reply::Entry;
-use retake_wire::request::{History, List, Log, Page, Projection, Targets};
-use retake_wire::{MarkVerb, Request, Role};
+use retake_wire::request::{Fork, History, List, Log, Of, Page, Projection, Targets};
+use retake_wire::{Action, MarkVerb, Request, Role};
 
 use super::world::{Desk, get, label, log, mark, rewind, said, text};
 
@@ -86,6 +86,50 @@ async fn a_log_at_an_earlier_head_is_what_was_there() {
     desk.say(&id, Role::User, "three").await;
     let then = get!(desk, Entries, Request::Log(Log { at: Some(head.clone()), ..log(&id) }));
     assert_eq!((texts(&then.entries), then.head), (vec!["one".to_owned(), "two".into()], head));
+}
+
+#[tokio::test]
+async fn another_branch_is_read_without_going_there() {
+    let desk = Desk::new().await;
+    let id = talk(&desk).await;
+    let tree = get!(desk, Tree, Request::Tree(Of { conversation: id.clone() }));
+    let (left, here) = (&tree.branches[0], &tree.branches[1]);
+    let shared = left.shared.as_ref().expect("both begin alike");
+    assert_eq!((left.last.preview.as_str(), shared.preview.as_str()), ("never", "four"));
+    assert_eq!((here.onto.as_ref(), here.shared.as_ref()), (Some(&left.leaf), None));
+    let before = desk.info(&id).await;
+    let branch = Log { branch: Some(left.leaf.clone()), ..log(&id) };
+    for limit in SIZES {
+        let page = Log { limit: Some(limit), ..branch.clone() };
+        assert_eq!(backwards(&desk, &page).await, ["one", "two", "three", "four", "never"], "by {limit}");
+    }
+    let other = Log { after: Some(shared.id.clone()), ..branch.clone() };
+    let other = get!(desk, Entries, Request::Log(other));
+    assert_eq!((texts(&other.entries), other.earlier, other.later), (vec!["never".to_owned()], true, false));
+    // A prompt of it leaves out what the model is not to see there either.
+    let prompt = Log { projection: Projection::Prompt, ..branch.clone() };
+    assert_eq!(texts(&get!(desk, Entries, Request::Log(prompt)).entries), ["one", "three", "four", "never"]);
+    assert_eq!(desk.info(&id).await, before, "nothing is changed by reading");
+    desk.apply(&id, mark(MarkVerb::Hide, &shared.id)).await;
+    let hidden = get!(desk, Entries, Request::Log(branch.clone()));
+    assert_eq!(texts(&hidden.entries), ["one", "two", "three", "never"]);
+    desk.apply(&id, Action::Erase { entries: vec![left.leaf.clone()], matching: None }).await;
+    let erased = get!(desk, Entries, Request::Log(branch));
+    assert!(!texts(&erased.entries).contains(&"never".to_owned()), "{:?}", texts(&erased.entries));
+}
+
+#[tokio::test]
+async fn a_fork_begins_with_another_branch() {
+    let desk = Desk::new().await;
+    let id = talk(&desk).await;
+    let tree = get!(desk, Tree, Request::Tree(Of { conversation: id.clone() }));
+    let entry = Some(tree.branches[0].leaf.clone());
+    let fork = Fork { conversation: id.clone(), entry, title: None, request_id: None };
+    let fork = get!(desk, Receipt, Request::Fork(fork)).conversation;
+    let page = get!(desk, Entries, Request::Log(log(&fork)));
+    assert_eq!(texts(&page.entries), ["one", "two", "three", "four", "never"]);
+    let now = get!(desk, Entries, Request::Log(log(&id)));
+    assert_eq!(texts(&now.entries), ["one", "two", "three", "four", "five", "seven"], "the parent stays");
 }
 
 #[tokio::test]

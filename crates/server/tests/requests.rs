@@ -79,11 +79,10 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
-        Request::Paths(Paths { conversation: Some(id.clone()), ..Paths::default() }),
         Request::Status,
     ];
     let mut answered = BTreeMap::new();
-    for (at, request) in rows.into_iter().chain(drafts(&id)).enumerate() {
+    for (at, request) in rows.into_iter().chain(drafts(&id)).chain(paths(&id)).enumerate() {
         let reply = desk.does(request.clone()).await;
         answered.insert(variant(&request), variant(&reply));
         if at == 0 {
@@ -96,6 +95,13 @@ async fn every_request_is_answered_as_its_documentation_says() {
         (name, kind.trim_end_matches('`').to_owned())
     });
     assert_eq!(answered, promised.collect());
+}
+
+fn paths(id: &str) -> [Request; 2] {
+    [
+        Request::Paths(Paths { conversation: id.into(), ..Paths::default() }),
+        Request::FolderPaths(FolderPaths { folder: "/".into(), ..FolderPaths::default() }),
+    ]
 }
 
 fn drafts(id: &str) -> [Request; 4] {

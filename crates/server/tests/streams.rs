@@ -110,10 +110,10 @@ async fn what_breaks_off_imports_nothing() {
     assert!(import(pieces(&text, true)).send().await.is_err());
     let bad = format!("{text}{{\"role\": \"nobody\"}}\n");
     let (status, told) = answered(import(pieces(&bad, false))).await;
-    assert_eq!(status, 400, "{told}");
+    assert_eq!(status, 422, "{told}");
     assert!(told["detail"].as_str().is_some_and(|detail| detail.contains("line 301")), "{told}");
     let (status, told) = answered(import(Body::from(vec![b'{', 0xff, b'\n']))).await;
-    assert_eq!((status, &told["code"]), (400, &json!("bad_import")), "{told}");
+    assert_eq!((status, &told["code"]), (422, &json!("bad_import")), "{told}");
     let misspelt = asking.request(Method::POST, "/v1/imports/stream?titel=x").body(pieces(&text, false));
     assert_eq!(answered(misspelt).await.0, 400);
     assert_eq!(conversations(&desk).await, 0);

@@ -207,6 +207,7 @@ pub(super) fn log(of: &str) -> Log {
     Log {
         conversation: of.into(),
         at: None,
+        branch: None,
         projection: request::Projection::Timeline,
         limit: None,
         before: None,

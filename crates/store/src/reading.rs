@@ -180,8 +180,12 @@ pub struct Alternative {
 pub struct Branch {
     /// Its leaf, and where it leaves an older branch.
     pub leaf: Leaf,
+    /// The leaf of that older branch.
+    pub onto: Option<EntryId>,
     /// Whether it is the conversation now.
     pub current: bool,
+    /// Of another branch than the conversation now: the last entry that both show.
+    pub shared: Option<Line>,
     /// The last entry it shares with an older branch.
     pub from: Option<Line>,
     /// The first of its own.
@@ -362,6 +366,15 @@ pub struct Reading {
     pub projection: Projection,
     /// An earlier head; now, without.
     pub at: Option<Head>,
+    /// The branch that leads to this entry, in the place of the path.
+    pub branch: Option<EntryId>,
+}
+
+impl Reading {
+    /// What a projection shows now.
+    pub const fn now(projection: Projection) -> Self {
+        Self { projection, at: None, branch: None }
+    }
 }
 
 /// A stretch of operation numbers, newest first.

@@ -116,7 +116,7 @@ async fn a_damaged_row_is_said_in_its_place_and_the_rest_stays_readable() {
     let dir = tempfile::tempdir().expect("a directory");
     let stage = Stage::with_turns(open(dir.path()), &["T1", "T2", "T3"]).await;
     tamper(dir.path(), "UPDATE entry SET content = '{\"broken' WHERE key & 4294967295 = 3");
-    let reading = Reading { projection: Projection::Timeline, at: None };
+    let reading = Reading::now(Projection::Timeline);
     let page = PageRequest { limit: 9, ..PageRequest::default() };
     let page = stage.store.page(stage.id, reading, page).await.expect("a page");
     let texts: Vec<String> = page

@@ -449,7 +449,7 @@ impl World {
         let waiting = live.iter().flat_map(|(_, run)| &run.words).map(|words| joined_text(&words.parts));
         let expected = self.queued.iter().flat_map(|run| run.words.clone());
         assert_eq!(waiting.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{act:?}");
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 1000, ..PageRequest::default() };
         let page = self.store().page(self.id, reading, page).await.expect("a page");
         let shown = page.entries.iter().map(|shown| joined_text(&shown.entry.as_ref().expect("sound").parts));

@@ -9,8 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use retake_core::{ConversationId, EntryId, Flags, Part, Reason, Role, Seen};
-use retake_store::{Action, Apply, By, Keeper, NewConversation, NewFork, SayRequest, Sqlite, Store, Work};
+use retake_core::{ConversationId, EntryId, Flags, Part, Projection, Reason, Role, Seen};
+use retake_store::{
+    Action, Apply, By, Keeper, NewConversation, NewFork, PageRequest, Reading, SayRequest, Sqlite, Store,
+    Work,
+};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -22,7 +25,7 @@ const SHORT: u64 = 100;
 /// The long one, unless the environment says how long.
 const LONG: u64 = 100_000;
 /// What is done.
-const VERBS: [&str; 7] = ["rewind", "undo", "fork", "hide", "plan", "outlook", "targets"];
+const VERBS: [&str; 8] = ["rewind", "branch", "undo", "fork", "hide", "plan", "outlook", "targets"];
 /// Where it says so.
 const LONG_VARIABLE: &str = "RETAKE_SCALE_ENTRIES";
 /// Bytes of a page in the write-ahead log: its own and a header.
@@ -78,6 +81,15 @@ impl Stage {
         match verb {
             "rewind" => self.act(Action::Rewind(middle)).await,
             "undo" => self.act(Action::Undo(1)).await,
+            "branch" => {
+                // What the rewind took off the path.
+                let leaf = Some(entry_id(self.entries));
+                let reading = Reading { branch: leaf, ..Reading::now(Projection::Timeline) };
+                let page = PageRequest { limit: 20, ..PageRequest::default() };
+                let page = self.store.page(conversation(), reading, page).await.expect("a page");
+                assert_eq!(page.entries.last().map(|shown| shown.pos.seq), Some(self.entries));
+                assert_eq!(page.entries.len(), 20);
+            }
             "hide" => self.act(hide(self.entries / 2 + 2 * number)).await,
             "fork" => {
                 self.forks += 1;

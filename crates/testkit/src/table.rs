@@ -75,7 +75,7 @@ impl Table {
 
     /// What people see, `…` behind what was interrupted.
     pub async fn shows(&self) -> String {
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 99, ..PageRequest::default() };
         let page = self.store.page(self.id, reading, page).await.expect("a page");
         let entries = page.entries.iter().map(|shown| {

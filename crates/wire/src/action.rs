@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
+use crate::shape;
 
 /// Something that changes the state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,17 +18,20 @@ pub enum Action {
     /// Takes back the last things done.
     Undo {
         /// How many, at least 1.
+        #[schemars(range(min = 1))]
         count: usize,
     },
     /// Brings back what was undone.
     Redo {
         /// How many, at least 1.
+        #[schemars(range(min = 1))]
         count: usize,
     },
     /// Back to what an earlier head left.
     Restore {
         /// `OP.SEQ`. (In JSON not `head`, which is what the author of the action saw.)
         #[serde(rename = "to")]
+        #[schemars(regex(pattern = shape::HEAD))]
         head: String,
     },
     /// To any entry of the tree; to the beginning, without.
@@ -40,6 +44,7 @@ pub enum Action {
         /// The answer.
         entry: String,
         /// Which, from 1.
+        #[schemars(range(min = 1))]
         number: usize,
     },
     /// To before an entry, to say something else there. (A run says it in one go: [`crate::RunStart::Edit`].)
@@ -88,11 +93,13 @@ pub enum Action {
         /// The entry.
         entry: String,
         /// The name; without it, removed.
+        #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
         name: Option<String>,
     },
     /// Names the conversation, or removes the name.
     Title {
         /// The title; without it, removed.
+        #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
         title: Option<String>,
     },
     /// Overwrites content for good.

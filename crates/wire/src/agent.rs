@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::shape;
+
 /// What a call does to the world at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -53,6 +55,7 @@ pub struct Rule {
     /// What it says.
     pub ruling: Ruling,
     /// The tool's name; a `*` stands for any letters.
+    #[schemars(regex(pattern = shape::TOOL))]
     pub tool: String,
     /// A glob of paths, the first words of a command, or the host of an address; anything, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,6 +135,7 @@ pub struct Permit {
     pub mode: Option<Mode>,
     /// With further rules that allow, as people write them: `shell(git push)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = shape::SHORT_RULE)))]
     pub allow: Vec<String>,
 }
 

@@ -32,6 +32,7 @@ pub enum Part {
         media_type: String,
         /// Its bytes, base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(regex(pattern = crate::shape::BASE64))]
         data: Option<String>,
         /// Where it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,6 +47,7 @@ pub enum Part {
         media_type: Option<String>,
         /// Its bytes, base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(regex(pattern = crate::shape::BASE64))]
         data: Option<String>,
         /// Where it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]

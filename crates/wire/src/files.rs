@@ -5,6 +5,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::shape;
+
 /// What a step takes along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -34,7 +36,7 @@ pub enum Choice {
     Skip,
     /// Only these hunks, by their numbers in the plan's diff, from 1. The others are left as they are, and asked about again
     /// the next time. Not for several steps at once. A path that has not got them is refused.
-    Hunks(Vec<u32>),
+    Hunks(#[schemars(length(min = 1))] Vec<u32>),
 }
 
 /// A path: below the conversation's own folder relative to it, in a further one absolute.
@@ -45,6 +47,7 @@ pub struct FileName {
     pub path: String,
     /// Its bytes in base64, where it is not UTF-8. They are what counts then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::BASE64))]
     pub path_base64: Option<String>,
 }
 
@@ -82,6 +85,7 @@ pub struct FilesWish {
     pub exact: bool,
     /// The digest of the file plan that was seen: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::DIGEST))]
     pub seen: Option<String>,
     /// A run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

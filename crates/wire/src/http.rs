@@ -201,6 +201,7 @@ mod tests {
         let log = Log {
             conversation: "c".into(),
             at: None,
+            branch: None,
             projection: Projection::Prompt,
             limit: Some(3),
             before: Some("t2".into()),

@@ -15,6 +15,7 @@ pub mod reply;
 pub mod request;
 mod run;
 mod search;
+mod shape;
 mod told;
 
 pub use action::{Action, MarkVerb};

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::shape;
+
 /// Names the servers of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpOf {
     /// The folder, absolute.
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: String,
     /// Only this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,6 +22,7 @@ pub struct McpOf {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpAdd {
     /// Its name.
+    #[schemars(regex(pattern = shape::SERVER))]
     pub name: String,
     /// How it is reached.
     #[serde(flatten)]
@@ -32,6 +36,7 @@ pub enum McpWay {
     /// By a program that is started.
     Command {
         /// The program.
+        #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
         command: String,
         /// Its arguments.
         #[serde(default)]
@@ -43,6 +48,7 @@ pub enum McpWay {
     /// At an address.
     Url {
         /// The address.
+        #[schemars(regex(pattern = shape::ADDRESS))]
         url: String,
         /// Headers of every request.
         #[serde(default)]
@@ -61,6 +67,7 @@ pub struct McpRemove {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpAllow {
     /// The folder of the project that names it, absolute.
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: String,
     /// Its name.
     pub name: String,

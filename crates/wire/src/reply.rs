@@ -378,6 +378,11 @@ pub struct Branch {
     pub current: bool,
     /// The last entry that it shares with an older branch.
     pub from: Option<Line>,
+    /// The leaf of that older branch, of which that entry is an own one.
+    pub onto: Option<String>,
+    /// The last entry that it and what is the conversation now both show, where it is another branch: read a log of this `branch`
+    /// `after` that entry to see what is different there.
+    pub shared: Option<Line>,
     /// The first entry of its own.
     pub first: Option<Line>,
     /// Its leaf in one line; hidden text is not shown.

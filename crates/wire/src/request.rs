@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
-pub use composer::{DraftIn, DraftOf, History, Paths, SetDraft, SetDraftIn};
+pub use composer::{DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -22,6 +22,7 @@ use crate::files::{FileName, FilesWish};
 use crate::mcp::{McpAdd, McpAllow, McpOf, McpRemove};
 use crate::run::Attached;
 use crate::search::Search;
+use crate::shape;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -111,8 +112,10 @@ pub enum Request {
     Draft(DraftOf),
     /// With what somebody was about to begin a conversation in a folder. → `Draft`
     DraftIn(DraftIn),
-    /// Names of files and folders, for who types one. → `Paths`
+    /// Names of files and folders of a conversation's folder, for who types one. → `Paths`
     Paths(Paths),
+    /// Names of files and folders of a folder, for who types one. → `Paths`
+    FolderPaths(FolderPaths),
     /// Keeps what somebody is about to say, in the place of what was kept before. → `Done`
     SetDraft(SetDraft),
     /// Keeps with what somebody is about to begin a conversation in a folder, in the place of what was kept before. → `Done`
@@ -170,6 +173,7 @@ pub struct At {
     pub conversation: String,
     /// An earlier head (`OP.SEQ`); now, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HEAD))]
     pub at: Option<String>,
 }
 
@@ -178,12 +182,15 @@ pub struct At {
 pub struct Create {
     /// Its title; without one, lists show the first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub title: Option<String>,
     /// The folder it works in, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
     /// The request's id; repeating it returns the first receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
 }
 
@@ -197,9 +204,11 @@ pub struct Fork {
     pub entry: Option<String>,
     /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub title: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
 }
 
@@ -232,6 +241,7 @@ pub struct Say {
     pub seen: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
 }
 
@@ -252,9 +262,11 @@ pub struct Edit {
     pub files: FilesWish,
     /// The head that the author saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HEAD))]
     pub head: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
 }
 
@@ -284,6 +296,7 @@ pub struct Apply {
     pub action: Action,
     /// The head that the author saw; a Move is refused when it is another one now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HEAD))]
     pub head: Option<String>,
     /// Take back also what arrived since that head.
     #[serde(default)]
@@ -293,6 +306,7 @@ pub struct Apply {
     pub files: FilesWish,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
 }
 
@@ -344,7 +358,12 @@ pub struct Log {
     pub conversation: String,
     /// An earlier head; now, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HEAD))]
     pub at: Option<String>,
+    /// Another branch, in the place of what is the conversation then: the one that leads to this entry. What is hidden stays
+    /// so there, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Which reading.
     #[serde(default, rename = "as")]
     pub projection: Projection,
@@ -399,6 +418,7 @@ pub struct CatchUp {
 pub struct Backup {
     /// The file to write, absolute; a dated one in the data directory, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub to: Option<String>,
 }
 
@@ -408,6 +428,7 @@ pub struct Checkpoint {
     /// The conversation.
     pub conversation: String,
     /// The name.
+    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub name: String,
 }
 

@@ -8,6 +8,7 @@ use crate::client::Problem;
 use crate::content::Part;
 use crate::files::FilesWish;
 use crate::reply::{Entry, Receipt};
+use crate::shape;
 
 /// A model call, streamed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,7 @@ pub struct Run {
     pub conversation: String,
     /// The folder that a new conversation works in, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
     /// How it begins.
     #[serde(flatten)]
@@ -30,12 +32,14 @@ pub struct Run {
     pub model: Option<String>,
     /// The head that the author saw, for a retry or an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HEAD))]
     pub head: Option<String>,
     /// What it may do besides.
     #[serde(default, skip_serializing_if = "Permit::is_default")]
     pub permit: Permit,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
 }
 
@@ -75,6 +79,7 @@ pub enum RunStart {
     /// what it changes in the folder is kept with its result.
     Exec {
         /// The program and its arguments.
+        #[schemars(length(min = 1))]
         command: Vec<String>,
         /// What a person says first, to open a turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]

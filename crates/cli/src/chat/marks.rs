@@ -99,6 +99,7 @@ async fn entry(
     let log = Log {
         conversation,
         at: None,
+        branch: None,
         projection: Projection::Timeline,
         limit: Some(OFFERED),
         before: None,

@@ -23,6 +23,7 @@ pub(super) async fn log(chat: &mut Chat<'_>, words: &str) -> Result {
     let log = Log {
         conversation: chat.here()?,
         at: None,
+        branch: None,
         projection: Projection::Timeline,
         limit: Some(limit),
         before: None,

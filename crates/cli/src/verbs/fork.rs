@@ -18,7 +18,7 @@ pub(crate) struct Fork {
     title: Option<String>,
     #[command(flatten)]
     repeat: Repeat,
-    /// The last entry that it begins with [default: the last one]
+    /// The last entry that it begins with, on any branch [default: the last one]
     #[arg(value_name = "ENTRY")]
     entry: Option<String>,
 }

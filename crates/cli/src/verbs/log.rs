@@ -1,4 +1,4 @@
-//! `retake log`: the messages of a conversation, now or at an earlier head.
+//! `retake log`: the messages of a conversation, now or at an earlier head, or of another branch.
 
 use clap::{Args, ValueEnum};
 use retake_wire::Request;
@@ -8,7 +8,7 @@ use crate::args::Place;
 use crate::context::Context;
 use crate::error::{Result, usage};
 
-/// Show the messages of a conversation, now or at any earlier head
+/// Show the messages of a conversation, of any head or branch
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     #[command(flatten)]
@@ -19,6 +19,9 @@ pub(crate) struct Log {
     /// As it was at this head, as OP.SEQ (`retake ops` lists them)
     #[arg(long, value_name = "HEAD")]
     at: Option<String>,
+    /// The branch that leads to this entry, in the place of the current one (`retake tree` lists them)
+    #[arg(long, value_name = "ENTRY")]
+    branch: Option<String>,
     /// At most so many, the newest
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -46,10 +49,12 @@ pub(crate) enum Reading {
 impl Log {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let paged = self.limit.is_some() || self.before.is_some() || self.after.is_some();
+        let is_part = [&self.branch, &self.before, &self.after].iter().any(|it| it.is_some());
+        let is_part = is_part || self.limit.is_some();
         let projection = match self.reading {
-            Reading::Prompt if paged => {
-                return Err(usage("a prompt is read whole", "leave out --limit, --before and --after"));
+            Reading::Prompt if is_part => {
+                let hint = "leave out --branch, --limit, --before and --after";
+                return Err(usage("a prompt is read whole, and only of the current branch", hint));
             }
             Reading::Timeline => Projection::Timeline,
             Reading::Prompt => Projection::Prompt,
@@ -64,6 +69,7 @@ impl Log {
         let log = request::Log {
             conversation,
             at: self.at,
+            branch: self.branch,
             projection,
             limit: self.limit,
             before: self.before,

@@ -59,6 +59,7 @@ async fn entries(client: &HttpClient, of: &str) -> (u64, Vec<Entry>) {
     let log = Request::Log(Log {
         conversation: of.to_owned(),
         at: None,
+        branch: None,
         projection: Projection::Timeline,
         limit: Some(10_000),
         before: None,

@@ -209,7 +209,7 @@ impl Engine {
         cost: impl Fn(&str, &Usage) -> Option<f64>,
     ) -> Result<Vec<Used>> {
         let mut all: Vec<Used> = Vec::new();
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let mut before = None;
         loop {
             let page = PageRequest { before, after: None, limit: PAGE };

@@ -90,7 +90,7 @@ impl Engine {
         for ahead in 1..=LOOK_AHEAD {
             // What the conversation looked like right after the entries that followed.
             let head = Head { op: receipt.head.op, seq: Seq(receipt.head.seq.0 + ahead) };
-            let reading = Reading { projection: Projection::Timeline, at: Some(head) };
+            let reading = Reading { at: Some(head), ..Reading::now(Projection::Timeline) };
             let last = PageRequest { limit: 1, ..PageRequest::default() };
             let Ok(page) = self.store().page(of, reading, last).await else {
                 return Ok(None);

@@ -12,6 +12,7 @@ use super::plan::{FilesWish, Scope};
 use crate::agent::JOBS;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Kind, Result};
+use crate::run::told_unsaid;
 
 /// How long a run has to end after it was asked to.
 const TO_END: Duration = Duration::from_secs(10);
@@ -38,7 +39,7 @@ impl Engine {
         let action = calls_go.then(|| apply.action.clone());
         let outlook = self.store().outlook(conversation, action, JOBS.to_owned()).await?;
         let effects = self.left_behind(conversation, outlook.effects).await;
-        let queued = waiting(&outlook.runs);
+        let may = MayWait::of(&outlook.runs);
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
@@ -48,14 +49,17 @@ impl Engine {
         drop(halting);
         let mut waited = Vec::new();
         if done.is_ok() && moves {
-            waited = self.words_back(conversation, queued, halted).await?;
+            waited = self.words_back(conversation, may, halted).await?;
         } else if halted {
             // What they answer is still there.
             self.next_run(conversation).await;
         }
         let done = done?;
         let ended = match outlook.facts.filter(|_| moves) {
-            Some(jobs) => self.ended_since(conversation, &jobs).await?,
+            Some(jobs) => {
+                let ended = self.ended_since(conversation, &jobs).await;
+                ended.map_err(|error| error.also(told_unsaid(&waited).as_slice()))?
+            }
             None => Vec::new(),
         };
         Ok(FilesApplied { effects, waited, ended, ..done })
@@ -173,33 +177,56 @@ impl Engine {
         Ok(FilesApplied::without_files(receipt))
     }
 
-    /// The run that waits.
-    pub(crate) async fn queued(&self, conversation: ConversationId) -> Result<Option<RunNo>> {
-        Ok(waiting(&self.store().runs(conversation, 2).await?))
+    /// What a step may take words of that is taken from here on.
+    pub(crate) async fn may_wait(&self, conversation: ConversationId) -> Result<MayWait> {
+        Ok(MayWait::of(&self.store().runs(conversation, 2).await?))
     }
 
-    /// The words that waited, where what they stood on is gone, or the run that they waited for.
+    /// The words whose ground a step has taken away, or that waited for the run that it has ended. Said to who waits with them, too.
     pub(crate) async fn words_back(
         &self,
         conversation: ConversationId,
-        queued: Option<RunNo>,
+        may: MayWait,
         halted: bool,
     ) -> Result<Vec<Words>> {
-        if halted && self.queued(conversation).await?.is_some() {
-            return self.unqueue(conversation).await;
+        // Who says something is listening before it waits: where nobody is, nothing has come since.
+        if !may.waits && !halted && !self.listeners().contains_key(&conversation) {
+            return Ok(Vec::new());
         }
-        let Some(no) = queued else { return Ok(Vec::new()) };
-        let runs = self.store().runs(conversation, 4).await?;
-        let gone = runs.into_iter().find(|run| run.no == no && run.state == RunState::Canceled);
-        let Some(run) = gone else { return Ok(Vec::new()) };
+        let runs = self.runs_from(conversation, may.from).await?;
+        let waits = runs.iter().any(|run| run.state == RunState::Queued);
+        let gone = runs
+            .into_iter()
+            .filter(|run| run.state == RunState::Canceled && run.error.as_deref() == Some("rewound"));
+        let mut words: Vec<Words> = gone.flat_map(|run| run.words).collect();
+        if halted && waits {
+            words.extend(
+                self.unqueue(conversation)
+                    .await
+                    .map_err(|error| error.also(told_unsaid(&words).as_slice()))?,
+            );
+        }
         self.tell_gone(conversation).await;
-        Ok(run.words)
+        Ok(words)
     }
 }
 
-/// The one of the newest runs that waits.
-fn waiting(runs: &[Run]) -> Option<RunNo> {
-    runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no)
+/// Runs whose words a step may take away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MayWait {
+    /// The one that waits, or the next there will be.
+    from: RunNo,
+    /// One waits.
+    waits: bool,
+}
+
+impl MayWait {
+    /// By the newest runs.
+    fn of(runs: &[Run]) -> Self {
+        let waiting = runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no);
+        let newest = runs.iter().map(|run| run.no.0).max().unwrap_or(0);
+        Self { from: waiting.unwrap_or(RunNo(newest + 1)), waits: waiting.is_some() }
+    }
 }
 
 /// Refuses who has not seen what was done; what the run has said since goes along.

@@ -73,7 +73,7 @@ impl Engine {
     pub(super) async fn own_workspace(&self, conversation: ConversationId) -> Result<(WorkspaceRow, Root)> {
         let folder = self.folder_of(conversation).await?;
         let folder = folder.ok_or_else(|| {
-            EngineError::new(Kind::Usage, "no_folder", "this conversation works in no folder")
+            EngineError::new(Kind::Refused, "no_folder", "this conversation works in no folder")
                 .hint("begin one in the folder that it is to work in")
         })?;
         self.workspace_row_at(folder).await

@@ -122,7 +122,8 @@ impl Staging {
                 first.saturating_add(1),
                 import.next + 1
             );
-            return Err(EngineError::usage(message).hint("send the lines in order, from the missing one on"));
+            return Err(EngineError::new(Kind::Refused, "lines_missing", message)
+                .hint("send the lines in order, from the missing one on"));
         }
         let known = usize::try_from(import.next - first).unwrap_or(usize::MAX);
         for line in lines.iter().skip(known) {

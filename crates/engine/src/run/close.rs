@@ -25,6 +25,7 @@ impl Engine {
                 }
                 // Somebody has said something since, or has changed the files: the prompt stays.
                 Err(error) => {
+                    self.tell_gone(conversation).await;
                     let error = Some(error);
                     return Ended { outcome: Outcome::Interrupted, receipt, entry: None, error };
                 }
@@ -44,6 +45,7 @@ impl Engine {
             receipt = self.compensate(claim, step, None).await.ok();
         }
         self.forget_stream(conversation).await;
+        self.tell_gone(conversation).await;
         Ended { outcome: Outcome::Failed, receipt, entry: None, error: Some(error) }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    ConversationId, Fence, NewRun, Part, RequestId, Run, RunEffect, RunInput, RunState, Steer, Words,
+    ConversationId, Fence, NewRun, Part, RequestId, Run, RunEffect, RunInput, RunNo, RunState, Steer, Words,
     joined_text,
 };
 use retake_store::{Receipt, RunsStepped};
@@ -112,31 +112,82 @@ impl Engine {
         model: Option<String>,
     ) -> Result<(Fence, Vec<String>)> {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
-        let asks = vec![RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now())];
-        let steps = |inputs| self.store().step_runs(conversation, inputs);
-        let (mut stepped, mut notices) = (steps(asks.clone()).await.map_err(EngineError::from), Vec::new());
-        if stepped.as_ref().is_err_and(|error| error.code == "run_waiting") {
-            let (left, told) = self.take_words(conversation, RunInput::Claim(self.now())).await?;
-            notices = told;
-            stepped = match started(&left) {
-                Some(_) => {
-                    self.tell_joined(conversation, &left).await;
-                    Ok(left)
+        let asks = [RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now())];
+        let mut notices = Vec::new();
+        // More may begin to wait while those that did come back.
+        loop {
+            let stepped =
+                self.store().step_runs(conversation, asks.to_vec()).await.map_err(EngineError::from);
+            match stepped {
+                Err(error) if error.code == "run_waiting" => {}
+                Err(error) => return Err(error.also(&notices)),
+                Ok(stepped) => {
+                    let fence = started(&stepped).ok_or_else(|| skipped(&stepped.over).also(&notices))?;
+                    return Ok((fence, notices));
                 }
-                None => {
-                    let unsaid: Vec<Words> = left.over.into_iter().flat_map(|run| run.words).collect();
-                    notices.extend(told_unsaid(&unsaid));
-                    steps(asks).await.map_err(EngineError::from)
-                }
+            }
+            let taken = self.take_words(conversation, RunInput::Claim(self.now())).await;
+            let (left, told) = match taken {
+                // Somebody has taken them back.
+                Err(error) if error.code == "nothing_waits" => continue,
+                taken => taken.map_err(|error| error.also(&notices))?,
             };
+            notices.extend(told);
+            if let Some(fence) = started(&left) {
+                self.tell_joined(conversation, &left).await;
+                return Ok((fence, notices));
+            }
+            notices.extend(told_unsaid(&self.left_alone(conversation, &left.over)));
+            self.tell_gone(conversation).await;
         }
-        let stepped = stepped?;
-        let fence = started(&stepped).ok_or_else(|| skipped(&stepped.over))?;
-        Ok((fence, notices))
+    }
+
+    /// The words of runs that are over with which nobody waits here: an earlier owner has left them.
+    fn left_alone(&self, conversation: ConversationId, over: &[Run]) -> Vec<Words> {
+        let all = self.listeners();
+        let listeners = all.get(&conversation).map(Vec::as_slice).unwrap_or_default();
+        let waits = |words: &&Words| listeners.iter().any(|(name, _)| Some(name) == words.request.as_ref());
+        let words = over.iter().flat_map(|run| &run.words);
+        words.filter(|words| !waits(words)).cloned().collect()
+    }
+
+    /// Words that are not said any more come back to who waits with them. Those of an earlier owner come to all of these, and to
+    /// whoever follows.
+    async fn hand_back(&self, conversation: ConversationId, over: &[Run]) {
+        if let Some(told) = told_unsaid(&self.left_alone(conversation, over)) {
+            let notice = RunEvent::Notice(told);
+            self.feed(conversation).tell(&notice);
+            let gone = |name: &RequestId| {
+                over.iter().flat_map(|run| &run.words).any(|words| words.request.as_ref() == Some(name))
+            };
+            let all = self.listeners();
+            for (_, listener) in all.get(&conversation).into_iter().flatten().filter(|(name, _)| gone(name)) {
+                listener.answer(notice.clone());
+            }
+        }
+        self.tell_gone(conversation).await;
+    }
+
+    /// The runs from a number on.
+    pub(crate) async fn runs_from(&self, conversation: ConversationId, from: RunNo) -> Result<Vec<Run>> {
+        let mut runs = self.store().runs(conversation, RECENT).await?;
+        // Their numbers have no gap.
+        let newest = runs.iter().map(|run| run.no.0).max().unwrap_or(0);
+        let since = usize::try_from(newest.saturating_sub(from.0)).unwrap_or(usize::MAX);
+        if since >= RECENT {
+            runs = self.store().runs(conversation, since.saturating_add(1)).await?;
+        }
+        runs.retain(|run| run.no >= from);
+        Ok(runs)
     }
 
     /// The next run, where one waits and none runs.
     pub(crate) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
+        let runs = self.store().runs(conversation, 2).await;
+        if runs.is_ok_and(|runs| runs.iter().all(|run| run.state != RunState::Queued)) {
+            // To look would keep others out for a moment. Who begins to wait now looks for itself.
+            return;
+        }
         // Before it is claimed: who has claimed it looks again at the end.
         self.sought().insert(conversation);
         if let Ok(claim) = self.claim(conversation) {
@@ -151,11 +202,12 @@ impl Engine {
         if self.is_halted(conversation) {
             return;
         }
-        let taken = self.take_words(conversation, RunInput::Claim(self.now())).await.ok();
-        let taken = taken.and_then(|(stepped, notices)| Some((started(&stepped)?, stepped, notices)));
-        let Some((fence, stepped, notices)) = taken else {
+        let taken = self.take_words(conversation, RunInput::Claim(self.now())).await;
+        // What can't be stepped now waits on.
+        let (stepped, notices) = taken.unwrap_or_default();
+        let Some(fence) = started(&stepped) else {
             drop(claim);
-            return self.tell_gone(conversation).await;
+            return self.hand_back(conversation, &stepped.over).await;
         };
         let events = match self.tell_said(conversation, &stepped).await {
             Some(last) => last,
@@ -272,7 +324,7 @@ impl Engine {
 }
 
 /// What whoever asks is told of words that nobody waits with any more, and that were not said.
-pub(super) fn told_unsaid(words: &[Words]) -> Option<String> {
+pub(crate) fn told_unsaid(words: &[Words]) -> Option<String> {
     let texts: Vec<String> = words.iter().map(|words| format!("“{}”", joined_text(&words.parts))).collect();
     (!texts.is_empty()).then(|| {
         format!("words that waited were not said, as what they answer is gone: {}", texts.join(", "))

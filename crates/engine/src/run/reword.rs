@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use retake_core::{ConversationId, EntryId, Fence, NewRun, Part, RunEnding, RunInput, Seen, Steer, Words};
+use retake_core::{
+    ConversationId, EntryId, Fence, NewRun, Part, Run, RunEnding, RunInput, RunState, Seen, Steer, Words,
+};
 use retake_store::{Action, Apply, By, Receipt};
 
-use super::queue::{said_of, skipped, started};
+use super::queue::{said_of, skipped, started, told_unsaid};
 use crate::engine::{Claim, Engine, not_blank};
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::files::{FilesWish, Scope};
 
 /// Words in the place of others.
@@ -17,12 +19,15 @@ pub(super) struct Reworded {
     pub(super) moved: Receipt,
     /// The words.
     pub(super) said: Receipt,
+    /// Words that waited here, and will not be said: they come back.
+    pub(super) waited: Vec<Words>,
     /// The leave to write of the run that they began, where they began one.
     pub(super) fence: Option<Fence>,
 }
 
 impl Engine {
-    /// Says something else in the place of a message, in one step; no model is called.
+    /// Says something else in the place of a message, in one step; no model is called. Words that waited for a run, and answer what
+    /// is gone by it, come back.
     pub async fn edit(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -31,14 +36,15 @@ impl Engine {
         files: FilesWish,
         seen: Seen,
         by: By,
-    ) -> Result<Receipt> {
+    ) -> Result<(Receipt, Vec<Words>)> {
         let claim = self.claim(conversation)?;
         let reworded = self.reword(&claim, entry, parts, files, seen, by).await?;
         if let Some(fence) = reworded.fence {
             let end = RunInput::End(fence, RunEnding::Succeeded, self.now());
-            self.store().step_runs(conversation, vec![end]).await?;
+            let ended = self.store().step_runs(conversation, vec![end]).await.map_err(EngineError::from);
+            ended.map_err(|error| error.also(told_unsaid(&reworded.waited).as_slice()))?;
         }
-        Ok(reworded.said)
+        Ok((reworded.said, reworded.waited))
     }
 
     /// The step back, and what is said there. The request is that of the words.
@@ -57,12 +63,10 @@ impl Engine {
         let takes_files = files.scope != Scope::Conversation
             && self.takes_files(conversation, &back.action, &files).await?;
         if !takes_files {
+            let may = self.may_wait(conversation).await?;
             let (moved, said) = self.store().say_at(conversation, back, self.prompt(parts, by)).await?;
-            return Ok(Reworded { moved, said, fence: None });
-        }
-        if self.queued(conversation).await?.is_some() {
-            // What waits here answers what goes; these words must not go along with it.
-            self.unqueue(conversation).await?;
+            let waited = self.words_back(conversation, may, false).await?;
+            return Ok(Reworded { moved, said, waited, fence: None });
         }
         // Files take more than one transaction: the words wait in the store meanwhile, and are said when the step is done.
         let name = by.request.unwrap_or_else(|| self.new_request_id());
@@ -74,24 +78,43 @@ impl Engine {
             time: self.now(),
         };
         let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
-        let runs = |input| self.store().step_runs(conversation, vec![input]);
-        runs(RunInput::Enqueue(new, self.now())).await?;
+        let runs = |inputs| self.store().step_runs(conversation, inputs);
+        // What waits here answers what goes; these words must not go along with it.
+        let waiting = self.store().runs(conversation, 2).await?;
+        let waiting = waiting.into_iter().find(|run| run.state == RunState::Queued);
+        let room = waiting.as_ref().map(|_| RunInput::Unqueue(self.now()));
+        runs(room.into_iter().chain([RunInput::Enqueue(new, self.now())]).collect()).await?;
         let moved = match self.apply_claimed(claim, back, files).await {
             Ok(moved) => moved,
             Err(error) => {
-                // Whoever wanted them said has them still.
-                runs(RunInput::Unqueue(self.now())).await?;
+                // Whoever wanted them said has them still. What waited before waits again, and nobody was told otherwise.
+                let again =
+                    waiting.into_iter().flat_map(waits_again).map(|new| RunInput::Enqueue(new, self.now()));
+                runs([RunInput::Unqueue(self.now())].into_iter().chain(again).collect()).await?;
                 self.tell_gone(conversation).await;
                 return Err(error);
             }
         };
-        let stepped = runs(RunInput::Claim(self.now())).await?;
+        let waited = waiting.map(|run| run.words).unwrap_or_default();
+        let stepped = runs(vec![RunInput::Claim(self.now())]).await.map_err(EngineError::from);
+        let stepped = stepped.map_err(|error| error.also(told_unsaid(&waited).as_slice()))?;
         let fence = started(&stepped);
         let said = said_of(&stepped, &name);
         self.tell_joined(conversation, &stepped).await;
         match (said, fence) {
-            (Some(said), Some(fence)) => Ok(Reworded { moved, said, fence: Some(fence) }),
-            _ => Err(skipped(&stepped.over)),
+            (Some(said), Some(fence)) => Ok(Reworded { moved, said, waited, fence: Some(fence) }),
+            _ => Err(skipped(&stepped.over).also(told_unsaid(&waited).as_slice())),
         }
+    }
+}
+
+/// Asks once more for what a run has waited with.
+fn waits_again(run: Run) -> Vec<NewRun> {
+    let Run { words, steer, tail, model, .. } = run;
+    let again = |words| NewRun { words, steer, seen: tail.entry, model: model.clone() };
+    if words.is_empty() {
+        vec![again(None)]
+    } else {
+        words.into_iter().map(|words| again(Some(words))).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Words that are said while a run goes on: they wait, join it, or stop it; none is lost.
 
 use futures::StreamExt;
-use retake_core::{Mode, Part, Role, Steer, joined_text};
-use retake_engine::{Outcome, RunEvent, RunRequest, Start};
+use retake_core::{EntryId, Mode, NewRun, Part, Role, RunInput, Seen, Steer, Time, Words, joined_text};
+use retake_engine::{EngineError, FilesWish, Outcome, RunEvent, RunRequest, Start};
 use serde_json::json;
 
 use super::{Desk, calls, words};
@@ -218,4 +218,85 @@ async fn words_that_waited_open_their_turn_as_others_do() {
         let changed = heard.iter().filter(|text| text.contains("Changed: ") && text.contains("a.txt"));
         assert_eq!(changed.count(), 1, "{steer:?}: {heard:?}");
     }
+}
+
+impl Desk {
+    /// Words that an earlier owner has left waiting: they answer this entry.
+    async fn left_waiting(&self, text: &str, seen: EntryId) {
+        let words = Words {
+            parts: vec![Part::text(text)],
+            author: "ann".into(),
+            request: Some(format!("of-{text}").parse().expect("a request")),
+            wording: None,
+            time: Time(0),
+        };
+        let seen = Some(self.store.meta(self.id, seen).await.expect("an entry").pos);
+        let new = NewRun { words: Some(words), steer: Steer::Queue, seen, model: None };
+        self.store.step_runs(self.id, vec![RunInput::Enqueue(new, Time(0))]).await.expect("waits");
+    }
+
+    async fn edited(&self, line: &str, text: &str) -> Result<Vec<String>, EngineError> {
+        let (entry, parts) = (self.entry_with(line).await, vec![Part::text(text)]);
+        let by = self.engine.by(None);
+        let (_, waited) =
+            self.engine.edit(self.id, entry, parts, FilesWish::default(), Seen::Anything, by).await?;
+        Ok(waited.iter().map(|words| joined_text(&words.parts)).collect())
+    }
+
+    async fn words_waiting(&self) -> Vec<String> {
+        let waiting = self.engine.waiting(self.id).await.expect("read");
+        waiting.iter().map(|words| joined_text(&words.parts)).collect()
+    }
+}
+
+fn writes(text: &str) -> Vec<super::Said> {
+    calls(&[("write", json!({"path": "a.txt", "content": text}))])
+}
+
+#[tokio::test]
+async fn words_that_a_crash_left_come_back_from_an_edit_without_a_model() {
+    for answers in [vec![words("1")], vec![writes("x\n"), words("1")]] {
+        let desk = Desk::new(Mode::AllowAll).await;
+        desk.turn("one", answers).await;
+        desk.left_waiting("left", desk.entry_with("1").await).await;
+        assert_eq!(desk.edited("one", "uno").await.expect("edited"), ["left"]);
+        assert_eq!((desk.shows().await, desk.words_waiting().await), (vec!["uno".to_owned()], Vec::new()));
+        assert_eq!(desk.read("a.txt"), None, "the file goes along");
+        desk.script.then(words("2"));
+        desk.follow(desk.say("two").await, &mut |_| None).await;
+        assert_eq!(desk.shows().await, ["uno", "two", "2"], "they are not said as well");
+    }
+}
+
+#[tokio::test]
+async fn words_wait_on_where_an_edit_is_refused() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.write("a.txt", "one\n");
+    desk.turn("one", vec![calls(&[("read", json!({"path": "a.txt"}))]), writes("x\n"), words("1")]).await;
+    desk.left_waiting("left", desk.entry_with("1").await).await;
+    desk.left_waiting("more", desk.entry_with("1").await).await;
+    desk.write("a.txt", "mine\n");
+    let refused = desk.edited("one", "uno").await.expect_err("somebody else has written there");
+    assert_eq!(refused.code, "conflict", "{refused:?}");
+    assert_eq!(desk.words_waiting().await, ["left", "more"]);
+    desk.script.then(words("2"));
+    desk.follow(desk.say("two").await, &mut |_| None).await;
+    let shows = desk.shows().await;
+    assert!(shows.ends_with(&["two".into(), "left".into(), "more".into(), "2".into()]), "{shows:?}");
+}
+
+#[tokio::test]
+async fn words_that_a_crash_left_come_back_to_who_is_answered_first() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.turn("one", vec![words("1")]).await;
+    let gone = desk.entry_with("1").await;
+    desk.apply(retake_engine::store::Action::Undo(1)).await;
+    desk.left_waiting("left", gone).await;
+    let (ended, told) = desk.turn("two", vec![words("2")]).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert!(told.iter().any(|line| line.contains("“left”")), "{told:?}");
+    assert_eq!(
+        (desk.shows().await, desk.words_waiting().await),
+        (vec!["two".to_owned(), "2".into()], Vec::new())
+    );
 }

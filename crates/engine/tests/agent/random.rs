@@ -32,6 +32,9 @@ const PEOPLE: u64 = 3;
 /// What each does while an owner lasts.
 const ACTS: usize = 7;
 
+/// What waits is taken up within this time.
+const TAKEN_UP: Duration = Duration::from_secs(10);
+
 /// A model that does anything: it answers, calls a tool, fails, or says nothing until it is stopped.
 struct Dice {
     owner: u64,
@@ -190,7 +193,13 @@ impl Owner {
             seen: Seen::Anything,
             by: self.engine.by(None),
         };
-        let events = self.engine.run(self.id, request).await.ok()?;
+        let events = match self.engine.run(self.id, request).await {
+            Ok(events) => events,
+            Err(error) => {
+                self.quoted(&error.message);
+                return None;
+            }
+        };
         if let Some(text) = &text {
             self.known().accepted.insert(text.clone(), self.number);
         }
@@ -207,10 +216,7 @@ impl Owner {
         while let Some(event) = events.next().await {
             match event {
                 RunEvent::Started(Some(receipt), _) => self.is_of(&receipt, text).await,
-                RunEvent::Notice(notice) => {
-                    let quoted = notice.split('“').skip(1).filter_map(|text| text.split('”').next());
-                    self.known().back.extend(quoted.map(str::to_owned));
-                }
+                RunEvent::Notice(notice) => self.quoted(&notice),
                 RunEvent::Ended(ended) => {
                     self.ended(ended, text).await;
                     return true;
@@ -219,6 +225,12 @@ impl Owner {
             }
         }
         false
+    }
+
+    /// Words that came back in a sentence.
+    fn quoted(&self, told: &str) {
+        let quoted = told.split('“').skip(1).filter_map(|text| text.split('”').next());
+        self.known().back.extend(quoted.map(str::to_owned));
     }
 
     async fn ended(&self, ended: Ended, text: Option<&str>) {
@@ -258,21 +270,25 @@ impl Owner {
     async fn moves(&self, action: Action, stop: bool) {
         let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
         let wish = FilesWish { stop, ..FilesWish::default() };
-        if let Ok(applied) = self.engine.apply_both(self.id, apply, wish).await {
-            self.came_back(&applied.waited);
+        match self.engine.apply_both(self.id, apply, wish).await {
+            Ok(applied) => self.came_back(&applied.waited),
+            Err(error) => self.quoted(&error.message),
         }
     }
 
     /// A step back that waits for nobody: what runs has lost the leave to write.
     async fn moves_under(&self) {
         let asked = self.dice.asked.load(Ordering::SeqCst);
+        // What was over before is somebody else's to tell of.
+        let before = self.store.runs(self.id, usize::MAX).await.unwrap_or_default();
+        let live = |no| before.iter().all(|run| run.no != no || !run.state.is_over());
         let apply = Apply { action: Action::Undo(1), seen: Seen::Anything, by: self.engine.by(None) };
         let Ok(receipt) = self.store.apply(self.id, apply).await else { return };
         if !receipt.unchanged {
             self.known().under.push((self.number, asked, receipt.head.seq.0));
         }
-        for run in self.store.runs(self.id, 4).await.unwrap_or_default() {
-            if run.state == RunState::Canceled {
+        for run in self.store.runs(self.id, usize::MAX).await.unwrap_or_default() {
+            if run.state == RunState::Canceled && live(run.no) {
                 self.came_back(&run.words);
             }
         }
@@ -334,6 +350,13 @@ impl Owner {
         log
     }
 
+    /// Words of this owner that wait.
+    async fn own_waiting(&self) -> Option<String> {
+        let waiting = self.engine.waiting(self.id).await.expect("read");
+        let mut waiting = waiting.iter().map(|words| joined_text(&words.parts));
+        waiting.find(|words| self.known().accepted.get(words) == Some(&self.number))
+    }
+
     /// Ends what runs, and has what waits answered.
     async fn settles(&self) {
         self.dice.tame.store(true, Ordering::SeqCst);
@@ -341,11 +364,15 @@ impl Owner {
             self.engine.cancel(self.id);
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        let waiting = self.engine.waiting(self.id).await.expect("read");
-        for words in waiting.iter().map(|words| joined_text(&words.parts)) {
-            if self.known().accepted.get(&words) == Some(&self.number) {
-                self.fault(format!("nobody takes up {words:?}"));
+        // Who takes up what waits may still be about to begin.
+        let taken_up = async {
+            while self.own_waiting().await.is_some() {
+                self.engine.cancel(self.id);
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
+        };
+        if tokio::time::timeout(TAKEN_UP, taken_up).await.is_err() {
+            self.fault(format!("nobody takes up {:?}", self.own_waiting().await));
         }
         let start = Start::Say(vec![Part::text("words at last")], None);
         let follower = self.starts(start, Some("words at last".into()), Some(Steer::Queue)).await;
@@ -389,6 +416,7 @@ async fn case(case: u64) -> Vec<String> {
 /// What was wrong.
 async fn judged(owner: &Owner, owners: &[Owner], lost: &[(u64, u64)]) -> Vec<String> {
     let log = owner.log().await;
+    let runs = owner.store.runs(owner.id, usize::MAX).await.expect("runs");
     let mut known = owner.known();
     let mut faults = std::mem::take(&mut known.faults);
     faults.extend(
@@ -402,8 +430,13 @@ async fn judged(owner: &Owner, owners: &[Owner], lost: &[(u64, u64)]) -> Vec<Str
         let back = usize::from(known.back.contains(text));
         if said + back != 1 {
             let by = known.accepted[text];
-            faults
-                .push(format!("{text:?}, of owner {by}, was said {said} times, and came back {back} times"));
+            let with =
+                runs.iter().filter(|run| run.words.iter().any(|words| joined_text(&words.parts) == *text));
+            let with: Vec<_> = with.map(|run| (run.no.0, run.state, run.error.clone())).collect();
+            faults.push(format!(
+                "{text:?}, of owner {by}, was said {said} times, and came back {back} times: {with:?} of {}",
+                runs.len()
+            ));
         }
     }
     for (seq, text) in (1..).zip(&log) {

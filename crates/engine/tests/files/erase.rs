@@ -104,7 +104,7 @@ async fn erasing_the_calls_erases_the_bytes_that_only_they_named() {
 async fn erasing_a_call_by_the_entry_that_asked_for_it_does_the_same() {
     let (yard, bytes) = made_and_removed().await;
     let page = retake_engine::store::PageRequest { limit: 99, ..Default::default() };
-    let reading = retake_engine::store::Reading { projection: retake_core::Projection::Timeline, at: None };
+    let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
     let all = yard.engine.store().page(yard.id, reading, page).await.expect("a page").entries;
     let all: Vec<EntryId> = all.into_iter().map(|shown| shown.entry.expect("whole").meta.id).collect();
     let done = erase(&yard, entries(&[all[1], all[4]])).await;

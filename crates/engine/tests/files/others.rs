@@ -82,3 +82,26 @@ async fn rewind_case_29_a_stored_path_that_leaves_the_folder_is_never_written() 
         assert!(!yard.path("../out").exists() && !std::path::Path::new("/tmp/out").exists());
     }
 }
+
+/// A fork owns no change of its parent, on whatever branch it begins: files stay as they are, and what it changes is its own.
+#[tokio::test]
+async fn a_fork_of_another_branch_takes_no_file_along() {
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    yard.run("echo two > a").await;
+    let store = yard.engine.store();
+    let tip = store.answering(yard.id).await.expect("a tip").tip.expect("something was said");
+    let leaf = store.entry_id(yard.id, tip).await.expect("an entry");
+    yard.back("t1").await;
+    yard.run("echo three > b").await;
+    let fork = yard.engine.fork(yard.id, Some(leaf), None, yard.engine.by(None)).await.expect("forked");
+    let child = Yard { id: fork.conversation, ..yard.another().await };
+    assert_eq!((child.turns().await, child.read("a").as_deref()), (1, Some("one\n")));
+    child.run("echo four > a").await;
+    child.back("t2").await;
+    assert_eq!(child.read("a").as_deref(), Some("one\n"), "its own change goes back");
+    assert!(child.verdicts("t1").await.is_empty(), "the parent's is not its own");
+    child.back("t1").await;
+    assert_eq!((child.read("a").as_deref(), child.read("b").as_deref()), (Some("one\n"), Some("three\n")));
+    yard.back("t1").await;
+    assert_eq!(yard.read("b"), None, "the parent has its own still");
+}

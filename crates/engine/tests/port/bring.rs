@@ -7,7 +7,7 @@ use super::{Desk, NOW, request};
 
 /// What people see of the newest conversation: who says what.
 async fn shows(desk: &Desk) -> Vec<String> {
-    let reading = Reading { projection: Projection::Timeline, at: None };
+    let reading = Reading::now(Projection::Timeline);
     let all = PageRequest { limit: usize::MAX, ..PageRequest::default() };
     let id = desk.list().await[0].id;
     let page = desk.store.page(id, reading, all).await.expect("a page");

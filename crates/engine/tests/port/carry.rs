@@ -88,7 +88,7 @@ async fn what_is_restored_goes_on_as_before() {
         assert_eq!(retried.expect_err("other arguments").code, "request_reused");
     }
     let page = PageRequest { limit: 99, ..PageRequest::default() };
-    let reading = Reading { projection: Projection::Timeline, at: None };
+    let reading = Reading::now(Projection::Timeline);
     let shown = |page: retake_engine::store::Page| page.entries;
     assert_eq!(
         shown(desk.store.page(id, reading, page.clone()).await.expect("a page")),

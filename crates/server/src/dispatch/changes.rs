@@ -9,7 +9,7 @@ use retake_wire::{
 };
 
 use super::files::words;
-use super::{head, request_id, store_problem};
+use super::{head, request_id, store_problem, works_in};
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
 
@@ -17,7 +17,7 @@ impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
         let by =
             self.by(create.request_id.as_deref(), &request::Create { request_id: None, ..create.clone() })?;
-        let receipt = self.engine.create(create.title, create.folder, by).await;
+        let receipt = self.engine.create(create.title, works_in(create.folder)?, by).await;
         self.receipt(receipt.map_err(problem)?).await
     }
 
@@ -105,8 +105,13 @@ impl InProcess {
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
         let files = words::wish(&edit.files)?;
-        let receipt = self.engine.edit(conversation, entry, parts, files, seen, by).await;
-        self.receipt(receipt.map_err(problem)?).await
+        let edited = self.engine.edit(conversation, entry, parts, files, seen, by).await;
+        let (receipt, waited) = edited.map_err(problem)?;
+        let mut reply = self.receipt(receipt).await?;
+        if let Reply::Receipt(receipt) = &mut reply {
+            receipt.waited = waited.into_iter().map(crate::agent::words).collect();
+        }
+        Ok(reply)
     }
 
     /// A new wording, with the images and files of the old one where they are kept.
@@ -185,7 +190,10 @@ impl InProcess {
                 let start = Start::Say(convert::parts_in(parts)?, None);
                 let begun = self
                     .engine
-                    .begin(folder, RunRequest { start, model, steer: None, permit, files, seen, by })
+                    .begin(
+                        works_in(folder)?,
+                        RunRequest { start, model, steer: None, permit, files, seen, by },
+                    )
                     .await;
                 return begun.map_err(problem);
             }
@@ -295,8 +303,7 @@ impl InProcess {
             return Ok(FoldId { depth, op: OpNo(op) });
         }
         let entry = self.entry(of, name).await?;
-        let reading =
-            retake_engine::store::Reading { projection: retake_core::Projection::Timeline, at: None };
+        let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
         let around = retake_engine::store::PageRequest { limit: usize::MAX, ..Default::default() };
         let page = self.engine.store().page(of, reading, around).await.map_err(store_problem)?;
         let covered = page

@@ -48,16 +48,15 @@ impl InProcess {
     }
 
     pub(super) async fn paths(&self, paths: request::Paths) -> Result<Reply, Problem> {
-        let request::Paths { conversation, folder, prefix, limit } = paths;
-        let limit = limit.unwrap_or(PAGE);
-        let like = match (conversation, folder) {
-            (Some(name), None) => self.engine.paths_of(self.conversation(&name).await?, prefix, limit).await,
-            (None, Some(folder)) => self.engine.paths_in(super::mcp::folder(&folder)?, prefix, limit).await,
-            _ => return Err(usage("names of files are asked for of a conversation or of a folder")),
-        };
-        let Like { paths, more } = like.map_err(problem)?;
-        let paths = paths.into_iter().map(|PathLike { path, is_dir }| reply::PathLine { path, is_dir });
-        Ok(Reply::Paths(reply::Paths { paths: paths.collect(), more }))
+        let id = self.conversation(&paths.conversation).await?;
+        let request::Typed { prefix, limit } = paths.typed;
+        self.engine.paths_of(id, prefix, limit.unwrap_or(PAGE)).await.map(named).map_err(problem)
+    }
+
+    pub(super) async fn folder_paths(&self, paths: request::FolderPaths) -> Result<Reply, Problem> {
+        let folder = super::absolute(&paths.folder)?;
+        let request::Typed { prefix, limit } = paths.typed;
+        self.engine.paths_in(folder, prefix, limit.unwrap_or(PAGE)).await.map(named).map_err(problem)
     }
 
     pub(super) async fn history(&self, history: request::History) -> Result<Reply, Problem> {
@@ -86,4 +85,9 @@ fn folder_in(folder: String) -> Result<String, Problem> {
         true => Ok(folder),
         false => Err(usage(format!("{folder:?} is no absolute folder"))),
     }
+}
+
+fn named(like: Like) -> Reply {
+    let paths = like.paths.into_iter().map(|PathLike { path, is_dir }| reply::PathLine { path, is_dir });
+    Reply::Paths(reply::Paths { paths: paths.collect(), more: like.more })
 }

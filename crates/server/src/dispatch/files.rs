@@ -207,7 +207,7 @@ impl InProcess {
         of: ConversationId,
         entries: Vec<EntryId>,
     ) -> Result<Vec<EntryId>, Problem> {
-        let reading = Reading { projection: retake_core::Projection::Timeline, at: None };
+        let reading = Reading::now(retake_core::Projection::Timeline);
         let all = PageRequest { limit: usize::MAX, ..PageRequest::default() };
         let page = self.engine.store().page(of, reading, all).await.map_err(store_problem)?;
         let metas: Vec<_> =

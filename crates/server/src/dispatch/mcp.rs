@@ -1,13 +1,12 @@
 //! Requests about MCP servers. Must never tell the value of a variable or a header.
 
-use std::path::{Path, PathBuf};
-
 use retake_engine::mcp::{McpWritten, ServerShown, State, Way};
 use retake_wire::{
     McpAdd, McpAllow, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools, McpWay, Problem,
     ProblemKind, Reply, reply,
 };
 
+use super::absolute;
 use crate::InProcess;
 use crate::convert::{problem, usage};
 
@@ -47,13 +46,13 @@ impl InProcess {
     }
 
     pub(super) fn mcp_allow(&self, allow: &McpAllow) -> Result<Reply, Problem> {
-        let folder = folder(&allow.folder)?;
+        let folder = absolute(&allow.folder)?;
         self.engine.allow_server(&folder, &allow.name).map(written).map_err(problem)
     }
 
     /// The servers that are meant, and what is wrong with the files.
     async fn mcp_servers(&self, of: &McpOf) -> Result<(Vec<ServerShown>, Vec<String>), Problem> {
-        let servers = self.engine.servers(&folder(&of.folder)?).await;
+        let servers = self.engine.servers(&absolute(&of.folder)?).await;
         servers.settled().await;
         let mut shown = servers.shown();
         if let Some(name) = &of.server {
@@ -69,13 +68,6 @@ impl InProcess {
         }
         Ok((shown, servers.told().to_vec()))
     }
-}
-
-pub(super) fn folder(name: &str) -> Result<PathBuf, Problem> {
-    let path = Path::new(name);
-    path.is_absolute()
-        .then(|| path.to_owned())
-        .ok_or_else(|| usage("the folder is to be named from the root"))
 }
 
 fn written(written: McpWritten) -> Reply {

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use retake_core::ConversationId;
-use retake_engine::store::Care;
+use retake_engine::store::{Care, StoreError};
 use retake_engine::{ExportFormat, Inflow};
 use retake_wire::{Problem, Reply, reply, request};
 
-use super::request_id;
+use super::{request_id, store_problem, works_in};
 use crate::InProcess;
-use crate::convert::{self, problem, usage};
+use crate::convert::{self, problem};
 
 impl InProcess {
     pub(super) async fn export(&self, export: request::Export) -> Result<Reply, Problem> {
@@ -27,7 +27,7 @@ impl InProcess {
 
     pub(super) async fn import_start(&self, start: request::ImportStart) -> Result<Reply, Problem> {
         let request = request_id(start.request_id.as_deref())?;
-        let receipt = self.engine.import_start(start.title, start.folder, request);
+        let receipt = self.engine.import_start(titled(start.title)?, works_in(start.folder)?, request);
         Ok(Reply::Receipt(convert::receipt(&receipt, None)))
     }
 
@@ -37,7 +37,7 @@ impl InProcess {
         whole: request::ImportWhole,
         request: Option<&str>,
     ) -> Result<Inflow, Problem> {
-        Ok(self.engine.import_stream(whole.title, whole.folder, request_id(request)?))
+        Ok(self.engine.import_stream(titled(whole.title)?, works_in(whole.folder)?, request_id(request)?))
     }
 
     /// All lines of it have come.
@@ -75,7 +75,16 @@ impl InProcess {
     }
 }
 
+/// A title that somebody gives: there is something to read in it.
+fn titled(title: Option<String>) -> Result<Option<String>, Problem> {
+    match title {
+        Some(title) if title.trim().is_empty() => Err(store_problem(retake_core::Refusal::EmptyLabel.into())),
+        title => Ok(title),
+    }
+}
+
 /// An import is not yet a conversation: only its whole id names it.
 fn import(name: &str) -> Result<ConversationId, Problem> {
-    name.parse().map_err(|error: retake_core::BadId| usage(error.to_string()))
+    let none = |_: retake_core::BadId| store_problem(StoreError::UnknownConversation(name.to_owned()));
+    name.parse().map_err(none)
 }

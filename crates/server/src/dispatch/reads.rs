@@ -76,7 +76,8 @@ impl InProcess {
         let now = snapshot.conversation();
         // The entries are of this head and revision, whatever is said meanwhile: who catches up from it misses nothing.
         let head = at.unwrap_or(now.head);
-        let reading = Reading { projection, at: Some(head) };
+        let branch = self.entry_if(id, log.branch.as_deref()).await?;
+        let reading = Reading { projection, at: Some(head), branch };
         let page = store.page(id, reading, page).await.map_err(store_problem)?;
         Ok(Reply::Entries(reply::Entries {
             conversation: id.to_string(),

@@ -195,7 +195,28 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
             "send it with Content-Type: application/json",
         ));
     }
-    serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))
+    let mut given: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
+    given.values_mut().for_each(whole);
+    Ok(given)
+}
+
+/// A number without a fraction is an integer, however it is written (JSON Schema 2020-12, validation, 6.1.1). No request holds JSON
+/// that is kept as it came.
+fn whole(value: &mut Value) {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    match value {
+        Value::Number(number) => {
+            let float = number
+                .as_f64()
+                .filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT);
+            if let Some(float) = float {
+                *value = (float as i64).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole),
+        Value::Object(members) => members.values_mut().for_each(whole),
+        _ => {}
+    }
 }
 
 fn unreadable(error: &serde_json::Error) -> Told {

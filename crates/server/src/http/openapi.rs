@@ -12,6 +12,8 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::ask::{Field, Fields, Form};
+use super::link;
+use super::said::{self, DRAFTED, SAID};
 use super::shape::{choices, closed, entitle, tidy, word_of};
 
 /// Where shapes stand in the document.
@@ -19,13 +21,14 @@ const SHAPES: &str = "/components/schemas";
 
 /// What can be wrong with any request.
 const PROBLEMS: &[(u16, &str)] = &[
-    (400, "The request makes no sense as it is."),
+    (400, "The request is none that this document describes."),
     (401, "The token is missing, or another one."),
     (404, "Something named in it is not there."),
     (409, "It does not fit the state of things now, or the same key came with another request."),
     (412, "Its author saw an older state; `head` is the one of now."),
     (413, "The body is larger than 64 MiB."),
     (415, "The body is not JSON."),
+    (422, "The request can be read, and makes no sense as it is."),
     (500, "A defect of ours."),
     (502, "The model or its provider failed."),
     (503, "The store or the machine failed."),
@@ -71,6 +74,12 @@ pub fn document() -> Value {
     for path in [EVENTS, LIST_EVENTS] {
         paths.entry(path).or_default().insert("get".to_owned(), defined.following(path));
     }
+    for operation in paths.values_mut().flat_map(Map::values_mut) {
+        let links = link::of(operation["operationId"].as_str().unwrap_or_default());
+        if links.as_object().is_some_and(|links| !links.is_empty()) {
+            operation["responses"]["200"]["links"] = links;
+        }
+    }
     let mut document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -101,7 +110,7 @@ fn problems() -> Value {
     Value::Object(PROBLEMS.iter().map(problem).collect())
 }
 
-fn at(name: &str) -> String {
+pub(super) fn at(name: &str) -> String {
     format!("#{SHAPES}/{name}")
 }
 
@@ -129,6 +138,12 @@ impl Defined {
             if name != "Request" {
                 entitle(name, shape);
             }
+        }
+        for (name, shape) in said::shapes(&shapes["Part"]) {
+            shapes.insert(name.to_owned(), shape);
+        }
+        for (request, name) in [("Say", SAID), ("Edit", SAID), ("Run", SAID), ("SetDraft", DRAFTED)] {
+            said::take(&mut shapes[request], name);
         }
         Self(shapes)
     }

@@ -24,7 +24,9 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
             "method_not_allowed" => StatusCode::METHOD_NOT_ALLOWED,
             "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
             "not_json" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            _ => StatusCode::BAD_REQUEST,
+            // What the document does not let through.
+            "bad_request" => StatusCode::BAD_REQUEST,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
         },
         ProblemKind::NotFound => StatusCode::NOT_FOUND,
         ProblemKind::Refused => StatusCode::CONFLICT,

@@ -73,6 +73,7 @@ impl InProcess {
         let newest = Log {
             conversation: of.to_string(),
             at: None,
+            branch: None,
             projection: Projection::Timeline,
             limit: Some(NEWEST),
             before: None,

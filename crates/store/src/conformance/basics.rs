@@ -304,7 +304,7 @@ pub async fn a_late_answer_is_detached(store: Arc<dyn Store>) {
     assert_eq!(stage.read(Projection::Timeline).await, "T1 T1! T2 late! T4");
     let flags = Flags { detached: true, ..Flags::default() };
     let page = crate::PageRequest { limit: 9, ..crate::PageRequest::default() };
-    let reading = crate::Reading { projection: Projection::Timeline, at: None };
+    let reading = crate::Reading::now(Projection::Timeline);
     let shown = stage.store.page(stage.id, reading, page).await.expect("a page");
     let flagged: Vec<_> =
         shown.entries.iter().map(|entry| entry.entry.as_ref().expect("sound").meta.flags).collect();

@@ -13,7 +13,7 @@ use crate::{
     StoreError,
 };
 
-const TIMELINE: Reading = Reading { projection: Projection::Timeline, at: None };
+const TIMELINE: Reading = Reading::now(Projection::Timeline);
 
 /// Words of one and two characters are found, in Chinese, Japanese and Korean; rewound ones are not.
 pub async fn store_case_16_chinese_words(store: Arc<dyn Store>) {

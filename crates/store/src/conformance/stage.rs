@@ -171,7 +171,8 @@ impl Stage {
     /// The texts of a reading at a head.
     pub async fn read_at(&self, projection: Projection, at: Option<Head>) -> String {
         let page = PageRequest { limit: 10_000, ..PageRequest::default() };
-        let page = self.store.page(self.id, Reading { projection, at }, page).await.expect("a page");
+        let page =
+            self.store.page(self.id, Reading { at, ..Reading::now(projection) }, page).await.expect("a page");
         let texts = page.entries.iter().map(|shown| joined_text(&shown.entry.as_ref().expect("sound").parts));
         texts.collect::<Vec<_>>().join(" ")
     }

@@ -234,6 +234,7 @@ fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
 /// The branches, oldest first.
 pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>> {
     let conversation = &loaded.conversation;
+    let now = conversation.path();
     let mut branches = Vec::new();
     for leaf in conversation.tree.leaves() {
         let path = conversation.tree.path(Some(leaf.pos));
@@ -242,9 +243,18 @@ pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>
             retake_core::LabelTarget::Entry(pos) if own.contains(*pos) => Some(name.clone()),
             _ => None,
         });
+        let current = conversation.is_on_path(leaf.pos);
+        let shared = path.common_prefix(&now).filter(|_| !current);
+        let shared = shared.and_then(|end| conversation.visible(&path.up_to(Some(end))).last());
+        let from = leaf.fork.map(|pos| line(rows, loaded, pos)).transpose()?;
         branches.push(Branch {
-            current: conversation.is_on_path(leaf.pos),
-            from: leaf.fork.map(|pos| line(rows, loaded, pos)).transpose()?,
+            current,
+            shared: match shared {
+                Some(_) if leaf.fork == shared => from.clone(),
+                shared => shared.map(|pos| line(rows, loaded, pos)).transpose()?,
+            },
+            onto: leaf.onto.map(|pos| id_of(rows, loaded, pos)).transpose()?,
+            from,
             first: own.first().map(|pos| line(rows, loaded, pos)).transpose()?,
             last: line(rows, loaded, leaf.pos)?,
             messages: path.len(),
@@ -257,19 +267,26 @@ pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>
     if let Some(tip) = conversation.state.tip
         && !branches.iter().any(|branch| branch.current && branch.leaf.pos == tip)
     {
-        let path = conversation.path();
+        let onto = conversation.tree.branch_of(tip);
         branches.push(Branch {
-            leaf: retake_core::Leaf { pos: tip, fork: None },
+            leaf: retake_core::Leaf { pos: tip, fork: None, onto: Some(onto) },
+            onto: Some(id_of(rows, loaded, onto)?),
             current: true,
+            shared: None,
             from: None,
-            first: path.first().map(|pos| line(rows, loaded, pos)).transpose()?,
+            first: now.first().map(|pos| line(rows, loaded, pos)).transpose()?,
             last: line(rows, loaded, tip)?,
-            messages: path.len(),
+            messages: now.len(),
             own: 0,
             label: None,
         });
     }
     Ok(branches)
+}
+
+/// The id of an entry.
+fn id_of<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<EntryId> {
+    Ok(rows.meta(loaded.key(pos)?)?.id)
 }
 
 /// Operations, newest first.

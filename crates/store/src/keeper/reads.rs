@@ -170,8 +170,16 @@ where
     }
 
     async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page> {
-        let Reading { projection, at } = reading;
-        self.with_at(conversation, at, move |rows, loaded| read::page(rows, loaded, projection, &page)).await
+        let Reading { projection, at, branch } = reading;
+        self.with_at(conversation, at, move |rows, loaded| match branch {
+            None => read::page(rows, loaded, projection, &page),
+            Some(id) => {
+                let tip = locate(rows, loaded, id)?;
+                let conversation = loaded.conversation.on_branch(&loaded.records(rows), tip)?;
+                read::page(rows, &Loaded { conversation, ..loaded.clone() }, projection, &page)
+            }
+        })
+        .await
     }
 
     async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<Shown>> {

@@ -81,7 +81,7 @@ impl<T: Transactions> Context<T> {
             None => parent.conversation.state.tip,
             Some(id) => {
                 let pos = locate(&self.rows, &parent, id)?;
-                parent.conversation.visible_on_path(&parent.records(&self.rows), pos)?;
+                parent.conversation.in_sight(pos)?;
                 Some(pos)
             }
         };

@@ -27,6 +27,9 @@ const NEW_FILE: &str = "retake.db.unfinished";
 const BUSY: Duration = Duration::from_secs(5);
 /// Prepared statements that a connection keeps: more than there are.
 pub(super) const STATEMENTS: usize = 256;
+/// What the writer keeps of the file in memory, at most, in KiB: the ends of some thousand conversations. Readers keep what is set for
+/// them, as each commit of the writer makes them forget it.
+const PAGES_KIB: i64 = 16 * 1024;
 
 pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     backup::private_folder(dir)?;
@@ -163,6 +166,7 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
     db.set_db_config(no_write, false).map_err(attempt())?;
     db.pragma_update(None, "journal_mode", "WAL")
         .and_then(|()| db.pragma_update(None, "synchronous", "FULL"))
+        .and_then(|()| db.pragma_update(None, "cache_size", -PAGES_KIB))
         .map_err(attempt())?;
     if format == VERSION {
         return Ok(None);

@@ -134,7 +134,7 @@ fn carry_out(op: &Operation, tip: &mut Option<Pos>, marks: &mut HashMap<Pos, Mar
 
 /// The timeline, the counters and a plain search are what the recount says.
 async fn shows(store: &dyn Store, summary: &Summary, path: &[Pos]) {
-    let reading = Reading { projection: Projection::Timeline, at: None };
+    let reading = Reading::now(Projection::Timeline);
     let all = PageRequest { limit: ALL, ..PageRequest::default() };
     let page = store.page(summary.id, reading, all).await.expect("a page");
     assert_eq!(page.entries.iter().map(|shown| shown.pos).collect::<Vec<_>>(), path);

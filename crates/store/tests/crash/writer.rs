@@ -190,7 +190,7 @@ impl Task {
     /// One of the last messages that can be seen.
     async fn pick(&mut self, talk: ConversationId) -> Result<Option<EntryId>> {
         let page = PageRequest { limit: 12, ..PageRequest::default() };
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let shown = self.store.page(talk, reading, page).await?.entries;
         let entry = shown.get(self.rng.usize(..shown.len().max(1)));
         Ok(entry.map(|shown| shown.entry.as_ref().expect("sound").meta.id))

@@ -94,7 +94,7 @@ pub(super) async fn glance(store: &dyn Store, talk: &Talk) {
 
 async fn whole(store: &dyn Store, talk: &Talk, projection: Projection, at: Option<Head>) -> Page {
     let all = PageRequest { limit: ALL, ..PageRequest::default() };
-    store.page(talk.id, Reading { projection, at }, all).await.expect("a page")
+    store.page(talk.id, Reading { at, ..Reading::now(projection) }, all).await.expect("a page")
 }
 
 /// Every reading of a conversation as it is now.
@@ -156,12 +156,13 @@ pub(super) async fn one_of_many(store: &dyn Store, talk: &Talk, memory: &[Memory
         search(store, talk, Include { rewound: true, hidden: true }, word).await;
     }
     earlier(store, talk, chance).await;
+    a_branch(store, talk, chance).await;
     catching_up(store, talk, &memory[chance % memory.len()]).await;
 }
 
 /// The timeline in pages, newest first: each entry once, in order.
 async fn pages(store: &dyn Store, talk: &Talk) {
-    let reading = Reading { projection: Projection::Timeline, at: None };
+    let reading = Reading::now(Projection::Timeline);
     let mut read: Vec<Seen> = Vec::new();
     loop {
         let before = read.first().map(|seen| seen.0);
@@ -318,6 +319,39 @@ async fn earlier(store: &dyn Store, talk: &Talk, chance: usize) {
     let shown = as_seen(&page.entries).into_iter().map(|(id, mark, fold, label, _)| (id, mark, fold, label));
     assert_eq!(shown.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "at {head}");
     messages(store, &then, Some(*head)).await;
+}
+
+/// The branch that leads to any entry is read as if it were checked out, in pages, and nothing changes by it.
+async fn a_branch(store: &dyn Store, talk: &Talk, chance: usize) {
+    let Some(tip) = (!talk.said.is_empty()).then(|| chance % talk.said.len()) else { return };
+    let mut there = talk.clone();
+    there.now.tip = Some(tip);
+    let branch = Some(talk.said[tip].id);
+    let reading = Reading { branch, ..Reading::now(Projection::Timeline) };
+    let mut read: Vec<Seen> = Vec::new();
+    loop {
+        let before = read.first().map(|seen| seen.0);
+        let page = PageRequest { before, after: None, limit: 3 };
+        let page = store.page(talk.id, reading, page).await.expect("a page");
+        read.splice(0..0, as_seen(&page.entries));
+        if !page.earlier {
+            break;
+        }
+    }
+    assert_eq!(read, seen(&there), "the branch of {tip}");
+    let (head, picture) = &talk.heads[chance / 7 % talk.heads.len()];
+    let all = PageRequest { limit: ALL, ..PageRequest::default() };
+    let page = store.page(talk.id, Reading { at: Some(*head), ..reading }, all).await;
+    let mut then = talk.at(picture);
+    then.now.tip = Some(tip);
+    let pos = talk.said[tip].pos;
+    if pos.depth == talk.depth && pos.seq > head.seq.0 {
+        assert_eq!(word(&page.expect_err("not said yet")), "unknown_entry");
+    } else {
+        let marks = |seen: Vec<Seen>| seen.into_iter().map(|(id, mark, fold, ..)| (id, mark, fold));
+        let (got, expected) = (as_seen(&page.expect("a page").entries), seen(&then));
+        assert!(marks(got).eq(marks(expected)), "the branch of {tip} at {head}");
+    }
 }
 
 /// A client that was away catches up, and never hears of what was said and taken back meanwhile.

@@ -7,7 +7,7 @@ use super::steps::Do::{
     Answer, Ask, Checkout, Choose, Compensate, CompensateTip, Fold, Fork, Mark, Redo, Retry, Rewind, Say,
     Undo,
 };
-use super::steps::Pick::OnPath;
+use super::steps::Pick::{Known, OnPath};
 use super::steps::Voice::{Assistant, Synthetic, User};
 
 const U: super::Do = Say(User, None);
@@ -93,6 +93,15 @@ fn branches_of_a_fork_that_leave_the_end_of_the_parent_s_path_have_their_own_ent
 #[test]
 fn an_answer_in_a_fork_that_does_not_know_its_prompt_is_not_late() {
     check(vec![(0, U), (0, A), (0, hide(1)), (0, Fork(None)), (1, Ask), (1, Answer(0, Assistant))]);
+}
+
+#[test]
+fn a_fork_begins_with_another_branch() {
+    // The newest entry is taken back, then forked from.
+    let steps = [U, A, U, Rewind(OnPath(0)), U, hide(0), Fork(Some(Known(1)))];
+    let mut steps: Vec<_> = steps.into_iter().map(|step| (0, step)).collect();
+    steps.extend([(1, U), (1, Rewind(OnPath(1))), (1, Undo(1))]);
+    check(steps);
 }
 
 #[test]

@@ -12,25 +12,37 @@ pub(super) async fn branches(store: &dyn Store, talk: &Talk) {
     let branches = store.branches(talk.id).await.expect("branches");
     let path = talk.path();
     let mut listed = BTreeSet::new();
-    let mut own = Vec::new();
+    let (mut own, mut joins) = (Vec::new(), Vec::new());
     for branch in &branches {
         let leaf = talk.find(branch.last.meta.id).expect("a known entry");
         let whole = talk.path_to(Some(leaf));
         listed.insert(leaf);
         assert_eq!(branch.messages, whole.len() as u64);
         assert_eq!(branch.current, path.contains(&leaf));
+        let alike = whole.iter().zip(&path).take_while(|(here, there)| here == there);
+        let alike: Vec<usize> = alike.map(|(index, _)| *index).collect();
+        let shared = talk.visible_of(&alike).last().filter(|_| !branch.current).map(|at| talk.said[*at].id);
+        assert_eq!(branch.shared.as_ref().map(|line| line.meta.id), shared);
         if branch.own == 0 {
             assert_eq!(Some(leaf), talk.now.tip, "only the tip is listed without entries of its own");
+            joins.push((branch.last.meta.id, branch.onto));
             continue;
         }
+        joins.extend(branch.from.as_ref().map(|from| (from.meta.id, branch.onto)));
+        assert_eq!(branch.from.is_some(), branch.onto.is_some());
         let begins = whole.len() - usize::try_from(branch.own).expect("a count");
         let from = branch.from.as_ref().map(|line| line.meta.id);
         assert_eq!(from, begins.checked_sub(1).map(|at| talk.said[whole[at]].id));
         assert_eq!(branch.first.as_ref().map(|line| line.meta.id), Some(talk.said[whole[begins]].id));
-        own.extend_from_slice(&whole[begins..]);
+        own.extend(whole[begins..].iter().map(|index| (*index, branch.last.meta.id)));
+    }
+    for (from, onto) in joins {
+        let of = own.iter().find(|(index, _)| talk.said[*index].id == from);
+        assert_eq!(of.map(|(_, leaf)| *leaf), onto, "it leaves the branch that it leaves");
     }
     let expected: BTreeSet<usize> = talk.leaves().into_iter().chain(talk.now.tip).collect();
     assert_eq!(listed, expected);
+    let mut own: Vec<usize> = own.into_iter().map(|(index, _)| index).collect();
     own.sort_unstable();
     assert_eq!(own, Vec::from_iter(0..talk.said.len()), "every entry is one branch's own");
 }

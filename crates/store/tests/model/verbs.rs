@@ -149,6 +149,12 @@ impl Talk {
         }
     }
 
+    /// The entry that somebody aims at, on whatever branch it is.
+    pub(super) fn aim_anywhere(&self, id: EntryId) -> Verdict<usize> {
+        let index = self.find(id).ok_or("unknown")?;
+        if self.mark(index).is_visible() { Ok(index) } else { Err("not_visible") }
+    }
+
     /// The person's words that come back when the tip moves from `before` back to `after`.
     fn composer(&self, before: Option<usize>, after: Option<usize>) -> Option<EntryId> {
         let path = self.path_to(before);

@@ -10,6 +10,7 @@ mod keys;
 mod replies;
 mod runs;
 mod select;
+mod stack;
 mod tab;
 #[cfg(test)]
 mod tests;
@@ -59,8 +60,8 @@ pub(crate) struct Known {
 /// Who waits for an answer.
 #[derive(Debug)]
 pub(crate) enum Asked {
-    /// The pane of a tab.
-    Pane(TabId),
+    /// The pane of a tab with this number.
+    Pane(TabId, u64),
     /// A tab, for this.
     Tab(TabId, For),
     /// Everybody.
@@ -118,6 +119,7 @@ pub(crate) struct App {
     tabs: Vec<Tab>,
     current: usize,
     next_tab: u64,
+    next_pane: u64,
     tickets: u64,
     asked: HashMap<Ticket, Asked>,
     /// Earlier prompts, newest first.
@@ -157,6 +159,7 @@ impl App {
             tabs: Vec::new(),
             current: 0,
             next_tab: 0,
+            next_pane: 0,
             tickets: 0,
             asked: HashMap::new(),
             prompts: Vec::new(),
@@ -266,7 +269,8 @@ impl App {
         self.leave_unbegun(self.current);
         let tab = self.tabs.remove(self.current);
         self.acts.push(Act::Unfollow(Some(tab.id)));
-        self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(id) | Asked::Tab(id, _) if *id == tab.id));
+        self.asked
+            .retain(|_, asked| !matches!(asked, Asked::Pane(id, _) | Asked::Tab(id, _) if *id == tab.id));
         if self.tabs.is_empty() {
             self.open_tab();
         }
@@ -280,10 +284,28 @@ impl App {
         self.acts.push(Act::Ask(ticket, Box::new(request)));
     }
 
-    /// Lets the pane of a tab do something, and does what it wants.
+    /// Lets the pane in front of a tab do something, and does what it wants.
     fn with_pane(&mut self, at: usize, does: impl FnOnce(&mut dyn super::pane::Pane, &mut Cx<'_>)) {
+        let Some(tab) = self.tabs.get(at) else { return };
+        self.with_pane_no(at, tab.pane_no, does);
+    }
+
+    /// The same, of all panes of a tab.
+    fn with_panes(&mut self, at: usize, does: impl Fn(&mut dyn super::pane::Pane, &mut Cx<'_>)) {
+        for no in self.tabs.get(at).map(Tab::panes).unwrap_or_default() {
+            self.with_pane_no(at, no, &does);
+        }
+    }
+
+    /// The same, of the pane with a number.
+    fn with_pane_no(
+        &mut self,
+        at: usize,
+        no: u64,
+        does: impl FnOnce(&mut dyn super::pane::Pane, &mut Cx<'_>),
+    ) {
         let Some(tab) = self.tabs.get_mut(at) else { return };
-        let Some(mut pane) = tab.pane.take() else { return };
+        let Some(mut pane) = tab.slot(no).and_then(Option::take) else { return };
         let (id, before) = (tab.id, self.acts.len());
         let mut wants = Vec::new();
         let mut cx = Cx {
@@ -294,28 +316,29 @@ impl App {
             tickets: &mut self.tickets,
         };
         does(&mut *pane, &mut cx);
-        tab.pane = Some(pane);
+        if let Some(slot) = tab.slot(no) {
+            *slot = Some(pane);
+        }
         for act in &self.acts[before..] {
             if let Act::Ask(ticket, _) | Act::Run(ticket, _) = act {
-                self.asked.insert(*ticket, Asked::Pane(id));
+                self.asked.insert(*ticket, Asked::Pane(id, no));
             }
         }
         for want in wants {
             self.want(id, want);
         }
-        let is_list = |tab: &Tab| tab.pane.as_ref().is_some_and(|pane| pane.context() == Context::List);
-        if self.follows_list && !self.tabs.iter().any(is_list) {
+        if self.follows_list && !self.tabs.iter().any(|tab| tab.holds(Context::List)) {
             self.follows_list = false;
             self.acts.push(Act::Unfollow(None));
         }
     }
 
-    /// Puts a pane in the place of a tab's conversation.
+    /// Puts a pane in the place of a tab's conversation, or in front of the one that is there.
     fn open_pane(&mut self, id: TabId, pane: Box<dyn super::pane::Pane>) {
         let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
-        self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(of) if *of == id));
-        self.tabs[at].select(false);
-        self.tabs[at].pane = Some(pane);
+        self.next_pane += 1;
+        self.tabs[at].open(self.next_pane, pane);
+        self.forget_closed(id);
         self.with_pane(at, |pane, cx| pane.opened(cx));
     }
 

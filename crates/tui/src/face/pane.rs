@@ -57,7 +57,12 @@ pub(crate) struct Brush<'a> {
 }
 
 /// What takes the place of the conversation for a while.
-pub(crate) trait Pane: std::fmt::Debug + Send {
+pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
+    /// What it is: of each kind only one is open.
+    fn kind(&self) -> std::any::TypeId {
+        std::any::TypeId::of::<Self>()
+    }
+
     /// Which keys hold in it.
     fn context(&self) -> Context;
 

@@ -11,7 +11,7 @@ use retake_wire::{Problem, Reply, Request};
 use super::keymap::Command;
 use super::msg::Ticket;
 use super::pane::{Brush, Cx};
-use super::scroll::Scroll;
+use super::scroll::{Manner, Scroll};
 
 /// So many answers are kept.
 const KEPT: usize = 32;
@@ -66,6 +66,11 @@ impl Preview {
         self.scroll.head(head);
     }
 
+    /// How what is looked at from now on is shown.
+    pub(crate) fn manner(&mut self, manner: Manner) {
+        self.scroll.manner(manner);
+    }
+
     /// Shows what is known of a row without asking.
     pub(crate) fn tell(&mut self, row: &str, reply: impl FnOnce() -> Reply) {
         if self.shown.as_ref().is_none_or(|(shown, _)| shown != row) {
@@ -118,6 +123,7 @@ pub(crate) fn last_of(conversation: &str, limit: usize) -> Log {
     Log {
         conversation: conversation.to_owned(),
         at: None,
+        branch: None,
         projection: Projection::Timeline,
         limit: Some(limit),
         before: None,

@@ -23,6 +23,9 @@ const MINUTE_MS: i64 = 60_000;
 pub(crate) struct Scroll {
     /// What stands above it.
     head: String,
+    manner: Manner,
+    /// More messages follow those that are known.
+    more: bool,
     what: What,
     /// The first line that is drawn.
     top: usize,
@@ -31,6 +34,18 @@ pub(crate) struct Scroll {
     /// Rows that were drawn last.
     rows: usize,
     laid: Option<Laid>,
+}
+
+/// How an answer is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// Of messages the last ones, of anything else the beginning.
+    #[default]
+    Plain,
+    /// Also of messages the beginning.
+    FromTop,
+    /// A plan as what is different there.
+    Compared,
 }
 
 #[derive(Debug, Default)]
@@ -64,14 +79,15 @@ impl Scroll {
         self.put(What::Said(text.into()));
     }
 
-    /// An answer of the owner; of messages the last are shown, of others the beginning.
+    /// An answer of the owner.
     pub(crate) fn reply(&mut self, reply: Reply) {
         match reply {
             Reply::Entries(mut page) => {
                 // These two lines would say how to see more of it in a shell.
-                (page.earlier, page.later) = (false, false);
+                page.earlier = false;
+                let more = std::mem::take(&mut page.later);
                 self.put(What::Reply(Box::new(Reply::Entries(page))));
-                self.end = true;
+                (self.more, self.end) = (more, self.manner != Manner::FromTop);
             }
             Reply::Plan(plan) => self.put(What::Plan(Box::new(plan))),
             reply => self.put(What::Reply(Box::new(reply))),
@@ -92,7 +108,15 @@ impl Scroll {
 
     fn put(&mut self, what: What) {
         let head = std::mem::take(&mut self.head);
-        *self = Self { head, what, rows: self.rows, ..Self::default() };
+        *self = Self { head, manner: self.manner, what, rows: self.rows, ..Self::default() };
+    }
+
+    /// How the next answers are shown.
+    pub(crate) fn manner(&mut self, manner: Manner) {
+        if self.manner != manner {
+            self.manner = manner;
+            self.laid = None;
+        }
     }
 
     /// A sentence above it, whatever it is.
@@ -157,9 +181,16 @@ impl Scroll {
             What::Waits => dim("…"),
             What::Said(text) => dim(text),
             What::Reply(reply) => rendered(&look, &render::reply(&look, reply), brush.theme),
+            What::Plan(plan) if self.manner == Manner::Compared => {
+                rendered(&look, &render::plan::comparison(&look, plan), brush.theme)
+            }
             What::Plan(plan) => rendered(&look, &render::plan::body(&look, plan), brush.theme),
             What::Wrong(problem) => rendered(&look, &wrong(problem), brush.theme),
         });
+        if self.more {
+            lines.push(Line::default());
+            lines.extend(dim("… more was said after that"));
+        }
         lines
     }
 }

@@ -8,7 +8,7 @@ mod tests;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
-use retake_wire::request::{Apply, Fork, Of, Plan};
+use retake_wire::request::{Apply, Fork, Log, Of, Plan};
 use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
@@ -16,6 +16,7 @@ use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Ink, Order, Row, Rows, Stands};
+use super::scroll::Manner;
 use super::sheet::{Halves, Naming, Sheet, told};
 use super::theme::Paint;
 use super::words::look;
@@ -24,6 +25,9 @@ use graph::{GraphRow, What};
 
 /// So many messages of the branch that is the conversation now are shown beside it.
 const LAST: usize = 6;
+
+/// So many of another branch, from where it leaves that one.
+const THERE: usize = 40;
 
 /// The tree.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ pub(crate) struct Tree {
     naming: Option<Naming>,
     /// What was asked to be done, and what to say then.
     doing: Option<(Ticket, Doing)>,
-    /// The preview tells of files, too.
+    /// The preview tells what is different there, not what was said.
     compares: bool,
     halves: Halves,
     preview: Preview,
@@ -163,36 +167,40 @@ impl Tree {
     fn look(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return self.preview.say("") };
         let conversation = cx.id();
-        let entry = match &node.is {
+        let (about, manner, log) = match &node.is {
             Is::Fork(fork, _) => {
-                self.preview.head("a conversation of its own:".to_owned());
-                let of = || Request::Log(last_of(&fork.conversation, LAST));
-                return self.preview.look(&node.key, 0, of, cx);
+                let log = last_of(&fork.conversation, LAST);
+                ("a conversation of its own:".to_owned(), Manner::Plain, log)
             }
             Is::Tip(branch) if branch.current => {
-                self.preview.head("you are here:".to_owned());
-                let of = || Request::Log(last_of(&conversation, LAST));
-                return self.preview.look(&format!("{}{}", node.key, self.head), 0, of, cx);
+                ("you are here:".to_owned(), Manner::Plain, last_of(&conversation, LAST))
             }
+            Is::Tip(_) | Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) if self.compares => {
+                return self.compare(cx);
+            }
+            Is::Tip(branch) => there(&conversation, branch),
+            Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) => {
+                self.preview.head(String::new());
+                return self.preview.say("nothing had been said yet");
+            }
+        };
+        self.preview.head(about);
+        self.preview.manner(manner);
+        self.preview.look(&format!("{} {}", node.key, self.head), 0, || Request::Log(log), cx);
+    }
+
+    /// Shows what is different where the selected branch ends, files included.
+    fn compare(&mut self, cx: &mut Cx<'_>) {
+        let Some(node) = self.rows.selected() else { return };
+        let entry = match &node.is {
             Is::Tip(branch) => Some(branch.leaf.clone()),
-            Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) => None,
+            Is::Beginning(_) | Is::Fork(..) | Is::Parting(_) | Is::Heading(_) => None,
         };
-        let (scope, about) = match self.compares {
-            true => (Scope::Both, "to switch there, files included:"),
-            false => (Scope::Conversation, "to switch there:"),
-        };
-        self.preview.head(match &node.is {
-            Is::Tip(branch) => match &branch.from {
-                Some(from) => format!("leaves after {}\n{about}", said(from)),
-                None => about.to_owned(),
-            },
-            _ => about.to_owned(),
-        });
-        let files = FilesWish { scope, ..FilesWish::default() };
-        let action = Action::Checkout { entry };
-        let diff = self.compares;
-        let ask = || Request::Plan(Plan { conversation, action, files, diff });
-        self.preview.look(&format!("{} {diff} {}", node.key, self.head), 0, ask, cx);
+        self.preview.head("compared with where you are:".to_owned());
+        self.preview.manner(Manner::Compared);
+        let files = FilesWish { scope: Scope::Both, ..FilesWish::default() };
+        let plan = Plan { conversation: cx.id(), action: Action::Checkout { entry }, files, diff: true };
+        self.preview.look(&format!("{} compared {}", node.key, self.head), 0, || Request::Plan(plan), cx);
     }
 
     fn accept(&mut self, cx: &mut Cx<'_>) {
@@ -264,6 +272,9 @@ impl Tree {
         match (reply, doing) {
             (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
             (Ok(Reply::Receipt(receipt)), Doing::Forks) => {
+                let begins =
+                    "a new conversation begins with that branch; this one stays, and so do all files";
+                cx.want(Want::Say(begins.to_owned()));
                 cx.want(Want::ShowBeside { conversation: receipt.conversation, entry: None });
             }
             (Ok(_), _) => {
@@ -348,7 +359,7 @@ impl Pane for Tree {
         self.area = area;
         let keys = [
             (Command::Accept, "switch"),
-            (Command::Compare, if self.compares { "messages only" } else { "compare files" }),
+            (Command::Compare, if self.compares { "messages" } else { "compare" }),
             (Command::Name, "name"),
             (Command::Branch, "fork"),
             (Command::Other, "preview"),
@@ -367,6 +378,19 @@ impl Pane for Tree {
         if let Some(naming) = &self.naming {
             naming.draw(frame, area, brush, "label:");
         }
+    }
+}
+
+/// What was said on another branch, from where it leaves what is the conversation now; and a line of that.
+fn there(conversation: &str, branch: &Branch) -> (String, Manner, Log) {
+    let log = last_of(conversation, if branch.shared.is_some() { THERE } else { LAST });
+    let after = branch.shared.as_ref().map(|shared| shared.id.clone());
+    let log = Log { branch: Some(branch.leaf.clone()), after, ..log };
+    match &branch.shared {
+        Some(shared) => {
+            (format!("leaves what is here after {}; said there:", said(shared)), Manner::FromTop, log)
+        }
+        None => ("has nothing in common with what is here; its end:".to_owned(), Manner::Plain, log),
     }
 }
 

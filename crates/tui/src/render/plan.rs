@@ -36,20 +36,8 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
         return "nothing would change: it is so already\n".to_owned();
     }
     let mut text = short_of(plan).map(|line| line + "\n").unwrap_or_default();
-    let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     let (back, forth) = about::verbs(action);
-    for (verb, sign, style, counts, lines) in [
-        (back, '-', Style::Removed, plan.taken_back, &plan.gone),
-        (forth, '+', Style::Added, plan.brought_back, &plan.came),
-    ] {
-        if counts != Counts::default() || !lines.is_empty() {
-            text.push_str(&format!("{verb} {}\n", words::counts(counts)));
-            for entry in lines {
-                text.push_str(&line(look, entry, sign, style, &ids));
-            }
-            text.push_str(&rest(counts.messages, lines.len()));
-        }
-    }
+    text.push_str(&messages(look, plan, [back, forth]));
     text.extend(folds(plan).into_iter().map(|line| line + "\n"));
     if let Some(composer) = &plan.composer {
         text.push_str(&returns(look, composer));
@@ -67,6 +55,38 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
     }
     if text.is_empty() && !matches!(action, Some(Action::Mark { .. })) {
         text.push_str("no message comes or goes\n");
+    }
+    text
+}
+
+/// What is different where a plan would lead to, as if it were no plan.
+pub(crate) fn comparison(look: &Look, plan: &Plan) -> String {
+    let mut text = messages(look, plan, ["only here", "only there"]);
+    match &plan.files {
+        Some(plan) if !plan.paths.is_empty() => {
+            text.push_str("files, for them to be as they were there\n");
+            text.push_str(&files::plan(look, plan));
+        }
+        _ => text.push_str("no file is different there\n"),
+    }
+    text
+}
+
+/// The messages that go and come, under these words.
+fn messages(look: &Look, plan: &Plan, verbs: [&str; 2]) -> String {
+    let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
+    let mut text = String::new();
+    for (verb, sign, style, counts, lines) in [
+        (verbs[0], '-', Style::Removed, plan.taken_back, &plan.gone),
+        (verbs[1], '+', Style::Added, plan.brought_back, &plan.came),
+    ] {
+        if counts != Counts::default() || !lines.is_empty() {
+            text.push_str(&format!("{verb} {}\n", words::counts(counts)));
+            for entry in lines {
+                text.push_str(&line(look, entry, sign, style, &ids));
+            }
+            text.push_str(&rest(counts.messages, lines.len()));
+        }
     }
     text
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Decision, Mode, Rule};
+use crate::shape;
 
 /// Says whether a call may run. The first answer counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +60,7 @@ pub struct SetPermissions {
     pub mode: Option<Mode>,
     /// Rules to add for this conversation, as people write them: `allow shell(git push)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = shape::RULE)))]
     pub add: Vec<String>,
     /// Rules to forget, also those that hold for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Part;
+use crate::shape;
 
 /// Names a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,21 +64,35 @@ pub struct History {
     pub before: Option<String>,
 }
 
-/// Asks for names of files: those whose path goes on as `prefix` does, then those whose name does, then those that hold it. Of a
-/// conversation or of a folder, and of nothing outside of it; what ignore files leave out, and what rules keep from being read,
-/// is not named.
+/// What is typed of a path: those names answer whose path goes on so, then those whose name does, then those that hold it. Nothing
+/// outside of the folder; what ignore files leave out, and what rules keep from being read, is not named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Paths {
-    /// In the folder of this conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversation: Option<String>,
-    /// In this folder, absolute, where there is no conversation yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
+pub struct Typed {
     /// What is typed so far, from the folder. Hidden files are named where their name is begun with its dot.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// At most so many; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
+}
+
+/// Asks for names of files of a conversation's folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Paths {
+    /// The conversation.
+    pub conversation: String,
+    /// What is typed.
+    #[serde(flatten)]
+    pub typed: Typed,
+}
+
+/// Asks for names of files of a folder, where there is no conversation yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FolderPaths {
+    /// The folder, absolute.
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    pub folder: String,
+    /// What is typed.
+    #[serde(flatten)]
+    pub typed: Typed,
 }

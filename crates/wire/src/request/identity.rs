@@ -68,6 +68,7 @@ impl Request {
             | Self::McpTools(_)
             | Self::History(_)
             | Self::Paths(_)
+            | Self::FolderPaths(_)
             | Self::Draft(_)
             | Self::DraftIn(_)
             | Self::Todo(_)

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::shape;
+
 /// The formats of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -36,12 +38,15 @@ pub struct Export {
 pub struct ImportStart {
     /// Title of the new conversation; that of the import, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub title: Option<String>,
     /// Its folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
 }
 
@@ -71,8 +76,10 @@ pub struct ExportWhole {
 pub struct ImportWhole {
     /// Title of the new conversation; that of the import, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub title: Option<String>,
     /// Its folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
 }

@@ -256,7 +256,7 @@ impl World {
     }
 
     async fn timeline(&self, id: ConversationId) -> Vec<EntryId> {
-        let reading = Reading { projection: Projection::Timeline, at: None };
+        let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 999, ..PageRequest::default() };
         let page = self.engine().store().page(id, reading, page).await.expect("a page");
         page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.id).collect()

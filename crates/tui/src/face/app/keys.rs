@@ -111,7 +111,9 @@ impl App {
     /// Something was typed: the draft is to be kept soon.
     pub(super) fn typed(&mut self) {
         let now_ms = self.now_ms;
-        self.tab_mut().typed_ms = Some(now_ms);
+        let tab = self.tab_mut();
+        tab.typed_ms = Some(now_ms);
+        tab.left.clear();
         self.wants_paths();
     }
 
@@ -139,6 +141,9 @@ impl App {
         if tab.rewriting.take().is_some() {
             tab.composer.clear();
             return self.say("not edited: nothing has changed");
+        }
+        if tab.composer.is_empty() && tab.come_back() {
+            return;
         }
         if !tab.composer.is_empty() || !rewinds {
             return;

@@ -1,6 +1,6 @@
 //! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
 
-use retake_wire::request::{DraftOf, Log, Projection};
+use retake_wire::request::{DraftOf, FolderPaths, Log, Paths, Projection, Typed};
 use retake_wire::{Event, Problem, Reply, Request, Told};
 
 use super::{App, Asked, For};
@@ -14,9 +14,9 @@ const AROUND: usize = 100;
 impl App {
     pub(super) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>) {
         match self.asked.remove(&ticket) {
-            Some(Asked::Pane(id)) => {
+            Some(Asked::Pane(id, no)) => {
                 if let Some(at) = self.tabs.iter().position(|tab| tab.id == id) {
-                    self.with_pane(at, |pane, cx| pane.replied(ticket, reply, cx));
+                    self.with_pane_no(at, no, |pane, cx| pane.replied(ticket, reply, cx));
                 }
             }
             Some(Asked::Tab(id, what)) => match reply {
@@ -124,6 +124,8 @@ impl App {
             .position(|tab| tab.id != id && tab.conversation().as_deref() == Some(conversation.id.as_str()));
         if let Some(at) = other {
             // It is open beside: two tabs of one conversation would be two drafts.
+            let left = self.find_tab(id).map(|tab| std::mem::take(&mut tab.left)).unwrap_or_default();
+            self.tabs[at].left = left;
             self.tabs[at].show = entry;
             let other = self.tabs[at].id;
             self.current = at;
@@ -138,6 +140,7 @@ impl App {
             let mut tab = super::tab::Tab::new(id, model);
             tab.view.version.clone_from(&self.known.version);
             tab.composer.remember(self.prompts.clone());
+            tab.left = std::mem::take(&mut self.tabs[at].left);
             self.tabs[at] = tab;
             self.follow(id, &conversation.id);
             self.tabs[at].talk.conversation = Some(conversation);
@@ -170,6 +173,7 @@ impl App {
         let log = Log {
             conversation,
             at: None,
+            branch: None,
             projection: Projection::Timeline,
             limit: Some(AROUND * 10),
             before: Some(first.id.clone()),
@@ -182,7 +186,7 @@ impl App {
     pub(super) fn told(&mut self, id: Option<TabId>, told: Told) {
         let Some(id) = id else {
             for at in 0..self.tabs.len() {
-                self.with_pane(at, |pane, cx| pane.listed(&told, cx));
+                self.with_panes(at, |pane, cx| pane.listed(&told, cx));
             }
             return;
         };
@@ -205,7 +209,7 @@ impl App {
             self.tabs[at].asked_ms = Some(self.now_ms);
         }
         if heard.changed {
-            self.with_pane(at, |pane, cx| pane.changed(cx));
+            self.with_panes(at, |pane, cx| pane.changed(cx));
         }
         let lasted = since.map_or(0, |since| self.now_ms - since);
         let long =
@@ -241,9 +245,12 @@ impl App {
         let tab = self.tab_mut();
         let Some(query) = tab.composer.wants_paths() else { return };
         let (id, conversation) = (tab.id, tab.conversation());
-        let folder = conversation.is_none().then(|| self.known.folder.clone());
-        let paths = retake_wire::request::Paths { conversation, folder, prefix: query.clone(), limit: None };
-        self.ask(Asked::Tab(id, For::Paths(query)), Request::Paths(paths));
+        let typed = Typed { prefix: query.clone(), limit: None };
+        let request = match conversation {
+            Some(conversation) => Request::Paths(Paths { conversation, typed }),
+            None => Request::FolderPaths(FolderPaths { folder: self.known.folder.clone(), typed }),
+        };
+        self.ask(Asked::Tab(id, For::Paths(query)), request);
     }
 
     /// An action was done: it is said, and the words that return are taken up.

@@ -22,7 +22,11 @@ impl App {
                     self.refuse("there is no message to select yet");
                 }
             }
-            Command::SelectLeave => self.tab_mut().select(false),
+            Command::SelectLeave => {
+                let tab = self.tab_mut();
+                tab.come_back();
+                tab.select(false);
+            }
             Command::SelectUp
             | Command::SelectDown
             | Command::SelectPageUp
@@ -290,6 +294,7 @@ impl App {
         let log = Log {
             conversation,
             at: None,
+            branch: None,
             projection: Projection::Timeline,
             limit: Some(PAGES[usize::from(finds)]),
             before,

@@ -11,6 +11,7 @@ use super::super::msg::{TabId, Ticket};
 use super::super::pane::Pane;
 use super::super::talk::Talk;
 use super::super::view::View;
+use super::stack::Behind;
 
 /// A draft is kept when nothing was typed for so long.
 const REST_MS: i64 = 600;
@@ -22,7 +23,14 @@ pub(super) struct Tab {
     pub(super) talk: Talk,
     pub(super) view: View,
     pub(super) composer: Composer,
+    /// The pane in front.
     pub(super) pane: Option<Box<dyn Pane>>,
+    /// Its number.
+    pub(super) pane_no: u64,
+    /// Panes behind it, the last one next to it.
+    pub(super) behind: Vec<Behind>,
+    /// Panes that were left for the message that is selected.
+    pub(super) left: Vec<Behind>,
     /// The model of the next run.
     pub(super) model: Option<String>,
     /// Whether a message is selected.
@@ -96,6 +104,9 @@ impl Tab {
             view: View::default(),
             composer: Composer::new(),
             pane: None,
+            pane_no: 0,
+            behind: Vec::new(),
+            left: Vec::new(),
             model,
             selecting: false,
             line: None,
@@ -125,6 +136,7 @@ impl Tab {
     pub(super) fn select(&mut self, selecting: bool) {
         self.selecting = selecting;
         if !selecting {
+            self.left.clear();
             self.view.deselect();
         }
     }

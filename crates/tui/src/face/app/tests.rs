@@ -2,13 +2,17 @@
 
 mod drafts;
 
-use retake_wire::reply::{Entries, Permissions};
-use retake_wire::{Asks, CallShown, EffectClass, Event, Reply, Role, Rule, Ruling, RunEvent, Snapshot, Told};
+use retake_wire::reply::{
+    Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,
+};
+use retake_wire::{
+    Asks, CallShown, EffectClass, Event, Reply, Request, Role, Rule, Ruling, RunEvent, Snapshot, Told,
+};
 
 use super::{App, Known, Start};
 use crate::face::Settings;
 use crate::face::keymap::{Command, Context, Key, Keymap, TABLE};
-use crate::face::msg::{Act, Msg, TabId};
+use crate::face::msg::{Act, Msg, TabId, Want};
 use crate::face::testing::{NOW_MS, THEMES, conversation, entries, screen, styled};
 use crate::face::theme::Theme;
 
@@ -167,4 +171,159 @@ fn the_whole_screen() {
         shots.push_str(&styled(80, 24, |frame| app.draw(frame)));
     }
     insta::assert_snapshot!("in_every_theme", shots);
+}
+
+/// Answers all that was asked, and what is asked then; what else was to be done is let go.
+fn answer(app: &mut App, acts: Vec<Act>, script: &dyn Fn(&Request) -> Option<Reply>) {
+    let asked = acts.into_iter().filter_map(|act| match act {
+        Act::Ask(ticket, request) => Some((ticket, script(&request)?)),
+        _ => None,
+    });
+    for (ticket, reply) in asked.collect::<Vec<_>>() {
+        let more = app.on(Msg::Replied(ticket, Box::new(Ok(reply))), NOW_MS + LATER);
+        answer(app, more, script);
+    }
+}
+
+/// An owner with three branches, and as many operations.
+fn owner(request: &Request) -> Option<Reply> {
+    let said = [(Role::User, "another way"), (Role::Assistant, "Found.")];
+    Some(match request {
+        Request::Tree(_) => Reply::Tree(Tree {
+            head: "1.2".into(),
+            branches: (0..3).map(branch).collect(),
+            forks: Vec::new(),
+        }),
+        Request::Ops(_) => Reply::Operations(Operations {
+            head: "1.2".into(),
+            operations: (1..=3).rev().map(operation).collect(),
+            more: false,
+        }),
+        Request::Plan(_) => {
+            Reply::Plan(Plan { taken_back: Counts { messages: 2, ..Counts::default() }, ..Plan::default() })
+        }
+        Request::Apply(_) => Reply::Receipt(Receipt::default()),
+        Request::Log(log) => entries(&log.conversation, &said),
+        _ => return None,
+    })
+}
+
+fn branch(number: i64) -> Branch {
+    let line = |what: &str| Line {
+        id: format!("{what}{number}"),
+        role: Role::User,
+        time_ms: NOW_MS - number * 60_000,
+        preview: format!("{what} of {number}"),
+    };
+    Branch {
+        leaf: format!("last{number}"),
+        current: number == 0,
+        from: None,
+        onto: None,
+        shared: None,
+        first: Some(line("first")),
+        last: line("last"),
+        messages: 4,
+        own: 4,
+        label: None,
+    }
+}
+
+fn operation(number: u64) -> Operation {
+    Operation {
+        number,
+        head: format!("{number}.2"),
+        kind: "move".into(),
+        reason: "rewind".into(),
+        description: format!("step {number}"),
+        author: "ann".into(),
+        time_ms: NOW_MS,
+        before: format!("{}.2", number - 1),
+        undo_next: false,
+        redo_next: false,
+    }
+}
+
+/// Presses keys, and answers what they ask.
+fn presses(app: &mut App, keys: &str) {
+    for key in keys.split(' ') {
+        let acts = press(app, key, NOW_MS + LATER);
+        answer(app, acts, &owner);
+        let acts = app.on(Msg::Tick, NOW_MS + LATER);
+        answer(app, acts, &owner);
+        drop(shown(app));
+    }
+}
+
+fn shown(app: &mut App) -> String {
+    screen(60, 20, |frame| app.draw(frame))
+}
+
+#[test]
+fn esc_goes_back_to_the_pane_that_opened_this_one() {
+    for (open, move_to, forth, over) in [
+        ("alt+t", "down down", "enter", Context::Confirm),
+        ("alt+o", "down", "enter", Context::Confirm),
+        ("alt+t", "down", "f1", Context::Pane),
+        ("alt+o", "down", "ctrl+o", Context::List),
+        ("ctrl+r", "down", "f1", Context::Pane),
+    ] {
+        let mut app = talking(Theme::default());
+        presses(&mut app, &format!("{open} {move_to}"));
+        let (was, context) = (shown(&mut app), app.context());
+        presses(&mut app, forth);
+        assert_eq!(app.context(), over, "{open} {forth}");
+        presses(&mut app, "esc");
+        assert_eq!((app.context(), shown(&mut app)), (context, was), "{open} {forth}: as it was left");
+        presses(&mut app, "esc");
+        assert_eq!(app.context(), Context::Talk, "{open} {forth}");
+    }
+}
+
+#[test]
+fn a_pane_behind_another_one_hears_its_answers_and_what_changes() {
+    let mut app = talking(Theme::default());
+    let late = press(&mut app, "alt+t", NOW_MS);
+    presses(&mut app, "f1");
+    answer(&mut app, late, &owner);
+    presses(&mut app, "esc");
+    assert!(shown(&mut app).contains("first of 2"), "{}", shown(&mut app));
+}
+
+#[test]
+fn what_was_done_shows_the_conversation() {
+    let mut app = talking(Theme::default());
+    presses(&mut app, "alt+t down enter enter enter");
+    assert_eq!(app.context(), Context::Talk, "{}", shown(&mut app));
+}
+
+#[test]
+fn of_a_pane_only_one_is_open() {
+    let mut app = talking(Theme::default());
+    presses(&mut app, "alt+t f1 ctrl+o f1 ctrl+o f1 esc");
+    assert_eq!(app.context(), Context::Tree);
+    presses(&mut app, "esc");
+    assert_eq!(app.context(), Context::Talk);
+}
+
+#[test]
+fn esc_goes_back_from_a_hit_to_the_search() {
+    for conversation_of_hit in ["0199a000-c", "0199a000-d"] {
+        let mut app = talking(Theme::default());
+        presses(&mut app, "ctrl+o");
+        let entry = Some("0199a000-0000-7000-8000-000000000002".to_owned());
+        app.want(TabId(1), Want::Show { conversation: conversation_of_hit.into(), entry });
+        let found = conversation(conversation_of_hit, None, "found", 1);
+        let acts = app.begin();
+        answer(&mut app, acts, &|request| match request {
+            Request::Info(_) => Some(Reply::Conversation(found.clone())),
+            _ => None,
+        });
+        let place = if conversation_of_hit.ends_with('c') { Context::Select } else { Context::Talk };
+        assert_eq!(app.context(), place, "the other one is still to be told of");
+        presses(&mut app, "esc");
+        assert_eq!(app.context(), Context::List, "{conversation_of_hit}");
+        presses(&mut app, "esc esc");
+        assert_eq!(app.context(), Context::Talk, "{conversation_of_hit}");
+    }
 }

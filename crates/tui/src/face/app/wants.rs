@@ -1,33 +1,50 @@
 //! What panes want done. Must never do it in another tab than the pane's.
 
+use super::App;
 use super::tab::Rewriting;
-use super::{App, Asked};
 use crate::face::msg::{TabId, Want};
 use crate::face::plan::PlanPane;
 
 impl App {
+    /// What was done, was done for the conversation: that is what shows next.
+    fn close_behind(&mut self, id: TabId) {
+        if let Some(tab) = self.find_tab(id) {
+            tab.close_behind();
+        }
+        self.forget_closed(id);
+    }
+
     pub(super) fn want(&mut self, id: TabId, want: Want) {
         match want {
             Want::Close => {
                 if let Some(tab) = self.find_tab(id) {
-                    tab.pane = None;
+                    tab.close();
                 }
-                self.asked.retain(|_, asked| !matches!(asked, Asked::Pane(of) if *of == id));
+                self.forget_closed(id);
             }
             Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
-            Want::Applied(action, receipt) => self.applied(id, &action, &receipt),
+            Want::Applied(action, receipt) => {
+                self.close_behind(id);
+                self.applied(id, &action, &receipt);
+            }
             Want::Say(text) => self.say(text),
             Want::Complain(problem) => self.complain_in(id, &problem),
             Want::Show { conversation, entry } => {
-                self.want(id, Want::Close);
+                if let Some(tab) = self.find_tab(id) {
+                    let left = tab.leave_panes();
+                    tab.left = if entry.is_some() { left } else { Vec::new() };
+                }
+                self.forget_closed(id);
                 self.show(id, &conversation, entry);
             }
             Want::ShowBeside { conversation, entry } => {
+                self.close_behind(id);
                 self.want(id, Want::Close);
                 let tab = self.open_tab();
                 self.show(tab, &conversation, entry);
             }
             Want::Rewrite { entry, head, parts, files } => {
+                self.close_behind(id);
                 self.returned(id, &parts);
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
@@ -36,6 +53,7 @@ impl App {
                 self.say("edit it and send it in the place of the old one; Esc leaves it as it was");
             }
             Want::Run(mut run) => {
+                self.close_behind(id);
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
                     tab.view.to_end();

@@ -59,7 +59,7 @@ impl Seek {
     fn ask(&mut self, step: Step, before: Option<String>, after: Option<String>, cx: &mut Cx<'_>) -> Found {
         let limit = Some(if after.is_some() { 1 } else { PAGE });
         let (conversation, projection) = (cx.id(), Projection::Timeline);
-        let log = Log { conversation, at: None, projection, limit, before, after };
+        let log = Log { conversation, at: None, branch: None, projection, limit, before, after };
         self.step = step;
         self.ticket = Some(cx.ask(Request::Log(log)));
         Found::NotYet

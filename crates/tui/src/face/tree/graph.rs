@@ -1,5 +1,8 @@
 //! Branches as lanes, newest above: where a branch leaves another one its lane runs into that one's. Pure; must never connect two
-//! branches of which it is not known that they are: where that can't be told, the lane just ends.
+//! branches of which it is not told that they are: there the lane just ends.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use retake_wire::reply::{Branch, Line};
 
@@ -31,16 +34,19 @@ pub(super) enum What {
 enum Parent {
     Beginning,
     Branch(usize),
-    /// Several branches may be it.
+    /// It is not told.
     Unknown,
 }
 
 /// The rows, newest first.
 pub(super) fn graph(branches: &[Branch]) -> Vec<GraphRow> {
-    let parents: Vec<Parent> = (0..branches.len()).map(|at| parent(branches, at)).collect();
+    let leaves = branches.iter().enumerate().filter(|(_, branch)| !is_place(branch));
+    let leaves: HashMap<&str, usize> = leaves.map(|(at, branch)| (branch.leaf.as_str(), at)).collect();
+    let mut parents: Vec<Parent> = branches.iter().map(|branch| parent(branch, &leaves)).collect();
+    let depths = depths(&mut parents);
     let mut lanes = Lanes::new(branches);
     let mut rows = Vec::new();
-    let mut events = events(branches, &parents).into_iter().peekable();
+    let mut events = events(branches, &parents, &depths).into_iter().peekable();
     while let Some(event) = events.next() {
         match event {
             Event::Tip(at) => {
@@ -84,29 +90,39 @@ fn leaves_behind(branch: &Branch) -> Option<&Line> {
     if is_place(branch) { Some(&branch.last) } else { branch.from.as_ref() }
 }
 
-/// The branch that it leaves. The owner tells the entry only; that belongs to the branch whose own stretch it can lie in.
-fn parent(branches: &[Branch], at: usize) -> Parent {
-    let branch = &branches[at];
-    let Some(from) = leaves_behind(branch) else { return Parent::Beginning };
-    let others = || {
-        let all = branches.iter().enumerate();
-        all.filter(|(other, it)| *other != at && !is_place(it) && (*other < at || is_place(branch)))
-    };
-    if let Some((exact, _)) = others()
-        .find(|(_, it)| it.leaf == from.id || it.first.as_ref().is_some_and(|first| first.id == from.id))
-    {
-        return Parent::Branch(exact);
+/// The branch that it leaves.
+fn parent(branch: &Branch, leaves: &HashMap<&str, usize>) -> Parent {
+    if leaves_behind(branch).is_none() {
+        return Parent::Beginning;
     }
-    let shared = branch.messages - branch.own.min(branch.messages);
-    let mut holds = others().filter(|(_, it)| {
-        let began_ms = it.first.as_ref().map_or(i64::MAX, |first| first.time_ms);
-        (it.messages.saturating_sub(it.own) + 1..=it.messages).contains(&shared)
-            && (began_ms..=it.last.time_ms).contains(&from.time_ms)
-    });
-    match (holds.next(), holds.next()) {
-        (Some((one, _)), None) => Parent::Branch(one),
-        _ => Parent::Unknown,
+    let found = branch.onto.as_ref().and_then(|onto| leaves.get(onto.as_str()));
+    found.map_or(Parent::Unknown, |other| Parent::Branch(*other))
+}
+
+/// How many branches each leaves, one after the other. What leaves itself in a circle leaves nothing that is known.
+fn depths(parents: &mut [Parent]) -> Vec<usize> {
+    let mut depths: Vec<Option<usize>> = vec![None; parents.len()];
+    let mut visits = vec![usize::MAX; parents.len()];
+    for begin in 0..parents.len() {
+        let (mut at, mut way) = (Some(begin).filter(|at| depths[*at].is_none()), Vec::new());
+        let mut depth = 0;
+        while let Some(branch) = at.take() {
+            visits[branch] = begin;
+            way.push(branch);
+            match parents[branch] {
+                Parent::Branch(parent) if depths[parent].is_some() => {
+                    depth = depths[parent].map_or(0, |depth| depth + 1);
+                }
+                Parent::Branch(parent) if visits[parent] == begin => parents[branch] = Parent::Unknown,
+                Parent::Branch(parent) => at = Some(parent),
+                Parent::Beginning | Parent::Unknown => {}
+            }
+        }
+        for (more, branch) in way.into_iter().rev().enumerate() {
+            depths[branch] = Some(depth + more);
+        }
     }
+    depths.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +132,7 @@ enum Event {
 }
 
 /// Newest first; a branch leaves another one below the leaves of both, and below all that leave it.
-fn events(branches: &[Branch], parents: &[Parent]) -> Vec<Event> {
+fn events(branches: &[Branch], parents: &[Parent], depths: &[usize]) -> Vec<Event> {
     let tip = |at: usize| branches[at].last.time_ms;
     let mut leaves: Vec<i64> = (0..branches.len())
         .map(|at| match (parents[at], leaves_behind(&branches[at])) {
@@ -125,20 +141,22 @@ fn events(branches: &[Branch], parents: &[Parent]) -> Vec<Event> {
             _ => tip(at),
         })
         .collect();
-    // Those that leave a branch are younger than it, and stand behind it.
-    for at in (0..branches.len()).rev() {
+    let mut inwards: Vec<usize> = (0..branches.len()).collect();
+    inwards.sort_by_key(|at| Reverse(depths[*at]));
+    for at in inwards {
         if let Parent::Branch(parent) = parents[at] {
             leaves[parent] = leaves[parent].min(leaves[at]);
         }
     }
-    let mut events: Vec<(i64, u8, usize, Event)> = Vec::new();
+    let mut events: Vec<(i64, u8, (usize, usize), Event)> = Vec::new();
     for at in 0..branches.len() {
-        events.push((tip(at), 0, at, Event::Tip(at)));
+        let inner = (depths[at], at);
+        events.push((tip(at), 0, (0, at), Event::Tip(at)));
         if parents[at] != Parent::Beginning {
-            events.push((leaves[at], 1, at, Event::Leaves(at)));
+            events.push((leaves[at], 1, inner, Event::Leaves(at)));
         }
     }
-    events.sort_by_key(|(time, rank, at, _)| (std::cmp::Reverse(*time), *rank, std::cmp::Reverse(*at)));
+    events.sort_by_key(|(time, rank, inner, _)| (Reverse(*time), *rank, Reverse(*inner)));
     events.into_iter().map(|(.., event)| event).collect()
 }
 

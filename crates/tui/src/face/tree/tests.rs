@@ -20,6 +20,8 @@ fn branch(leaf: &str, own: (i64, i64, u64), from: Option<(&str, i64, u64)>, word
         leaf: leaf.to_owned(),
         current: false,
         from: from.map(|(id, minutes, _)| line(id, minutes, &format!("said {id}."))),
+        onto: None,
+        shared: None,
         first: Some(line(&format!("{leaf}-first"), first, words.0)),
         last: line(leaf, last, words.1),
         messages: count + from.map_or(0, |(_, _, shared)| shared),
@@ -38,6 +40,12 @@ fn few() -> Vec<Branch> {
         branch("d", (180, 100, 4), Some(("y", 250, 12)), ("no, smaller", "Smaller now.")),
         branch("e", (90, 5, 12), Some(("z", 450, 16)), words),
     ];
+    for (at, onto, shared) in [(1, "a", Some("x")), (2, "a", Some("x")), (3, "c", Some("x")), (4, "a", None)]
+    {
+        all[at].onto = Some(onto.to_owned());
+        all[at].shared = shared.map(|id| line(id, 500, &format!("said {id}.")));
+    }
+    all[0].shared = Some(line("z", 450, "said z."));
     all[1].label = Some("the old way".to_owned());
     all[4].current = true;
     all
@@ -124,9 +132,24 @@ fn where_the_conversation_is_no_leaf_it_has_a_place() {
     let mut all = few();
     all[4].current = false;
     let mut place = branch("z", (600, 450, 0), Some(("z", 450, 16)), ("how do I begin?", "said z."));
-    (place.from, place.current) = (None, true);
+    (place.from, place.current, place.onto) = (None, true, Some("a".to_owned()));
     all.push(place);
     insta::assert_snapshot!(drawn(&all));
+}
+
+#[test]
+fn an_older_branch_may_have_ended_later() {
+    let mut all = vec![
+        branch("b", (300, 250, 3), Some(("x", 500, 8)), ("another way", "Fails.")),
+        branch("c", (240, 200, 3), Some(("w", 270, 10)), ("smaller", "Fails, too.")),
+        branch("a", (600, 100, 20), None, ("how do I begin?", "Like this.")),
+    ];
+    (all[0].onto, all[1].onto, all[2].current) = (Some("a".to_owned()), Some("b".to_owned()), true);
+    insta::assert_snapshot!(drawn(&all));
+    // What can't be is drawn all the same.
+    all[2].onto = Some("c".to_owned());
+    all[2].from = Some(line("v", 220, "said v."));
+    assert_eq!(graph::graph(&all).len(), 7, "three leaves, three partings, the beginning");
 }
 
 #[test]
@@ -139,6 +162,7 @@ fn what_can_not_be_told_is_not_drawn() {
         branch("d", (40, 30, 4), Some(("c", 50, 12)), words),
     ];
     all[1].current = true;
+    all[3].onto = Some("c".to_owned());
     insta::assert_snapshot!(drawn(&all));
 }
 
@@ -157,6 +181,7 @@ proptest::proptest! {
             let from = from.zip(id.as_ref()).map(|((_, at, shared), id)| (id.as_str(), at, shared));
             let mut branch = branch(&format!("b{at}"), (first, last, own), from, ("one", "two"));
             branch.current = at == current;
+            branch.onto = id;
             branch
         };
         let branches: Vec<Branch> = made.into_iter().enumerate().map(named).collect();
@@ -237,6 +262,37 @@ fn a_switch_shows_its_plan_first() {
 }
 
 #[test]
+fn a_branch_shows_what_was_said_there() {
+    let (mut tree, mut world) = filled();
+    world.press(&mut tree, "down");
+    let asked = world.asked();
+    let [(ticket, Request::Log(log))] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!((log.branch.as_deref(), log.after.as_deref(), log.limit), (Some("d"), Some("x"), Some(THERE)));
+    // It moves on before the answer is there: only what is selected then is asked for, and shown.
+    world.press(&mut tree, "down down");
+    assert!(world.asked().is_empty(), "one at a time");
+    let said = |words: &str, later: bool| {
+        let Reply::Entries(mut page) = entries("c1", &[(Role::User, words)]) else { panic!("entries") };
+        page.later = later;
+        Ok(Reply::Entries(page))
+    };
+    tree.replied(*ticket, said("of the first", false), &mut world.cx());
+    let asked = world.asked();
+    let [(ticket, Request::Log(log))] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!(log.branch.as_deref(), Some("b"));
+    assert!(!sizes(&mut tree).contains("of the first"), "that is another branch");
+    tree.replied(*ticket, said("of the third", true), &mut world.cx());
+    world.press(&mut tree, "tab");
+    insta::assert_snapshot!(sizes(&mut tree));
+    world.press(&mut tree, "up up");
+    assert!(sizes(&mut tree).contains("of the first"), "what was read is kept");
+    // As soon as anything changes it is read again.
+    tree.loaded(Shape { head: "3.41".to_owned(), branches: few(), forks: Vec::new() });
+    tree.look(&mut world.cx());
+    assert!(matches!(world.asked().as_slice(), [_, (_, Request::Log(_))] | [(_, Request::Log(_))]));
+}
+
+#[test]
 fn a_comparison_takes_files_along() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "down");
@@ -314,6 +370,7 @@ fn every_key_does_something() {
             }
             Some(Ok(shape(all, false)))
         }
+        Request::Log(log) => Some(Ok(entries(&log.conversation, &[(Role::User, "one of many"); 20]))),
         Request::Plan(_) => {
             let line = |number: usize| line(&format!("l{number}"), 1, &format!("line {number}"));
             let counts = Counts { messages: 20, calls: 0, turns: 1 };
