@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use retake_wire::reply::{Conversation, Receipt, Work};
 use retake_wire::request::{List, Of};
-use retake_wire::{Client, ProblemKind, Reply, Request};
+use retake_wire::{Action, Client, ProblemKind, Reply, Request};
 
 use crate::error::{Failure, Result, problem, unexpected, usage};
 use crate::term::progress::Progress;
@@ -108,6 +108,17 @@ impl Context<'_> {
         }
         let text = render::reply(&self.ui.look(), reply);
         Ok(self.ui.page(&text)?)
+    }
+
+    /// Shows the plan of an action.
+    pub(crate) fn planned(&mut self, action: &Action, reply: &Reply) -> Result {
+        match reply {
+            Reply::Plan(plan) if !self.json => {
+                let text = render::plan::of(&self.ui.look(), action, plan);
+                Ok(self.ui.page(&text)?)
+            }
+            other => self.present(other),
+        }
     }
 
     /// Shows a receipt: as JSON, or as this text.

@@ -63,7 +63,7 @@ impl Ui for Terminal {
 
     fn look(&self) -> Look {
         let columns = if io::stdout().is_terminal() { width::terminal().columns } else { PIPE };
-        Look { palette: self.out, columns, now_ms: (self.now_ms)() }
+        Look { palette: self.out, columns, now_ms: (self.now_ms)(), ids: true }
     }
 
     fn error_palette(&self) -> Palette {

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::content::Part;
+use crate::content::{Part, ToolOutcome};
 
 /// The longest preview, in graphemes, the ellipsis included.
 pub const PREVIEW_MAX: usize = 80;
@@ -45,15 +45,40 @@ fn placeholder(part: &Part) -> String {
         Part::Image { .. } => "[image]".into(),
         Part::File { name, .. } => format!("[file {name}]"),
         Part::ToolCall { name, .. } => format!("[calls {name}]"),
-        Part::ToolResult { .. } => "[tool result]".into(),
+        Part::ToolResult { content, outcome, .. } => came_of_it(content, *outcome),
         Part::Reasoning { .. } => "[reasoning]".into(),
         Part::Erased => "[erased]".into(),
+    }
+}
+
+/// The first line of what a tool answered.
+fn came_of_it(content: &str, outcome: ToolOutcome) -> String {
+    let first = content.lines().map(str::trim).find(|line| !line.is_empty());
+    let first = first.map(|line| line.get(..PREVIEW_MAX * 64).unwrap_or(line));
+    let words = first.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    match (words, outcome) {
+        (Some(words), ToolOutcome::Ok) => words,
+        (Some(words), ToolOutcome::Failed) => format!("failed: {words}"),
+        (None, ToolOutcome::Ok) => "[no output]".into(),
+        (None, ToolOutcome::Failed) => "[failed]".into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_tool_answered_is_told_by_its_first_line() {
+        let result = |content: &str, outcome| {
+            preview(&[Part::ToolResult { call: "1".into(), content: content.into(), outcome }])
+        };
+        assert_eq!(result("\n  edited  a.rs\nmore", ToolOutcome::Ok), "edited a.rs");
+        assert_eq!(result("no such file", ToolOutcome::Failed), "failed: no such file");
+        assert_eq!(result(" \n", ToolOutcome::Ok), "[no output]");
+        assert_eq!(result("", ToolOutcome::Failed), "[failed]");
+        assert_eq!(result(&"é".repeat(10_000), ToolOutcome::Ok).graphemes(true).count(), PREVIEW_MAX);
+    }
 
     #[test]
     fn white_space_folds_and_parts_join() {

@@ -42,7 +42,7 @@ use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
 
 pub use apply::{FilesApplied, FolderDone};
 pub(crate) use around::Around;
-pub use called::Called;
+pub use called::{Asked, Called};
 pub use erase::{ErasePlan, ObjectsErased};
 pub use exec::Exec;
 pub(crate) use exec::lives_on;

@@ -23,7 +23,7 @@ pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRule
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    Below, ByCalls, Called, Doing, EffectShown, Effects, ErasePlan, Exec, FilesApplied, FilesConfig,
+    Asked, Below, ByCalls, Called, Doing, EffectShown, Effects, ErasePlan, Exec, FilesApplied, FilesConfig,
     FilesPlanned, FilesStatus, FilesWish, FolderDone, FolderPlan, FolderShown, FolderStatus, Job, Keep,
     LetGo, Moment, Named, ObjectsErased, PathShown, Prune, Pruned, Restore, Running, Scope, headed_in,
     named_in, shown_in,

@@ -1,6 +1,6 @@
 //! The agent at work, between the engine's words and those of `wire`.
 
-use retake_core::{EffectClass, EffectState, Mode, Rule, Ruling, ToolOutcome, Words};
+use retake_core::{EffectClass, EffectState, Mode, Rule, Ruling, ToolOutcome, Words, shorten};
 use retake_engine::Decision;
 use retake_wire::reply;
 
@@ -20,10 +20,32 @@ pub(crate) fn class(class: EffectClass) -> retake_wire::EffectClass {
     }
 }
 
+/// So many graphemes of a call are told.
+const LINE: usize = 120;
+
+/// A call in words.
+fn call_line(tool: &str, arguments: &str) -> String {
+    shorten(&retake_wire::call_line(tool, arguments), LINE)
+}
+
+/// What a change of files belongs to, in words. Of several calls nobody knows which it was.
+pub(crate) fn called(asked: &[retake_engine::Asked]) -> String {
+    let lines: Vec<String> = asked.iter().map(|it| call_line(&it.tool, &it.arguments)).collect();
+    match lines.as_slice() {
+        [] => "a call".to_owned(),
+        [line] => line.clone(),
+        several => shorten(&format!("one of {}", several.join(" | ")), LINE),
+    }
+}
+
 /// Calls that can't be taken back.
 pub(crate) fn effects(effects: retake_engine::Effects) -> reply::Effects {
     let line = |effect: retake_engine::EffectShown| reply::EffectLine {
-        line: effect.line,
+        line: match &effect.arguments {
+            Some(arguments) => call_line(&effect.tool, arguments),
+            None if effect.tool.is_empty() => "a call that was erased".to_owned(),
+            None => effect.tool.clone(),
+        },
         tool: effect.tool,
         class: class(effect.class),
         began_ms: effect.began.0,

@@ -72,6 +72,8 @@ impl InProcess {
             Request::FolderPaths(paths) => self.folder_paths(paths).await,
             Request::Draft(of) => self.draft(of).await,
             Request::SetDraft(set) => self.set_draft(set).await,
+            Request::DraftIn(of) => self.draft_in(of).await,
+            Request::SetDraftIn(set) => self.set_draft_in(set).await,
             Request::Decide(decide) => self.decide(decide).await,
             Request::Respond(respond) => self.respond(respond).await,
             Request::Todo(of) => self.todo(&of.conversation).await,

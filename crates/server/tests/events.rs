@@ -7,13 +7,13 @@ use fastrand::Rng;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::reply::{Conversation, Draft, Entry};
-use retake_wire::request::{Decide, DraftOf, ImportLines, ImportStart, Of, SetDraft, SetPermissions};
+use retake_wire::request::{Decide, DraftOf, ImportLines, ImportStart, Of, Say, SetDraft, SetPermissions};
 use retake_wire::{
     Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, ProblemKind, Request, Role,
     Run, RunEvent, RunNow, RunStart, Told,
 };
 
-use super::world::{Desk, apply, get, label, mark, rewind, text};
+use super::world::{Desk, apply, get, label, mark, rewind, said, text};
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -434,6 +434,27 @@ async fn who_comes_has_the_drafts_and_who_comes_back_has_those_of_now() {
     while !copy.drafts.is_empty() {
         copy.hears().await;
     }
+}
+
+/// A call that was asked for, has no result and was never written down has changed nothing.
+#[tokio::test]
+async fn who_comes_is_told_which_calls_never_began() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["write it"]).await;
+    let call = |id: &str| Part::ToolCall { id: id.into(), name: "write".into(), arguments: "{}".into() };
+    let asks = Say { parts: vec![call("c1"), call("c2")], ..said(&id, Role::Assistant, "") };
+    let asked = get!(desk, Receipt, Request::Say(asks)).entries.remove(0);
+    let over = Part::ToolResult { call: "c2".into(), content: "done".into(), failed: false };
+    desk.does(Request::Say(Say { parts: vec![over], ..said(&id, Role::Tool, "") })).await;
+    let unbegun = async || {
+        let follow = Follow { conversation: Some(id.clone()), since: None };
+        let first = desk.client.follow(follow).await.expect("followed").next().await.expect("a first event");
+        let Event::Snapshot(all) = first.event else { panic!("{first:?}") };
+        all.unbegun
+    };
+    assert_eq!(unbegun().await, [format!("{asked}-1")]);
+    desk.say(&id, Role::User, "never mind").await;
+    assert_eq!(unbegun().await, [""; 0], "somebody has gone on");
 }
 
 /// Who never reads is dropped when it is too far behind, keeps nobody up, and has everything when it comes back.

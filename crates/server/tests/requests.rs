@@ -104,11 +104,19 @@ fn paths(id: &str) -> [Request; 2] {
     ]
 }
 
-fn drafts(id: &str) -> [Request; 2] {
+fn drafts(id: &str) -> [Request; 4] {
     let (conversation, author) = (id.to_owned(), String::new());
     let of = DraftOf { conversation: conversation.clone(), author: author.clone() };
     let parts = vec![Part::text("half a")];
-    [Request::SetDraft(SetDraft { conversation, author, parts }), Request::Draft(of)]
+    let folder = "/somewhere".to_owned();
+    let of_folder = DraftIn { folder: folder.clone(), author: author.clone() };
+    let set_in = SetDraftIn { folder, author: author.clone(), parts: parts.clone() };
+    [
+        Request::SetDraft(SetDraft { conversation, author, parts }),
+        Request::Draft(of),
+        Request::SetDraftIn(set_in),
+        Request::DraftIn(of_folder),
+    ]
 }
 
 /// Starts a run that goes on until it is stopped; how it ends.

@@ -36,6 +36,8 @@ pub trait AgentStore: Send + Sync {
     async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()>;
     /// Says what came of a call, where that is not stored with its result ([`crate::SayRequest::ends`]).
     async fn end_effect(&self, call: String, state: EffectState) -> Result<()>;
+    /// Whether a call was written down: it has begun, and may have changed something.
+    async fn has_begun(&self, call: String) -> Result<bool>;
     /// The effects that outlive a rewind, of calls on the visible path, newest first.
     async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>>;
     /// What is to be known before an action is done, at once: what it leaves behind, where one is given, and the facts whose

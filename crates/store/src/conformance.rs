@@ -110,6 +110,7 @@ macro_rules! conformance {
             who_follows_all_hears_of_each_and_is_told_what_was_missed
             what_is_put_away_is_left_out_of_the_list_alone
             drafts_are_beside_the_log
+            drafts_of_what_is_not_begun_are_the_folders
             drafts_go_with_a_text_that_is_erased
             a_call_of_a_run_that_is_over_is_not_begun
             the_ledger_of_what_is_erased_names_nothing

@@ -162,6 +162,13 @@ pub trait Rows: FileRows + AgentRows + Send {
     /// The drafts of a log, by the names of their authors.
     fn drafts(&self, log: LogNo) -> Result<Vec<(String, Vec<Part>)>>;
 
+    /// Keeps or removes with what somebody is about to begin a conversation in a folder.
+    fn set_draft_in(&mut self, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()>;
+    /// What is kept so.
+    fn draft_in(&self, folder: &str, author: &str) -> Result<Option<Vec<Part>>>;
+    /// All that is kept so, by folder and author: there are few.
+    fn drafts_in(&self) -> Result<Vec<(String, String, Vec<Part>)>>;
+
     /// Entries that match, in the order asked for, to `visit`, until it says stop (`false`).
     fn search(
         &self,

@@ -133,6 +133,11 @@ pub trait Store: FileStore + AgentStore {
     async fn set_draft(&self, conversation: ConversationId, author: String, parts: Vec<Part>) -> Result<()>;
     /// The drafts of a conversation with their authors, in the order of names; a fork begins with none.
     async fn drafts(&self, conversation: ConversationId) -> Result<Vec<(String, Vec<Part>)>>;
+    /// Keeps with what this author is about to begin a conversation in a folder; nothing, of no parts. It belongs to no
+    /// conversation and nobody is told; `Erase` finds it.
+    async fn set_draft_in(&self, folder: String, author: String, parts: Vec<Part>) -> Result<()>;
+    /// What was kept so; nothing, where nothing was.
+    async fn draft_in(&self, folder: String, author: String) -> Result<Vec<Part>>;
 
     /// A piece of an export, from where the last one ended; the first one fixes the state for all.
     async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt>;

@@ -25,7 +25,7 @@ mod sheet;
 mod stage;
 mod talk;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod theme;
 mod tree;
 mod view;

@@ -5,6 +5,7 @@ use retake_wire::Reply;
 
 use crate::text::Look;
 
+pub mod about;
 pub mod agent;
 pub mod calls;
 pub mod content;

@@ -73,6 +73,9 @@ pub struct Snapshot {
     pub permissions: Permissions,
     /// All drafts, by the names of their authors.
     pub drafts: Vec<Draft>,
+    /// Calls of the last answer that were cut off before they began, as a run names them: nothing has changed by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unbegun: Vec<String>,
 }
 
 /// What changed in a conversation.

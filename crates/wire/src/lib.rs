@@ -16,6 +16,7 @@ pub mod request;
 mod run;
 mod search;
 mod shape;
+mod told;
 
 pub use action::{Action, MarkVerb};
 pub use agent::{
@@ -38,3 +39,4 @@ pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};
 pub use search::{Hit, Hits, Search, Sort};
+pub use told::call_line;

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
-pub use composer::{DraftOf, FolderPaths, History, Paths, SetDraft, Typed};
+pub use composer::{DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -110,12 +110,16 @@ pub enum Request {
     History(History),
     /// What somebody was about to say in a conversation. → `Draft`
     Draft(DraftOf),
+    /// With what somebody was about to begin a conversation in a folder. → `Draft`
+    DraftIn(DraftIn),
     /// Names of files and folders of a conversation's folder, for who types one. → `Paths`
     Paths(Paths),
     /// Names of files and folders of a folder, for who types one. → `Paths`
     FolderPaths(FolderPaths),
     /// Keeps what somebody is about to say, in the place of what was kept before. → `Done`
     SetDraft(SetDraft),
+    /// Keeps with what somebody is about to begin a conversation in a folder, in the place of what was kept before. → `Done`
+    SetDraftIn(SetDraftIn),
     /// Says whether a call may run that waits for leave. → `Done`
     Decide(Decide),
     /// Answers a question of a tool. → `Done`

@@ -99,7 +99,7 @@ pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
             diff: false,
         };
         match block_on(client.call(Request::Plan(plan))) {
-            Ok(Reply::Plan(plan)) => render::plan::brief(&plan),
+            Ok(Reply::Plan(plan)) => render::plan::brief(None, &plan),
             Ok(_) => String::new(),
             Err(problem) => problem.to_string(),
         }

@@ -128,7 +128,7 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
     };
     match block_on(client.call(Request::Plan(plan))) {
         Ok(Reply::Plan(plan)) => {
-            let mut lines = vec![render::plan::brief(&plan)];
+            let mut lines = vec![render::plan::brief(None, &plan)];
             lines.extend(render::effects::brief(&plan.effects));
             lines.extend(plan.stays.iter().map(|stays| format!("! {stays}")));
             if let Some(composer) = &plan.composer {
@@ -156,7 +156,7 @@ fn ask(chat: &mut Chat<'_>, plan: &Plan) -> Result<Answer> {
         return Ok(if yes { Answer::Yes(Scope::Both) } else { Answer::No });
     };
     let waits = (files.conflicts > 0).then(|| "choose for the files in conflict first".to_owned());
-    let messages = render::plan::brief(&Plan { files: None, ..plan.clone() });
+    let messages = render::plan::brief(None, &Plan { files: None, ..plan.clone() });
     let file_words = render::files::brief(files);
     let row = |title: &str, detail, disabled| Row { title: title.to_owned(), detail, disabled };
     let rows = [

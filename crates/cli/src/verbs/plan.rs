@@ -101,7 +101,8 @@ impl<A: Args + Act> Preview<A> {
         let action = self.act.action()?;
         let (files, diff) = (self.act.files(), self.act.diff());
         let conversation = cx.conversation(self.place.conversation).await?;
-        let plan = request::Plan { conversation, action, files, diff };
-        cx.show(Request::Plan(plan)).await
+        let plan = request::Plan { conversation, action: action.clone(), files, diff };
+        let reply = cx.call(Request::Plan(plan)).await?;
+        cx.planned(&action, &reply)
     }
 }

@@ -273,7 +273,7 @@ impl Ui for FakeUi {
     }
 
     fn look(&self) -> Look {
-        Look { palette: self.palette(), columns: 80, now_ms: NOW }
+        Look { palette: self.palette(), columns: 80, now_ms: NOW, ids: true }
     }
 
     fn error_palette(&self) -> Palette {

@@ -94,8 +94,8 @@ fn the_conversation_in_the_terminal_lets_choose_for_each_file() {
     pty.shows("choose for the files in conflict first");
     pty.send("\x1b[B\x1b[B\x1b[B\r");
     chooses();
-    pty.shows("  1 b: skip, checkpoint, yours, disk");
-    pty.shows("  2 a: checkpoint, merge, disk, skip, hunks:1,2,3");
+    pty.shows("  1 b: skip, disk, checkpoint, yours");
+    pty.shows("  2 a: checkpoint, disk, merge, skip, hunks:1,2,3");
     // A line that makes no sense, and a choice that does not fit, are said; a number alone shows the lines.
     pty.send("7=disk\r");
     pty.shows("is not the number of a file above");

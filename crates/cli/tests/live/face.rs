@@ -299,6 +299,29 @@ fn drafts_are_kept_over_a_restart() {
 }
 
 #[test]
+fn what_was_typed_before_a_conversation_has_begun_is_kept_too() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("the first thought");
+    face.shows("the first thought");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "");
+    face.shows("the first thought");
+    assert!(model.asked().is_empty(), "it is never sent");
+    face.press("Enter");
+    face.shows("Hello.");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "");
+    let screen = face.shows(EMPTY);
+    assert!(!screen.contains("the first thought"), "it was said: {screen}");
+}
+
+#[test]
 fn calls_are_asked_about_and_answered_by_keys_or_words() {
     let model = Model::start();
     let world = model.world(&[]);
@@ -354,7 +377,9 @@ fn a_selected_message_is_copied_hidden_and_forked() {
     face.shows("y copy");
     face.press("g");
     face.press("f");
-    face.until("two tabs", |screen| screen.contains("1 apples please") && screen.contains("2 apples please"));
+    face.until("two tabs", |screen| {
+        screen.contains("1 apples please") && screen.contains("2 ⑂ apples please")
+    });
     face.until("what was said up to there", |screen| {
         screen.contains("apples please") && !screen.contains("The second answer.")
     });
@@ -409,7 +434,7 @@ fn branches_and_operations_are_seen_and_gone_back_to() {
     face.shows("The third answer.");
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "files go along with a branch");
     face.press("M-o");
-    face.shows("everything that was done");
+    face.shows("what was done to this conversation");
     let screen = face.shows("checkout");
     assert!(screen.contains("rewind"), "{screen}");
     face.press("Escape");

@@ -379,7 +379,7 @@ fn plain(disk: Option<&Record>, record: Option<&Record>) -> Verdict {
     }
 }
 
-/// What can be chosen, the default first.
+/// What can be chosen: the default first, then what is wanted most.
 fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
     let first = match verdict {
         Verdict::Merge => Choice::Merge,
@@ -387,10 +387,10 @@ fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
         _ => Choice::Checkpoint,
     };
     let mut choices = vec![
+        (Choice::Disk, true),
         (Choice::Checkpoint, true),
         (Choice::Merge, merges),
         (Choice::Yours, theirs),
-        (Choice::Disk, true),
         (Choice::Skip, true),
     ];
     choices.retain(|(choice, offered)| *offered || *choice == first);

@@ -1,7 +1,6 @@
 //! What an action leaves behind in the world: calls that it takes out of the conversation and nothing takes back. Said before
 //! it is done. Must never show what a person has hidden or erased.
 
-use super::called::ran;
 use crate::engine::Engine;
 use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
 
@@ -20,10 +19,10 @@ pub struct Effects {
 /// A call that can't be taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectShown {
-    /// What it was asked to do, in a line; the tool alone, where that is hidden, and that it was erased.
-    pub line: String,
-    /// The tool.
+    /// The tool; empty, where it was erased.
     pub tool: String,
+    /// What it was asked to do, as the model wrote it; nothing, where that is hidden or erased.
+    pub arguments: Option<String>,
     /// What it does to the world at most.
     pub class: EffectClass,
     /// When it began.
@@ -53,12 +52,8 @@ impl Engine {
             });
             calls.nth(at).filter(|(name, _)| **name == effect.tool)
         });
-        let line = match arguments {
-            Some((name, arguments)) => ran(name, arguments),
-            None if effect.tool.is_empty() => "a call that was erased".to_owned(),
-            None => effect.tool.clone(),
-        };
+        let arguments = arguments.map(|(_, arguments)| arguments.clone());
         let Effect { tool, class, began, state, .. } = effect;
-        EffectShown { line, tool, class, began, state }
+        EffectShown { tool, arguments, class, began, state }
     }
 }

@@ -19,15 +19,20 @@ impl InProcess {
 
     pub(super) async fn set_draft(&self, set: request::SetDraft) -> Result<Reply, Problem> {
         let id = self.conversation(&set.conversation).await?;
-        let parts = convert::parts_in(set.parts)?;
-        let attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });
-        if let Some(other) = parts.iter().find(|part| !attached(part) && !matches!(part, Part::Text(_))) {
-            let what = if matches!(other, Part::ToolCall { .. }) { "a call" } else { "what a model says" };
-            return Err(usage(format!("{what} is nothing that a person is about to say")));
-        }
-        let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
-        let parts = parts.into_iter().filter(|part| !is_empty(part)).collect();
+        let parts = drafted(set.parts)?;
         let kept = self.engine.store().set_draft(id, self.author(set.author), parts).await;
+        kept.map(|()| Reply::Done).map_err(store_problem)
+    }
+
+    pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
+        let (folder, author) = (folder_in(of.folder)?, self.author(of.author));
+        let parts = self.engine.store().draft_in(folder, author.clone()).await.map_err(store_problem)?;
+        Ok(Reply::Draft(reply::Draft { author, parts: convert::parts(parts) }))
+    }
+
+    pub(super) async fn set_draft_in(&self, set: request::SetDraftIn) -> Result<Reply, Problem> {
+        let (folder, parts) = (folder_in(set.folder)?, drafted(set.parts)?);
+        let kept = self.engine.store().set_draft_in(folder, self.author(set.author), parts).await;
         kept.map(|()| Reply::Done).map_err(store_problem)
     }
 
@@ -59,6 +64,26 @@ impl InProcess {
         let page = self.engine.history(history.folder, limit, history.before.as_deref()).await;
         let retake_engine::Prompts { prompts, earlier } = page.map_err(problem)?;
         Ok(Reply::History(reply::HistoryPage { prompts, earlier }))
+    }
+}
+
+/// What somebody may be about to say.
+fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
+    let parts = convert::parts_in(parts)?;
+    let attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });
+    if let Some(other) = parts.iter().find(|part| !attached(part) && !matches!(part, Part::Text(_))) {
+        let what = if matches!(other, Part::ToolCall { .. }) { "a call" } else { "what a model says" };
+        return Err(usage(format!("{what} is nothing that a person is about to say")));
+    }
+    let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
+    Ok(parts.into_iter().filter(|part| !is_empty(part)).collect())
+}
+
+/// The folder of a draft, as it is named.
+fn folder_in(folder: String) -> Result<String, Problem> {
+    match std::path::Path::new(&folder).is_absolute() {
+        true => Ok(folder),
+        false => Err(usage(format!("{folder:?} is no absolute folder"))),
     }
 }
 

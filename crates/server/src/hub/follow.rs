@@ -1,18 +1,19 @@
 //! Somebody who follows: first what it lacks, then what happens, without gap or double. Must never tell what was read before
 //! something was erased: who is late reads afresh.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::room::Presence;
 use super::{Frame, lobby};
 use crate::InProcess;
-use crate::dispatch::Beside;
+use crate::dispatch::{Beside, store_problem};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::ConversationId;
+use retake_wire::reply::Entry;
 use retake_wire::request::{Log, Projection};
-use retake_wire::{Event, Follow, Problem, Reply, Snapshot};
+use retake_wire::{Event, Follow, Part, Problem, Reply, Role, Snapshot};
 
 /// So many entries of a timeline come with a snapshot.
 const NEWEST: usize = 100;
@@ -86,7 +87,9 @@ impl InProcess {
         let mut conversation = self.conversation_in_short(of).await?;
         (conversation.revision, conversation.head) = (page.revision, page.head);
         conversation.running = running;
+        let unbegun = if running { Vec::new() } else { self.unbegun(&page.entries).await? };
         Ok(Snapshot {
+            unbegun,
             conversation,
             entries: page.entries,
             earlier: page.earlier,
@@ -95,6 +98,31 @@ impl InProcess {
             permissions,
             drafts: self.drafts(of).await?,
         })
+    }
+
+    /// Calls of the last answer that have no result, and were not written down before they began.
+    async fn unbegun(&self, entries: &[Entry]) -> Result<Vec<String>, Problem> {
+        let Some(at) = entries.iter().rposition(|entry| entry.role != Role::Tool) else {
+            return Ok(Vec::new());
+        };
+        let results = entries[at..].iter().flat_map(|entry| &entry.parts).filter_map(|part| match part {
+            Part::ToolResult { call, .. } => Some(call.as_str()),
+            _ => None,
+        });
+        let over: HashSet<&str> = results.collect();
+        let calls = entries[at].parts.iter().filter_map(|part| match part {
+            Part::ToolCall { id, .. } => Some(id.as_str()),
+            _ => None,
+        });
+        let mut unbegun = Vec::new();
+        for (number, id) in (1..).zip(calls) {
+            let call = format!("{}-{number}", entries[at].id);
+            let store = self.engine.store();
+            if !over.contains(id) && !store.has_begun(call.clone()).await.map_err(store_problem)? {
+                unbegun.push(call);
+            }
+        }
+        Ok(unbegun)
     }
 }
 

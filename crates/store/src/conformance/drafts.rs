@@ -69,3 +69,30 @@ pub async fn drafts_go_with_a_text_that_is_erased(store: Arc<dyn Store>) {
     assert!(!receipt.unchanged, "it was somewhere");
     assert!(stage.act(action()).await.expect("nothing to do").unchanged);
 }
+
+/// With what a conversation is about to begin is kept for a folder and an author, in no conversation, until it is removed or
+/// erased.
+pub async fn drafts_of_what_is_not_begun_are_the_folders(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["one"]).await;
+    let set = async |folder: &str, author: &str, parts: &[Part]| {
+        let kept = stage.store.set_draft_in(folder.to_owned(), author.to_owned(), parts.to_vec()).await;
+        kept.expect("kept");
+    };
+    let kept = async |folder: &str, author: &str| {
+        stage.store.draft_in(folder.to_owned(), author.to_owned()).await.expect("read")
+    };
+    let (words, other) = ([Part::text("half a")], [Part::text("with hunter2")]);
+    set("/a", "ada", &other).await;
+    set("/a", "ada", &words).await;
+    set("/a", "mia", &other).await;
+    set("/b", "ada", &other[..]).await;
+    assert_eq!((kept("/a", "ada").await, kept("/a", "mia").await), (words.to_vec(), other.to_vec()));
+    assert_eq!((kept("/b", "mia").await, kept("/", "ada").await), (vec![], vec![]));
+    assert_eq!(drafts(&stage).await, [], "it is of no conversation");
+    set("/b", "ada", &[]).await;
+    set("/b", "ada", &[]).await;
+    assert_eq!(kept("/b", "ada").await, []);
+    let erase = Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()), objects: Vec::new() };
+    assert!(!stage.act(erase).await.expect("erased").unchanged, "it was somewhere");
+    assert_eq!((kept("/a", "ada").await, kept("/a", "mia").await), (words.to_vec(), vec![]));
+}

@@ -57,6 +57,9 @@ pub async fn a_call_is_written_down_once_and_ends_with_its_result(store: Arc<dyn
     let entry = asks(&mut stage, "a1").await;
     let first = effect(&stage, entry, "call-1", EXTERNAL);
     stage.store.begin_effect(first.clone(), None).await.expect("begun");
+    for (call, begun) in [("call-1", true), ("call-2", false)] {
+        assert_eq!(stage.store.has_begun(call.to_owned()).await.expect("read"), begun, "{call}");
+    }
     let twice = begins(&stage, "a1", "call-1", EffectClass::None).await;
     assert!(matches!(&twice, Err(StoreError::CallBegun(call)) if call == "call-1"), "{twice:?}");
     let nowhere = effect(&stage, EntryId::new(new_id()), "call-2", EXTERNAL);

@@ -39,6 +39,10 @@ where
         self.write(move |context| context.end_effect(&call, state)).await
     }
 
+    async fn has_begun(&self, call: String) -> Result<bool> {
+        self.read(move |rows| rows.has_effect(&call)).await
+    }
+
     async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>> {
         self.with(conversation, move |rows, loaded| effects::effects(rows, loaded, limit)).await
     }

@@ -21,6 +21,27 @@ impl<T: Transactions> Context<T> {
         Ok(())
     }
 
+    /// Keeps with what somebody is about to begin a conversation, or removes it, of no parts.
+    pub(super) fn set_draft_in(&mut self, folder: &str, author: &str, parts: &[Part]) -> Result<()> {
+        let kept = self.rows.draft_in(folder, author)?.unwrap_or_default();
+        if kept == parts {
+            return Ok(());
+        }
+        self.rows.set_draft_in(folder, author, Some(parts).filter(|parts| !parts.is_empty()))
+    }
+
+    /// Drops drafts of conversations that nobody has begun, where they contain a text; how many there were.
+    pub(super) fn erase_drafts_in(&mut self, text: &str) -> Result<usize> {
+        let mut all = self.rows.drafts_in()?;
+        all.retain(|(_, author, parts)| {
+            author.contains(text) || parts.iter().any(|part| part_contains(part, text))
+        });
+        for (folder, author, _) in &all {
+            self.rows.set_draft_in(folder, author, None)?;
+        }
+        Ok(all.len())
+    }
+
     /// Drops drafts that contain a text; how many there were.
     pub(super) fn erase_drafts(&mut self, member: &Loaded, text: &str) -> Result<usize> {
         let mut dropped = 0;

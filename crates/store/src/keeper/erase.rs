@@ -111,7 +111,7 @@ impl<T: Transactions> Context<T> {
 
     /// Drops what is beside the log and contains a text: streams in progress, words that wait, drafts, rules; how many there were.
     fn erase_loose(&mut self, family: &[Loaded], text: &str, now: Time) -> Result<usize> {
-        let mut dropped = self.erase_streams(family, text)?;
+        let mut dropped = self.erase_streams(family, text)? + self.erase_drafts_in(text)?;
         for member in family {
             let holds = |words: &Words| {
                 words.author.contains(text) || words.parts.iter().any(|part| part_contains(part, text))

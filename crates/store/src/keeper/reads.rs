@@ -318,6 +318,14 @@ where
         self.with(conversation, |rows, loaded| rows.drafts(loaded.row.log)).await
     }
 
+    async fn set_draft_in(&self, folder: String, author: String, parts: Vec<Part>) -> Result<()> {
+        self.write(move |context| context.set_draft_in(&folder, &author, &parts)).await
+    }
+
+    async fn draft_in(&self, folder: String, author: String) -> Result<Vec<Part>> {
+        self.read(move |rows| Ok(rows.draft_in(&folder, &author)?.unwrap_or_default())).await
+    }
+
     async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt> {
         self.with_at(conversation, from.map(|from| from.head), move |rows, loaded| {
             port::excerpt(rows, loaded, from.map_or(0, |from| from.done))

@@ -24,6 +24,8 @@ pub(super) struct Data {
     pub(super) platform: HashTrieMapSync<(LogNo, String), Vec<Key>>,
     pub(super) files: super::files::Files,
     pub(super) agent: super::agent::Agent,
+    /// With what conversations are about to begin, by folder and author.
+    pub(super) drafts_in: RedBlackTreeMapSync<(String, String), Vec<Part>>,
 }
 
 /// A conversation.

@@ -246,6 +246,24 @@ impl Rows for MemoryRows {
         Ok(drafts.map(|(author, parts)| (author.clone(), parts.clone())).collect())
     }
 
+    fn set_draft_in(&mut self, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()> {
+        let key = (folder.to_owned(), author.to_owned());
+        match parts {
+            Some(parts) => self.data.drafts_in.insert_mut(key, parts.to_vec()),
+            None => drop(self.data.drafts_in.remove_mut(&key)),
+        }
+        Ok(())
+    }
+
+    fn draft_in(&self, folder: &str, author: &str) -> Result<Option<Vec<Part>>> {
+        Ok(self.data.drafts_in.get(&(folder.to_owned(), author.to_owned())).cloned())
+    }
+
+    fn drafts_in(&self) -> Result<Vec<(String, String, Vec<Part>)>> {
+        let all = self.data.drafts_in.iter();
+        Ok(all.map(|((folder, author), parts)| (folder.clone(), author.clone(), parts.clone())).collect())
+    }
+
     fn search(
         &self,
         query: &Query,

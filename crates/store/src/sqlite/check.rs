@@ -37,6 +37,7 @@ impl SqliteRows {
                 Err(error) => problems.push(error.to_string()),
             }
         }
+        problems.extend(self.drafts_in().err().map(|error| error.to_string()));
         Ok(Findings { problems, details })
     }
 

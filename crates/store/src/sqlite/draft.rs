@@ -1,4 +1,5 @@
-//! Rows of drafts: what people are about to say, one for each conversation and author.
+//! Rows of drafts: what people are about to say, one for each conversation and author; and with what they are about to begin one,
+//! one for each folder and author.
 
 use retake_core::Part;
 use rusqlite::{Connection, params};
@@ -14,9 +15,17 @@ const OF: Sql = (
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY author",
 );
 
+const IN: Sql =
+    ("read the draft of a folder", "SELECT content FROM folder_draft WHERE folder = ? AND author = ?");
+
+const ALL_IN: Sql = (
+    "read the drafts of folders",
+    "SELECT folder, author, content FROM folder_draft ORDER BY folder, author",
+);
+
 /// Every statement that reads drafts, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[OF];
+pub(super) const READS: &[Sql] = &[OF, IN];
 
 pub(super) fn set(
     db: &Connection,
@@ -40,4 +49,31 @@ pub(super) fn set(
 pub(super) fn all_of(db: &Connection, log: LogNo) -> Result<Vec<(String, Vec<Part>)>> {
     let name = || format!("a draft in conversation number {}", log.0);
     all(db, OF, [log.0], name, |cells| Ok((cells.next()?, decode_parts(&cells.next::<String>()?)?)))
+}
+
+pub(super) fn set_in(db: &Connection, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()> {
+    match parts {
+        Some(parts) => {
+            let sql = ("keep the draft of a folder", "REPLACE INTO folder_draft VALUES (?, ?, ?)");
+            run(db, sql, params![folder, author, encode_parts(parts)]).map(drop)
+        }
+        None => {
+            let sql =
+                ("remove the draft of a folder", "DELETE FROM folder_draft WHERE folder = ? AND author = ?");
+            run(db, sql, params![folder, author]).map(drop)
+        }
+    }
+}
+
+pub(super) fn one_in(db: &Connection, folder: &str, author: &str) -> Result<Option<Vec<Part>>> {
+    let name = || format!("the draft of the folder {folder:?}");
+    let found = all(db, IN, [folder, author], name, |cells| decode_parts(&cells.next::<String>()?))?;
+    Ok(found.into_iter().next())
+}
+
+pub(super) fn all_in(db: &Connection) -> Result<Vec<(String, String, Vec<Part>)>> {
+    let name = || "the draft of a folder".to_owned();
+    all(db, ALL_IN, [], name, |cells| {
+        Ok((cells.next()?, cells.next()?, decode_parts(&cells.next::<String>()?)?))
+    })
 }

@@ -156,4 +156,6 @@ DELETE FROM main.permission;
 INSERT INTO main.permission SELECT now.* FROM store.permission AS now JOIN main.conversation USING (log);
 DELETE FROM main.draft;
 INSERT INTO main.draft SELECT now.* FROM store.draft AS now JOIN main.conversation USING (log);
+DELETE FROM main.folder_draft;
+INSERT INTO main.folder_draft SELECT * FROM store.folder_draft;
 ";

@@ -171,6 +171,18 @@ impl Rows for SqliteRows {
         draft::all_of(&self.db, log)
     }
 
+    fn set_draft_in(&mut self, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()> {
+        draft::set_in(&self.db, folder, author, parts)
+    }
+
+    fn draft_in(&self, folder: &str, author: &str) -> Result<Option<Vec<Part>>> {
+        draft::one_in(&self.db, folder, author)
+    }
+
+    fn drafts_in(&self) -> Result<Vec<(String, String, Vec<Part>)>> {
+        draft::all_in(&self.db)
+    }
+
     fn search(
         &self,
         query: &Query,

@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -30,6 +30,7 @@ const STEPS: [Step; 10] = [
     |db| db.execute_batch(DRAFTS),
     |db| db.execute_batch(DID),
     |db| db.execute_batch(ARCHIVED),
+    |db| db.execute_batch(FOLDER_DRAFTS),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -337,6 +338,16 @@ CREATE TABLE draft (
   author TEXT NOT NULL,
   content TEXT NOT NULL,
   PRIMARY KEY (root, log, author)
+) STRICT, WITHOUT ROWID;
+";
+
+/// With what people are about to begin a conversation: of a folder, as there is no conversation yet.
+const FOLDER_DRAFTS: &str = "
+CREATE TABLE folder_draft (
+  folder TEXT NOT NULL,
+  author TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (folder, author)
 ) STRICT, WITHOUT ROWID;
 ";
 

@@ -4,6 +4,7 @@
 mod asked;
 mod bars;
 mod commands;
+mod drafts;
 mod draw;
 mod keys;
 mod looks;
@@ -89,6 +90,8 @@ pub(crate) enum For {
     Forked,
     /// The draft that was kept.
     Draft,
+    /// With what a conversation was about to begin in the folder.
+    Unbegun,
     /// Words that waited.
     Unqueued,
     /// An approval or an answer.
@@ -130,6 +133,8 @@ pub(crate) struct App {
     /// The names of the models that are known.
     models: Vec<String>,
     flash: Option<Flash>,
+    /// With what conversations are about to begin here.
+    unbegun: drafts::Unbegun,
     now_ms: i64,
     has_focus: bool,
     /// What runs may do that have no conversation yet.
@@ -167,6 +172,7 @@ impl App {
             model: None,
             models: Vec::new(),
             flash: None,
+            unbegun: drafts::Unbegun::default(),
             now_ms,
             has_focus: true,
             permit: Permit::default(),
@@ -176,14 +182,17 @@ impl App {
         };
         let tab = app.open_tab();
         match start {
-            Start::New => {}
+            Start::New => app.wants_unbegun(),
             Start::In(conversation) => app.show(tab, &conversation, None),
             Start::GoOn => {
                 let folder = Some(app.known.folder.clone());
                 let list = List { folder, limit: Some(1), ..List::default() };
                 app.ask(Asked::Tab(tab, For::GoOn), Request::List(list));
             }
-            Start::Pick => app.open_list(tab, ""),
+            Start::Pick => {
+                app.open_list(tab, "");
+                app.wants_unbegun();
+            }
         }
         let history = History { folder: None, limit: Some(PROMPTS), before: None };
         app.ask(Asked::All(For::History), Request::History(history));
@@ -231,6 +240,7 @@ impl App {
         self.tab().talk.is_running()
             || self.tab().is_busy()
             || self.tab().view.is_stale()
+            || self.tab().view.is_finding()
             || self.tab().typed_ms.is_some()
             || waits
     }
@@ -265,6 +275,7 @@ impl App {
 
     fn close_tab(&mut self) {
         self.keep_draft(self.current);
+        self.leave_unbegun(self.current);
         let tab = self.tabs.remove(self.current);
         self.acts.push(Act::Unfollow(Some(tab.id)));
         self.asked

@@ -124,6 +124,19 @@ impl Composer {
             self.aside.push(draft);
         }
         self.set(parts);
+        self.forget_same();
+    }
+
+    /// Words that came back leave again: the draft that moved aside for them is back.
+    pub(crate) fn left(&mut self) {
+        self.clear();
+        self.draft_back();
+    }
+
+    /// A draft is aside only as long as it says something else than what is there.
+    fn forget_same(&mut self) {
+        let now = self.draft();
+        self.aside.retain(|draft| (&draft.text, &draft.attached) != (&now.text, &now.attached));
     }
 
     /// What is written moves aside, and the composer is empty.
@@ -140,6 +153,7 @@ impl Composer {
     pub(crate) fn take(&mut self) -> Vec<Part> {
         let parts = self.parts();
         let text = self.text();
+        self.forget_same();
         self.clear();
         self.prompts.said(&text);
         if self.folds.bytes() > KEPT {
@@ -175,6 +189,7 @@ impl Composer {
             self.aside.insert(0, now);
         }
         self.begin(draft);
+        self.forget_same();
         true
     }
 

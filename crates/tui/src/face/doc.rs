@@ -16,17 +16,18 @@ use super::theme::Theme;
 pub(crate) use code::generation;
 #[cfg(test)]
 pub(crate) use code::warm;
-pub(crate) use plain::{diff, is_diff, plain, stripped};
+pub(crate) use plain::{diff, is_diff, plain, said, stripped};
 pub(crate) use stream::Streaming;
 pub(crate) use wrap::{Run, columns, cut, rewrap};
 
 /// A Markdown text.
 pub(crate) fn markdown(text: &str, width: u16, theme: Theme) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
+    let known = addresses(text);
     let mut rest = text;
     while !rest.is_empty() {
         let (block, after) = rest.split_at(blocks::first(rest).end);
-        let block = markdown::render(block, width.into(), theme);
+        let block = markdown::lay(block, width.into(), theme, &known).lines;
         if !block.is_empty() && !lines.is_empty() {
             lines.push(Line::default());
         }
@@ -34,6 +35,20 @@ pub(crate) fn markdown(text: &str, width: u16, theme: Theme) -> Vec<Line<'static
         rest = after;
     }
     lines
+}
+
+/// The addresses that links of a text name; of one that is named twice the first counts.
+fn addresses(text: &str) -> markdown::Addresses {
+    let mut known = markdown::Addresses::new();
+    let mut rest = if text.contains("]:") { text } else { "" };
+    while !rest.is_empty() {
+        let (block, after) = rest.split_at(blocks::first(rest).end);
+        markdown::names(block).into_iter().for_each(|(label, address)| {
+            known.entry(label).or_insert(address);
+        });
+        rest = after;
+    }
+    known
 }
 
 #[cfg(test)]
@@ -98,11 +113,16 @@ mod tests {
         insta::assert_snapshot!(shown("[a](http://e.org) <http://e.org> ![cat](c.png) `x` ~~no~~", 60), @"a (http://e.org) http://e.org [image: cat] (c.png) x no");
         assert_eq!(
             shown("see [a][1] and [b][2]\n\n[1]: http://e.org", 60),
-            "see [a][1] and [b][2]\n\n[1]: http://e.org\n"
+            "see a (http://e.org) and [b][2]\n\n[1]: http://e.org\n"
         );
         assert_eq!(
+            shown("[One  Thing], [x]\n\n- y\n\n[one thing]: http://e.org\n[one thing]: http://no.org", 60),
+            "One  Thing (http://e.org), [x]\n\n• y\n\n[one thing]: http://e.org\n[one thing]: http://no.org\n"
+        );
+        assert_eq!(shown("[a]\n\n```\n[a]: x\n```", 60), "[a]\n\n  [a]: x\n", "code names nothing");
+        assert_eq!(
             shown("see [a][1]\n[1]: x\n\n[1]: http://e.org", 60),
-            "see [a][1] [1]: x\n\n[1]: http://e.org\n"
+            "see a (http://e.org) 1 (http://e.org): x\n\n[1]: http://e.org\n"
         );
         let plain = Theme { colours: Colours::None, ..THEME };
         assert_eq!(text_of(&markdown("`x`", 9, plain)), "`x`\n");
@@ -176,6 +196,9 @@ mod tests {
                 "*",
                 "`",
                 "[x](y)",
+                "[x][1]",
+                "[1]",
+                "\n\n[1]: http://e.org\n\n",
                 "---\n",
                 "- [ ] ",
                 "let x = 1;",
@@ -247,6 +270,21 @@ mod tests {
         }
         assert!(streaming.parsed < 16 * text.len(), "{} of {}", streaming.parsed, text.len());
         assert_eq!(streaming.lines(), markdown(&text, 40, THEME));
+    }
+
+    #[test]
+    fn an_address_at_the_end_costs_only_the_blocks_that_refer_to_it() {
+        let mut text = "See [this][1].\n\n".to_owned() + &"A paragraph of [words], as usual.\n\n".repeat(500);
+        let mut streaming = Streaming::default();
+        streaming.update(&text, 40, THEME);
+        let before = streaming.parsed;
+        for piece in ["[1]:", " http", "://example", ".org\n\n", "And so on.\n"] {
+            text.push_str(piece);
+            streaming.update(&text, 40, THEME);
+        }
+        assert!(streaming.parsed < before + 1_000, "{} after {before}", streaming.parsed);
+        assert_eq!(streaming.lines(), markdown(&text, 40, THEME));
+        assert!(streaming.lines()[0].to_string().contains("this (http://example.org)"));
     }
 
     #[test]

@@ -19,7 +19,21 @@ use super::theme::Paint;
 use crate::text::{safe, width};
 
 /// From so many columns on, there are two of them.
-const WIDE: u16 = 140;
+const WIDE: u16 = 100;
+
+/// So much is between them.
+const GAP: u16 = 2;
+
+/// What signs and badges mean.
+const SIGNS: &[(&str, &str)] = &[
+    ("✓ ✗ ○ !", "a call: done, failed, not run, interrupted"),
+    ("3 files", "a turn changed so many files"),
+    ("1 command", "it ran so many commands"),
+    ("2 outside", "it reached outside so often: that stays"),
+    ("● ⊘ ⑂", "a conversation: at work, read-only, a fork"),
+    ("● ○ ◆", "the tree: here, another branch, the beginning"),
+    ("↶ ↷", "what undo and redo do next"),
+];
 
 /// The help.
 #[derive(Debug)]
@@ -53,7 +67,8 @@ struct Told {
 /// A line of the help.
 enum Said {
     Title(&'static str),
-    Row(String, &'static str),
+    /// Keys, as wide as all of the column, and what they do.
+    Row(String, String),
     Empty,
 }
 
@@ -74,6 +89,8 @@ impl Help {
         sections.insert(after.map_or(sections.len(), |after| after + 1), writing);
         let typed = TABLE.iter().filter_map(typed).collect();
         sections.push(Section { title: "To be typed", rows: typed });
+        let signs = SIGNS.iter().map(|(sign, help)| Told { keys: (*sign).to_owned(), help, name: "" });
+        sections.push(Section { title: "Signs", rows: signs.collect() });
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
         for section in &mut sections {
             section.rows.retain(|Told { keys, help, name }| {
@@ -104,7 +121,10 @@ impl Help {
     }
 
     fn body(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        let columns = if area.width >= WIDE { halves(self.sections()) } else { vec![lines(self.sections())] };
+        let parts = if area.width >= WIDE { halves(self.sections()) } else { vec![self.sections()] };
+        let count = u16::try_from(parts.len()).unwrap_or(1).max(1);
+        let wide = area.width.saturating_sub(GAP * (count - 1)) / count;
+        let columns: Vec<_> = parts.into_iter().map(|part| lines(part, wide.into())).collect();
         self.rows = area.height.into();
         self.all = columns.iter().map(Vec::len).max().unwrap_or(0);
         self.scroll(0);
@@ -114,45 +134,28 @@ impl Help {
                 .render_widget(Line::styled(says, brush.theme.style(Paint::Dim)), Rect { height: 1, ..area });
             return;
         }
-        let count = u16::try_from(columns.len()).unwrap_or(1).max(1);
-        let wide = (area.width - 2 * (count - 1)) / count;
         for (column, at) in columns.iter().zip(0..) {
-            let x = area.x + at * (wide + 2);
-            let keys = column.iter().map(Said::keys).max().unwrap_or(0).min(usize::from(wide) / 2);
+            let x = area.x + at * (wide + GAP);
             for (said, y) in column.iter().skip(self.top).zip(area.y..area.bottom()) {
-                frame.render_widget(
-                    said.line(brush, keys, wide.into()),
-                    Rect { x, y, width: wide, height: 1 },
-                );
+                frame.render_widget(said.line(brush, wide.into()), Rect { x, y, width: wide, height: 1 });
             }
         }
     }
 }
 
 impl Said {
-    /// So many columns its keys take.
-    fn keys(&self) -> usize {
-        match self {
-            Self::Row(keys, _) => width::columns(keys),
-            _ => 0,
-        }
-    }
-
-    fn line(&self, brush: &Brush<'_>, keys: usize, columns: usize) -> Line<'static> {
+    fn line(&self, brush: &Brush<'_>, columns: usize) -> Line<'static> {
         let theme = brush.theme;
         match self {
             Self::Empty => Line::default(),
             Self::Title(title) => {
                 Line::styled(width::truncate(title, columns).into_owned(), theme.style(Paint::Bold))
             }
-            Self::Row(pressed, help) => {
-                let room = columns.saturating_sub(keys + 2);
-                Line::from(vec![
-                    Span::styled(width::fit(pressed, keys), theme.style(Paint::Accent)),
-                    Span::raw("  "),
-                    Span::raw(width::truncate(help, room).into_owned()),
-                ])
-            }
+            Self::Row(pressed, help) => Line::from(vec![
+                Span::styled(pressed.clone(), theme.style(Paint::Accent)),
+                Span::raw("  "),
+                Span::raw(help.clone()),
+            ]),
         }
     }
 }
@@ -195,7 +198,8 @@ impl Pane for Help {
     fn clicked(&mut self, _: u16, _: u16, _: &mut Cx<'_>) {}
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        let about = if self.filter.is_empty() { "type to filter".to_owned() } else { self.filter.clone() };
+        let filter = if self.filter.is_empty() { "type to filter" } else { &self.filter };
+        let about = format!("/ {filter}");
         let keys = [(Command::Down, "scroll"), (Command::EraseAll, "all of it")];
         let sheet = Sheet { title: "Keys and commands", about: &about, keys: &keys };
         let body = sheet.draw(frame, area, brush);
@@ -221,20 +225,31 @@ fn typed(row: &Row) -> Option<Told> {
     Some(Told { keys, help: row.help, name: row.name })
 }
 
-fn lines(sections: Vec<Section>) -> Vec<Said> {
+/// The sections below one another. What is longer than its column goes on below: nothing is cut.
+fn lines(sections: Vec<Section>, columns: usize) -> Vec<Said> {
     let mut lines = Vec::new();
+    let told = sections.iter().flat_map(|section| &section.rows);
+    let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0).min(columns / 3).max(1);
+    let room = columns.saturating_sub(keys + 2).max(1);
     for section in sections {
         if !lines.is_empty() {
             lines.push(Said::Empty);
         }
         lines.push(Said::Title(section.title));
-        lines.extend(section.rows.into_iter().map(|told| Said::Row(told.keys, told.help)));
+        for told in section.rows {
+            let (pressed, help) = (width::wrap(&told.keys, keys), width::wrap(told.help, room));
+            let part = |of: &[String], row: usize| of.get(row).cloned().unwrap_or_default();
+            lines.extend(
+                (0..pressed.len().max(help.len()))
+                    .map(|row| Said::Row(width::fit(&part(&pressed, row), keys), part(&help, row))),
+            );
+        }
     }
     lines
 }
 
 /// Two columns of about the same height; a section is whole in one of them.
-fn halves(mut sections: Vec<Section>) -> Vec<Vec<Said>> {
+fn halves(mut sections: Vec<Section>) -> Vec<Vec<Section>> {
     let all: usize = sections.iter().map(|section| section.rows.len() + 2).sum();
     let mut left = 0;
     let count = sections.iter().take_while(|section| {
@@ -243,6 +258,5 @@ fn halves(mut sections: Vec<Section>) -> Vec<Vec<Said>> {
         fits
     });
     let right = sections.split_off(count.count());
-    let columns = [lines(sections), lines(right)];
-    columns.into_iter().filter(|column| !column.is_empty()).collect()
+    [sections, right].into_iter().filter(|column| !column.is_empty()).collect()
 }

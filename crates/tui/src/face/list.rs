@@ -17,6 +17,7 @@ use super::pane::{Brush, Cx, Pane};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Order, Rows};
 use super::sheet::{Halves, Naming, Sheet, told};
+use crate::render::words;
 use item::Item;
 
 /// So many conversations are asked for at once.
@@ -37,6 +38,8 @@ pub(crate) struct List {
     rows: Rows<Item>,
     /// Whether there are older conversations than those that are loaded.
     more: bool,
+    /// Whether some are of another folder.
+    folders: bool,
     page: Page,
     /// The words that were searched for last.
     searched: String,
@@ -80,6 +83,7 @@ impl List {
             words: words.trim().to_owned(),
             rows: Rows::new(Order::Best),
             more: false,
+            folders: false,
             page: Page::There,
             searched: String::new(),
             searching: None,
@@ -116,6 +120,7 @@ impl List {
         let mut items: Vec<Item> =
             page.conversations.into_iter().map(|it| Item::talk(it, &self.folder)).collect();
         items.append(&mut others);
+        self.folders = items.iter().any(Item::is_elsewhere);
         self.rows.set(items);
         self.more = page.more;
     }
@@ -126,7 +131,9 @@ impl List {
         let known: std::collections::HashSet<String> =
             self.rows.items().filter_map(|item| item.conversation().map(str::to_owned)).collect();
         let new = page.conversations.into_iter().filter(|it| !known.contains(&it.id));
-        self.rows.insert(new.map(|it| Item::talk(it, folder)), |item| !matches!(item, Item::Talk(..)));
+        let new: Vec<_> = new.map(|it| Item::talk(it, folder)).collect();
+        self.folders |= new.iter().any(Item::is_elsewhere);
+        self.rows.insert(new, |item| !matches!(item, Item::Talk(..)));
         self.more = page.more;
     }
 
@@ -137,6 +144,7 @@ impl List {
         }
         let changed_ms = conversation.changed_ms;
         let item = Item::talk(conversation, &self.folder);
+        self.folders |= item.is_elsewhere();
         self.rows.put(item, |other| match other {
             Item::Talk(other, _) => other.changed_ms <= changed_ms,
             Item::Heading(_) | Item::Hit(_) => true,
@@ -200,12 +208,15 @@ impl List {
             Item::Hit(hit) => Some(hit.line.id.clone()),
             Item::Talk(..) | Item::Heading(_) => None,
         };
-        cx.want(if beside { Want::ShowBeside(conversation) } else { Want::Show { conversation, entry } });
+        cx.want(match beside {
+            true => Want::ShowBeside { conversation, entry },
+            false => Want::Show { conversation, entry },
+        });
     }
 
     fn rename(&mut self) {
         if let Some(Item::Talk(it, _)) = self.rows.selected() {
-            self.naming = Some(Naming { what: it.id.clone(), text: it.title.clone().unwrap_or_default() });
+            self.naming = Some(Naming { what: it.id.clone(), text: words::named(it) });
         }
     }
 
@@ -275,8 +286,9 @@ impl List {
         };
         let empty = told(wrong, matches!(self.page, Page::Loading(_)), &nothing);
         let current = brush.conversation.map(|it| it.id.as_str());
+        let seen = item::Seen { current, folders: self.folders };
         self.rows.draw(frame, area, brush, &empty, |item, ink| {
-            item::draw(item, ink, brush.now_ms, current, brush.theme);
+            item::draw(item, ink, brush.now_ms, seen, brush.theme);
         });
     }
 

@@ -104,8 +104,13 @@ pub(crate) enum Want {
         /// The entry to show.
         entry: Option<String>,
     },
-    /// Show another conversation in a new tab.
-    ShowBeside(String),
+    /// Show another conversation in a new tab, and there an entry.
+    ShowBeside {
+        /// The conversation.
+        conversation: String,
+        /// The entry to show.
+        entry: Option<String>,
+    },
     /// The next message is said in the place of this entry, as of this head.
     Rewrite {
         /// The entry.

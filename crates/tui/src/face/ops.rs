@@ -84,7 +84,9 @@ impl Ops {
             self.preview.head(String::new());
             return self.preview.say("");
         };
-        self.preview.head(format!("{}: {}\nto go back to before it:", op.it.reason, op.it.description));
+        let about = format!("{}: {}", op.it.reason, op.it.description);
+        let about = about.trim_end_matches([':', ' ']);
+        self.preview.head(format!("{about}\nto restore what was before it:"));
         let conversation = cx.id();
         let ask = || {
             let action = Action::Restore { head: op.it.before.clone() };
@@ -172,17 +174,17 @@ impl Pane for Ops {
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         self.area = area;
         let keys = [
-            (Command::Accept, "to before it"),
-            (Command::RestoreAfter, "to after it"),
+            (Command::Accept, "restores before it"),
+            (Command::RestoreAfter, "after it"),
             (Command::StepBack, "undo"),
             (Command::StepForth, "redo"),
-            (Command::Other, "what that would do"),
+            (Command::Other, "preview"),
         ];
-        let about = "everything that was done here, newest first";
+        let about = "what was done to this conversation, newest first";
         let body = Sheet { title: "Operations", about, keys: &keys }.draw(frame, area, brush);
         let (list, preview) = self.halves.split(frame, body, brush);
         if let Some(list) = list {
-            let nothing = "nothing was done here yet: what is said is no operation, a rewind or a label is";
+            let nothing = "nothing was done here yet: a rewind, a hidden message or a label will stand here";
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
             self.rows.draw(frame, list, brush, &empty, |op, ink| draw(&op.it, ink, brush.now_ms));
         }

@@ -11,13 +11,14 @@ mod view;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use retake_wire::{Action, Problem, Reply};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::theme::Paint;
+use crate::render;
 use crate::text::width;
 
 use prompt::{Found, Seek};
@@ -29,6 +30,8 @@ pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
 #[derive(Debug)]
 pub(crate) struct PlanPane {
     title: String,
+    /// The message it is about, in its own words, where it is known.
+    quoted: Option<String>,
     subject: Subject,
     /// Where the plan was drawn last, relative to the pane.
     body: Rect,
@@ -60,12 +63,18 @@ impl PlanPane {
     /// Shows what another answer would take back; Enter asks for it. The entry is any of the answer, or its prompt.
     pub(crate) fn retry(entry: &str) -> Self {
         let subject = Subject::Sought(Seek::new(entry));
-        Self { title: "Retry".to_owned(), subject, body: Rect::ZERO }
+        Self { title: "Retry".to_owned(), quoted: None, subject, body: Rect::ZERO }
     }
 
     fn of(title: &str, proposal: Proposal) -> Self {
         let subject = Subject::Known(Box::new(proposal));
-        Self { title: title.to_owned(), subject, body: Rect::ZERO }
+        Self { title: title.to_owned(), quoted: None, subject, body: Rect::ZERO }
+    }
+
+    /// Says which message it is about.
+    pub(crate) fn about(self, words: Option<&str>) -> Self {
+        let quoted = words.map(|words| render::words::quote(words.trim(), 200));
+        Self { quoted: quoted.filter(|quoted| quoted != "“”"), ..self }
     }
 
     fn proposal(&mut self) -> Option<&mut Proposal> {
@@ -184,7 +193,13 @@ impl Pane for PlanPane {
         }
         let [head, body, foot] = parts(area);
         let title = width::truncate(&self.title, area.width.into()).into_owned();
-        frame.render_widget(Line::styled(title, theme.style(Paint::Heading)), head);
+        let room = usize::from(area.width).saturating_sub(width::columns(&title) + 1);
+        let mut title = vec![Span::styled(title, theme.style(Paint::Heading))];
+        if let Some(quoted) = self.quoted.as_deref().filter(|_| room > 8) {
+            let quoted = width::truncate(quoted, room);
+            title.push(Span::styled(format!(" {quoted}"), theme.style(Paint::Dim)));
+        }
+        frame.render_widget(Line::from(title), head);
         let question = self.question();
         match &mut self.subject {
             Subject::Known(it) => {

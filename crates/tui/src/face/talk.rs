@@ -1,5 +1,7 @@
 //! A conversation as the face knows it: what the owner has told, and nothing else. Must never guess at what was not told.
 
+use std::collections::{HashMap, HashSet};
+
 use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
 use retake_wire::{Asks, CallNow, Event, Question, RunEvent, RunNow, Snapshot, Told};
 
@@ -23,6 +25,10 @@ pub(crate) struct Talk {
     pub(crate) notes: Vec<Note>,
     /// Raised whenever anything of it changes.
     pub(crate) version: u64,
+    /// How long calls worked, by their results, as far as that was seen from beginning to end.
+    pub(crate) took: HashMap<String, i64>,
+    /// Calls that have not begun: they were asked about, or the owner says so.
+    pub(crate) unbegun: HashSet<String>,
     /// The place of the newest entry that was ever told, on the path or not.
     pub(crate) newest: Option<(u32, u64)>,
 }
@@ -62,6 +68,8 @@ pub(crate) struct Live {
     pub(crate) calls: Vec<LiveCall>,
     /// Calls that wait for leave.
     pub(crate) asks: Vec<Asks>,
+    /// Since when, by what a decision names, Unix milliseconds.
+    pub(crate) asked_ms: HashMap<String, i64>,
     /// What tools ask.
     pub(crate) questions: Vec<Question>,
     /// The last notice.
@@ -75,6 +83,8 @@ pub(crate) struct LiveCall {
     pub(crate) now: CallNow,
     /// When it was first heard of, Unix milliseconds.
     pub(crate) since_ms: i64,
+    /// It was heard of when it began.
+    pub(crate) whole: bool,
 }
 
 /// So much of what a call prints is kept while it runs.
@@ -119,13 +129,14 @@ impl Talk {
         self.earlier = snapshot.earlier;
         self.waiting = snapshot.waiting;
         self.permissions = snapshot.permissions;
+        self.unbegun = snapshot.unbegun.into_iter().collect();
         self.running(snapshot.running, now_ms);
         Heard { changed: true, ..Heard::default() }
     }
 
     fn changes(&mut self, changes: Changes, now_ms: i64) {
         if !changes.gone.is_empty() {
-            let gone: std::collections::HashSet<_> = changes.gone.iter().collect();
+            let gone: HashSet<_> = changes.gone.iter().collect();
             self.entries.retain(|entry| !gone.contains(&entry.id));
         }
         for new in changes.changed {
@@ -183,13 +194,26 @@ impl Talk {
             self.live = None;
             return;
         };
-        let since_ms = self.live.as_ref().map_or(now_ms, |live| live.since_ms);
+        let old = self.live.take().unwrap_or_else(|| Live { since_ms: now_ms, ..Live::default() });
+        let call = |now: CallNow| {
+            let known = old.calls.iter().find(|known| known.now.call.call == now.call.call);
+            let (since_ms, whole) = known.map_or((now_ms, false), |known| (known.since_ms, known.whole));
+            LiveCall { now, since_ms, whole }
+        };
+        let calls: Vec<_> = now.calls.into_iter().map(call).collect();
+        let since = |asks: &Asks| old.asked_ms.get(&asks.id).copied().unwrap_or(now_ms);
+        let asked_ms = now.asks.iter().map(|asks| (asks.id.clone(), since(asks))).collect();
+        for call in &calls {
+            self.unbegun.remove(&call.now.call.call);
+        }
+        self.unbegun.extend(now.asks.iter().map(|asks| asks.call.call.clone()));
         self.live = Some(Live {
             model: Some(model),
-            since_ms,
+            since_ms: old.since_ms,
             text: now.text,
             reasoning: now.reasoning,
-            calls: now.calls.into_iter().map(|now| LiveCall { now, since_ms: now_ms }).collect(),
+            calls,
+            asked_ms,
             asks: now.asks,
             questions: now.questions,
             notice: None,
@@ -210,6 +234,8 @@ impl Talk {
                 live.notice = None;
             }
             RunEvent::Asks(asks) => {
+                live.asked_ms.insert(asks.id.clone(), now_ms);
+                self.unbegun.insert(asks.call.call.clone());
                 live.asks.push(*asks);
                 heard.asked = true;
             }
@@ -219,11 +245,13 @@ impl Talk {
             }
             RunEvent::Settled { id } => {
                 live.asks.retain(|asks| asks.id != id);
+                live.asked_ms.remove(&id);
                 live.questions.retain(|question| question.id != id);
             }
             RunEvent::Calling(call) => {
+                self.unbegun.remove(&call.call);
                 let now = CallNow { call, printed: String::new() };
-                live.calls.push(LiveCall { now, since_ms: now_ms });
+                live.calls.push(LiveCall { now, since_ms: now_ms, whole: true });
             }
             RunEvent::Printed { call, text } => {
                 if let Some(running) = live.calls.iter_mut().find(|running| running.now.call.call == call) {
@@ -231,7 +259,12 @@ impl Talk {
                     keep_end(&mut running.now.printed);
                 }
             }
-            RunEvent::Called(ended) => live.calls.retain(|running| running.now.call.call != ended.call),
+            RunEvent::Called(ended) => {
+                let at = live.calls.iter().position(|running| running.now.call.call == ended.call);
+                if let Some(running) = at.map(|at| live.calls.remove(at)).filter(|running| running.whole) {
+                    self.took.insert(ended.entry, now_ms - running.since_ms);
+                }
+            }
             RunEvent::Ended(_) => {
                 self.live = None;
                 heard.ended = true;
@@ -239,6 +272,16 @@ impl Talk {
             RunEvent::Queued | RunEvent::Joined { .. } => {}
         }
         heard
+    }
+
+    /// How long the call worked that has this result; nothing, where that was not seen.
+    pub(crate) fn took(&self, result: &str) -> Option<i64> {
+        self.took.get(result).copied()
+    }
+
+    /// Whether a call is known not to have begun.
+    pub(crate) fn is_unbegun(&self, call: &str) -> bool {
+        self.unbegun.contains(call)
     }
 
     /// Whether a run is at work.
@@ -249,6 +292,13 @@ impl Talk {
     /// The last entry of the timeline.
     pub(crate) fn tip(&self) -> Option<&str> {
         self.conversation.as_ref().and_then(|conversation| conversation.tip.as_deref())
+    }
+}
+
+impl Live {
+    /// How long a call has waited for leave.
+    pub(crate) fn waited_ms(&self, asks: &str, now_ms: i64) -> i64 {
+        self.asked_ms.get(asks).map_or(0, |since| (now_ms - since).max(0))
     }
 }
 

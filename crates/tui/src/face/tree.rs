@@ -20,7 +20,7 @@ use super::scroll::Manner;
 use super::sheet::{Halves, Naming, Sheet, told};
 use super::theme::Paint;
 use super::words::look;
-use crate::render::{id, words};
+use crate::render::words;
 use graph::{GraphRow, What};
 
 /// So many messages of the branch that is the conversation now are shown beside it.
@@ -69,7 +69,8 @@ enum Is {
     /// The beginning, and whether the conversation is there.
     Beginning(bool),
     Heading(&'static str),
-    Fork(ForkLine),
+    /// A conversation that began here, and after what.
+    Fork(ForkLine, Option<Line>),
 }
 
 impl Row for Node {
@@ -86,14 +87,14 @@ impl Row for Node {
                 vec![begins, ends, it.label.clone().unwrap_or_default()]
             }
             Is::Beginning(_) => vec!["the beginning".to_owned()],
-            Is::Fork(fork) => vec![fork.title.clone()],
+            Is::Fork(fork, _) => vec![fork.title.clone()],
             Is::Parting(_) | Is::Heading(_) => Vec::new(),
         }
     }
 
     fn stands(&self) -> Stands {
         match self.is {
-            Is::Tip(_) | Is::Beginning(_) | Is::Fork(_) => Stands::Filtered,
+            Is::Tip(_) | Is::Beginning(_) | Is::Fork(..) => Stands::Filtered,
             Is::Parting(_) | Is::Heading(_) => Stands::Between,
         }
     }
@@ -141,10 +142,13 @@ impl Tree {
                 is: Is::Heading("── conversations that began as forks of this one"),
             });
         }
-        nodes.extend(tree.forks.into_iter().map(|fork| Node {
-            key: fork.conversation.clone(),
-            lanes: String::new(),
-            is: Is::Fork(fork),
+        let lines = || {
+            let of = |it: &Branch| [it.from.clone(), it.first.clone(), Some(it.last.clone())];
+            tree.branches.iter().flat_map(of).flatten()
+        };
+        nodes.extend(tree.forks.into_iter().map(|fork| {
+            let after = fork.from.as_ref().and_then(|from| lines().find(|line| line.id == *from));
+            Node { key: fork.conversation.clone(), lanes: String::new(), is: Is::Fork(fork, after) }
         }));
         self.lanes = nodes.iter().map(|node| node.lanes.chars().count()).max().unwrap_or(0);
         self.head = tree.head;
@@ -164,7 +168,7 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return self.preview.say("") };
         let conversation = cx.id();
         let (about, manner, log) = match &node.is {
-            Is::Fork(fork) => {
+            Is::Fork(fork, _) => {
                 let log = last_of(&fork.conversation, LAST);
                 ("a conversation of its own:".to_owned(), Manner::Plain, log)
             }
@@ -190,7 +194,7 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return };
         let entry = match &node.is {
             Is::Tip(branch) => Some(branch.leaf.clone()),
-            Is::Beginning(_) | Is::Fork(_) | Is::Parting(_) | Is::Heading(_) => None,
+            Is::Beginning(_) | Is::Fork(..) | Is::Parting(_) | Is::Heading(_) => None,
         };
         self.preview.head("compared with where you are:".to_owned());
         self.preview.manner(Manner::Compared);
@@ -208,7 +212,7 @@ impl Tree {
             Is::Beginning(true) => return cx.want(Want::Say("you are here already".to_owned())),
             Is::Tip(branch) => Some(branch.leaf.clone()),
             Is::Beginning(false) => None,
-            Is::Fork(fork) => {
+            Is::Fork(fork, _) => {
                 return cx.want(Want::Show { conversation: fork.conversation.clone(), entry: None });
             }
             Is::Parting(_) | Is::Heading(_) => return,
@@ -271,7 +275,7 @@ impl Tree {
                 let begins =
                     "a new conversation begins with that branch; this one stays, and so do all files";
                 cx.want(Want::Say(begins.to_owned()));
-                cx.want(Want::ShowBeside(receipt.conversation));
+                cx.want(Want::ShowBeside { conversation: receipt.conversation, entry: None });
             }
             (Ok(_), _) => {
                 cx.want(Want::Say("named".to_owned()));
@@ -402,7 +406,7 @@ fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
         Is::Beginning(here) => *here,
         _ => false,
     };
-    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(_)) {
+    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(..)) {
         let lanes = lanes.min(ink.room() / 3).max(1);
         ink.column(&node.lanes, lanes, if here { Paint::Good } else { Paint::Accent });
         ink.space(1);
@@ -415,12 +419,13 @@ fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
             ink.text(if *here { " · you are here" } else { "" }, Paint::Good);
         }
         Is::Heading(text) => ink.text(text, Paint::Dim),
-        Is::Fork(fork) => {
+        Is::Fork(_, after) => {
             ink.text("⑂ ", Paint::Accent);
-            let from = fork.from.as_deref().map(|from| format!("after {}", id::short(from)));
-            let about = if ink.room() >= 50 { 22 } else { 0 };
+            let after = after.as_ref().filter(|_| ink.room() >= 50);
+            let about = after.map_or(0, |_| ink.room() / 2);
             ink.field_column(0, ink.room().saturating_sub(about), Paint::Plain);
-            ink.column_right(&from.unwrap_or_default(), about, Paint::Dim);
+            let after = after.map(|after| format!("after {}", said(after))).unwrap_or_default();
+            ink.column_right(&after, about, Paint::Dim);
         }
     }
 }

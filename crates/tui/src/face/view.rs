@@ -159,23 +159,28 @@ impl View {
         self.drawn_as != doc::generation()
     }
 
-    /// Finds words in what is loaded, and shows the newest hit; no words end the search.
+    /// Finds words, and shows the newest hit; no words end the search. It goes on with each drawing.
     pub(crate) fn find(&mut self, words: &str, talk: &Talk) {
-        if words.is_empty() {
-            self.find = None;
-            return;
-        }
-        self.find = Some(Find::new(words, talk));
-        self.next_hit(talk, false);
+        self.find = (!words.is_empty()).then(|| Find::new(words));
+        self.seek_on(talk);
     }
 
     /// Which hit is shown, and how many there are, such as “3 of 17”; nothing, where nothing is sought.
     pub(crate) fn found(&self) -> Option<String> {
-        let find = self.find.as_ref()?;
-        Some(match find.at {
-            Some(at) => live::of(at + 1, find.hits.len()),
-            None => "nothing found".to_owned(),
-        })
+        self.find.as_ref().map(Find::told)
+    }
+
+    /// Whether a search goes on by itself.
+    pub(crate) fn is_finding(&self) -> bool {
+        self.find.as_ref().is_some_and(Find::looks)
+    }
+
+    fn seek_on(&mut self, talk: &Talk) {
+        if let Some(find) = &mut self.find
+            && find.go_on(talk)
+        {
+            self.reveal = find.at.and_then(|at| find.hits.get(at)).cloned().map(Reveal::Hit);
+        }
     }
 
     fn toggle(&mut self) {
@@ -230,16 +235,12 @@ impl View {
     }
 
     fn next_hit(&mut self, talk: &Talk, newer: bool) {
-        let Some(find) = &mut self.find else { return };
-        find.refresh(talk);
-        let last = find.hits.len().checked_sub(1);
-        find.at = match (find.at, last) {
-            (_, None) => None,
-            (None, Some(last)) => Some(last),
-            (Some(at), Some(last)) if newer => Some(if at >= last { 0 } else { at + 1 }),
-            (Some(at), Some(last)) => Some(at.checked_sub(1).unwrap_or(last)),
-        };
-        self.reveal = find.at.map(|at| Reveal::Hit(find.hits[at].clone()));
+        self.seek_on(talk);
+        if let Some(find) = &mut self.find
+            && find.step(newer)
+        {
+            self.reveal = find.at.and_then(|at| find.hits.get(at)).cloned().map(Reveal::Hit);
+        }
     }
 
     /// Draws it.
@@ -266,7 +267,8 @@ impl View {
         let lines = self.lines(talk, ink, &places);
         self.rows =
             places.iter().map(|at| talk.entries.get(at.block).map(|entry| entry.id.clone())).collect();
-        self.needs_earlier = talk.earlier && top.block < NEAR_TOP;
+        let finds = self.find.as_ref().is_some_and(Find::wants_earlier);
+        self.needs_earlier = talk.earlier && (top.block < NEAR_TOP || finds);
         for (line, row) in lines.iter().zip(area.y..) {
             frame.buffer_mut().set_line(area.x, row, line, ink.width);
         }
@@ -281,9 +283,7 @@ impl View {
         if self.todo_of != of {
             (self.todo_of, self.todo) = (of, live::todo(&talk.entries));
         }
-        if let Some(find) = &mut self.find {
-            find.refresh(talk);
-        }
+        self.seek_on(talk);
     }
 
     /// With everything that can be shown.

@@ -10,7 +10,7 @@ use crate::text::{Look, safe};
 
 /// How renderings are asked for, so that [`lines`] can read them.
 pub(crate) fn look(columns: u16, now_ms: i64) -> Look {
-    Look { palette: Palette::COLOURED, columns: columns.into(), now_ms }
+    Look { palette: Palette::COLOURED, columns: columns.into(), now_ms, ids: false }
 }
 
 /// The lines of a rendering.

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::text::style::Palette;
 
-    const LOOK: Look = Look { palette: Palette::PLAIN, columns: 30, now_ms: 0 };
+    const LOOK: Look = Look { palette: Palette::PLAIN, columns: 30, now_ms: 0, ids: true };
 
     fn printed(pieces: &[&str]) -> String {
         let mut printed = Printed::default();

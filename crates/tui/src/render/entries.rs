@@ -19,17 +19,21 @@ pub fn entries(look: &Look, page: &Entries) -> String {
     let ids = ids(&page.entries);
     let mut text = String::new();
     if let Some(first) = page.entries.first().filter(|_| page.earlier) {
-        let hint = format!("… earlier ones before {}", ids.short(&first.id));
+        let hint = beyond(look, "… earlier ones", "before", ids.short(&first.id));
         text.push_str(&dim(look, &hint));
         text.push('\n');
     }
     text.push_str(&list(look, &page.entries));
     if let Some(last) = page.entries.last().filter(|_| page.later) {
-        let hint = format!("… later ones after {}", ids.short(&last.id));
+        let hint = beyond(look, "… later ones", "after", ids.short(&last.id));
         text.push('\n');
         text.push_str(&dim(look, &hint));
     }
     text
+}
+
+fn beyond(look: &Look, what: &str, where_to: &str, id: &str) -> String {
+    if look.ids { format!("{what} {where_to} {id}") } else { what.to_owned() }
 }
 
 /// Messages, an empty line between them.
@@ -46,7 +50,10 @@ fn ids(entries: &[Entry]) -> Ids<'_> {
 fn one(look: &Look, entry: &Entry, ids: &Ids<'_>) -> String {
     let (speaker, style) = words::speaker(entry.role, &entry.author);
     let turn = if entry.opens_turn { format!("t{}", entry.turn) } else { String::new() };
-    let about = format!("{} · {}", words::when(look, entry.time_ms), ids.short(&entry.id));
+    let mut about = words::when(look, entry.time_ms);
+    if look.ids {
+        about.push_str(&format!(" · {}", ids.short(&entry.id)));
+    }
     let mut heading = format!(
         "{turn:<width$}{} {}",
         look.palette.paint(style, speaker),

@@ -39,13 +39,11 @@ fn one(look: &Look, hit: &Hit, ids: &Ids<'_>) -> String {
         let standing = format!(" [{}]", safe::line(standing));
         look.palette.paint(Style::Warn, standing).to_string()
     });
-    let about = format!(
-        "{} · {} · in {} {}",
-        words::when(look, hit.line.time_ms),
-        ids.short(&hit.line.id),
-        id::short(&hit.conversation),
-        words::quote(&hit.title, 40),
-    );
+    let (when, title) = (words::when(look, hit.line.time_ms), words::quote(&hit.title, 40));
+    let about = match look.ids {
+        true => format!("{when} · {} · in {} {title}", ids.short(&hit.line.id), id::short(&hit.conversation)),
+        false => format!("{when} · in {title}"),
+    };
     let mut text = format!(
         "{} {}{}\n",
         look.palette.paint(style, speaker),

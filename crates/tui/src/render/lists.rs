@@ -35,7 +35,7 @@ pub fn conversations(look: &Look, page: &Conversations) -> String {
             cell(words::when(look, it.changed_ms)),
             cell(words::count(it.counts.messages, "message")).right(),
             cell(state.trim_end()).style(Style::Warn),
-            cell(safe::line(it.title.as_deref().unwrap_or(&it.preview))),
+            cell(safe::line(&words::named(it))),
         ]
     };
     let rows: Vec<_> = page.conversations.iter().map(row).collect();

@@ -1,26 +1,43 @@
 //! What an action would do, in full, before it is done. Must never leave out what can't be taken back.
 
+use retake_wire::Action;
 use retake_wire::reply::{Composer, Counts, Line, Plan};
 
 use super::id::Ids;
-use super::{content, effects, files, words};
+use super::{about, content, effects, files, words};
 use crate::text::Look;
 use crate::text::style::Style;
 use crate::text::{safe, width};
 
 /// The plan, and the head to apply it with.
 pub fn plan(look: &Look, plan: &Plan) -> String {
+    with_head(look, plan, body(look, plan))
+}
+
+/// The same of an action that is known: of marks, which are easily mistaken for one another, with a sentence of what they do first.
+pub fn of(look: &Look, action: &Action, plan: &Plan) -> String {
+    let about = about::sentence(action).filter(|_| matches!(action, Action::Mark { .. }));
+    let about = about.map(|about| content::block(look, about, 0, None)).unwrap_or_default();
+    with_head(look, plan, about + &told(look, Some(action), plan))
+}
+
+fn with_head(look: &Look, plan: &Plan, body: String) -> String {
     let head = format!("head {}", safe::line(&plan.head));
-    format!("{}{}\n", body(look, plan), look.palette.paint(Style::Dim, head))
+    format!("{body}{}\n", look.palette.paint(Style::Dim, head))
 }
 
 /// The plan without the head.
 pub fn body(look: &Look, plan: &Plan) -> String {
+    told(look, None, plan)
+}
+
+fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
     if plan.unchanged {
         return "nothing would change: it is so already\n".to_owned();
     }
     let mut text = short_of(plan).map(|line| line + "\n").unwrap_or_default();
-    text.push_str(&messages(look, plan, ["takes back", "brings back"]));
+    let (back, forth) = about::verbs(action);
+    text.push_str(&messages(look, plan, [back, forth]));
     text.extend(folds(plan).into_iter().map(|line| line + "\n"));
     if let Some(composer) = &plan.composer {
         text.push_str(&returns(look, composer));
@@ -36,7 +53,7 @@ pub fn body(look: &Look, plan: &Plan) -> String {
         let sentence = format!("! {sentence}");
         text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
     }
-    if text.is_empty() {
+    if text.is_empty() && !matches!(action, Some(Action::Mark { .. })) {
         text.push_str("no message comes or goes\n");
     }
     text
@@ -108,27 +125,26 @@ pub(crate) fn ended_first(plan: &Plan) -> Vec<String> {
         };
         all.push(format!("! a run is at work: it is stopped first, or nothing is done{comes_back}"));
     }
-    for running in &plan.running {
-        let entry = safe::line(&running.entry);
-        all.push(match running.processes {
-            1 => {
-                format!("! a process that {entry} started still runs: it is ended first, or nothing is done")
-            }
-            more => format!(
-                "! {more} processes that {entry} started still run: they are ended first, or nothing is done"
-            ),
-        });
+    match plan.running.iter().map(|running| running.processes).sum() {
+        0 => {}
+        1 => all.push(
+            "! a process that a call started still runs: it is ended first, or nothing is done".to_owned(),
+        ),
+        more => all.push(format!(
+            "! {more} processes that calls started still run: they are ended first, or nothing is done"
+        )),
     }
     all
 }
 
-/// The plan in one line.
-pub fn brief(plan: &Plan) -> String {
+/// The plan in one line; of an action that is known, in its words.
+pub fn brief(action: Option<&Action>, plan: &Plan) -> String {
     if plan.unchanged {
         return "nothing would change".to_owned();
     }
     let mut pieces = Vec::new();
-    for (verb, counts) in [("takes back", plan.taken_back), ("brings back", plan.brought_back)] {
+    let (back, forth) = about::verbs(action);
+    for (verb, counts) in [(back, plan.taken_back), (forth, plan.brought_back)] {
         if counts != Counts::default() {
             pieces.push(format!("{verb} {}", words::counts(counts)));
         }
@@ -149,7 +165,8 @@ fn waits(amount: usize) -> &'static str {
 fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> String {
     let (speaker, _) = words::speaker(line.role, "");
     let preview = safe::line(&line.preview);
-    let text = format!("  {sign} {}  {speaker:<6} {preview}", ids.short(&line.id));
+    let id = if look.ids { format!("{}  ", ids.short(&line.id)) } else { String::new() };
+    let text = format!("  {sign} {id}{speaker:<6} {preview}");
     let text = width::truncate(&text, look.columns);
     format!("{}\n", look.palette.paint(style, text))
 }

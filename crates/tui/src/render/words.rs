@@ -66,8 +66,18 @@ pub fn speaker(role: Role, author: &str) -> (String, Style) {
 
 /// The title of a conversation, or its first message, in quotes.
 pub fn title(conversation: &Conversation, columns: usize) -> String {
-    let title = conversation.title.as_deref().unwrap_or(&conversation.preview);
-    quote(title, columns)
+    quote(&named(conversation), columns)
+}
+
+/// What a conversation is called: its title, or its first message; a fork begins with its parent's, and says that it is one.
+pub fn named(conversation: &Conversation) -> String {
+    let begins = conversation.preview.trim();
+    match conversation.title.as_deref() {
+        Some(title) if !title.is_empty() => title.to_owned(),
+        _ if begins.is_empty() => String::new(),
+        _ if conversation.parent.is_some() => format!("{begins} (fork)"),
+        _ => begins.to_owned(),
+    }
 }
 
 /// A text on one line, in quotes.
@@ -105,6 +115,20 @@ mod tests {
         ] {
             assert_eq!(count(amount, "turn"), text);
         }
+    }
+
+    #[test]
+    fn a_fork_is_told_from_its_parent() {
+        let mut it = crate::face::testing::conversation("c1", None, "fix the parser", 1);
+        assert_eq!(named(&it), "fix the parser");
+        it.parent =
+            Some(retake_wire::reply::Parent { conversation: "c0".to_owned(), head: "1.2".to_owned() });
+        assert_eq!(named(&it), "fix the parser (fork)");
+        it.title = Some("another way".to_owned());
+        assert_eq!(named(&it), "another way", "a title of its own tells it apart");
+        it.title = Some(String::new());
+        it.preview = String::new();
+        assert_eq!(named(&it), "");
     }
 
     #[test]

@@ -11,4 +11,6 @@ pub struct Look {
     pub columns: usize,
     /// The time now, Unix milliseconds.
     pub now_ms: i64,
+    /// Whether ids are shown: only where somebody types them.
+    pub ids: bool,
 }

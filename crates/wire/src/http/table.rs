@@ -61,6 +61,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("import_end", Post, "/v1/imports/{conversation}/end", "receipt"),
     row("search", Get, "/v1/search", "hits"),
     row("history", Get, "/v1/history", "history"),
+    row("draft_in", Get, "/v1/draft", "draft"),
+    row("set_draft_in", Put, "/v1/draft", "done"),
     row("paths", Get, "/v1/conversations/{conversation}/paths", "paths"),
     row("folder_paths", Get, "/v1/paths", "paths"),
     row("models", Get, "/v1/models", "models"),

@@ -28,6 +28,28 @@ pub struct SetDraft {
     pub parts: Vec<Part>,
 }
 
+/// Names the draft of a conversation that nobody has begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DraftIn {
+    /// The folder in which it would begin, absolute.
+    pub folder: String,
+    /// Whose it is; the owner's user, without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+}
+
+/// With what somebody is about to begin a conversation. It belongs to none: who begins one removes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SetDraftIn {
+    /// The folder in which it would begin, absolute.
+    pub folder: String,
+    /// Whose it is; the owner's user, without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
+    pub parts: Vec<Part>,
+}
+
 /// Prompts said earlier: those of the conversation that changed last come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct History {

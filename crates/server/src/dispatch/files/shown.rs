@@ -41,7 +41,7 @@ impl InProcess {
             let call = self.engine.called(of, *entry).await.map_err(problem)?;
             shown.calls.push(CallLine {
                 entry: entry.to_string(),
-                line: call.line,
+                line: crate::agent::called(&call.asked),
                 began_ms: call.began.map(|time| time.0),
                 ended_ms: call.ended.map(|time| time.0),
             });

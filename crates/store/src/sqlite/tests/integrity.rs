@@ -125,6 +125,7 @@ fn rows_of_turns_that_can_not_be_read_are_told() {
         ("INSERT INTO permission VALUES (1, 1, '{}')", "permitted"),
         ("INSERT INTO effect VALUES (1, 1, 1, 1, 'c', 't', 'external', x'00', 1, 'begun')", "effect"),
         ("INSERT INTO draft VALUES (1, 1, 'ada', '{')", "draft"),
+        ("DELETE FROM draft; INSERT INTO folder_draft VALUES ('/a', 'ada', '{')", "draft of a folder"),
     ] {
         let before = kit.store.writer.check().unwrap().problems.len();
         kit.commit(|rows| rows.db.execute_batch(sql).unwrap());

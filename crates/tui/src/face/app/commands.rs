@@ -53,6 +53,7 @@ impl App {
             Command::NewTab => {
                 self.keep_draft(self.current);
                 self.open_tab();
+                self.wants_unbegun();
             }
             Command::CloseTab => self.close_tab(),
             Command::NextTab => self.go_to_tab((self.current + 1) % self.tabs.len()),

@@ -1,7 +1,7 @@
 //! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
 
 use retake_wire::request::{DraftOf, FolderPaths, Log, Paths, Projection, Typed};
-use retake_wire::{Event, Part, Problem, Reply, Request, Told};
+use retake_wire::{Event, Problem, Reply, Request, Told};
 
 use super::{App, Asked, For};
 use crate::face::keymap::Command;
@@ -41,6 +41,7 @@ impl App {
                     tab.composer.remember(self.prompts.clone());
                 }
             }
+            (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts),
             (For::Models, Reply::Models(models)) => {
                 self.models = models.models.into_iter().map(|model| model.name).collect();
                 self.models.push(models.default.clone());
@@ -52,11 +53,10 @@ impl App {
 
     fn answered(&mut self, id: TabId, what: For, reply: Reply) {
         match (what, reply) {
-            (For::GoOn, Reply::Conversations(page)) => {
-                if let Some(last) = page.conversations.into_iter().next() {
-                    self.opened(id, last, None);
-                }
-            }
+            (For::GoOn, Reply::Conversations(page)) => match page.conversations.into_iter().next() {
+                Some(last) => self.opened(id, last, None),
+                None => self.wants_unbegun(),
+            },
             (For::Show(entry), Reply::Conversation(conversation)) => self.opened(id, conversation, entry),
             (For::Earlier, Reply::Entries(page)) => {
                 if let Some(tab) = self.find_tab(id) {
@@ -104,6 +104,8 @@ impl App {
             For::Earlier | For::Until(_) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading = false;
+                    // It would ask for the same again.
+                    tab.view.command(Command::FindLeave, &tab.talk);
                 }
                 self.complain_in(id, problem);
             }
@@ -131,6 +133,7 @@ impl App {
         }
         let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
         self.keep_draft(at);
+        self.leave_unbegun(at);
         let same = self.tabs[at].conversation().as_deref() == Some(conversation.id.as_str());
         if !same {
             let model = self.tabs[at].model.take().or_else(|| self.known.model.clone());
@@ -219,25 +222,13 @@ impl App {
         }
     }
 
-    /// Takes over the draft that the owner has, once, where nothing else is typed.
-    fn take_draft(&mut self, id: TabId, parts: Vec<Part>) {
-        let Some(tab) = self.find_tab(id) else { return };
-        if std::mem::replace(&mut tab.has_draft, true) {
-            return;
-        }
-        if tab.composer.is_empty() && tab.rewriting.is_none() {
-            tab.composer.set(&parts);
-        }
-        tab.kept = parts;
-    }
-
     /// Words that came back, and that nobody has touched since, are in the conversation again.
     fn is_said_again(&mut self, id: TabId) {
         if let Some(tab) = self.find_tab(id)
             && !tab.returned.is_empty()
             && tab.composer.parts() == tab.returned
         {
-            tab.composer.clear();
+            tab.composer.left();
             tab.returned.clear();
         }
     }

@@ -1,6 +1,5 @@
 //! Saying something, and what comes of it. Must never lose words that the owner does not have.
 
-use retake_wire::request::SetDraft;
 use retake_wire::{
     Attached, Ended, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent, RunStart, Steer,
 };
@@ -132,6 +131,7 @@ impl App {
     fn is_said(&mut self, id: TabId, ticket: Ticket) {
         if let Some(tab) = self.find_tab(id) {
             tab.sent.retain(|(sent, ..)| *sent != ticket);
+            self.keep_unbegun();
         }
     }
 
@@ -244,29 +244,6 @@ impl App {
             tab.talk.notes.push(Note { text, tone });
             let more = tab.talk.notes.len().saturating_sub(NOTES);
             tab.talk.notes.drain(..more);
-        }
-    }
-
-    /// Keeps the draft of a tab, where it is another one than the owner has.
-    pub(super) fn keep_draft(&mut self, at: usize) {
-        let Some(tab) = self.tabs.get_mut(at) else { return };
-        tab.typed_ms = None;
-        // Words that take the place of a message are not kept: on the next start nobody would know whose place that is.
-        let parts = if tab.rewriting.is_some() { Vec::new() } else { tab.composer.parts() };
-        let Some(conversation) = tab.conversation() else { return };
-        if parts == tab.kept || !tab.has_draft {
-            return;
-        }
-        tab.kept.clone_from(&parts);
-        let id = tab.id;
-        let set = SetDraft { conversation, author: String::new(), parts };
-        self.ask(Asked::Tab(id, For::Nothing), Request::SetDraft(set));
-    }
-
-    /// Keeps the draft of a tab once nothing was typed for a moment.
-    pub(super) fn draft_rests(&mut self, at: usize) {
-        if self.tabs.get(at).is_some_and(|tab| tab.rests(self.now_ms)) {
-            self.keep_draft(at);
         }
     }
 

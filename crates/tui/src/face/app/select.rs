@@ -61,9 +61,12 @@ impl App {
     fn do_to(&mut self, command: Command, entry: String) {
         let is_excluded = self.mark_of(&entry).is_some_and(|mark| mark == "excluded");
         match command {
-            Command::SelectRewind => self.plan("Rewind", Action::Rewind { entry }),
+            Command::SelectRewind => self.plan_of("Rewind", Action::Rewind { entry: entry.clone() }, &entry),
             Command::SelectEdit => self.edit(entry),
-            Command::SelectRetry => self.open(PlanPane::retry(&entry)),
+            Command::SelectRetry => {
+                let pane = PlanPane::retry(&entry).about(self.words_of(&entry).as_deref());
+                self.open(pane);
+            }
             Command::SelectHide => self.mark("Hide", MarkVerb::Hide, entry),
             Command::SelectExclude if is_excluded => self.mark("Include", MarkVerb::Include, entry),
             Command::SelectExclude => self.mark("Exclude", MarkVerb::Exclude, entry),
@@ -133,14 +136,26 @@ impl App {
     }
 
     fn mark(&mut self, title: &str, verb: MarkVerb, entry: String) {
-        let action = Action::Mark { verb, entries: vec![entry], range: false, seen: None };
-        self.plan(title, action);
+        let action = Action::Mark { verb, entries: vec![entry.clone()], range: false, seen: None };
+        self.plan_of(title, action, &entry);
+    }
+
+    fn plan_of(&mut self, title: &str, action: Action, entry: &str) {
+        let pane = PlanPane::new(title, action).about(self.words_of(entry).as_deref());
+        self.open(pane);
+    }
+
+    /// What a message says that is loaded.
+    fn words_of(&self, entry: &str) -> Option<String> {
+        let tab = self.tab();
+        Some(tab.view.text_of(entry, &tab.talk)).filter(|text| !text.is_empty())
     }
 
     /// Another wording of a message: the plan first, then its words come into the composer.
     fn edit(&mut self, entry: String) {
         if self.here().is_some() {
-            self.open(PlanPane::edit(&entry));
+            let pane = PlanPane::edit(&entry).about(self.words_of(&entry).as_deref());
+            self.open(pane);
         }
     }
 
@@ -264,8 +279,8 @@ impl App {
 
     /// Asks for earlier entries, where the view comes near the first that is loaded.
     pub(super) fn want_earlier(&mut self) {
-        /// So many at once.
-        const PAGE: usize = 200;
+        /// So many at once, and for a search.
+        const PAGES: [usize; 2] = [200, 1_000];
         let tab = self.tab_mut();
         if tab.loading || !tab.view.needs_earlier() {
             return;
@@ -274,13 +289,14 @@ impl App {
             return;
         };
         tab.loading = true;
+        let finds = tab.view.is_finding();
         let before = Some(first.id.clone());
         let log = Log {
             conversation,
             at: None,
             branch: None,
             projection: Projection::Timeline,
-            limit: Some(PAGE),
+            limit: Some(PAGES[usize::from(finds)]),
             before,
             after: None,
         };

@@ -151,12 +151,11 @@ impl Tab {
 
     /// What it is called: its title, or its first words.
     pub(super) fn title(&self) -> String {
-        let conversation = self.talk.conversation.as_ref();
-        let title = conversation.map(|it| it.title.as_deref().unwrap_or(&it.preview));
-        match title {
-            Some(title) if !title.is_empty() => safe::line(title).into_owned(),
-            _ => "new".to_owned(),
-        }
+        let Some(conversation) = &self.talk.conversation else { return "new".to_owned() };
+        let title = conversation.title.as_deref().unwrap_or(&conversation.preview);
+        // There is little room: a sign in front is seen where the end of a title is not.
+        let fork = if conversation.parent.is_some() { "⑂ " } else { "" };
+        if title.is_empty() { "new".to_owned() } else { format!("{fork}{}", safe::line(title)) }
     }
 
     /// Once somebody has answered, nobody is asked why not any more.

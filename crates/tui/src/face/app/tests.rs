@@ -1,5 +1,7 @@
 //! The face as a whole: every key where it holds, and what is on the screen.
 
+mod drafts;
+
 use retake_wire::reply::{
     Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,
 };
@@ -42,6 +44,7 @@ fn talking(theme: Theme) -> App {
         waiting: Vec::new(),
         permissions: Permissions::default(),
         drafts: Vec::new(),
+        unbegun: Vec::new(),
     };
     tell(&mut app, Event::Snapshot(Box::new(snapshot)), Some("3"));
     app

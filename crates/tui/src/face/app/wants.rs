@@ -37,11 +37,11 @@ impl App {
                 self.forget_closed(id);
                 self.show(id, &conversation, entry);
             }
-            Want::ShowBeside(conversation) => {
+            Want::ShowBeside { conversation, entry } => {
                 self.close_behind(id);
                 self.want(id, Want::Close);
                 let tab = self.open_tab();
-                self.show(tab, &conversation, None);
+                self.show(tab, &conversation, entry);
             }
             Want::Rewrite { entry, head, parts, files } => {
                 self.close_behind(id);

@@ -271,6 +271,22 @@ fn nothing_moves_aside_where_nothing_is_lost() {
 }
 
 #[test]
+fn a_draft_is_aside_only_as_long_as_that_is_true() {
+    let aside = |desk: &mut Desk| desk.screen(60, 9).contains("draft moved aside");
+    let mut desk = Desk::new();
+    desk.press("mine").composer.returned(&[text("came back")]);
+    assert!(aside(&mut desk));
+    desk.composer.left();
+    assert_eq!((desk.shown().as_str(), aside(&mut desk)), ("mine▏", false), "it is back by itself");
+    desk.composer.returned(&[text("came back")]);
+    desk.composer.returned(&[text("mine")]);
+    desk.composer.take();
+    assert!(aside(&mut desk), "other words wait");
+    desk.press("<alt+d>");
+    assert!(!aside(&mut desk), "what was sent does not come back as a draft");
+}
+
+#[test]
 fn what_is_attached_is_seen_sent_and_left_out() {
     let mut desk = Desk::new();
     desk.composer.set(&[text("look"), image(), file("docs/report.pdf"), image(), text("at these")]);

@@ -1,7 +1,9 @@
 //! One block of Markdown, or several that belong together, as lines. Must never let anything of it act on the terminal: what an
 //! entity stands for is made safe as well.
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::collections::BTreeMap;
+
+use pulldown_cmark::{BrokenLink, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -41,14 +43,51 @@ pub(super) struct Writer {
     gap: bool,
 }
 
-/// The lines of a block.
-pub(super) fn render(text: &str, width: usize, theme: Theme) -> Vec<Line<'static>> {
+/// Addresses that links name, by their labels.
+pub(super) type Addresses = BTreeMap<String, String>;
+
+/// A block in lines.
+#[derive(Debug, Default)]
+pub(super) struct Laid {
+    pub(super) lines: Vec<Line<'static>>,
+    /// Addresses that it names for links.
+    pub(super) names: Addresses,
+    /// Labels in brackets for which it has no address itself.
+    pub(super) refers: Vec<String>,
+}
+
+/// A label as it is compared.
+fn label(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// The addresses that a block names; parses only what may hold some.
+pub(super) fn names(text: &str) -> Addresses {
+    if !text.contains("]:") {
+        return Addresses::new();
+    }
+    lay(text, 80, Theme::default(), &Addresses::new()).names
+}
+
+/// The lines of a block, with addresses that other blocks name.
+pub(super) fn lay(text: &str, width: usize, theme: Theme, known: &Addresses) -> Laid {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     // White space alone is no line before its end has come.
     let bare = text.trim_end_matches([' ', '\t']);
     let text = if bare.ends_with('\n') { bare } else { text };
     let mut writer = Writer::new(width, theme);
-    for event in Parser::new_ext(&safe::block(text), options) {
+    let safe = safe::block(text);
+    let mut refers = Vec::new();
+    let resolve = |link: BrokenLink<'_>| {
+        let label = label(&link.reference);
+        let address = known.get(&label).map(|address| (address.clone().into(), "".into()));
+        refers.push(label);
+        address
+    };
+    let parser = Parser::new_with_broken_link_callback(&safe, options, Some(resolve));
+    let names = parser.reference_definitions().iter();
+    let names = names.map(|(name, it)| (label(name), it.dest.to_string())).collect();
+    for event in parser {
         writer.event(event);
     }
     writer.flush();
@@ -57,7 +96,7 @@ pub(super) fn render(text: &str, width: usize, theme: Theme) -> Vec<Line<'static
         writer.say(text.trim(), theme.style(Paint::Dim));
         writer.flush();
     }
-    writer.lines
+    Laid { lines: writer.lines, names, refers }
 }
 
 impl Writer {

@@ -7,9 +7,14 @@ use super::wrap::Run;
 use crate::face::theme::{Paint, Theme};
 use crate::text::safe;
 
-/// A text as it is, in one colour.
+/// What a tool printed, in one colour.
 pub(crate) fn plain(text: &str, width: u16, theme: Theme, paint: Paint) -> Vec<Line<'static>> {
-    let text = stripped(text);
+    said(&stripped(text), width, theme, paint)
+}
+
+/// Words of a person, in one colour: nothing of them is left out, and what would act on a terminal is shown by its sign.
+pub(crate) fn said(text: &str, width: u16, theme: Theme, paint: Paint) -> Vec<Line<'static>> {
+    let text = safe::block(text);
     let run = Run::of(text.trim_end_matches('\n'), theme.style(paint));
     run.wrap(width.into()).into_iter().map(Line::from).collect()
 }
@@ -99,6 +104,18 @@ fn without_sequences(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_person_show_what_would_act_as_answers_do() {
+        let text = "a\x1b[31mb\x07";
+        let shown = |lines: Vec<Line<'_>>| lines[0].to_string();
+        let theme = Theme::default();
+        assert_eq!(shown(said(text, 40, theme, Paint::Plain)), "a␛[31mb␇");
+        assert_eq!(
+            shown(said(text, 40, theme, Paint::Plain)),
+            shown(super::super::markdown(text, 40, theme))
+        );
+    }
 
     #[test]
     fn what_is_meant_for_a_terminal_is_left_out() {

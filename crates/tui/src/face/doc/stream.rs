@@ -1,11 +1,13 @@
 //! Markdown that comes in pieces: finished blocks are kept as lines, and only the last one is read again. The lines are always those
 //! of the whole text. Must never read a finished block twice.
 
+use std::ops::Range;
+
 use ratatui::text::Line;
 
 use super::blocks;
 use super::code::{self, Code};
-use super::markdown;
+use super::markdown::{self, Addresses, Laid};
 use crate::face::theme::Theme;
 use crate::text::safe;
 
@@ -22,11 +24,23 @@ pub(crate) struct Streaming {
     finished: (usize, usize),
     /// The end of the finished text.
     mark: String,
+    /// Addresses that finished blocks name, and all that the lines know of.
+    named: (Addresses, Addresses),
+    /// Finished blocks that refer to addresses of others.
+    refers: Vec<Refers>,
     /// A block of code that is open at the end.
     open: Option<Open>,
     /// Bytes that were parsed.
     #[cfg(test)]
     pub(super) parsed: usize,
+}
+
+/// A finished block that refers to addresses of other blocks.
+#[derive(Debug)]
+struct Refers {
+    labels: Vec<String>,
+    text: Range<usize>,
+    lines: Range<usize>,
 }
 
 /// A block of code whose end has not come yet.
@@ -75,6 +89,7 @@ impl Streaming {
     fn grow(&mut self, text: &str, width: u16, theme: Theme) {
         self.open = None;
         self.lines.truncate(self.finished.0);
+        self.learn(text, width, theme);
         let mut from = self.finished.1;
         let mut sure = true;
         while from < text.len() {
@@ -84,7 +99,15 @@ impl Streaming {
             if to == text.len() && !block.sure && self.open_code(text, from, width, theme) {
                 return;
             }
-            self.push(&text[from..to], width, theme);
+            let (laid, lines) = self.push(&text[from..to], width, theme);
+            if sure {
+                for (label, address) in laid.names {
+                    self.named.0.entry(label).or_insert(address);
+                }
+                if !laid.refers.is_empty() {
+                    self.refers.push(Refers { labels: laid.refers, text: from..to, lines });
+                }
+            }
             from = to;
             if sure {
                 self.finished = (self.lines.len(), to);
@@ -94,14 +117,46 @@ impl Streaming {
         }
     }
 
-    fn push(&mut self, block: &str, width: u16, theme: Theme) {
+    /// Addresses that what is not finished names are for all: finished blocks that refer to them are laid out anew.
+    fn learn(&mut self, text: &str, width: u16, theme: Theme) {
+        let mut known = self.named.0.clone();
+        for (label, address) in super::addresses(&text[self.finished.1..]) {
+            known.entry(label).or_insert(address);
+        }
+        let before = std::mem::replace(&mut self.named.1, known);
+        if before == self.named.1 {
+            return;
+        }
+        let mut grown = 0_isize;
+        for block in &mut self.refers {
+            let at = |line: usize| line.saturating_add_signed(grown);
+            block.lines = at(block.lines.start)..at(block.lines.end);
+            if block.labels.iter().all(|label| before.get(label) == self.named.1.get(label)) {
+                continue;
+            }
+            #[cfg(test)]
+            {
+                self.parsed += block.text.len();
+            }
+            let laid = markdown::lay(&text[block.text.clone()], width.into(), theme, &self.named.1);
+            let (old, new) = (block.lines.len(), laid.lines.len());
+            self.lines.splice(block.lines.clone(), laid.lines);
+            block.lines.end = block.lines.start + new;
+            grown += new.cast_signed() - old.cast_signed();
+        }
+        self.finished.0 = self.finished.0.saturating_add_signed(grown);
+    }
+
+    fn push(&mut self, block: &str, width: u16, theme: Theme) -> (Laid, Range<usize>) {
         #[cfg(test)]
         {
             self.parsed += block.len();
         }
-        let lines = markdown::render(block, width.into(), theme);
-        self.gap(lines.is_empty());
-        self.lines.extend(lines);
+        let mut laid = markdown::lay(block, width.into(), theme, &self.named.1);
+        self.gap(laid.lines.is_empty());
+        let from = self.lines.len();
+        self.lines.append(&mut laid.lines);
+        (laid, from..self.lines.len())
     }
 
     fn gap(&mut self, nothing: bool) {

@@ -15,7 +15,7 @@ fn seen(help: &mut Help, width: u16, height: u16) -> String {
 #[test]
 fn how_it_looks() {
     let mut shown = String::new();
-    for (width, height) in [(20, 6), (40, 12), (80, 24), (140, 120)] {
+    for (width, height) in [(20, 6), (40, 12), (80, 24), (100, 70), (140, 120)] {
         let (mut help, _) = help(Context::Talk);
         shown.push_str(&format!("--- {width}x{height}\n{}", seen(&mut help, width, height)));
     }

@@ -26,6 +26,11 @@ impl Item {
         Self::Talk(Box::new(conversation), elsewhere)
     }
 
+    /// Whether it is a conversation of another folder.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        matches!(self, Self::Talk(_, Some(_)))
+    }
+
     /// The conversation that it is or belongs to.
     pub(super) fn conversation(&self) -> Option<&str> {
         match self {
@@ -48,7 +53,7 @@ impl Row for Item {
     fn fields(&self) -> Vec<String> {
         match self {
             Self::Talk(conversation, folder) => {
-                let title = named(conversation).to_owned();
+                let title = named(conversation);
                 let begins = conversation.title.as_ref().map(|_| conversation.preview.clone());
                 vec![title, folder.clone().unwrap_or_default(), begins.unwrap_or_default()]
             }
@@ -66,11 +71,9 @@ impl Row for Item {
 }
 
 /// The title, or how it begins.
-pub(super) fn named(conversation: &Conversation) -> &str {
-    match conversation.title.as_deref().unwrap_or(&conversation.preview) {
-        "" => "(nothing said yet)",
-        named => named,
-    }
+fn named(conversation: &Conversation) -> String {
+    let named = words::named(conversation);
+    if named.is_empty() { "(nothing said yet)".to_owned() } else { named }
 }
 
 /// The last two parts of a path.
@@ -83,18 +86,28 @@ fn short(folder: &str) -> String {
     }
 }
 
-/// Draws a row; `current` is the conversation that the person is in.
-pub(super) fn draw(item: &Item, ink: &mut Ink<'_>, now_ms: i64, current: Option<&str>, theme: Theme) {
+/// What is known of the list as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen<'a> {
+    /// The conversation that the person is in.
+    pub(super) current: Option<&'a str>,
+    /// Some are of another folder, so that there is a column for it.
+    pub(super) folders: bool,
+}
+
+/// Draws a row.
+pub(super) fn draw(item: &Item, ink: &mut Ink<'_>, now_ms: i64, seen: Seen<'_>, theme: Theme) {
     match item {
         Item::Talk(conversation, folder) => {
-            draw_talk(conversation, folder.is_some(), ink, now_ms, current == Some(&conversation.id));
+            draw_talk(conversation, folder.is_some(), ink, now_ms, seen);
         }
         Item::Heading(text) => ink.text(text, Paint::Dim),
         Item::Hit(hit) => draw_hit(hit, ink, now_ms, theme),
     }
 }
 
-fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64, current: bool) {
+fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64, seen: Seen<'_>) {
+    let current = seen.current == Some(it.id.as_str());
     let (sign, paint) = match () {
         () if it.running => ("● ", Paint::Good),
         () if it.read_only.is_some() => ("⊘ ", Paint::Warn),
@@ -103,7 +116,7 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64,
     };
     ink.text(sign, paint);
     let room = ink.room();
-    let folder = if room >= 56 { 22 } else { 0 };
+    let folder = if room >= 56 && seen.folders { 22 } else { 0 };
     let counts = if room >= 72 { 15 } else { 0 };
     let when = when_columns(room);
     let mut title = room.saturating_sub(folder + counts + when);

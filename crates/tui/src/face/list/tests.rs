@@ -131,6 +131,9 @@ fn a_filter_searches_everything_that_was_said() {
     world.press(&mut list, "up enter");
     let Some(Want::Show { conversation, entry }) = world.wants.pop() else { panic!("shown") };
     assert_eq!((conversation.as_str(), entry.as_deref()), ("c2", Some("h1")));
+    world.press(&mut list, "alt+enter");
+    let Some(Want::ShowBeside { conversation, entry }) = world.wants.pop() else { panic!("shown beside") };
+    assert_eq!((conversation.as_str(), entry.as_deref()), ("c2", Some("h1")), "a hit is shown there, too");
 }
 
 #[test]
@@ -182,6 +185,26 @@ fn words_of_the_command_are_searched_at_once() {
 }
 
 #[test]
+fn folders_have_a_column_only_where_one_is_another() {
+    let title = "a title that needs nearly all of the room of a row";
+    let (mut list, mut world) = opened("");
+    let mut fork = conversation("c2", None, title, 2);
+    fork.parent = Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned() });
+    list.anew(Conversations { conversations: vec![fork], more: false });
+    let keys = crate::face::keymap::Keymap::default();
+    let shown = |list: &mut List| {
+        let brush = crate::face::testing::brush(crate::face::testing::THEMES[0], &keys);
+        crate::face::testing::screen(100, 12, |frame| list.draw_list(frame, frame.area(), &brush))
+    };
+    assert!(shown(&mut list).contains(&format!("⑂ {title} (fork)")), "{}", shown(&mut list));
+    let mut elsewhere = conversation("c3", None, "shop", 1);
+    elsewhere.folder = Some("/srv/web/shop".to_owned());
+    list.put(elsewhere);
+    assert!(shown(&mut list).contains("web/shop"));
+    list.moved(&mut world.cx());
+}
+
+#[test]
 fn enter_opens_and_another_key_opens_beside() {
     let (mut list, mut world) = filled();
     world.press(&mut list, "down enter");
@@ -189,7 +212,9 @@ fn enter_opens_and_another_key_opens_beside() {
     assert_eq!(conversation, "c2");
     for key in ["alt+enter", "ctrl+t"] {
         world.press(&mut list, key);
-        let Some(Want::ShowBeside(conversation)) = world.wants.pop() else { panic!("shown beside") };
+        let Some(Want::ShowBeside { conversation, entry: None }) = world.wants.pop() else {
+            panic!("shown beside")
+        };
         assert_eq!(conversation, "c2");
     }
     world.press(&mut list, "esc");

@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{FilesWish, Scope};
+use retake_wire::{Action, FilesWish, Scope};
 
 use super::proposal::{Ends, Proposal, Scopes, Stage};
 use super::view::{Shown, styled};
@@ -46,9 +46,10 @@ fn body(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, proposal: &mut Pro
     let problem = proposal.problem();
     let waits = waits(proposal);
     let key = brush.keys.named(proposal.commands().1);
-    let (plan, view, choose) = proposal.looked_at();
+    let about = proposal.about();
+    let (action, plan, view, choose) = proposal.looked_at();
     match (plan, problem) {
-        (Some(plan), _) => view.draw(frame, area, brush, Shown { plan, choose, key: &key }),
+        (Some(plan), _) => view.draw(frame, area, brush, Shown { action, about, plan, choose, key: &key }),
         (None, Some(problem)) => paragraph(frame, area, brush, &problem, Paint::Error),
         (None, None) => paragraph(frame, area, brush, &waits, Paint::Dim),
     }
@@ -120,7 +121,7 @@ fn question(
     };
     push(title, Paint::Bold);
     if let Some(plan) = proposal.plan() {
-        push(&summary(plan, proposal.wish()), Paint::Plain);
+        push(&summary(proposal.action(), plan, proposal.wish()), Paint::Plain);
         if let Some(line) = effects::brief(&plan.effects) {
             push(&line, Paint::Error);
         }
@@ -144,9 +145,9 @@ fn question(
 }
 
 /// The plan in a sentence.
-fn summary(plan: &Plan, wish: &FilesWish) -> String {
+fn summary(action: &Action, plan: &Plan, wish: &FilesWish) -> String {
     let mut pieces = Vec::new();
-    let brief = render_plan::brief(plan);
+    let brief = render_plan::brief(Some(action), plan);
     if !brief.is_empty() {
         pieces.push(brief);
     }

@@ -11,7 +11,7 @@ use crate::face::pane::Brush;
 use crate::face::theme::{Paint, Theme};
 use crate::face::words as face_words;
 use crate::render::files::{self, Group};
-use crate::render::{effects, plan as render_plan, words};
+use crate::render::{about, effects, plan as render_plan, words};
 use crate::text::{Look, safe, width};
 
 /// What can be leafed through, in the order of the lines.
@@ -48,6 +48,9 @@ pub(super) fn plan(
         leaves: Vec::with_capacity(leaves.len()),
     };
     let plan = shown.plan;
+    if let Some(about) = shown.about {
+        page.wrapped(about, Paint::Plain);
+    }
     page.effects(plan);
     for sentence in render_plan::ended_first(plan) {
         page.wrapped(&sentence, Paint::Warn);
@@ -55,7 +58,7 @@ pub(super) fn plan(
     if plan.unchanged {
         page.wrapped("nothing would change: it is so already", Paint::Plain);
     } else {
-        page.messages(plan);
+        page.messages(shown);
     }
     page.files(shown);
     for sentence in &plan.stays {
@@ -105,13 +108,15 @@ impl Page {
         }
     }
 
-    fn messages(&mut self, plan: &Plan) {
+    fn messages(&mut self, shown: Shown<'_>) {
+        let plan = shown.plan;
+        let (back, forth) = about::verbs(Some(shown.action));
         if let Some(line) = render_plan::short_of(plan) {
             self.wrapped(&line, Paint::Warn);
         }
         for (verb, sign, paint, counts, lines) in [
-            ("takes back", '-', Paint::Removed, plan.taken_back, &plan.gone),
-            ("brings back", '+', Paint::Added, plan.brought_back, &plan.came),
+            (back, '-', Paint::Removed, plan.taken_back, &plan.gone),
+            (forth, '+', Paint::Added, plan.brought_back, &plan.came),
         ] {
             if counts == Counts::default() && lines.is_empty() {
                 continue;
@@ -185,13 +190,41 @@ impl Page {
 /// What becomes of a file with a choice.
 fn means(choice: &Choice) -> &'static str {
     match choice {
-        Choice::Disk => "what is on the disk is kept",
-        Choice::Yours => "the last version that somebody else wrote",
-        Choice::Checkpoint => "exactly as it was then, whatever others wrote since",
-        Choice::Merge => "what others wrote since is merged with it",
-        Choice::Skip => "it is left as it is, and asked about again the next time",
-        Choice::Hunks(_) => "only this hunk; the others are asked about again the next time",
+        Choice::Disk => "keep what is on the disk now",
+        Choice::Checkpoint => "bring back how it was then; what others wrote since goes",
+        Choice::Merge => "bring back how it was then, with what others wrote since",
+        Choice::Yours => "bring back what somebody else wrote last",
+        Choice::Hunks(_) => "this hunk only; the others are asked about again",
+        Choice::Skip => "leave it for now; it is asked about again the next time",
     }
+}
+
+/// What can be chosen, a line each, with what becomes of the file.
+fn offered(
+    shown: Shown<'_>,
+    path: &PathPlan,
+    options: &[Choice],
+    columns: usize,
+    theme: Theme,
+) -> Vec<Line<'static>> {
+    let now = holds(path, shown.choose);
+    let head = if now.is_none() { "chooses; nothing is chosen yet" } else { "chooses another" };
+    let mut lines = vec![styled(format!("    {} {head}", shown.key), theme.style(Paint::Dim))];
+    let names: Vec<_> = options.iter().map(files::choice_name).collect();
+    let wide = names.iter().map(|name| width::columns(name)).max().unwrap_or(0);
+    for (at, (name, option)) in names.iter().zip(options).enumerate() {
+        let (sign, paint) = if now == Some(at) { ("●", Paint::Accent) } else { ("○", Paint::Dim) };
+        let style = theme.style(paint);
+        let before = format!("    {sign} {} ", width::fit(name, wide + 1));
+        let margin = width::columns(&before);
+        for (row, words) in
+            width::wrap(means(option), columns.saturating_sub(margin).max(8)).iter().enumerate()
+        {
+            let before = if row == 0 { before.clone() } else { " ".repeat(margin) };
+            lines.push(styled(format!("{before}{words}"), style));
+        }
+    }
+    lines
 }
 
 /// What is shown below the file that is looked at: what can be chosen, and its diff.
@@ -205,18 +238,7 @@ pub(super) fn detail(
     let mut lines = Vec::new();
     let options = options(path);
     if options.len() > 1 {
-        let now = holds(path, shown.choose);
-        let (dim, here) = (theme.style(Paint::Dim), theme.style(Paint::Accent));
-        let mut spans = vec![Span::styled(format!("    {}:", shown.key), dim)];
-        for (at, option) in options.iter().enumerate() {
-            let name = files::choice_name(option);
-            let is_now = now == Some(at);
-            let (text, style) = if is_now { (format!(" [{name}]"), here) } else { (format!(" {name}"), dim) };
-            spans.push(Span::styled(text, style));
-        }
-        lines.push(Line::from(spans));
-        let meaning = now.and_then(|now| options.get(now)).map_or("nothing is chosen yet", means);
-        lines.push(styled(format!("      {meaning}"), dim));
+        lines.extend(offered(shown, path, &options, columns.into(), theme));
     }
     let Some(diff) = path.diff.as_deref().filter(|diff| !diff.is_empty()) else {
         lines.push(styled("    no lines to show".to_owned(), theme.style(Paint::Dim)));

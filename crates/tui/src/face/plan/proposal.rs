@@ -12,6 +12,7 @@ use crate::face::keymap::{Command, Context};
 use crate::face::msg::{Ticket, Want};
 use crate::face::pane::Cx;
 use crate::hint::Face;
+use crate::render::about;
 use crate::text::safe;
 
 /// A plan is asked for when nothing moved for so long: who holds a key down asks for one plan.
@@ -312,9 +313,26 @@ impl Proposal {
         self.note.as_deref()
     }
 
-    /// The plan and what looks at it.
-    pub(crate) fn looked_at(&mut self) -> (Option<&Plan>, &mut View, &[Choose]) {
-        (self.plan.as_ref(), &mut self.view, &self.wish.choose)
+    /// The action, its plan, and what looks at it.
+    pub(crate) fn looked_at(&mut self) -> (&Action, Option<&Plan>, &mut View, &[Choose]) {
+        (&self.action, self.plan.as_ref(), &mut self.view, &self.wish.choose)
+    }
+
+    /// What is planned.
+    pub(crate) fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// What an action of this kind does, in a sentence. Where one picks among messages, all of it is about one kind.
+    pub(crate) fn about(&self) -> Option<&'static str> {
+        match &self.ends {
+            _ if self.context == Context::Rewind => None,
+            Ends::Applied => about::sentence(&self.action),
+            Ends::Rewritten(_) => Some(
+                "Puts the words of this message into the composer, to be changed; what was said since stays as a branch.",
+            ),
+            Ends::Retried(_) => Some("Asks for another answer; the old one stays, to be chosen again."),
+        }
     }
 
     /// The command that shows the next file.

@@ -51,6 +51,31 @@ fn every_key_of_the_table_does_something() {
 }
 
 #[test]
+fn marks_are_told_apart_in_a_sentence() {
+    let mut shots = String::new();
+    for (title, verb) in [
+        ("Hide", MarkVerb::Hide),
+        ("Show", MarkVerb::Show),
+        ("Exclude", MarkVerb::Exclude),
+        ("Include", MarkVerb::Include),
+        ("Drop", MarkVerb::Drop),
+    ] {
+        let action = Action::Mark { verb, entries: vec![entry(2)], range: false, seen: None };
+        let (gone, none) = (plan(), retake_wire::reply::Plan::default());
+        let told = match verb {
+            MarkVerb::Hide | MarkVerb::Drop => retake_wire::reply::Plan { composer: None, ..gone },
+            MarkVerb::Show => {
+                retake_wire::reply::Plan { brought_back: gone.taken_back, came: gone.gone.clone(), ..none }
+            }
+            MarkVerb::Exclude | MarkVerb::Include => none,
+        };
+        let pane = PlanPane::new(title, action).about(Some("run the tests and\nsay what fails"));
+        shots.push_str(&stage(pane, told).screen(80, 8));
+    }
+    insta::assert_snapshot!("marks", shots);
+}
+
+#[test]
 fn what_has_nothing_to_do_with_files_is_asked_without_them() {
     let action = Action::Mark { verb: MarkVerb::Hide, entries: vec![entry(2)], range: false, seen: None };
     let mut stage = stage(PlanPane::new("Hide", action), plan());

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Choice, Choose, FileName, PathPlan, Verdict};
+use retake_wire::{Action, Choice, Choose, FileName, PathPlan, Verdict};
 
 use super::lay;
 use crate::face::pane::Brush;
@@ -47,6 +47,10 @@ struct Laid {
 /// Something to do with a plan whose keys are to be named.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
+    /// What is planned.
+    pub(crate) action: &'a Action,
+    /// What that does, in a sentence, where it is not plain.
+    pub(crate) about: Option<&'static str>,
     /// The plan.
     pub(crate) plan: &'a Plan,
     /// What is chosen for its files.
@@ -222,21 +226,23 @@ fn more(frame: &mut Frame<'_>, area: Rect, theme: Theme, lines: usize) {
     }
 }
 
-/// What can be chosen for a file, always in the same order, whatever is chosen; single hunks only of a few.
+/// What can be chosen for a file, always in the same order, whatever is chosen: what is wanted most first, to put it off last.
+/// Single hunks only of a few.
 pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
     /// So many hunks are offered one by one.
     const HUNKS: u32 = 4;
     let mut all = path.choices.clone();
     all.sort_by_key(|choice| match choice {
-        Choice::Checkpoint => 0,
-        Choice::Merge => 1,
-        Choice::Yours => 2,
-        Choice::Disk => 3,
-        Choice::Skip => 4,
-        Choice::Hunks(_) => 5,
+        Choice::Disk => 0,
+        Choice::Checkpoint => 1,
+        Choice::Merge => 2,
+        Choice::Yours => 3,
+        Choice::Hunks(_) => 4,
+        Choice::Skip => 5,
     });
     let hunks = path.hunks.filter(|hunks| (2..=HUNKS).contains(hunks)).unwrap_or(0);
-    all.extend((1..=hunks).map(|hunk| Choice::Hunks(vec![hunk])));
+    let last = all.iter().position(|choice| *choice == Choice::Skip).unwrap_or(all.len());
+    all.splice(last..last, (1..=hunks).map(|hunk| Choice::Hunks(vec![hunk])));
     all
 }
 

@@ -59,7 +59,7 @@ impl Rewind {
 
     fn filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let theme = brush.theme;
-        let mut spans = vec![Span::styled("› ", theme.style(Paint::Accent))];
+        let mut spans = vec![Span::styled("/ ", theme.style(Paint::Accent))];
         if self.turns.words().is_empty() {
             spans.push(Span::styled("type to filter", theme.style(Paint::Dim)));
         } else {
@@ -76,12 +76,15 @@ impl Rewind {
         if self.turns.fitting() == 0 {
             return (body, nothing);
         }
-        let paint = if self.focus == Focus::Plan { Paint::Border } else { Paint::Bar };
+        // A heavy rule says without colours, too, that the arrow keys are the plan's.
+        let on_plan = self.focus == Focus::Plan;
+        let (paint, beside, above) =
+            if on_plan { (Paint::Border, "┃", "━") } else { (Paint::Bar, "│", "─") };
         let style = brush.theme.style(paint);
         if body.width >= WIDE {
             let left = (body.width * 45 / 100).min(80);
             for row in body.y..body.bottom() {
-                frame.buffer_mut().set_string(body.x + left, row, "│", style);
+                frame.buffer_mut().set_string(body.x + left, row, beside, style);
             }
             let list = Rect { width: left - 1, ..body };
             return (list, Rect { x: body.x + left + 2, width: body.width - left - 2, ..body });
@@ -94,7 +97,7 @@ impl Rewind {
         }
         let fitting = u16::try_from(self.turns.fitting()).unwrap_or(u16::MAX);
         let rows = fitting.clamp(1, (body.height * 2 / 5).max(3));
-        let bar = "─".repeat(body.width.into());
+        let bar = above.repeat(body.width.into());
         frame.buffer_mut().set_string(body.x, body.y + rows, bar, style);
         let plan = Rect { y: body.y + rows + 1, height: body.height - rows - 1, ..body };
         (Rect { height: rows, ..body }, plan)

@@ -118,9 +118,10 @@ fn a_conflict_waits_for_a_choice_and_the_choice_is_applied() {
     assert!(stage.screen(80, 24).contains("choose for the files in conflict first"));
     stage.keys("right");
     insta::assert_snapshot!("conflict_looked_at", stage.screen(140, 30));
+    insta::assert_snapshot!("conflict_looked_at_80x24", stage.screen(80, 24));
     stage.keys("ctrl+d");
     let wish = &stage.plans().last().expect("a plan").files;
-    assert_eq!(wish.choose[0].choice, Choice::Checkpoint);
+    assert_eq!(wish.choose[0].choice, Choice::Disk, "nothing of anybody's goes with the first one");
     insta::assert_snapshot!("conflict_chosen", stage.screen(140, 30));
     stage.keys("enter enter");
     let files = &stage.applied()[0].files;
@@ -138,8 +139,7 @@ fn one_key_goes_through_all_choices_and_single_hunks() {
         seen.push(wish.choose.first().map(|choose| choose.choice.clone()));
     }
     let hunk = |number| Choice::Hunks(vec![number]);
-    let all =
-        [Choice::Checkpoint, Choice::Yours, Choice::Disk, Choice::Skip, hunk(1), hunk(2), Choice::Checkpoint];
+    let all = [Choice::Disk, Choice::Checkpoint, Choice::Yours, hunk(1), hunk(2), Choice::Skip, Choice::Disk];
     assert_eq!(seen, all.map(Some));
 }
 
@@ -298,7 +298,9 @@ fn a_change_while_the_plan_is_on_its_way_plans_once_more() {
 fn in_a_small_terminal_the_plan_hides_the_list_and_esc_shows_it() {
     let mut stage = stage(5, with_files());
     stage.screen(40, 8);
+    assert!(!stage.screen(140, 30).contains('┃'));
     stage.keys("tab");
+    assert!(stage.screen(140, 30).contains('┃'), "who has the arrow keys is seen without colours");
     insta::assert_snapshot!("small_plan", stage.screen(40, 8));
     stage.keys("esc");
     assert!(!stage.is_closed());

@@ -147,6 +147,7 @@ fn snapshot() -> Snapshot {
         running: false,
         waiting: Vec::new(),
         permissions: Permissions::default(),
+        unbegun: Vec::new(),
         drafts: Vec::new(),
     }
 }

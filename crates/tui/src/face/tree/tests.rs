@@ -55,7 +55,7 @@ fn shape(branches: Vec<Branch>, forks: bool) -> Reply {
     let fork = ForkLine {
         conversation: "c7".to_owned(),
         title: "The same with less".to_owned(),
-        from: Some("0199a000-0001-7000-8000-000000000001".to_owned()),
+        from: Some("x".to_owned()),
     };
     Reply::Tree(Shape {
         head: "3.40".to_owned(),
@@ -330,7 +330,9 @@ fn a_fork_opens_beside() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "ctrl+b");
     world.answer(&mut tree, owner);
-    assert!(matches!(world.wants.pop(), Some(Want::ShowBeside(conversation)) if conversation == "c8"));
+    assert!(
+        matches!(world.wants.pop(), Some(Want::ShowBeside { conversation, entry: None }) if conversation == "c8")
+    );
     world.press(&mut tree, "down ctrl+b");
     world.answer(&mut tree, |_| Some(Err(problem("it is on another branch"))));
     assert!(matches!(world.wants.pop(), Some(Want::Complain(_))));

@@ -28,51 +28,25 @@ pub(super) enum Came<'a> {
     Waits,
     /// It was never run, or what came of it is not here.
     Unknown,
+    /// Its run was cut off, and nobody has gone on since.
+    Cut {
+        /// Before it began, as while it waited for leave.
+        unbegun: bool,
+    },
     /// It is over.
     Over {
         /// Its result.
         content: &'a str,
         /// Whether it failed.
         failed: bool,
-        /// How long it took.
-        took_ms: i64,
+        /// How long it worked, where that was seen.
+        took_ms: Option<i64>,
     },
 }
 
 /// What a call does, in a line.
 pub(super) fn line(name: &str, arguments: &str) -> String {
-    let given: Value = serde_json::from_str(arguments).unwrap_or_default();
-    let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
-    let line = match name {
-        "shell" => {
-            let network = given.get("network").and_then(Value::as_bool).unwrap_or(false);
-            format!("{}$ {}", if network { "with network: " } else { "" }, word("command"))
-        }
-        "read" | "write" | "list" => {
-            format!("{name} {}", if word("path").is_empty() { "." } else { word("path") })
-        }
-        "edit" => {
-            let edits = given.get("edits").and_then(Value::as_array).map_or(0, Vec::len);
-            format!("edit {} ({})", word("path"), words::count(edits as u64, "place"))
-        }
-        "glob" | "grep" if word("path").is_empty() => format!("{name} {}", word("pattern")),
-        "glob" | "grep" => format!("{name} {} in {}", word("pattern"), word("path")),
-        "patch" => {
-            let files = word("patch").lines().filter_map(|line| line.strip_prefix("+++ "));
-            format!("patch {}", files.collect::<Vec<_>>().join(", "))
-        }
-        "fetch" => format!("fetch {}", word("url")),
-        "ask" => format!("ask: {}", word("question")),
-        "todo" => {
-            let items = given.get("items").and_then(Value::as_array).map_or(0, Vec::len);
-            format!("write the to-do list, {}", words::count(items as u64, "item"))
-        }
-        "job_output" => format!("read the output of job {}", word("id")),
-        "job_stop" => format!("stop job {}", word("id")),
-        "job_list" => "list jobs".to_owned(),
-        _ => format!("{name} {arguments}"),
-    };
-    safe::line(&line).into_owned()
+    safe::line(&retake_wire::call_line(name, arguments)).into_owned()
 }
 
 /// What a call was asked to do, where a line does not hold all of it.
@@ -136,6 +110,7 @@ fn replaced(old: &str, new: &str) -> String {
 pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Came<'_>, open: bool) {
     let (sign, paint) = match came {
         Came::Waits | Came::Unknown => ("○", Paint::Dim),
+        Came::Cut { .. } => ("!", Paint::Warn),
         Came::Over { failed: true, .. } => ("✗", Paint::Error),
         Came::Over { .. } => ("✓", Paint::Good),
     };
@@ -143,13 +118,12 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     match came {
         Came::Waits => about.push("waits".to_owned()),
         Came::Unknown => about.push("no result".to_owned()),
+        Came::Cut { .. } => about.push("interrupted".to_owned()),
         Came::Over { content, failed, took_ms } => {
             if reads(name) && !failed && !open && name != "todo" {
                 about.push(words::count(content.lines().count() as u64, "line"));
             }
-            if took_ms >= 1_000 {
-                about.push(time::lasted(took_ms));
-            }
+            about.extend(took_ms.filter(|took| *took >= 1_000).map(time::lasted));
         }
     }
     let sign = page.ink.span(sign, paint);
@@ -159,6 +133,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     }
     let change = change(name, arguments);
     match came {
+        Came::Cut { unbegun } => page.text(cut_off(name, unbegun), Paint::Warn),
         Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
@@ -175,6 +150,17 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
             }
         }
         _ => {}
+    }
+}
+
+/// What became of a call whose run was cut off, and what to do.
+fn cut_off(name: &str, unbegun: bool) -> &'static str {
+    match (unbegun, reads(name)) {
+        (_, true) => "interrupted before there was a result: /retry asks again",
+        (true, false) => {
+            "interrupted before it began, as while it waits for leave; nothing has changed: /retry asks again"
+        }
+        (false, false) => "interrupted before there was a result: it may have begun; /retry asks again",
     }
 }
 

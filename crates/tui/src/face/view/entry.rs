@@ -62,27 +62,33 @@ fn results(talk: &Talk, at: usize) -> impl Iterator<Item = &Entry> {
     after.iter().take(NEAR).take_while(|entry| entry.role == Role::Tool)
 }
 
-/// What came of a call; nothing, where it is shown as long as it runs or is asked about.
-fn came<'a>(talk: &'a Talk, at: usize, id: &str) -> Option<Came<'a>> {
+/// What came of a call, the so manieth of its entry; nothing, where it is shown as long as it runs or is asked about.
+fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'a>> {
     let over = results(talk, at).find_map(|entry| {
         entry.parts.iter().find_map(|part| match part {
             Part::ToolResult { call, content, failed } if call == id => {
-                let took_ms = entry.time_ms - talk.entries[at].time_ms;
-                Some(Came::Over { content, failed: *failed, took_ms })
+                Some(Came::Over { content, failed: *failed, took_ms: talk.took(&entry.id) })
             }
             _ => None,
         })
     });
+    let key = key(&talk.entries[at], number);
     match (&talk.live, over) {
         (_, Some(over)) => Some(over),
         (Some(live), None) if is_newest(talk, at) => {
             let running = live.calls.iter().map(|call| &call.now.call);
             let asked = live.asks.iter().map(|asks| &asks.call);
-            let shown = running.chain(asked).any(|call| call.call == id);
+            let shown = running.chain(asked).any(|call| call.call == key);
             (!shown).then_some(Came::Waits)
         }
+        (None, None) if is_newest(talk, at) => Some(Came::Cut { unbegun: talk.is_unbegun(&key) }),
         _ => Some(Came::Unknown),
     }
+}
+
+/// By what a run names a call: its entry, and which one of it that is, from 1.
+fn key(entry: &Entry, number: usize) -> String {
+    format!("{}-{number}", entry.id)
 }
 
 /// Whether nothing but results follows.
@@ -99,14 +105,16 @@ pub(super) fn version(talk: &Talk, at: usize) -> u64 {
     (&entry.mark, &entry.fold, &entry.label, entry.interrupted, entry.erased).hash(&mut hasher);
     (entry.alternative, entry.parts.len(), entry.usage.is_some(), follows_card(talk, at)).hash(&mut hasher);
     for result in results(talk, at) {
-        (&result.id, result.erased).hash(&mut hasher);
+        (&result.id, result.erased, talk.took(&result.id)).hash(&mut hasher);
     }
-    for id in calls_of(entry) {
-        match came(talk, at, id) {
+    for (number, id) in (1..).zip(calls_of(entry)) {
+        match came(talk, at, number, id) {
             None => 0,
             Some(Came::Waits) => 1,
             Some(Came::Unknown) => 2,
             Some(Came::Over { .. }) => 3,
+            Some(Came::Cut { unbegun: false }) => 4,
+            Some(Came::Cut { unbegun: true }) => 5,
         }
         .hash(&mut hasher);
     }
@@ -165,7 +173,7 @@ fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     let end =
         text.split_inclusive('\n').take(if open.all { usize::MAX } else { SAID + 1 }).map(str::len).sum();
     let end = (most.min(end)..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    let mut lines = doc::plain(&text[..end], room, theme, if faint { Paint::Dim } else { Paint::Plain });
+    let mut lines = doc::said(&text[..end], room, theme, if faint { Paint::Dim } else { Paint::Plain });
     if !open.all && (end < text.len() || lines.len() > SAID + 1) {
         lines.truncate(SAID);
         let keys = [Command::Select, Command::SelectOpen].map(|command| name(page, command));
@@ -190,6 +198,7 @@ fn name(page: &Page<'_>, command: Command) -> String {
 fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) {
     let entry = &talk.entries[at];
     let mut after_text = false;
+    let mut number = 0;
     for part in &entry.parts {
         match part {
             Part::Text { text } if text.trim().is_empty() => {}
@@ -202,7 +211,8 @@ fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) 
             }
             Part::Reasoning { text, .. } => reasoning(page, text, open.reasoning || open.all),
             Part::ToolCall { id, name, arguments } => {
-                if let Some(came) = came(talk, at, id) {
+                number += 1;
+                if let Some(came) = came(talk, at, number, id) {
                     if std::mem::take(&mut after_text) {
                         page.gap();
                     }

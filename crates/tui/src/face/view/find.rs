@@ -1,5 +1,5 @@
-//! The search in what is loaded of a conversation: small letters find both, a capital finds itself only. Must never read what is not
-//! loaded, and must never count what it did not find.
+//! The search in a conversation: small letters find both, a capital finds itself only. It goes back from the newest entry by pieces, and
+//! earlier ones are loaded for it. Must never read more than a piece in one go, and must never count what it did not find.
 
 use std::ops::Range;
 
@@ -9,6 +9,13 @@ use retake_wire::Part;
 use super::{calls, entry};
 use crate::face::talk::Talk;
 use crate::face::theme::{Paint, Theme};
+use crate::render::words;
+
+/// So many bytes are searched in one go.
+const PIECE: usize = 256 * 1024;
+
+/// So many hits beyond the one that is shown are sought without being asked for.
+const AHEAD: usize = 50;
 
 /// What is sought.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,64 +86,171 @@ pub(super) struct Hit {
     pub(super) number: usize,
 }
 
-/// A search.
+/// A search: from the newest entry back, a piece at a time.
 #[derive(Debug, Default)]
 pub(super) struct Find {
     pub(super) needle: Needle,
-    /// Oldest first.
+    /// Newest first.
     pub(super) hits: Vec<Hit>,
     /// Which one is shown.
     pub(super) at: Option<usize>,
-    /// What was searched.
-    of: (usize, Option<String>),
+    /// An older one is wanted than those that are known.
+    wanted: bool,
+    /// Entries from here on are searched.
+    from: usize,
+    /// What was loaded then: how many entries, the first and the last of them.
+    of: Option<(usize, String, String)>,
+    /// What was shown before all had to be searched again.
+    shown: Option<Hit>,
+    /// There are entries before those that are loaded.
+    earlier: bool,
 }
 
 impl Find {
-    /// For these words, in what is loaded.
-    pub(super) fn new(words: &str, talk: &Talk) -> Self {
-        let mut find = Self { needle: Needle::new(words), ..Self::default() };
-        find.search(talk);
-        find
+    /// For these words. The newest hit is wanted.
+    pub(super) fn new(words: &str) -> Self {
+        Self { needle: Needle::new(words), wanted: true, ..Self::default() }
     }
 
-    /// Searches again, where something else is loaded.
-    pub(super) fn refresh(&mut self, talk: &Talk) {
-        if self.of == searched(talk) {
-            return;
+    /// Goes on by a piece; whether another hit is to be shown now.
+    pub(super) fn go_on(&mut self, talk: &Talk) -> bool {
+        self.keep_place(talk);
+        let mut left = PIECE;
+        while self.from > 0 && left > 0 {
+            left = left.saturating_sub(self.search_before(talk));
         }
-        let current = self.at.and_then(|at| self.hits.get(at)).cloned();
-        self.search(talk);
-        self.at = current.and_then(|current| self.hits.iter().position(|hit| *hit == current));
+        if self.wanted && self.hits.len() > self.at.map_or(0, |at| at + 1) {
+            self.at = Some(self.at.map_or(0, |at| at + 1));
+            self.wanted = false;
+            return true;
+        }
+        self.wanted &= self.has_more();
+        false
     }
 
-    fn search(&mut self, talk: &Talk) {
-        self.of = searched(talk);
-        self.hits.clear();
-        let mut shown = "";
-        let mut number = 0;
-        for (at, entry) in talk.entries.iter().enumerate() {
-            if !entry::is_joined(talk, at) {
-                (shown, number) = (&entry.id, 0);
+    /// Earlier entries may have been loaded since; where others changed, all is searched again.
+    fn keep_place(&mut self, talk: &Talk) {
+        self.earlier = talk.earlier;
+        let (Some(first), Some(last)) = (talk.entries.first(), talk.entries.last()) else {
+            let (needle, wanted) = (self.needle.clone(), self.wanted);
+            *self = Self { needle, wanted, earlier: talk.earlier, ..Self::default() };
+            return;
+        };
+        let loaded = talk.entries.len();
+        let came = self.of.as_ref().and_then(|(before, was_first, was_last)| {
+            let came = loaded.checked_sub(*before)?;
+            (*was_last == last.id && talk.entries[came].id == *was_first).then_some(came)
+        });
+        match came {
+            Some(0) => return,
+            Some(came) => {
+                self.from += came;
+                // Results whose calls were not loaded stand in the cards of these now.
+                while self.from < loaded && entry::is_joined(talk, self.from) {
+                    let joined = &talk.entries[self.from].id;
+                    self.hits.retain(|hit| hit.entry != *joined);
+                    self.from += 1;
+                }
+                self.wanted |= self.at.is_some() && self.hits.is_empty();
+                self.at = self.hits.len().checked_sub(1).and_then(|last| Some(self.at?.min(last)));
             }
-            for part in &entry.parts {
-                let hits = match part {
-                    Part::Text { text } => self.needle.hits(text).len(),
-                    Part::ToolCall { name, arguments, .. } => {
-                        self.needle.hits(&calls::line(name, arguments)).len()
-                    }
-                    Part::ToolResult { content, .. } => self.needle.hits(content).len(),
-                    _ => 0,
-                };
-                let hit = |number| Hit { entry: shown.to_owned(), number };
-                self.hits.extend((number..number + hits).map(hit));
-                number += hits;
+            None => {
+                self.shown = self.at.take().and_then(|at| self.hits.get(at)).cloned().or(self.shown.take());
+                self.hits.clear();
+                self.from = loaded;
             }
+        }
+        self.of = Some((loaded, first.id.clone(), last.id.clone()));
+    }
+
+    /// Searches the message before, with what came of its calls; how much that was.
+    fn search_before(&mut self, talk: &Talk) -> usize {
+        let end = self.from;
+        let mut begin = end - 1;
+        while begin > 0 && entry::is_joined(talk, begin) {
+            begin -= 1;
+        }
+        let (mut size, mut count) = (0, 0);
+        for part in talk.entries[begin..end].iter().flat_map(|entry| &entry.parts) {
+            let mut seek = |text: &str| {
+                size += text.len() + 64;
+                count += self.needle.hits(text).len();
+            };
+            match part {
+                Part::Text { text } => seek(text),
+                Part::ToolCall { name, arguments, .. } => seek(&calls::line(name, arguments)),
+                Part::ToolResult { content, .. } => seek(content),
+                _ => {}
+            }
+        }
+        for number in (0..count).rev() {
+            let hit = Hit { entry: talk.entries[begin].id.clone(), number };
+            if self.shown.as_ref() == Some(&hit) {
+                self.at = Some(self.hits.len());
+                self.shown = None;
+            }
+            self.hits.push(hit);
+        }
+        self.from = begin;
+        size.max(64)
+    }
+
+    /// Goes to an older hit, or to a newer one; whether it is known already.
+    pub(super) fn step(&mut self, newer: bool) -> bool {
+        let last = self.hits.len().checked_sub(1);
+        self.wanted = false;
+        self.at = match (self.at, last) {
+            (at, None) => {
+                self.wanted = true;
+                at
+            }
+            (None, Some(_)) => Some(0),
+            (Some(at), Some(last)) if newer => Some(at.checked_sub(1).unwrap_or(last)),
+            (Some(at), Some(last)) if at < last => Some(at + 1),
+            (Some(at), Some(_)) if self.has_more() => {
+                self.wanted = true;
+                Some(at)
+            }
+            (Some(_), Some(_)) => Some(0),
+        };
+        !self.wanted
+    }
+
+    fn has_more(&self) -> bool {
+        self.from > 0 || self.earlier
+    }
+
+    /// Whether earlier entries are to be loaded for it: as long as few older hits are known than the one that is shown.
+    pub(super) fn wants_earlier(&self) -> bool {
+        let older = self.hits.len().saturating_sub(self.at.unwrap_or(0));
+        self.earlier && self.from == 0 && (self.wanted || older < AHEAD)
+    }
+
+    /// Whether it goes on by itself.
+    pub(super) fn looks(&self) -> bool {
+        self.from > 0 || self.wants_earlier()
+    }
+
+    /// How far it is, in words. What is not searched yet is not counted, and that is said.
+    pub(super) fn told(&self) -> String {
+        let looks = if self.looks() { ", looking further back" } else { "" };
+        let more = if self.has_more() { "+" } else { "" };
+        let searched = self.of.as_ref().map_or(0, |(loaded, ..)| loaded - self.from);
+        match self.at {
+            Some(at) => format!("{}{more}{looks}", super::live::of(at + 1, self.hits.len())),
+            None if self.looks() => {
+                format!("nothing in the last {}{looks}", entries(searched))
+            }
+            None => "nothing found".to_owned(),
         }
     }
 }
 
-fn searched(talk: &Talk) -> (usize, Option<String>) {
-    (talk.entries.len(), talk.entries.first().map(|entry| entry.id.clone()))
+fn entries(amount: usize) -> String {
+    match amount {
+        1 => "message".to_owned(),
+        many => format!("{} messages", words::number(many as u64)),
+    }
 }
 
 /// Where the lines of an entry hold it, for each hit and each line of it; also where it goes over the end of a line.

@@ -20,11 +20,14 @@ use crate::text::{safe, time};
 /// So many lines of a diff are shown where leave is asked.
 const DETAIL_LINES: usize = 40;
 
+/// Who is asked is told how long, once it was so long.
+const LONG_MS: i64 = 10_000;
+
 /// So much of the reasoning is shown while it comes.
 const REASONING: usize = 2_000;
 
 /// The list is sought so far back.
-const TODO_NEAR: usize = 400;
+const LIST_NEAR: usize = 400;
 
 /// What is drawn before the answer that comes.
 pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'static>> {
@@ -75,7 +78,7 @@ pub(super) fn after(
     }
     for said in &talk.waiting {
         page.gap();
-        let mut lines = doc::plain(&parts_text(&said.parts), ink.room(), ink.theme, Paint::Dim);
+        let mut lines = doc::said(&parts_text(&said.parts), ink.room(), ink.theme, Paint::Dim);
         lines.truncate(6);
         let sign = ink.span(">", Paint::Dim);
         page.signed(sign, lines);
@@ -102,7 +105,7 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool) {
     }
     for (number, asks) in live.asks.iter().enumerate() {
         page.gap();
-        leave(page, asks, number == 0, output);
+        leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), number == 0, output);
     }
     for question in &live.questions {
         page.gap();
@@ -136,9 +139,13 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool) {
 }
 
 /// A call that waits for leave, and how to give it.
-fn leave(page: &mut Page<'_>, asks: &Asks, first: bool, output: bool) {
+fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, first: bool, output: bool) {
     let ink = page.ink;
-    calls::head(page, ink.span("?", Paint::Accent), &safe::line(&asks.call.line), "may it run?");
+    let mut about = "may it run?".to_owned();
+    if waited_ms >= LONG_MS {
+        about.push_str(&format!(" · waits for {}", time::lasted(waited_ms)));
+    }
+    calls::head(page, ink.span("?", Paint::Accent), &safe::line(&asks.call.line), &about);
     page.text(&asks.why, Paint::Dim);
     if let Some(then) = asks.again_ms {
         let when = time::relative(ink.now_ms, then);
@@ -200,7 +207,7 @@ pub(super) fn todo(entries: &[Entry]) -> Option<(Todo, bool)> {
             _ => None,
         })
     };
-    let near = entries.iter().rev().take(TODO_NEAR);
+    let near = entries.iter().rev().take(LIST_NEAR);
     near.into_iter().find_map(|entry| Some((written(entry)?, entry.turn == last.turn)))
 }
 

@@ -1,5 +1,8 @@
 //! What people see of conversations, and that no more of them is laid out than that.
 
+mod cards;
+mod found;
+
 use proptest::prelude::*;
 use retake_wire::reply::{Entry, Words};
 use retake_wire::{Asks, CallNow, CallShown, EffectClass, Part, Question, Role, Rule, Ruling, Usage};
@@ -116,7 +119,9 @@ fn busy() -> Talk {
         calls: vec![LiveCall {
             now: CallNow { call: shown("c8", "$ cargo build", None), printed: "one\ntwo\n".to_owned() },
             since_ms: NOW_MS - 3_000,
+            whole: true,
         }],
+        asked_ms: [("a1".to_owned(), NOW_MS - 75_000)].into(),
         asks: vec![Asks {
             id: "a1".to_owned(),
             call: shown("c9", "$ git push", Some("@@ -1 +1 @@\n-old\n+new")),
@@ -334,13 +339,13 @@ fn words_are_found() {
     let (mut view, talk) = (View::default(), long(200));
     drawn(&mut view, &talk, (60, 12));
     view.find("question 1", &talk);
-    assert_eq!(view.found().as_deref(), Some("11 of 11"));
+    assert_eq!(view.found().as_deref(), Some("1 of 11"), "the newest is the first");
     assert!(drawn(&mut view, &talk, (60, 12)).contains("question 19"));
     view.command(Command::FindNext, &talk);
     assert!(drawn(&mut view, &talk, (60, 12)).contains("question 18"));
     view.command(Command::FindPrevious, &talk);
     view.command(Command::FindPrevious, &talk);
-    assert_eq!(view.found().as_deref(), Some("1 of 11"));
+    assert_eq!(view.found().as_deref(), Some("11 of 11"));
     view.find("nowhere", &talk);
     assert_eq!(view.found().as_deref(), Some("nothing found"));
     view.command(Command::FindLeave, &talk);

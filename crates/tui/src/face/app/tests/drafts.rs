@@ -1,0 +1,124 @@
+//! What is typed before a conversation has begun: kept by the folder, given back, never sent, and gone once the owner has the words.
+
+use retake_wire::reply::{Draft, Receipt};
+use retake_wire::request::SetDraftIn;
+use retake_wire::{Part, Problem, ProblemKind, Request, RunEvent};
+
+use super::*;
+use crate::face::msg::Ticket;
+
+/// The face as it is opened, and what it asks first.
+fn opened() -> (App, Vec<Act>) {
+    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
+    let theme = Theme::default();
+    let mut app = App::new(known, Start::New, Settings::default(), Keymap::default(), theme, NOW_MS);
+    let acts = app.begin();
+    (app, acts)
+}
+
+fn asks_what_is_kept(acts: &[Act]) -> Option<Ticket> {
+    acts.iter().find_map(|act| match act {
+        Act::Ask(ticket, request) => match &**request {
+            Request::DraftIn(of) if of.folder == "/work" => Some(*ticket),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// With what the owner has.
+fn with(words: &[&str]) -> App {
+    let (mut app, acts) = opened();
+    let ticket = asks_what_is_kept(&acts).expect("it asks");
+    let parts = words.iter().map(|words| Part::text(*words)).collect();
+    let reply = Ok(Reply::Draft(Draft { author: "ada".to_owned(), parts }));
+    assert_eq!(kept(&app.on(Msg::Replied(ticket, Box::new(reply)), NOW_MS)), None, "it is kept already");
+    app
+}
+
+/// What is to be kept.
+fn kept(acts: &[Act]) -> Option<Vec<Part>> {
+    acts.iter().rev().find_map(|act| match act {
+        Act::Ask(_, request) => match &**request {
+            Request::SetDraftIn(SetDraftIn { folder, parts, .. }) if folder == "/work" => Some(parts.clone()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Types, and rests.
+fn types(app: &mut App, words: &str) -> Option<Vec<Part>> {
+    drop(app.on(Msg::Paste(words.to_owned()), NOW_MS));
+    kept(&app.on(Msg::Tick, NOW_MS + LATER))
+}
+
+/// Sends; the run's ticket, and what is to be kept.
+fn sends(app: &mut App) -> (Ticket, Option<Vec<Part>>) {
+    let acts = press(app, "enter", NOW_MS + LATER);
+    let run = acts.iter().find_map(|act| match act {
+        Act::Run(ticket, _) => Some(*ticket),
+        _ => None,
+    });
+    (run.expect("it is sent"), kept(&acts))
+}
+
+fn begun() -> RunEvent {
+    let receipt = Receipt { conversation: "0199a000-c".to_owned(), ..Receipt::default() };
+    RunEvent::Started { receipt: Some(Box::new(receipt)), model: "demo".to_owned() }
+}
+
+#[test]
+fn what_was_typed_is_kept_and_given_back_and_never_sent() {
+    let mut app = with(&[]);
+    assert_eq!(types(&mut app, "half a thought"), Some(vec![Part::text("half a thought")]));
+    let mut app = with(&["half a thought"]);
+    let screen = screen(60, 12, |frame| app.draw(frame));
+    assert!(screen.contains("half a thought"), "{screen}");
+    let quits = press(&mut app, "ctrl+q", NOW_MS + LATER);
+    assert!(kept(&quits).is_none() && !quits.iter().any(|act| matches!(act, Act::Run(..))), "{quits:?}");
+}
+
+#[test]
+fn words_are_given_up_only_when_the_owner_has_them() {
+    let mut app = with(&["begin"]);
+    let (run, dropped) = sends(&mut app);
+    assert_eq!(dropped, None, "nobody has them yet");
+    assert_eq!(types(&mut app, "and then"), Some(vec![Part::text("begin"), Part::text("and then")]));
+    let acts = app.on(Msg::Ran(run, Box::new(begun())), NOW_MS);
+    assert_eq!(kept(&acts), Some(vec![Part::text("and then")]), "what was typed meanwhile stays");
+}
+
+#[test]
+fn words_that_were_refused_stay() {
+    let mut app = with(&["begin"]);
+    let (run, _) = sends(&mut app);
+    let problem = Problem {
+        code: "x".to_owned(),
+        kind: ProblemKind::Refused,
+        message: "no model".to_owned(),
+        hint: None,
+        causes: Vec::new(),
+        head: None,
+    };
+    let acts = app.on(Msg::NotRun(run, Box::new(problem)), NOW_MS);
+    assert_eq!(kept(&acts).or(kept(&app.on(Msg::Tick, NOW_MS + LATER))), None, "they are kept as they were");
+    assert_eq!(app.tab().composer.parts(), [Part::text("begin")]);
+}
+
+#[test]
+fn several_new_tabs_keep_all_that_is_typed_in_them() {
+    let mut app = with(&["one"]);
+    drop(press(&mut app, "ctrl+t", NOW_MS));
+    assert!(app.tab().composer.is_empty(), "it is shown beside");
+    assert_eq!(types(&mut app, "two"), Some(vec![Part::text("one"), Part::text("two")]));
+    assert_eq!(kept(&press(&mut app, "alt+w", NOW_MS)), None, "a tab that is closed gives up nothing");
+    drop(press(&mut app, "ctrl+t", NOW_MS));
+    assert_eq!(app.tab().composer.parts(), [Part::text("two")]);
+}
+
+#[test]
+fn nothing_is_kept_over_what_the_owner_may_have() {
+    let (mut app, _) = opened();
+    assert_eq!(types(&mut app, "early"), None, "it has not answered yet");
+}

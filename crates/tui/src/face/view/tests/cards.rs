@@ -1,0 +1,90 @@
+//! What a card says of a call that waits, that ran, and that was cut off.
+
+use retake_wire::{CallEnded, Event, RunEvent, Told};
+
+use super::*;
+
+const LINE: &str = r#"{"path":"a.txt","content":"hello\n"}"#;
+
+/// An answer that asks for a call, as the owner tells it.
+fn writing() -> Talk {
+    let asked = entry(2, Role::Assistant, vec![call("toolu_1", "write", LINE)]);
+    Talk { entries: vec![user(1, "write it"), asked], ..Talk::default() }
+}
+
+fn shown() -> CallShown {
+    CallShown {
+        call: "e2-1".to_owned(),
+        tool: "write".to_owned(),
+        line: "write a.txt".to_owned(),
+        class: EffectClass::Workspace,
+        detail: Some("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+hello\n".to_owned()),
+    }
+}
+
+fn tell(talk: &mut Talk, said: RunEvent, seconds: i64) {
+    talk.told(Told { id: None, event: Event::Run { said } }, NOW_MS + seconds * 1_000);
+}
+
+fn ask(talk: &mut Talk) {
+    tell(talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
+    let why = "it writes a file".to_owned();
+    let asks = Asks { id: "a1".to_owned(), call: shown(), why, again_ms: None, offers: Vec::new() };
+    tell(talk, RunEvent::Asks(Box::new(asks)), 0);
+}
+
+fn at(talk: &Talk, seconds: i64) -> String {
+    let keys = Keymap::default();
+    let brush = crate::face::pane::Brush { now_ms: NOW_MS + seconds * 1_000, ..brush(THEMES[0], &keys) };
+    screen(70, 24, |frame| View::default().draw(frame, frame.area(), talk, &brush))
+}
+
+#[test]
+fn a_call_that_is_asked_about_is_shown_once() {
+    let mut talk = writing();
+    ask(&mut talk);
+    let seen = at(&talk, 1);
+    assert_eq!(seen.matches("+hello").count(), 1, "{seen}");
+    assert_eq!(seen.matches("write a.txt").count(), 1, "{seen}");
+}
+
+#[test]
+fn who_waits_is_told_how_long_and_the_card_counts_the_work() {
+    let mut talk = writing();
+    ask(&mut talk);
+    assert!(!at(&talk, 5).contains("waits for 5"), "nobody is hurried");
+    assert!(at(&talk, 61).contains("may it run? · waits for 1 min"), "{}", at(&talk, 61));
+    tell(&mut talk, RunEvent::Settled { id: "a1".to_owned() }, 100);
+    tell(&mut talk, RunEvent::Calling(shown()), 100);
+    let ended = CallEnded {
+        call: "e2-1".to_owned(),
+        failed: false,
+        shown: String::new(),
+        changed: 1,
+        entry: "e3".to_owned(),
+    };
+    tell(&mut talk, RunEvent::Called(ended), 103);
+    let mut came = result(3, "toolu_1", "wrote a.txt", false);
+    came.time_ms = NOW_MS + 103_000;
+    talk.entries.push(came);
+    assert!(at(&talk, 104).contains("write a.txt · 3 s"), "{}", at(&talk, 104));
+    let unseen = Talk { entries: talk.entries.clone(), ..Talk::default() };
+    assert!(!at(&unseen, 104).contains("write a.txt ·"), "who has not seen it begin does not say how long");
+}
+
+#[test]
+fn a_call_that_was_cut_off_says_what_to_do() {
+    let mut talk = writing();
+    ask(&mut talk);
+    talk.live = None;
+    insta::assert_snapshot!("cut_while_asked", at(&talk, 1));
+    insta::assert_snapshot!("cut_before", at(&writing(), 1));
+    let mut talk = writing();
+    tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
+    tell(&mut talk, RunEvent::Calling(shown()), 0);
+    talk.live = None;
+    assert!(at(&talk, 1).contains("it may have begun"), "nobody says that nothing has changed");
+    let mut gone_on = writing();
+    gone_on.entries.push(user(3, "never mind"));
+    assert!(at(&gone_on, 1).contains("no result"));
+}

@@ -1,0 +1,45 @@
+//! What each kind of action does and does not do, in a sentence and a verb. Must never promise what the action does not keep.
+
+use retake_wire::{Action, MarkVerb};
+
+/// What an action of this kind does, and what it leaves alone, in a sentence; nothing, where the plan itself says it.
+pub fn sentence(action: &Action) -> Option<&'static str> {
+    Some(match action {
+        Action::Mark { verb, .. } => mark(*verb),
+        Action::Rewind { .. } => "Goes back to before this message; what was said since stays as a branch.",
+        Action::Undo { .. } => "Takes back what was done last; redo brings it back.",
+        Action::Redo { .. } => "Brings back what was undone last.",
+        Action::Restore { .. } => {
+            "Returns to how the conversation was then; how it is now stays as a branch."
+        }
+        Action::Checkout { .. } => "Goes to another place of the tree; what you leave stays as a branch.",
+        Action::Choose { .. } => "Goes on with another answer to the same message; this one stays.",
+        Action::RestoreFiles { .. } => "Puts files back as they were; the conversation stays as it is.",
+        _ => return None,
+    })
+}
+
+fn mark(verb: MarkVerb) -> &'static str {
+    match verb {
+        MarkVerb::Hide => {
+            "Out of sight for you and for the model, as if deleted; files stay as they are. Show brings it back."
+        }
+        MarkVerb::Show => "Brings back what was hidden, and a dropped turn with its files.",
+        MarkVerb::Exclude => {
+            "Stays in sight, but is no longer sent to the model; files stay as they are. Include sends it again."
+        }
+        MarkVerb::Include => "Is sent to the model again.",
+        MarkVerb::Drop => {
+            "Takes whole turns out of the middle, and what they did to files; later turns stay. Show brings them back."
+        }
+    }
+}
+
+/// What becomes of messages that leave the conversation, and of those that come into it.
+pub fn verbs(action: Option<&Action>) -> (&'static str, &'static str) {
+    match action {
+        Some(Action::Mark { verb: MarkVerb::Drop, .. }) => ("takes out", "shows"),
+        Some(Action::Mark { .. }) => ("hides", "shows"),
+        _ => ("takes back", "brings back"),
+    }
+}

@@ -1,0 +1,73 @@
+//! Calls of tools in words: the owner tells them so in plans, faces on their cards. Must never fail, whatever the arguments are: they
+//! are what a model wrote.
+
+use serde_json::Value;
+
+/// What a call does, on one line, which may be long and is as safe as its arguments: our own tools in words, others with their
+/// arguments as they are.
+#[must_use]
+pub fn call_line(tool: &str, arguments: &str) -> String {
+    let given: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
+    let amount = |key: &str, thing: &str| {
+        let amount = given.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+        format!("{amount} {thing}{}", if amount == 1 { "" } else { "s" })
+    };
+    let line = match tool {
+        "shell" | "exec" => {
+            let network = given.get("network").and_then(Value::as_bool).unwrap_or(false);
+            format!("{}$ {}", if network { "with network: " } else { "" }, command(&given))
+        }
+        "read" | "write" | "list" => {
+            format!("{tool} {}", if word("path").is_empty() { "." } else { word("path") })
+        }
+        "edit" => format!("edit {} ({})", word("path"), amount("edits", "place")),
+        "glob" | "grep" if word("path").is_empty() => format!("{tool} {}", word("pattern")),
+        "glob" | "grep" => format!("{tool} {} in {}", word("pattern"), word("path")),
+        "patch" => {
+            let files = word("patch").lines().filter_map(|line| line.strip_prefix("+++ "));
+            format!("patch {}", files.collect::<Vec<_>>().join(", "))
+        }
+        "fetch" => format!("fetch {}", word("url")),
+        "ask" => format!("ask: {}", word("question")),
+        "todo" => format!("write the to-do list, {}", amount("items", "item")),
+        "job_output" => format!("read the output of job {}", word("id")),
+        "job_stop" => format!("stop job {}", word("id")),
+        "job_list" => "list jobs".to_owned(),
+        _ => format!("{tool} {arguments}"),
+    };
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The command among arguments: a line, or its words.
+fn command(given: &Value) -> String {
+    match given.get("command") {
+        Some(Value::String(command)) => command.clone(),
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::call_line;
+
+    #[test]
+    fn our_own_tools_are_told_in_words() {
+        for (tool, arguments, line) in [
+            ("edit", r#"{"path":"src/lib.rs","edits":[{"old":"a","new":"b"}]}"#, "edit src/lib.rs (1 place)"),
+            ("write", r#"{"path":"a.txt","content":"x"}"#, "write a.txt"),
+            ("list", "{}", "list ."),
+            ("shell", r#"{"command":"cargo  test\n"}"#, "$ cargo test"),
+            ("shell", r#"{"command":"git push","network":true}"#, "with network: $ git push"),
+            ("exec", r#"{"command":["sh","-c","echo a\n  b"]}"#, "$ sh -c echo a b"),
+            ("patch", r#"{"patch":"--- a\n+++ b\n"}"#, "patch b"),
+            ("todo", r#"{"items":[]}"#, "write the to-do list, 0 items"),
+            ("mcp__mail__send", r#"{"to":"ann"}"#, r#"mcp__mail__send {"to":"ann"}"#),
+            ("odd", "no json", "odd no json"),
+            ("edit", "no json", "edit (0 places)"),
+        ] {
+            assert_eq!(call_line(tool, arguments), line);
+        }
+    }
+}
