@@ -131,7 +131,12 @@ fn absolute(name: &str) -> Result<PathBuf, Problem> {
 
 /// The folder that a new conversation works in, as it was named.
 fn works_in(folder: Option<String>) -> Result<Option<String>, Problem> {
-    folder.map(|name| absolute(&name).map(|_| name)).transpose()
+    folder.map(from_root).transpose()
+}
+
+/// A folder's name, which is one from the root.
+fn from_root(name: String) -> Result<String, Problem> {
+    absolute(&name).map(|_| name)
 }
 
 /// The request's id.

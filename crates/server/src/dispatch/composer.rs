@@ -5,7 +5,7 @@ use retake_core::{ConversationId, Part};
 use retake_engine::prompt::{Like, PathLike};
 use retake_wire::{Problem, Reply, reply, request};
 
-use super::{PAGE, store_problem};
+use super::{PAGE, from_root, store_problem};
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
 
@@ -25,13 +25,13 @@ impl InProcess {
     }
 
     pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
-        let (folder, author) = (folder_in(of.folder)?, self.author(of.author));
+        let (folder, author) = (from_root(of.folder)?, self.author(of.author));
         let parts = self.engine.store().draft_in(folder, author.clone()).await.map_err(store_problem)?;
         Ok(Reply::Draft(reply::Draft { author, parts: convert::parts(parts) }))
     }
 
     pub(super) async fn set_draft_in(&self, set: request::SetDraftIn) -> Result<Reply, Problem> {
-        let (folder, parts) = (folder_in(set.folder)?, drafted(set.parts)?);
+        let (folder, parts) = (from_root(set.folder)?, drafted(set.parts)?);
         let kept = self.engine.store().set_draft_in(folder, self.author(set.author), parts).await;
         kept.map(|()| Reply::Done).map_err(store_problem)
     }
@@ -77,14 +77,6 @@ fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
     }
     let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
     Ok(parts.into_iter().filter(|part| !is_empty(part)).collect())
-}
-
-/// The folder of a draft, as it is named.
-fn folder_in(folder: String) -> Result<String, Problem> {
-    match std::path::Path::new(&folder).is_absolute() {
-        true => Ok(folder),
-        false => Err(usage(format!("{folder:?} is no absolute folder"))),
-    }
 }
 
 fn named(like: Like) -> Reply {

@@ -142,7 +142,9 @@ impl Defined {
         for (name, shape) in said::shapes(&shapes["Part"]) {
             shapes.insert(name.to_owned(), shape);
         }
-        for (request, name) in [("Say", SAID), ("Edit", SAID), ("Run", SAID), ("SetDraft", DRAFTED)] {
+        for (request, name) in
+            [("Say", SAID), ("Edit", SAID), ("Run", SAID), ("SetDraft", DRAFTED), ("SetDraftIn", DRAFTED)]
+        {
             said::take(&mut shapes[request], name);
         }
         Self(shapes)

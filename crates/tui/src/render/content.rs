@@ -1,6 +1,6 @@
 //! The parts of a message, as people read them. Must never drop a part without a word.
 
-use retake_wire::{Part, Usage};
+use retake_wire::{Part, Usage, call_line};
 
 use super::words;
 use crate::text::Look;
@@ -43,7 +43,7 @@ fn label(part: &Part) -> String {
         Part::Text { text } | Part::Reasoning { text, .. } => text.clone(),
         Part::Image { media_type, .. } => format!("[image: {media_type}]"),
         Part::File { name, .. } => format!("[file: {name}]"),
-        Part::ToolCall { name, arguments, .. } => format!("→ {name} {arguments}"),
+        Part::ToolCall { name, arguments, .. } => format!("→ {}", call_line(name, arguments)),
         Part::ToolResult { content, .. } => format!("← {content}"),
         Part::Erased => "[erased]".to_owned(),
     }

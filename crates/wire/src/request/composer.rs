@@ -32,6 +32,7 @@ pub struct SetDraft {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DraftIn {
     /// The folder in which it would begin, absolute.
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: String,
     /// Whose it is; the owner's user, without.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -42,6 +43,7 @@ pub struct DraftIn {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SetDraftIn {
     /// The folder in which it would begin, absolute.
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: String,
     /// Whose it is; the owner's user, without.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -12,7 +12,8 @@ fn a_conversation_is_renamed_and_archived_in_the_list() {
     face.press("C-o");
     face.until("its rows", |screen| screen.contains("Conversations") && screen.contains("▸ apples please"));
     face.press("F2");
-    face.shows("title:");
+    face.shows("title: apples please");
+    face.press("C-u");
     face.types("Fruit");
     face.press("Enter");
     face.until("the new name", |screen| screen.lines().any(|line| line.contains("▸ Fruit")));
@@ -69,7 +70,9 @@ fn a_branch_is_named_in_the_tree_and_forked() {
     face.press("Enter");
     face.shows("crossroads");
     face.press("C-b");
-    face.until("two tabs", |screen| screen.contains("1 apples please") && screen.contains("2 apples please"));
+    face.until("two tabs", |screen| {
+        screen.contains("1 apples please") && screen.contains("2 ⑂ apples please")
+    });
     face.shows("[label crossroads]");
     let all = world.json(&["list", "--all"]);
     assert_eq!(all["conversations"].as_array().map(Vec::len), Some(2), "{all}");
@@ -90,7 +93,7 @@ fn what_an_operation_left_is_restored() {
     says(&face, "grapes please", "Another second answer.");
     assert_eq!(world.read("new.txt"), None);
     face.press("M-o");
-    face.shows("everything that was done");
+    face.shows("what was done to this conversation");
     face.types("rewind");
     face.until("the rewind", |screen| {
         screen.lines().any(|line| line.contains('❯') && line.contains("rewind"))

@@ -18,15 +18,17 @@ fn changed_by_hand(model: &Model) -> (World, Tmux) {
 
 /// Chooses this outcome for the file.
 fn chooses(face: &Tmux, outcome: &str) {
-    let offered =
-        |screen: &str| screen.lines().find(|line| line.contains("Ctrl+D:")).unwrap_or_default().to_owned();
+    let chosen = |screen: &str| {
+        let line = screen.lines().find_map(|line| line.split_once("● "))?;
+        line.1.split_whitespace().next().map(str::to_owned)
+    };
     face.press("Right");
-    let mut now = offered(&face.shows("Ctrl+D:"));
-    while !now.contains(outcome) {
+    face.shows("Ctrl+D choose");
+    let mut now = chosen(&face.screen());
+    while now.as_deref() != Some(outcome) {
         face.press("C-d");
-        now = offered(
-            &face.until("another outcome", |screen| screen.contains("Ctrl+D:") && offered(screen) != now),
-        );
+        let offers = |screen: &str| chosen(screen).is_some() && chosen(screen) != now;
+        now = chosen(&face.until("another outcome", offers));
     }
 }
 
@@ -48,7 +50,7 @@ fn what_a_person_wrote_meanwhile_is_shown_and_kept() {
     face.press("Enter");
     face.shows("choose");
     assert!(!face.screen().contains("Enter applies"));
-    chooses(&face, "[disk]");
+    chooses(&face, "disk");
     applies(&face);
     assert_eq!(world.read("new.txt").as_deref(), Some("by hand\n"));
 }
@@ -57,7 +59,7 @@ fn what_a_person_wrote_meanwhile_is_shown_and_kept() {
 fn another_outcome_is_chosen_for_a_file() {
     let model = Model::start();
     let (world, face) = changed_by_hand(&model);
-    chooses(&face, "[checkpoint]");
+    chooses(&face, "checkpoint");
     applies(&face);
     assert_eq!(world.read("new.txt"), None, "it was not there then");
     face.press("M-u");
