@@ -210,6 +210,10 @@ impl Proposal {
     /// Another outcome for the file that is looked at.
     fn choose(&mut self, now_ms: i64) {
         let Some(plan) = &self.plan else { return };
+        if self.view.path(plan).is_none() && plan.files.as_ref().is_some_and(|files| files.conflicts > 0) {
+            // They come first. What can be chosen is seen before it is.
+            return self.view.turn(0);
+        }
         let Some(path) = self.view.path(plan) else {
             self.note = Some("no file is shown to choose for: go to one first".to_owned());
             return;
