@@ -212,7 +212,7 @@ fn means(choice: &Choice) -> &'static str {
         Choice::Disk => "keep what is on the disk now",
         Choice::Checkpoint => "bring back how it was then; what others wrote since goes",
         Choice::Merge => "bring back how it was then, with what others wrote since",
-        Choice::Yours => "bring back what somebody else wrote last",
+        Choice::Yours => "bring back the last version that was not written by the agent",
         Choice::Hunks(_) => "this hunk only; the others are asked about again",
         Choice::Skip => "leave it for now; it is asked about again the next time",
     }

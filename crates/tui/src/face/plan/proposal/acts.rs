@@ -64,7 +64,7 @@ impl Proposal {
                     self.note = Some("something is at work: it has to be stopped first".to_owned());
                 }
                 None if !self.asks_twice() && cx.now_ms < self.new_until_ms => {
-                    self.note = Some("it has just changed: look again".to_owned());
+                    self.note = Some("it has just changed: this is how it is now, press again".to_owned());
                 }
                 None if !self.asks_twice() => self.apply(false, cx),
                 None => self.stage = Stage::Agreeing { stop: false },
