@@ -154,8 +154,8 @@ impl App {
         let Some(tab) = self.find_tab(id) else { return };
         let Some(entry) = tab.show.take() else { return };
         if tab.talk.entries.iter().any(|loaded| loaded.id == entry) {
+            // It is seen, but whoever types goes on typing: it is selected by a key or a click.
             tab.view.show(&entry, &tab.talk);
-            tab.selecting = true;
             return;
         }
         let (Some(conversation), Some(first), true, false) =
