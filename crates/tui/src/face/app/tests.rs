@@ -411,3 +411,21 @@ fn while_a_message_is_selected_nobody_seems_to_type() {
     let seen = shown(&mut app);
     assert!(seen.contains("half a sentence") && seen.contains("a message is selected"), "{seen}");
 }
+
+#[test]
+fn with_words_in_the_composer_it_is_said_how_to_answer() {
+    let mut app = asked(Theme::default());
+    drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
+    let seen = shown(&mut app);
+    assert!(seen.contains("y allows, once empty · Enter refuses with this"), "{seen}");
+}
+
+#[test]
+fn what_was_refused_goes_with_what_it_was_about() {
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "z", NOW_MS));
+    assert!(shown(&mut app).contains("the agent waits"));
+    let decided = RunEvent::Settled { id: "a1".into() };
+    tell(&mut app, Event::Run { said: decided }, None);
+    assert!(!shown(&mut app).contains("the agent waits"), "{}", shown(&mut app));
+}
