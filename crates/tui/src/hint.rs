@@ -7,8 +7,10 @@ use retake_wire::{Hint, Problem, Remedy, RunEvent};
 pub enum Face {
     /// A shell or a script, which has verbs.
     Shell,
-    /// The conversation in the terminal, which has commands with a slash.
+    /// The conversation line by line, which has commands with a slash.
     Chat,
+    /// The one that has all of the terminal: of those commands it has no list of messages, but shows them.
+    Screen,
 }
 
 impl Face {
@@ -37,6 +39,8 @@ impl Face {
     /// The command for a thing to do; a verb where the conversation has none.
     fn command(self, remedy: &Remedy) -> String {
         let (verb, slash) = match remedy {
+            Remedy::Choose if self == Self::Screen => ("", "/alternatives"),
+            Remedy::Log if self == Self::Screen => ("", "/rewind"),
             Remedy::Choose => ("retake choose ENTRY", "/choose"),
             Remedy::ChooseFiles => ("--choose PATH=disk|yours|checkpoint|merge|skip|hunks:N,N", "/rewind"),
             Remedy::Config => ("retake config", "retake config"),
@@ -53,7 +57,7 @@ impl Face {
             Remedy::Ops => ("retake ops", "/ops"),
             Remedy::Restore { head: None } => ("retake restore", "/restore"),
             Remedy::Restore { head: Some(head) } => {
-                let verb = if self == Self::Chat { "/restore" } else { "retake restore" };
+                let verb = if self == Self::Shell { "retake restore" } else { "/restore" };
                 return format!("`{verb} {head}`");
             }
             Remedy::Retry => ("retake retry", "/retry"),
@@ -64,7 +68,7 @@ impl Face {
             Remedy::FilesLog => ("retake files log", "retake files log"),
             Remedy::WithoutFiles => ("--scope conversation", "/rewind"),
         };
-        let command = if self == Self::Chat { slash } else { verb };
+        let command = if self == Self::Shell { verb } else { slash };
         format!("`{command}`")
     }
 }

@@ -35,6 +35,12 @@ const SIGNS: &[(&str, &str)] = &[
     ("↶ ↷", "what undo and redo do next"),
 ];
 
+/// What is named behind a command.
+const WORDS: &[(&str, &str)] = &[
+    ("ENTRY", "a message: t3 is that of turn 3, @ the last one, or its label"),
+    ("HEAD", "how the conversation was once: /ops shows them"),
+];
+
 /// The help.
 #[derive(Debug)]
 pub(crate) struct Help {
@@ -87,7 +93,9 @@ impl Help {
         let after = sections.iter().position(|section| section.title == Context::Talk.title());
         let writing = Section { title: "Writing", rows: writing };
         sections.insert(after.map_or(sections.len(), |after| after + 1), writing);
-        let typed = TABLE.iter().filter_map(typed).collect();
+        let typed = TABLE.iter().filter_map(typed);
+        let words = WORDS.iter().map(|(word, help)| Told { keys: (*word).to_owned(), help, name: "" });
+        let typed = Iterator::chain(typed, words).collect();
         sections.push(Section { title: "To be typed", rows: typed });
         let signs = SIGNS.iter().map(|(sign, help)| Told { keys: (*sign).to_owned(), help, name: "" });
         sections.push(Section { title: "Signs", rows: signs.collect() });

@@ -45,6 +45,8 @@ pub(crate) struct List {
     searched: String,
     /// The search that is on its way.
     searching: Option<Ticket>,
+    /// The list says that there may be more to come.
+    promises: bool,
     /// When something was typed last.
     typed_ms: i64,
     naming: Option<Naming>,
@@ -87,6 +89,7 @@ impl List {
             page: Page::There,
             searched: String::new(),
             searching: None,
+            promises: false,
             typed_ms: 0,
             naming: None,
             doing: None,
@@ -166,6 +169,15 @@ impl List {
     /// Searches for what is typed, once it rests; one search at a time.
     fn search(&mut self, cx: &mut Cx<'_>) {
         let words = self.rows.filter().trim();
+        if words == self.searched && self.searching.is_none() && std::mem::take(&mut self.promises) {
+            return self.found(None);
+        }
+        if words != self.searched && words.chars().count() > 1 && self.rows.fitting() == 0 && !self.promises {
+            // Nothing fits only once everything has been searched.
+            self.promises = true;
+            self.rows.extend([Item::Heading("── searching what was said…".to_owned())]);
+        }
+        let words = self.rows.filter().trim();
         if words == self.searched || self.searching.is_some() || cx.now_ms - self.typed_ms < REST_MS {
             return;
         }
@@ -180,6 +192,7 @@ impl List {
 
     /// What was said that fits stands below the conversations.
     fn found(&mut self, hits: Option<Hits>) {
+        self.promises = false;
         self.rows.retain(|item| matches!(item, Item::Talk(..)));
         let Some(hits) = hits.filter(|hits| !hits.hits.is_empty()) else { return };
         let more = if hits.more { ", and more" } else { "" };

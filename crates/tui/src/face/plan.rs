@@ -276,7 +276,13 @@ pub(crate) fn edge(
     let mut keys = if proposal.problem().is_some() { Vec::new() } else { vec![first] };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
         let (next, choose) = (proposal.next_file(), proposal.commands().1);
-        keys.extend([(next, "next file"), (choose, "choose for it")]);
+        // Nothing goes on before what has to be chosen: its key is the last one to be left out.
+        let (at, of_files) = if conflicts {
+            (0, [(choose, "chooses for the file"), (next, "next file")])
+        } else {
+            (keys.len(), [(next, "next file"), (choose, "choose for it")])
+        };
+        keys.splice(at..at, of_files);
     }
     keys.extend_from_slice(more);
     keys.push((Command::Close, "back"));

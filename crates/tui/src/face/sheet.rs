@@ -198,7 +198,7 @@ pub(crate) fn wrong(problem: &Problem) -> String {
         text.push_str(&format!("{}\n", palette.paint(Style::Dim, safe::line(cause))));
     }
     if let Some(hint) = &problem.hint {
-        let hint = Face::Chat.words(hint);
+        let hint = Face::Screen.words(hint);
         text.push_str(&format!("{}\n", palette.paint(Style::Dim, safe::line(&hint))));
     }
     text
@@ -217,6 +217,6 @@ pub(crate) fn told(problem: Option<&Problem>, loading: bool, nothing: &str) -> S
 fn plain(problem: &Problem) -> String {
     let mut lines = vec![problem.message.clone()];
     lines.extend(problem.causes.iter().cloned());
-    lines.extend(problem.hint.as_ref().map(|hint| Face::Chat.words(hint)));
+    lines.extend(problem.hint.as_ref().map(|hint| Face::Screen.words(hint)));
     safe::block(&lines.join("\n")).into_owned()
 }

@@ -113,7 +113,12 @@ impl Theme {
     /// How this looks.
     #[must_use]
     pub fn style(self, paint: Paint) -> Style {
-        let base = Style::new().add_modifier(modifier(paint));
+        // What has a colour of its own is not faint besides: it could not be read.
+        let plain = Style::new().add_modifier(modifier(paint));
+        let on = |look: Style| {
+            let faint = if look.fg.is_some() { Modifier::DIM } else { Modifier::empty() };
+            Style { add_modifier: plain.add_modifier.difference(faint), ..plain }.patch(look)
+        };
         let usual = || match (self.colours, self.background) {
             (Colours::True, Background::Dark) => known::dark(),
             (Colours::True, Background::Light) => known::light(),
@@ -121,11 +126,11 @@ impl Theme {
         };
         match self.colours {
             Colours::None if matches!(paint, Paint::Selected | Paint::Match) => {
-                base.add_modifier(Modifier::REVERSED)
+                plain.add_modifier(Modifier::REVERSED)
             }
-            Colours::None => base,
-            Colours::Sixteen => base.patch(self.chosen.unwrap_or_else(usual).look(paint).in_sixteen()),
-            Colours::True => base.patch(self.chosen.unwrap_or_else(usual).look(paint).in_full()),
+            Colours::None => plain,
+            Colours::Sixteen => on(self.chosen.unwrap_or_else(usual).look(paint).in_sixteen()),
+            Colours::True => on(self.chosen.unwrap_or_else(usual).look(paint).in_full()),
         }
     }
 

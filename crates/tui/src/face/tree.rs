@@ -299,6 +299,10 @@ impl Pane for Tree {
             return self.name(naming, command, cx);
         }
         match command {
+            Command::Close if self.compares => {
+                self.compares = false;
+                self.look(cx);
+            }
             Command::Close => cx.want(Want::Close),
             Command::Accept => self.accept(cx),
             Command::Branch => self.fork(cx),

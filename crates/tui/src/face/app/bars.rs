@@ -62,8 +62,7 @@ impl App {
         } else if let Some(live) = &tab.talk.live {
             let stop = self.keys.named(Command::Stop);
             let lasted = time::lasted((self.now_ms - live.since_ms).max(0));
-            let doing =
-                if live.asks.is_empty() && live.questions.is_empty() { "" } else { "waits for you · " };
+            let doing = if tab.waits() == [false, false] { "" } else { "waits for you · " };
             pieces.push(format!("{} {doing}{lasted} · {stop} stops", SPINNER[turn]));
         } else if !tab.sent.is_empty() {
             pieces.push(format!("{} sending", SPINNER[turn]));
@@ -111,6 +110,10 @@ impl App {
                 (Command::FindPrevious, "newer"),
                 (Command::FindLeave, "leave"),
             ],
+            // The words that are there would be the answer.
+            Context::Talk if self.is_asked() => {
+                &[(Command::AllowOnce, "allows, once empty"), (Command::Send, "refuses with this")]
+            }
             Context::Talk => &[
                 (Command::Rewind, "rewind"),
                 (Command::Undo, "undo"),
@@ -121,7 +124,11 @@ impl App {
             _ => &[(Command::Help, "keys")],
         };
         let most = if self.flash.is_some() { columns / 3 } else { columns * 3 / 5 };
-        let most = if context == Context::Asked { columns * 3 / 5 } else { most };
+        let most = match context {
+            Context::Asked => columns * 3 / 5,
+            Context::Talk if self.is_asked() => columns * 5 / 6,
+            _ => most,
+        };
         let mut words = String::new();
         for (command, what) in pairs {
             let piece = format!("{} {what}", self.keys.named(*command));

@@ -7,7 +7,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::App;
 use super::tab::LineFor;
-use crate::face::keymap::Context;
+use crate::face::keymap::{Command, Context};
 use crate::face::pane::Brush;
 use crate::face::theme::Paint;
 use crate::text::{safe, width};
@@ -42,11 +42,18 @@ impl App {
             Some(pane) => pane.draw(frame, areas.main, &brush),
             None => tab.view.draw(frame, areas.main, &tab.talk, &brush),
         }
-        let typing = tab.pane.is_none() && tab.line.is_none();
+        let selecting = has_keys == Context::Select;
+        let typing = tab.pane.is_none() && tab.line.is_none() && !selecting;
         let colour = if typing { Paint::Border } else { Paint::Bar };
-        let rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));
+        let mut rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));
+        let leave = brush.keys.named(Command::SelectLeave);
+        let selected = format!("a message is selected: its keys act · {leave} to write");
+        if selecting && !tab.composer.is_empty() {
+            rule = rule.title(Span::styled(format!(" {selected} "), theme.style(Paint::Dim)));
+        }
         frame.render_widget(rule, areas.rule);
         let placeholder = match (&tab.rewriting, tab.talk.is_running(), has_keys) {
+            (_, _, Context::Select) => &selected,
             (Some(_), ..) => "Another wording of that message · Esc leaves it as it was",
             (_, _, Context::Asked) => "y allows this call, n says no, and why",
             (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it",

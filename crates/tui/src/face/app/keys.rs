@@ -116,6 +116,9 @@ impl App {
         // An Enter from here on is meant for these words.
         tab.returned_ms = None;
         tab.left.clear();
+        if !tab.selecting {
+            tab.view.deselect();
+        }
         self.wants_paths();
     }
 
@@ -146,6 +149,9 @@ impl App {
         }
         if tab.composer.is_empty() && tab.come_back() {
             return;
+        }
+        if tab.view.selected().is_some() {
+            return tab.view.deselect();
         }
         if !tab.composer.is_empty() || !rewinds {
             return;

@@ -154,8 +154,8 @@ impl App {
         let Some(tab) = self.find_tab(id) else { return };
         let Some(entry) = tab.show.take() else { return };
         if tab.talk.entries.iter().any(|loaded| loaded.id == entry) {
+            // It is seen, but whoever types goes on typing: it is selected by a key or a click.
             tab.view.show(&entry, &tab.talk);
-            tab.selecting = true;
             return;
         }
         let (Some(conversation), Some(first), true, false) =
@@ -194,7 +194,12 @@ impl App {
         self.tabs[at].is_lost = false;
         let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].has_draft;
         let since = self.tabs[at].talk.live.as_ref().map(|live| live.since_ms);
+        let waited = self.tabs[at].waits();
         let heard = self.tabs[at].talk.told(told, self.now_ms);
+        if at == self.current && waited != self.tabs[at].waits() {
+            // What was refused before was about how it was before.
+            self.flash.take_if(|flash| flash.is_wrong);
+        }
         self.tabs[at].forget_settled();
         if begins && let Some(conversation) = self.tabs[at].conversation() {
             let draft = DraftOf { conversation, author: String::new() };

@@ -222,14 +222,14 @@ impl App {
 
     /// Says what went wrong, where the conversation is.
     pub(super) fn complain_in(&mut self, id: TabId, problem: &Problem) {
-        let problem = Face::Chat.word(problem.clone());
+        let problem = Face::Screen.word(problem.clone());
         let palette = words::look(0, 0).palette;
         let mut text = palette.paint(Style::Error, safe::line(&problem.message)).to_string();
         for cause in &problem.causes {
             text.push_str(&format!("\n  {}", palette.paint(Style::Dim, safe::line(cause))));
         }
         if let Some(hint) = &problem.hint {
-            let hint = Face::Chat.words(hint);
+            let hint = Face::Screen.words(hint);
             text.push_str(&format!("\n{}", palette.paint(Style::Dim, safe::line(&hint))));
         }
         self.note_in(id, text, Tone::Wrong);

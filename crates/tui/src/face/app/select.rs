@@ -16,7 +16,11 @@ impl App {
         match command {
             Command::Select => {
                 let tab = self.tab_mut();
-                tab.view.command(Command::Select, &tab.talk);
+                // What is marked already is the one that is meant.
+                match tab.view.selected().map(str::to_owned) {
+                    Some(entry) => tab.view.show(&entry, &tab.talk),
+                    None => drop(tab.view.command(Command::Select, &tab.talk)),
+                }
                 tab.selecting = tab.view.selected().is_some();
                 if !tab.selecting {
                     self.refuse("there is no message to select yet");

@@ -166,6 +166,11 @@ impl Tab {
         }
     }
 
+    /// Whether a person is waited for: for leave, for an answer.
+    pub(super) fn waits(&self) -> [bool; 2] {
+        self.talk.live.as_ref().map_or([false; 2], |live| [!live.asks.is_empty(), !live.questions.is_empty()])
+    }
+
     /// Whether a draft is to be kept now.
     pub(super) fn rests(&self, now_ms: i64) -> bool {
         self.typed_ms.is_some_and(|typed| now_ms - typed >= REST_MS)

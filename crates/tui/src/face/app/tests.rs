@@ -393,11 +393,39 @@ fn esc_goes_back_from_a_hit_to_the_search() {
             Request::Info(_) => Some(Reply::Conversation(found.clone())),
             _ => None,
         });
-        let place = if conversation_of_hit.ends_with('c') { Context::Select } else { Context::Talk };
-        assert_eq!(app.context(), place, "the other one is still to be told of");
+        assert_eq!(app.context(), Context::Talk, "whoever opens a hit goes on typing");
         presses(&mut app, "esc");
         assert_eq!(app.context(), Context::List, "{conversation_of_hit}");
         presses(&mut app, "esc esc");
         assert_eq!(app.context(), Context::Talk, "{conversation_of_hit}");
     }
+}
+
+#[test]
+fn while_a_message_is_selected_nobody_seems_to_type() {
+    let mut app = in_place(Context::Select);
+    assert!(shown(&mut app).contains("a message is selected: its keys act · Esc to write"));
+    drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
+    assert_eq!(app.context(), Context::Talk);
+    presses(&mut app, "alt+up");
+    let seen = shown(&mut app);
+    assert!(seen.contains("half a sentence") && seen.contains("a message is selected"), "{seen}");
+}
+
+#[test]
+fn with_words_in_the_composer_it_is_said_how_to_answer() {
+    let mut app = asked(Theme::default());
+    drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
+    let seen = shown(&mut app);
+    assert!(seen.contains("y allows, once empty · Enter refuses with this"), "{seen}");
+}
+
+#[test]
+fn what_was_refused_goes_with_what_it_was_about() {
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "z", NOW_MS));
+    assert!(shown(&mut app).contains("the agent waits"));
+    let decided = RunEvent::Settled { id: "a1".into() };
+    tell(&mut app, Event::Run { said: decided }, None);
+    assert!(!shown(&mut app).contains("the agent waits"), "{}", shown(&mut app));
 }

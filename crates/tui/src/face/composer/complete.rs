@@ -64,6 +64,11 @@ pub(super) struct Mention {
 
 /// The path that is being typed at the cursor: behind an `@` at the beginning of a word, also in quotes.
 pub(super) fn mention_at(text: &str, cursor: usize) -> Option<Mention> {
+    // There `@` is the last message.
+    let names_messages = |row: &Row| row.takes.is_some_and(|takes| takes.contains("ENTRY"));
+    if hint(text).is_some_and(names_messages) {
+        return None;
+    }
     let before = &text[..cursor];
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let quoted = before[line..].rfind("@\"").map(|at| line + at);

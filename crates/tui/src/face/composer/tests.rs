@@ -359,6 +359,7 @@ fn paths_are_asked_for_once_and_taken() {
     let mut desk = Desk::new();
     desk.press("read @sr");
     assert_eq!(desk.composer.wants_paths().as_deref(), Some("sr"));
+    assert_eq!(Desk::new().press("/show @").composer.wants_paths(), None, "there it is the last message");
     assert_eq!(desk.composer.wants_paths(), None);
     desk.composer.paths("s", vec![("late".to_owned(), false)]);
     assert!(!desk.composer.is_popup_open(), "an answer that is too late");

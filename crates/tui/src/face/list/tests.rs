@@ -389,3 +389,21 @@ fn every_key_does_something() {
     };
     every_key(make, &[]);
 }
+
+#[test]
+fn nothing_fits_only_once_everything_was_searched() {
+    let (mut list, mut world) = filled();
+    world.press(&mut list, "q q z");
+    let seen = sizes(&mut list);
+    assert!(seen.contains("searching what was said…") && !seen.contains("nothing fits"), "{seen}");
+    world.passed_ms += 1_000;
+    list.tick(&mut world.cx());
+    world.answer(&mut list, |request| match request {
+        Request::Search(_) => Some(Ok(Reply::Hits(Hits { hits: Vec::new(), more: false, understood: None }))),
+        _ => owner(request),
+    });
+    let seen = sizes(&mut list);
+    assert!(seen.contains("nothing fits “qqz”") && !seen.contains("searching what"), "{seen}");
+    world.press(&mut list, "q backspace");
+    assert!(!sizes(&mut list).contains("searching what"), "that is searched already");
+}

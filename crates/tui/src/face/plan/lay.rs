@@ -26,6 +26,11 @@ pub(super) fn leaves(plan: &Plan, choose: &[Choose]) -> Vec<usize> {
         .collect()
 }
 
+/// Whether somebody has to choose for what is in it.
+fn is_conflict(group: &Group<'_>) -> bool {
+    group.paths.iter().any(|path| path.verdict == Verdict::Conflict)
+}
+
 /// What stays as it is because somebody chose so.
 fn by_choice<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> Option<Group<'a>> {
     let paths: Vec<_> = files.paths.iter().filter(|path| stays_by_choice(path, choose)).collect();
@@ -51,18 +56,20 @@ pub(super) fn plan(
     if let Some(about) = shown.about {
         page.wrapped(about, Paint::Plain);
     }
-    page.effects(plan);
+    // What needs a person comes first, and what can't be taken back; messages are many, and least of a surprise.
     for sentence in render_plan::ended_first(plan) {
         page.wrapped(&sentence, Paint::Warn);
+    }
+    page.conflicts(shown);
+    page.effects(plan);
+    page.files(shown);
+    for sentence in &plan.stays {
+        page.wrapped(&format!("! {}", safe::line(sentence)), Paint::Warn);
     }
     if plan.unchanged {
         page.wrapped("nothing would change: it is so already", Paint::Plain);
     } else {
         page.messages(shown);
-    }
-    page.files(shown);
-    for sentence in &plan.stays {
-        page.wrapped(&format!("! {}", safe::line(sentence)), Paint::Warn);
     }
     if page.lines.is_empty() {
         page.wrapped("no message comes or goes", Paint::Plain);
@@ -142,16 +149,28 @@ impl Page {
         }
     }
 
+    /// What has to be chosen for. It comes first among the groups of files, so that leafing goes down.
+    fn conflicts(&mut self, shown: Shown<'_>) {
+        let Some(plan) = &shown.plan.files else { return };
+        for group in files::groups(&self.look, plan).into_iter().filter(is_conflict) {
+            self.group(plan, group, shown.choose, Paint::Warn);
+        }
+    }
+
+    fn group(&mut self, plan: &retake_wire::FilesPlan, group: Group<'_>, choose: &[Choose], paint: Paint) {
+        self.wrapped(&group.title, paint);
+        for path in group.paths {
+            let name = self.lines.len();
+            self.path(plan, path, choose);
+            self.leaves.push((name, self.lines.len() - 1));
+        }
+    }
+
     fn files(&mut self, shown: Shown<'_>) {
         let Some(plan) = &shown.plan.files else { return };
-        for group in files::groups(&self.look, plan).into_iter().chain(by_choice(plan, shown.choose)) {
-            let conflict = group.paths.iter().any(|path| path.verdict == Verdict::Conflict);
-            self.wrapped(&group.title, if conflict { Paint::Warn } else { Paint::Bold });
-            for path in group.paths {
-                let name = self.lines.len();
-                self.path(plan, path, shown.choose);
-                self.leaves.push((name, self.lines.len() - 1));
-            }
+        let all = files::groups(&self.look, plan).into_iter().chain(by_choice(plan, shown.choose));
+        for group in all.filter(|group| !is_conflict(group)) {
+            self.group(plan, group, shown.choose, Paint::Bold);
         }
         if plan.others.changed == 0 {
             return;
@@ -193,7 +212,7 @@ fn means(choice: &Choice) -> &'static str {
         Choice::Disk => "keep what is on the disk now",
         Choice::Checkpoint => "bring back how it was then; what others wrote since goes",
         Choice::Merge => "bring back how it was then, with what others wrote since",
-        Choice::Yours => "bring back what somebody else wrote last",
+        Choice::Yours => "bring back the last version that was not written by the agent",
         Choice::Hunks(_) => "this hunk only; the others are asked about again",
         Choice::Skip => "leave it for now; it is asked about again the next time",
     }

@@ -369,7 +369,7 @@ fn takes_files(action: &Action) -> bool {
 pub(crate) fn worded(problem: &Problem) -> String {
     let message = safe::line(&problem.message).into_owned();
     match &problem.hint {
-        Some(hint) => format!("{message}: {}", safe::line(&Face::Chat.words(hint))),
+        Some(hint) => format!("{message}: {}", safe::line(&Face::Screen.words(hint))),
         None => message,
     }
 }

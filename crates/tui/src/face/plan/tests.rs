@@ -115,7 +115,7 @@ fn a_stale_plan_is_planned_anew_and_never_applied_by_itself() {
     stage.press("enter");
     stage.wait(200);
     stage.press("enter");
-    assert!(stage.screen(80, 24).contains("it has just changed: look again"));
+    assert!(stage.screen(80, 24).contains("it has just changed: this is how it is now, press again"));
     stage.wait(1_000);
     assert!(stage.applied().is_empty(), "nobody has seen it");
     stage.owner.applies.push_back(Err(problem(ProblemKind::Stale, "another head")));

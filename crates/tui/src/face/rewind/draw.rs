@@ -170,8 +170,11 @@ impl Rewind {
         }
         match &self.shown {
             Some(shown) => {
-                let more = [(Command::Other, "list or plan")];
-                plan::edge(frame, area, brush, &shown.proposal, &more);
+                let more: &[_] = match self.focus {
+                    Focus::List => &[(Command::Other, "to the plan")],
+                    Focus::Plan => &[(Command::Other, "to the list"), (Command::Down, "scrolls")],
+                };
+                plan::edge(frame, area, brush, &shown.proposal, more);
             }
             None => plan::hints(frame, area, brush, &[(Command::Close, "back")]),
         }
@@ -265,8 +268,8 @@ fn preview(shown: &Shown<'_>, room: usize, base: Style, hit: Style) -> Vec<Span<
 /// What a turn did: files, commands, and what may stay whatever one does. In words where there is room for them beside the
 /// message, else a sign and how many; none where even that leaves no room.
 fn badges(target: &Target, room: usize) -> Vec<(String, Paint)> {
-    /// So many columns are the message's.
-    const MESSAGE: usize = 24;
+    /// So many columns are the message's, beside words and beside signs.
+    const MESSAGE: [usize; 2] = [24, 16];
     let did = target.did;
     let all = [
         (did.files, '~', words::count(did.files, "file"), Paint::Accent),
@@ -279,9 +282,10 @@ fn badges(target: &Target, room: usize) -> Vec<(String, Paint)> {
             ((text, paint), (format!("{sign}{}", words::number(amount)), paint))
         })
         .unzip();
-    let fits = |badges: &[(String, Paint)]| {
+    let fits = |badges: &[(String, Paint)], message: usize| {
         let taken: usize = badges.iter().map(|(text, _)| width::columns(text) + 2).sum();
-        room >= taken + MESSAGE
+        room >= taken + message
     };
-    [long, short].into_iter().find(|badges| fits(badges)).unwrap_or_default()
+    let mut both = [long, short].into_iter().zip(MESSAGE);
+    both.find(|(badges, message)| fits(badges, *message)).map(|(badges, _)| badges).unwrap_or_default()
 }

@@ -89,6 +89,8 @@ fn what_comes_with_the_program_can_be_read() {
         for (behind, enough) in behind.into_iter().chain([(selected, 3.5)]) {
             for it in PAINTS {
                 let Some(front) = theme.style(it.paint).fg else { continue };
+                let faint = theme.style(it.paint).add_modifier.contains(Modifier::DIM);
+                assert!(!faint, "{name}: {} is faint besides its colour", it.name);
                 let (most, least) = (light(front).max(light(behind)), light(front).min(light(behind)));
                 let contrast = (most + 0.05) / (least + 0.05);
                 assert!(contrast >= enough, "{name}: {} on {behind} has only {contrast:.2}", it.name);

@@ -304,6 +304,8 @@ fn a_comparison_takes_files_along() {
     tree.replied(asked[0].0, owner(&asked[0].1).expect("answered"), &mut world.cx());
     world.press(&mut tree, "tab");
     insta::assert_snapshot!(sizes(&mut tree));
+    world.press(&mut tree, "esc");
+    assert!(!sizes(&mut tree).contains("compared with where you are"), "the messages are back");
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn cut_off(name: &str, unbegun: bool) -> &'static str {
     match (unbegun, reads(name)) {
         (_, true) => "interrupted before there was a result: /retry asks again",
         (true, false) => {
-            "interrupted before it began, as while it waits for leave; nothing has changed: /retry asks again"
+            "interrupted while it waited for leave, before it began: nothing has changed; /retry asks again"
         }
         (false, false) => "interrupted before there was a result: it may have begun; /retry asks again",
     }

@@ -64,7 +64,7 @@ impl Proposal {
                     self.note = Some("something is at work: it has to be stopped first".to_owned());
                 }
                 None if !self.asks_twice() && cx.now_ms < self.new_until_ms => {
-                    self.note = Some("it has just changed: look again".to_owned());
+                    self.note = Some("it has just changed: this is how it is now, press again".to_owned());
                 }
                 None if !self.asks_twice() => self.apply(false, cx),
                 None => self.stage = Stage::Agreeing { stop: false },
@@ -210,6 +210,10 @@ impl Proposal {
     /// Another outcome for the file that is looked at.
     fn choose(&mut self, now_ms: i64) {
         let Some(plan) = &self.plan else { return };
+        if self.view.path(plan).is_none() && plan.files.as_ref().is_some_and(|files| files.conflicts > 0) {
+            // They come first. What can be chosen is seen before it is.
+            return self.view.turn(0);
+        }
         let Some(path) = self.view.path(plan) else {
             self.note = Some("no file is shown to choose for: go to one first".to_owned());
             return;
