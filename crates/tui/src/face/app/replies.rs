@@ -23,6 +23,7 @@ impl App {
                 Ok(reply) => self.answered(id, what, reply),
                 Err(problem) => self.failed(id, &what, &problem),
             },
+            Some(Asked::All(For::Kept)) => self.was_kept(ticket, reply.err()),
             // What is only nice to have is not complained about.
             Some(Asked::All(what)) => {
                 if let Ok(reply) = reply {
@@ -106,6 +107,12 @@ impl App {
                     tab.loading = false;
                     // It would ask for the same again.
                     tab.view.command(Command::FindLeave, &tab.talk);
+                }
+                self.complain_in(id, problem);
+            }
+            For::Draft => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.is_draft_refused = true;
                 }
                 self.complain_in(id, problem);
             }

@@ -65,6 +65,8 @@ pub(super) struct Tab {
     pub(super) kept: Vec<Part>,
     /// The draft of the owner was taken over once.
     pub(super) has_draft: bool,
+    /// The owner would not say what it has.
+    pub(super) is_draft_refused: bool,
     /// Where the view or the pane was drawn.
     pub(super) area: Rect,
 }
@@ -126,6 +128,7 @@ impl Tab {
             typed_ms: None,
             kept: Vec::new(),
             has_draft: false,
+            is_draft_refused: false,
             area: Rect::default(),
         }
     }
