@@ -235,7 +235,12 @@ impl App {
             && !tab.returned.is_empty()
             && tab.composer.parts() == tab.returned
         {
-            tab.composer.left();
+            // What was moved aside before, by the person, stays there.
+            if tab.has_moved_aside {
+                tab.composer.left()
+            } else {
+                tab.composer.clear()
+            }
             tab.returned.clear();
         }
     }
@@ -271,7 +276,9 @@ impl App {
         let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end().to_owned();
         if takes_back(action) {
             let undo = self.keys.named(Command::Undo);
-            text.push_str(&format!(" · {undo} or /undo takes this back"));
+            // Behind what is said of files and calls it would be said of those.
+            let before = if text.contains('\n') { "\n" } else { " · " };
+            text.push_str(&format!("{before}{undo} or /undo takes this back"));
         }
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {

@@ -45,6 +45,8 @@ pub(super) struct Tab {
     pub(super) allowing: Option<(Command, i64)>,
     /// What came back into the composer the last time.
     pub(super) returned: Vec<Part>,
+    /// A draft moved aside for it.
+    pub(super) has_moved_aside: bool,
     /// When words came back, or a plan was done.
     pub(super) returned_ms: Option<i64>,
     /// When Esc was pressed in an empty composer.
@@ -118,6 +120,7 @@ impl Tab {
             asked_ms: None,
             allowing: None,
             returned: Vec::new(),
+            has_moved_aside: false,
             returned_ms: None,
             escaped_ms: None,
             begins: false,

@@ -206,3 +206,21 @@ fn nobody_waits_for_ever_and_what_is_not_kept_is_given_back() {
     drop(press(&mut app, "ctrl+q", NOW_MS));
     assert!(quits(&press(&mut app, "ctrl+q", NOW_MS + 100)), "asked again, it leaves");
 }
+
+#[test]
+fn what_was_cleared_stays_so_when_words_that_came_back_are_said_again() {
+    use retake_wire::Action;
+    for (cleared, after) in [(true, ""), (false, "a draft")] {
+        let mut app = talking(Theme::default());
+        let id = app.tab().id;
+        drop(app.on(Msg::Paste("a draft".to_owned()), NOW_MS));
+        if cleared {
+            drop(press(&mut app, "ctrl+c", NOW_MS));
+        }
+        app.returned(id, &[Part::text("what is 6 times 7?")]);
+        let mut receipt = Receipt { conversation: "0199a000-c".to_owned(), ..Receipt::default() };
+        receipt.brought_back.turns = 1;
+        app.applied(id, &Action::Undo { count: 1 }, &receipt);
+        assert_eq!(app.tab().composer.text(), after);
+    }
+}
