@@ -237,9 +237,9 @@ impl App {
         {
             // What was moved aside before, by the person, stays there.
             if tab.has_moved_aside {
-                tab.composer.left()
+                tab.composer.left();
             } else {
-                tab.composer.clear()
+                tab.composer.clear();
             }
             tab.returned.clear();
         }
