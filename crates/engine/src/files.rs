@@ -28,6 +28,7 @@ mod recover;
 mod restore;
 mod several;
 mod status;
+mod unseen;
 mod work;
 mod workspace;
 
@@ -55,6 +56,7 @@ pub use restore::Restore;
 pub(crate) use several::{Further, not_kept};
 pub use several::{headed_in, named_in, shown_in};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
+pub use unseen::Unseen;
 pub use work::Doing;
 pub(crate) use work::Work;
 pub(crate) use workspace::Workspace;

@@ -25,8 +25,8 @@ pub use error::{EngineError, Kind, Result};
 pub use files::{
     Asked, Below, ByCalls, Called, Doing, EffectShown, Effects, ErasePlan, Exec, FilesApplied, FilesConfig,
     FilesPlanned, FilesStatus, FilesWish, FolderDone, FolderPlan, FolderShown, FolderStatus, Job, Keep,
-    LetGo, Moment, Named, ObjectsErased, PathShown, Prune, Pruned, Restore, Running, Scope, headed_in,
-    named_in, shown_in,
+    LetGo, Moment, Named, ObjectsErased, PathShown, Prune, Pruned, Restore, Running, Scope, Unseen,
+    headed_in, named_in, shown_in,
 };
 pub use history::Prompts;
 pub use open::OpenRequest;

@@ -155,7 +155,13 @@ impl Engine {
             let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
             return Err(EngineError::usage(message).hint("give the whole path, from / on"));
         }
-        Ok(self.store().backup(to, self.now()).await?)
+        let named = to.is_some();
+        let copied = self.store().backup(to, self.now()).await;
+        copied.map_err(|error| match named && can_not_be(&error) {
+            true => EngineError { kind: Kind::Refused, code: "no_place", ..error.into() }
+                .hint("name a file in a folder that is there, and that you may write to"),
+            false => error.into(),
+        })
     }
 
     /// Checks the whole store.
@@ -164,6 +170,20 @@ impl Engine {
         self.doctor_files(care, &mut checked).await?;
         Ok(checked)
     }
+}
+
+/// Whether it is the place that somebody named which can't hold a file, and not the disk that failed.
+fn can_not_be(error: &StoreError) -> bool {
+    use std::io::ErrorKind;
+    const PLACES: [ErrorKind; 6] = [
+        ErrorKind::NotFound,
+        ErrorKind::PermissionDenied,
+        ErrorKind::NotADirectory,
+        ErrorKind::IsADirectory,
+        ErrorKind::InvalidFilename,
+        ErrorKind::ReadOnlyFilesystem,
+    ];
+    matches!(error, StoreError::Io { source, .. } if PLACES.contains(&source.kind()))
 }
 
 /// A cursor as `export` gives it.

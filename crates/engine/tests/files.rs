@@ -14,6 +14,7 @@ mod rewinds;
 mod several;
 mod steps;
 mod undo;
+mod unseen;
 
 use std::fs;
 use std::path::{Path, PathBuf};

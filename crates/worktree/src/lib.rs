@@ -27,4 +27,4 @@ pub use merge::{
 pub use objects::{
     Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, Survey, hash,
 };
-pub use root::{Root, RootId, RootLock};
+pub use root::{Root, RootId, RootLock, Stamp};

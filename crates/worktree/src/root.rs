@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_core::FilePath;
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::error::{Result, WorktreeError};
@@ -63,6 +63,15 @@ const BELOW: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
+
+/// How something is at a moment; another one, once it was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    inode: u64,
+    mode: u32,
+    size: i64,
+    changed: (i64, u64),
+}
 
 impl Root {
     /// Opens the folder at `path`, whichever it is.
@@ -133,6 +142,19 @@ impl Root {
     /// The same, opened to be read.
     pub(crate) fn listed(&self, path: Option<&FilePath>) -> Result<OwnedFd, Errno> {
         self.open_below(path, OFlags::RDONLY | OFlags::NONBLOCK | FOLDER)
+    }
+
+    /// What tells whether a path is as it was, covered or not; of a folder, what lies in it directly. Nothing, where it can't be
+    /// looked at or is not there.
+    pub fn stamp(&self, path: &FilePath) -> Option<Stamp> {
+        let folder = self.folder(path.parent().as_ref()).ok()?;
+        let stat = rustix::fs::statat(folder, path.name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(Stamp {
+            inode: stat.st_ino,
+            mode: stat.st_mode,
+            size: stat.st_size,
+            changed: (stat.st_ctime, stat.st_ctime_nsec),
+        })
     }
 
     /// The names in a folder below the root, covered or not.

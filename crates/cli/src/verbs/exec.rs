@@ -14,6 +14,8 @@ use crate::term::safe;
 ///
 /// Goes on with the last conversation of this folder, or begins one. What the command prints is printed as it comes, and kept. Exit
 /// code 8 says that the command did not succeed; what it did is kept then, too. Ctrl-C stops it.
+///
+/// The command runs as you, with all that you may do: outside of the sandbox that holds the commands of a model.
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
     #[command(flatten)]

@@ -121,7 +121,7 @@ fn every_reply_is_one_that_the_document_promises() {
             .args(["--header", &format!("Authorization: Bearer {}", owner.token)])
             .args(["--exclude-path-regex", &left_out.join("|")])
             .args(["--checks", "all", "--phases", "examples,coverage,fuzzing,stateful"])
-            .args(["--max-examples", "10", "--seed", "1"])
+            .args(["--max-examples", "20", "--seed", "2"])
             .args(["--generation-database", "none", "--suppress-health-check", "all"])
             .args(["--request-timeout", "30", "--warnings", "off", "--no-color"]),
     );

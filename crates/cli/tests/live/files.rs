@@ -258,6 +258,26 @@ fn names_of_files_can_not_act_on_the_terminal() {
 }
 
 #[test]
+fn what_is_not_covered_and_was_changed_is_never_denied() {
+    let world = World::working(&[]);
+    let big = fs::File::create(world.folder().join("big")).expect("made");
+    big.set_len(200 << 20).expect("large");
+    assert!(Command::new("mkfifo").arg(world.folder().join("ff")).status().expect("mkfifo").success());
+    world.exec("printf CHANGED >> big; rm ff");
+    let said = "not covered, stays as it is: big (the file is over the limit), ff (neither a file, nor a";
+    let plan = world.does(&["plan", "rewind", "t1"]);
+    let told = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&format!("! {said}")), "{plan}");
+    assert!(
+        told.contains("! no file that is covered comes or goes") && !told.contains("no command"),
+        "{plan}"
+    );
+    let done = world.does(&["rewind", "t1"]);
+    assert!(done.contains(said), "{done}");
+    assert!(world.does(&["exec", "--help"]).contains("outside of the sandbox"));
+}
+
+#[test]
 fn the_conversation_in_the_terminal_offers_the_scopes() {
     let world = changed();
     let pty = world.converse();

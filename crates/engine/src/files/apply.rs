@@ -12,6 +12,7 @@ use super::carry::{Applying, told};
 use super::leave::Effects;
 use super::plan::{FilesWish, FolderPlan, Scope, digest_of};
 use super::several::{lock_each, shown_in};
+use super::unseen::Unseen;
 use super::workspace::{Held, accept};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
@@ -27,6 +28,8 @@ pub struct FilesApplied {
     pub gone: Vec<String>,
     /// What can't be taken back. Said once: not to who repeats the request.
     pub effects: Effects,
+    /// What calls that were taken back did where captures do not see it: it stays as it is. Said once, too.
+    pub unseen: Vec<Unseen>,
     /// Words that waited for a run, and come back to whoever asked. Said once, too.
     pub waited: Vec<Words>,
     /// Commands of background jobs that came back to the conversation, and do not run again. Said once, too.
@@ -77,16 +80,19 @@ impl Engine {
         wish: FilesWish,
         changes: bool,
     ) -> Result<FilesApplied> {
+        let unseen = self.unseen(conversation, &apply.action, &wish).await?;
         if !self.takes_of(conversation, &apply.action, &wish, changes).await? {
             if wish.scope == Scope::Files {
                 return Err(nothing());
             }
             wish.fits_nothing()?;
-            return Ok(FilesApplied::without_files(self.apply(conversation, apply).await?));
+            let done = FilesApplied::without_files(self.apply(conversation, apply).await?);
+            return Ok(FilesApplied { unseen, ..done });
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.alone(conversation).await?;
-        self.apply_alone(conversation, apply, wish).await
+        let done = self.apply_alone(conversation, apply, wish).await?;
+        Ok(FilesApplied { unseen, ..done })
     }
 
     /// The same, of who has claimed the conversation.
@@ -158,6 +164,7 @@ impl FilesApplied {
             folders,
             gone: Vec::new(),
             effects: Effects::default(),
+            unseen: Vec::new(),
             waited: Vec::new(),
             ended: Vec::new(),
         }
@@ -226,8 +233,12 @@ fn reason(action: &Action) -> Reason {
 }
 
 fn nothing() -> EngineError {
-    EngineError::new(Kind::Refused, "no_files", "no call of this conversation has changed a file")
-        .hint("leave the scope away")
+    EngineError::new(
+        Kind::Refused,
+        "no_files",
+        "no call of this conversation has changed a file that is covered",
+    )
+    .hint("leave the scope away")
 }
 
 impl Engine {

@@ -10,7 +10,8 @@ use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
 
 use super::attribute::Attributed;
 use super::git;
-use super::several::HeldAll;
+use super::several::{HeldAll, shown_in};
+use super::unseen::{self, Outside};
 use super::workspace::{Held, accept, is_alive, see};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -25,6 +26,10 @@ pub(crate) struct Around {
     entry: EntryId,
     /// Where, and what the repository was like there.
     places: Vec<(WorkspaceNo, Option<GitState>)>,
+    /// The conversation's own folder.
+    own: WorkspaceNo,
+    /// What captures did not cover there.
+    outside: Vec<(WorkspaceNo, Outside)>,
     /// Further folders that could not be looked at, and why: it must change nothing there.
     pub(crate) lost: Vec<(PathBuf, EngineError)>,
 }
@@ -45,6 +50,7 @@ pub(crate) struct AroundEnded {
 pub(super) struct Before {
     pub(super) held: HeldAll,
     places: Vec<(WorkspaceNo, Option<GitState>)>,
+    outside: Vec<(WorkspaceNo, Outside)>,
     lost: Vec<(PathBuf, EngineError)>,
 }
 
@@ -55,6 +61,8 @@ struct After {
     /// Of whom nothing lives any more, by name.
     over: Vec<String>,
     delta: NewDelta,
+    /// What was changed and is not covered, and why it is not.
+    uncovered: Vec<(String, String)>,
 }
 
 impl Engine {
@@ -79,14 +87,14 @@ impl Engine {
         rows.dedup_by_key(|(_, (row, _))| row.no);
         let (folders, rows): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|(folder, row)| (folder, Ok(row))).unzip();
-        let (mut all, mut places) = (Vec::new(), Vec::new());
+        let (mut all, mut places, mut outside) = (Vec::new(), Vec::new(), Vec::new());
         for (folder, held) in folders.into_iter().zip(self.hold_each(rows).await) {
             let looked = match held {
-                Ok(held) => self.capture_where(held, sweep.clone(), None).await,
+                Ok(held) => self.capture_all(held, sweep.clone(), None).await,
                 Err(error) => Err(error),
             };
-            let held = match (looked, folder) {
-                (Ok((held, _)), _) => held,
+            let (held, uncovered) = match (looked, folder) {
+                (Ok((held, _, uncovered)), _) => (held, uncovered),
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(folder)) => {
                     lost.push((folder, error));
@@ -94,10 +102,12 @@ impl Engine {
                 }
             };
             let (held, git) = git::look(held).await?;
+            let (held, out) = Outside::of(held, uncovered).await?;
             places.push((held.no, git));
+            outside.push((held.no, out));
             all.push(held);
         }
-        Ok(Before { held: HeldAll { own: no, all }, places, lost })
+        Ok(Before { held: HeldAll { own: no, all }, places, outside, lost })
     }
 
     /// Writes down that a call may be changing the folders from now on.
@@ -119,6 +129,8 @@ impl Engine {
             conversation,
             entry,
             places: std::mem::take(&mut before.places),
+            own: before.held.own,
+            outside: std::mem::take(&mut before.outside),
             lost: std::mem::take(&mut before.lost),
         })
     }
@@ -189,7 +201,7 @@ impl Engine {
     ) -> Result<AroundEnded> {
         // Asked first: whatever ends while a tree is looked at may have written behind the look.
         let living = processes::alive(&of.id).len();
-        let (mut after, mut unseen, mut blind) = (Vec::new(), None, Vec::new());
+        let (mut after, mut unseen, mut blind, mut whys) = (Vec::new(), None, Vec::new(), Vec::new());
         let held = self.held_again(of).await?;
         for (no, held) in held {
             let looked = match held {
@@ -200,11 +212,14 @@ impl Engine {
                 Ok(looked) => after.push(looked),
                 Err(error) => {
                     remark(&mut say, &format!("\n[what it changed can't be seen: {error}]"));
+                    whys.push(error.to_string());
                     unseen.get_or_insert(error);
                     blind.push(no);
                 }
             }
         }
+        let uncovered: Vec<_> = after.iter().flat_map(|after: &After| after.uncovered.clone()).collect();
+        unseen::note(&mut say, &uncovered, &whys);
         let changed = after.iter().map(|after| after.delta.changes.len()).sum();
         // Until it is stored, what it changed is still to be found.
         after.iter_mut().for_each(|after| after.held.calls.end(&of.id, true));
@@ -238,7 +253,12 @@ impl Engine {
     /// Looks at one folder after a call, of which so many processes live on.
     async fn after_call(&self, of: &Around, written: &[PathBuf], held: Held, living: usize) -> Result<After> {
         let mut over = held.calls.ended(is_alive);
-        let (held, capture) = see(held, Sweep::Watched, Permission::Granted).await?;
+        let (held, mut capture) = see(held, Sweep::Watched, Permission::Granted).await?;
+        let (held, now) = Outside::of(held, std::mem::take(&mut capture.uncovered)).await?;
+        let outside = of.outside.iter().find(|(no, _)| *no == held.no).map(|(_, outside)| outside);
+        let folder = (held.no != of.own).then(|| held.root.path());
+        let uncovered = outside.map(|outside| outside.changed(&now)).unwrap_or_default().into_iter();
+        let uncovered = uncovered.map(|(path, why)| (shown_in(folder, &path), why.to_string())).collect();
         let (held, git) = git::look(held).await?;
         let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
         let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
@@ -255,7 +275,7 @@ impl Engine {
         over.extend((living == 0).then(|| of.id.clone()));
         let calls = CallsSeen { owned, over: over.clone() };
         let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
-        Ok(After { held, capture, over, delta })
+        Ok(After { held, capture, over, delta, uncovered })
     }
 }
 

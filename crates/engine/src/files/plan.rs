@@ -19,6 +19,7 @@ use super::leave::Effects;
 use super::look::Looking;
 use super::restore::Restore;
 use super::several::HeldAll;
+use super::unseen::Unseen;
 use super::workspace::Held;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Kind, Result};
@@ -116,6 +117,8 @@ pub struct FilesPlanned {
     pub running: Vec<Running>,
     /// What can't be taken back.
     pub effects: Effects,
+    /// What calls that are taken back did where captures do not see it, first first: it stays as it is.
+    pub unseen: Vec<Unseen>,
     /// A run is at work: it has to be ended first.
     pub at_work: bool,
     /// So many messages wait for it to end: they come back to whoever ends it.
@@ -149,6 +152,7 @@ impl Engine {
             None => (Vec::new(), self.store().has_changes(conversation).await?),
         };
         let effects = self.left_behind(conversation, effects).await;
+        let unseen = self.unseen(conversation, &action, &wish).await?;
         let takes_files = self.takes_of(conversation, &action, &wish, changes).await?;
         let (files, stays, running) = match takes_files {
             false => {
@@ -169,7 +173,17 @@ impl Engine {
         let digest = digest_of(&files);
         let at_work = self.is_running(conversation) && (takes_files || moves(&action));
         let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
-        Ok(FilesPlanned { conversation: planned, files, digest, stays, running, effects, at_work, waiting })
+        Ok(FilesPlanned {
+            conversation: planned,
+            files,
+            digest,
+            stays,
+            running,
+            effects,
+            unseen,
+            at_work,
+            waiting,
+        })
     }
 
     /// Whether files may come or go with an action.

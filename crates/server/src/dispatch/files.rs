@@ -57,11 +57,12 @@ impl InProcess {
             stays: more,
             running,
             effects,
+            unseen,
             at_work,
             waiting,
         } = planned;
-        let said = (!restores).then(|| stays(scope, &files).to_owned());
-        let stays = said.into_iter().chain(more).collect();
+        let said = (!restores).then(|| stays(scope, &files, half.as_ref()).to_owned());
+        let stays = said.into_iter().chain(words::unseen(&unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {
             folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
         };

@@ -107,6 +107,7 @@ impl Done {
             self.left.extend(done.left.iter().map(|it| left(folder, it)));
             self.notes.extend(done.notes.iter().map(|it| note(folder, it)));
         }
+        self.notes.extend(super::files::words::unseen(&applied.unseen));
         self.notes.extend(applied.gone);
         self.notes.extend(applied.ended.iter().map(|job| format!("the job `{job}` does not run again")));
         // Each step goes further back: what the first ones leave is the newest.

@@ -226,14 +226,13 @@ impl Defined {
     fn running(&self) -> Value {
         let mut shape = self.get("Run").clone();
         taken(&mut shape, "request_id");
-        let events = json!({ "text/event-stream": { "schema": { "$ref": at("RunEvent") } } });
         json!({
             "operationId": "run",
             "summary": "Starts a model run. Its events come as they happen; the last is `ended`. Who goes away stops nothing.",
             "tags": ["runs"],
             "parameters": [identity()],
             "requestBody": body(shape),
-            "responses": Self::responses(events),
+            "responses": Self::responses(stream_of("RunEvent")),
         })
     }
 
@@ -259,7 +258,7 @@ impl Defined {
             "description": "An event's id names it to who comes back. Events that are not stored, such as pieces of an answer, have none.",
             "tags": ["events"],
             "parameters": parameters,
-            "responses": Self::responses(json!({ "text/event-stream": { "schema": { "$ref": at("Event") } } })),
+            "responses": Self::responses(stream_of("Event")),
         })
     }
 
@@ -335,6 +334,24 @@ impl Defined {
         }
         needed.into_iter().map(|name| (name.clone(), self.get(&name).clone())).collect()
     }
+}
+
+/// A stream of events, as one of them looks: its `data` is the text of such a thing.
+fn stream_of(name: &str) -> Value {
+    let data = json!({
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": { "$ref": at(name) },
+    });
+    let id =
+        json!({ "type": "string", "description": "Names the event to who comes back, where there is one." });
+    let event = json!({
+        "type": "object",
+        "description": "An event of the stream.",
+        "properties": { "id": id, "data": data },
+        "required": ["data"],
+    });
+    json!({ "text/event-stream": { "schema": event } })
 }
 
 /// The name of the shape that this refers to.

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{Choice, Chosen, Clash, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict};
+use retake_engine::store::Planned;
 use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
-use retake_engine::{FilesWish, FolderPlan, Scope, named_in, shown_in};
+use retake_engine::{FilesWish, FolderPlan, Scope, Unseen, named_in, shown_in};
 use retake_wire::Problem;
 
 use crate::convert::usage;
@@ -210,11 +211,15 @@ pub(in crate::dispatch) fn note(folder: Option<&Path>, note: &Note) -> String {
 }
 
 /// What an action does not do, said before it is done.
-pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan]) -> &'static str {
+pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan], half: Option<&Planned>) -> &'static str {
+    let no_call = |half: &Planned| half.plan.taken_back.calls == 0 && half.plan.brought_back.calls == 0;
     match (scope, files) {
         (Scope::Conversation, _) => "files are not touched: only the conversation goes back",
-        (_, []) => "no file comes or goes: no command of this conversation has changed one",
-        (_, folders) if folders.iter().all(|folder| folder.plan.paths.is_empty()) => "no file comes or goes",
+        (_, folders) if folders.iter().all(|folder| folder.plan.paths.is_empty()) => match half {
+            Some(half) if no_call(half) => "no file comes or goes: no command goes along",
+            // What is not covered may have been changed all the same.
+            _ => "no file that is covered comes or goes",
+        },
         (_, folders) if folders.len() > 1 => {
             "only files of these folders go back: not what commands did elsewhere, nor what git keeps for itself"
         }
@@ -222,6 +227,32 @@ pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan]) -> &'static
             "only files of this folder go back: not what commands did elsewhere, nor what git keeps for itself"
         }
     }
+}
+
+/// So many paths that are not covered are named.
+const NAMED: usize = 4;
+
+/// What calls that are taken back did where captures do not see it, a sentence each.
+pub(in crate::dispatch) fn unseen(all: &[Unseen]) -> Vec<String> {
+    let mut named: Vec<&(String, String)> = Vec::new();
+    for path in all.iter().flat_map(|unseen| &unseen.paths) {
+        if !named.contains(&path) {
+            named.push(path);
+        }
+    }
+    let more = named.len().saturating_sub(NAMED) as u64 + all.iter().map(|unseen| unseen.more).sum::<u64>();
+    named.truncate(NAMED);
+    let mut said = Vec::new();
+    if !named.is_empty() {
+        let names: Vec<String> = named.into_iter().map(|(path, why)| format!("{path} ({why})")).collect();
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        said.push(format!("not covered, stays as it is: {}{more}", names.join(", ")));
+    }
+    for unseen in all {
+        let line = crate::agent::called(&unseen.called.asked);
+        said.extend(unseen.blind.iter().map(|why| format!("what `{line}` changed can't be seen: {why}")));
+    }
+    said
 }
 
 pub(in crate::dispatch) fn hex(digest: &[u8; 16]) -> String {

@@ -52,6 +52,18 @@ fn a_row_that_can_not_be_read_is_an_error_in_its_place() {
     }
 }
 
+/// FTS5 merges what it holds now and then; a connection that knows it as it was before must look anew.
+#[test]
+fn what_another_connection_wrote_is_no_damage() {
+    let mut kit = Kit::new();
+    let home = kit.commit(|rows| conversation(rows, 1));
+    for seq in 1..=40 {
+        kit.commit(|rows| say(rows, &home, &[said(seq, &format!("word{seq} more"))]));
+        let found = kit.store.readers.read(|rows| rows.check()).unwrap();
+        assert_eq!((found.problems, found.details), (vec![], vec![]), "after {seq}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let rows = [

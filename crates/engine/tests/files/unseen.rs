@@ -1,0 +1,69 @@
+//! What captures can't see is said by the plan that takes its call back, and by what was done.
+
+use std::fs;
+
+use futures::StreamExt as _;
+use retake_engine::{FilesWish, RunEvent, Scope, Unseen};
+
+use super::{Yard, scope};
+
+/// What a rewind says of it, planned and done.
+async fn said(yard: &Yard, turn: &str, wish: FilesWish) -> Vec<Unseen> {
+    let planned = yard.plan(yard.rewind(turn).await, wish.clone()).await.unseen;
+    let done = yard.apply(yard.rewind(turn).await, wish).await.expect("done").unseen;
+    assert_eq!(planned, done, "what was planned is what was done");
+    planned
+}
+
+fn paths(said: &[Unseen]) -> Vec<(&str, &str)> {
+    let paths = said.iter().flat_map(|unseen| &unseen.paths);
+    paths.map(|(path, why)| (path.as_str(), why.as_str())).collect()
+}
+
+/// A file that is too large, and nothing that a capture covers.
+async fn large() -> Yard {
+    let yard = Yard::with(&[]).await;
+    for name in ["big", "still"] {
+        fs::File::create(yard.path(name)).and_then(|file| file.set_len(200 << 20)).expect("made");
+    }
+    yard
+}
+
+const TOO_LARGE: &str = "the file is over the limit";
+
+#[tokio::test]
+async fn rewind_case_11_what_is_not_covered_and_was_changed_is_named() {
+    let special = "neither a file, nor a folder, nor a link";
+    for wish in [FilesWish::default(), scope(Scope::Files)] {
+        let yard = large().await;
+        yard.run("mkfifo ff").await;
+        yard.run("echo covered > a; printf CHANGED >> big; rm ff; truncate -s 100M new").await;
+        let told = said(&yard, "t2", wish).await;
+        assert_eq!(paths(&told), [("big", TOO_LARGE), ("ff", special), ("new", TOO_LARGE)]);
+        let changed = fs::metadata(yard.path("big")).expect("it stays").len();
+        assert_eq!((changed, yard.path("new").exists()), ((200 << 20) + 7, true));
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_changed_or_stays_in_the_conversation_is_not_named() {
+    let yard = large().await;
+    yard.run("printf CHANGED >> big").await;
+    yard.run("echo covered > a").await;
+    assert_eq!(said(&yard, "t2", FilesWish::default()).await, []);
+    let only = yard.plan(yard.rewind("t1").await, scope(Scope::Conversation)).await;
+    assert_eq!(only.unseen, []);
+    assert_eq!(paths(&said(&yard, "t1", FilesWish::default()).await), [("big", TOO_LARGE)]);
+}
+
+#[tokio::test]
+async fn a_call_that_could_not_be_looked_at_is_named() {
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    let mut events = yard.started("echo two > a; rm -rf ../work", Some("do it")).await;
+    while !matches!(events.next().await.expect("an end"), RunEvent::Ended(_)) {}
+    fs::create_dir(yard.path("")).expect("another folder");
+    let told = said(&yard, "t1", FilesWish::default()).await;
+    assert_eq!(told.len(), 1);
+    assert!(told[0].called.asked[0].arguments.contains("echo two > a"), "{told:?}");
+    assert!(told[0].blind.len() == 1 && told[0].paths.is_empty(), "{told:?}");
+}
