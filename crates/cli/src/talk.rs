@@ -13,6 +13,7 @@ use crate::run::ended;
 use crate::ui::Ui;
 use crate::world::Keeping;
 use retake_tui::render::id;
+use retake_tui::text::safe;
 use retake_tui::text::style::Style;
 
 /// Talks until the person leaves.
@@ -57,6 +58,9 @@ pub(crate) async fn begin(
     }
     match left {
         Ok(left) => {
+            for words in left.unkept {
+                ui.print(&format!("what you typed may not be kept; here it is:\n{}\n", safe::block(&words)))?;
+            }
             if let Some(conversation) = left.conversation {
                 let line = format!("to go on: retake -c, or retake -r {}", id::short(&conversation));
                 let line = ui.look().palette.paint(Style::Dim, line).to_string();

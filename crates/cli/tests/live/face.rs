@@ -294,8 +294,20 @@ fn drafts_are_kept_over_a_restart() {
     face.shows("an unfinished thought");
     face.press("C-q");
     face.is_given_back();
+    let mut thought = "an unfinished thought".to_owned();
+    // One who quits right after typing, or while the draft rests, is the one who would lose it.
+    for round in 0..8 {
+        let face = Tmux::face(&world, "-c");
+        face.shows(&thought);
+        let more = format!(" {round}");
+        face.types(&more);
+        thought.push_str(&more);
+        face.shows(&thought);
+        face.press("C-q");
+        face.is_given_back();
+    }
     let face = Tmux::face(&world, "-c");
-    face.shows("an unfinished thought");
+    face.shows(&thought);
 }
 
 #[test]

@@ -98,6 +98,8 @@ pub(crate) enum For {
     Decided,
     /// What a composer may complete with.
     Paths(String),
+    /// A draft that is to be kept.
+    Kept,
     /// Nothing but whether it failed.
     Nothing,
 }
@@ -135,13 +137,16 @@ pub(crate) struct App {
     flash: Option<Flash>,
     /// With what conversations are about to begin here.
     unbegun: drafts::Unbegun,
+    /// What is on its way to be kept.
+    keeping: drafts::Keeping,
     now_ms: i64,
     has_focus: bool,
     /// What runs may do that have no conversation yet.
     permit: Permit,
     /// A list of conversations is open, and told what changes in it.
     follows_list: bool,
-    leaving: bool,
+    /// Since when one is leaving.
+    leaving_ms: Option<i64>,
     acts: Vec<Act>,
 }
 
@@ -177,7 +182,8 @@ impl App {
             has_focus: true,
             permit: Permit::default(),
             follows_list: false,
-            leaving: false,
+            leaving_ms: None,
+            keeping: drafts::Keeping::default(),
             acts: Vec::new(),
         };
         let tab = app.open_tab();
@@ -226,6 +232,7 @@ impl App {
             Msg::Kept(theme, kept) => self.kept(&theme, kept),
         }
         self.no_longer_tried();
+        self.leaves();
         std::mem::take(&mut self.acts)
     }
 
@@ -242,6 +249,7 @@ impl App {
             || self.tab().view.is_stale()
             || self.tab().view.is_finding()
             || self.tab().typed_ms.is_some()
+            || self.is_leaving()
             || waits
     }
 
@@ -286,11 +294,12 @@ impl App {
         self.current = self.current.min(self.tabs.len() - 1);
     }
 
-    fn ask(&mut self, asked: Asked, request: Request) {
+    fn ask(&mut self, asked: Asked, request: Request) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         self.asked.insert(ticket, asked);
         self.acts.push(Act::Ask(ticket, Box::new(request)));
+        ticket
     }
 
     /// Lets the pane in front of a tab do something, and does what it wants.
@@ -390,13 +399,5 @@ impl App {
         self.with_pane(self.current, |pane, cx| pane.tick(cx));
         self.wants_paths();
         self.leave_rests();
-    }
-
-    fn leave(&mut self) {
-        for at in 0..self.tabs.len() {
-            self.keep_draft(at);
-        }
-        self.leaving = true;
-        self.acts.push(Act::Quit);
     }
 }

@@ -78,6 +78,8 @@ pub struct Found {
 pub struct Left {
     /// The conversation that one would go on with.
     pub conversation: Option<String>,
+    /// What was typed, and could not be kept in time.
+    pub unkept: Vec<String>,
 }
 
 /// Why the face could not go on.
@@ -230,7 +232,7 @@ impl Driver<'_> {
             }
             self.draw(is_key)?;
         }
-        Ok(Left { conversation: self.app.conversation().map(str::to_owned) })
+        Ok(Left { conversation: self.app.conversation().map(str::to_owned), unkept: self.app.unkept() })
     }
 
     /// How long nothing is to be done, unless something happens.

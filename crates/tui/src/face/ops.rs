@@ -86,7 +86,10 @@ impl Ops {
         };
         let about = format!("{}: {}", op.it.reason, op.it.description);
         let about = about.trim_end_matches([':', ' ']);
-        self.preview.head(format!("{about}\nto restore what was before it:"));
+        let (number, before, head) = (op.it.number, &op.it.before, &op.it.head);
+        self.preview.head(format!(
+            "{number}: {about}\n/restore {before} is before it, /restore {head} after it\nto restore what was before it:"
+        ));
         let conversation = cx.id();
         let ask = || {
             let action = Action::Restore { head: op.it.before.clone() };
@@ -203,8 +206,8 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
     let room = ink.room();
     let (when, author, next) = match room {
         90.. => (18, 12, 11),
-        60.. => (18, 0, 11),
-        40.. => (18, 0, 0),
+        72.. => (18, 0, 11),
+        // What was done is told from what else was done before it is told when.
         _ => (0, 0, 0),
     };
     ink.field_column(1, 9, Paint::Bold);

@@ -12,19 +12,24 @@ mod view;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use retake_wire::{Action, Problem, Reply};
+use retake_wire::reply::Operations;
+use retake_wire::request::Page;
+use retake_wire::{Action, Problem, Reply, Request};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::theme::Paint;
 use crate::render;
-use crate::text::width;
+use crate::text::{safe, width};
 
 use prompt::{Found, Seek};
 
 pub(crate) use draw::{paragraph, proposal};
 pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
+
+/// What would be undone is sought among so many operations.
+const OPS: usize = 100;
 
 /// The plan of an action.
 #[derive(Debug)]
@@ -33,6 +38,9 @@ pub(crate) struct PlanPane {
     /// The message it is about, in its own words, where it is known.
     quoted: Option<String>,
     subject: Subject,
+    /// Whether what would be undone is asked for, and that question.
+    is_named: bool,
+    names: Option<Ticket>,
     /// Where the plan was drawn last, relative to the pane.
     body: Rect,
 }
@@ -63,18 +71,47 @@ impl PlanPane {
     /// Shows what another answer would take back; Enter asks for it. The entry is any of the answer, or its prompt.
     pub(crate) fn retry(entry: &str) -> Self {
         let subject = Subject::Sought(Seek::new(entry));
-        Self { title: "Retry".to_owned(), quoted: None, subject, body: Rect::ZERO }
+        Self {
+            title: "Retry".to_owned(),
+            quoted: None,
+            subject,
+            is_named: false,
+            names: None,
+            body: Rect::ZERO,
+        }
     }
 
     fn of(title: &str, proposal: Proposal) -> Self {
         let subject = Subject::Known(Box::new(proposal));
-        Self { title: title.to_owned(), quoted: None, subject, body: Rect::ZERO }
+        Self {
+            title: title.to_owned(),
+            quoted: None,
+            subject,
+            is_named: false,
+            names: None,
+            body: Rect::ZERO,
+        }
     }
 
     /// Says which message it is about.
     pub(crate) fn about(self, words: Option<&str>) -> Self {
         let quoted = words.map(|words| render::words::quote(words.trim(), 200));
         Self { quoted: quoted.filter(|quoted| quoted != "“”"), ..self }
+    }
+
+    /// Says also what would be undone.
+    pub(crate) fn named(self) -> Self {
+        let is_named =
+            matches!(&self.subject, Subject::Known(it) if matches!(it.action(), Action::Undo { .. }));
+        Self { is_named, ..self }
+    }
+
+    /// Asks what was done last, where that is to be said.
+    fn ask_names(&mut self, cx: &mut Cx<'_>) {
+        if self.is_named {
+            let page = Page { conversation: cx.id(), limit: Some(OPS), before: None };
+            self.names = Some(cx.ask(Request::Ops(page)));
+        }
     }
 
     fn proposal(&mut self) -> Option<&mut Proposal> {
@@ -107,6 +144,17 @@ impl PlanPane {
     }
 }
 
+/// What would be undone: the operation that is next, or the last turn, which is none.
+fn undone(action: &Action, page: &Operations) -> Option<String> {
+    let Action::Undo { count } = action else { return None };
+    let next = match page.operations.iter().find(|op| op.undo_next) {
+        Some(op) => format!("{} {}", op.reason, safe::line(&op.description)).trim_end().to_owned(),
+        None if page.more => return None,
+        None => "the last turn".to_owned(),
+    };
+    Some(if *count == 1 { next } else { format!("{count} steps, the first: {next}") })
+}
+
 impl Pane for PlanPane {
     fn context(&self) -> Context {
         Context::Confirm
@@ -118,6 +166,7 @@ impl Pane for PlanPane {
             Subject::Sought(seek) => seek.begin(cx),
             Subject::Lost(_) => {}
         }
+        self.ask_names(cx);
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
@@ -139,6 +188,13 @@ impl Pane for PlanPane {
     }
 
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        if self.names.take_if(|asked| *asked == ticket).is_some() {
+            // Where it can't be told, the plan still is.
+            if let (Ok(Reply::Operations(page)), Some(proposal)) = (reply, self.proposal()) {
+                self.quoted = undone(proposal.action(), &page);
+            }
+            return;
+        }
         match &mut self.subject {
             Subject::Known(proposal) => {
                 proposal.replied(ticket, reply, cx);
@@ -155,6 +211,7 @@ impl Pane for PlanPane {
     }
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
+        self.ask_names(cx);
         if let Some(proposal) = self.proposal()
             && proposal.changed(cx.now_ms)
         {

@@ -44,6 +44,9 @@ impl App {
             return self.key(once);
         }
         let (context, key) = (self.context(), Key::of(event));
+        if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
+            return;
+        }
         let is_escape = self.keys.find(context, key) == Some(Command::Escape);
         if !is_escape {
             self.tab_mut().escaped_ms = None;

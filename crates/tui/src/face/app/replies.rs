@@ -23,6 +23,7 @@ impl App {
                 Ok(reply) => self.answered(id, what, reply),
                 Err(problem) => self.failed(id, &what, &problem),
             },
+            Some(Asked::All(For::Kept)) => self.was_kept(ticket, reply.err()),
             // What is only nice to have is not complained about.
             Some(Asked::All(what)) => {
                 if let Ok(reply) = reply {
@@ -106,6 +107,12 @@ impl App {
                     tab.loading = false;
                     // It would ask for the same again.
                     tab.view.command(Command::FindLeave, &tab.talk);
+                }
+                self.complain_in(id, problem);
+            }
+            For::Draft => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.is_draft_refused = true;
                 }
                 self.complain_in(id, problem);
             }
@@ -233,7 +240,12 @@ impl App {
             && !tab.returned.is_empty()
             && tab.composer.parts() == tab.returned
         {
-            tab.composer.left();
+            // What was moved aside before, by the person, stays there.
+            if tab.has_moved_aside {
+                tab.composer.left();
+            } else {
+                tab.composer.clear();
+            }
             tab.returned.clear();
         }
     }
@@ -269,7 +281,9 @@ impl App {
         let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end().to_owned();
         if takes_back(action) {
             let undo = self.keys.named(Command::Undo);
-            text.push_str(&format!(" · {undo} or /undo takes this back"));
+            // Behind what is said of files and calls it would be said of those.
+            let before = if text.contains('\n') { "\n" } else { " · " };
+            text.push_str(&format!("{before}{undo} or /undo takes this back"));
         }
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {

@@ -213,6 +213,7 @@ impl App {
     pub(super) fn returned(&mut self, id: TabId, parts: &[Part]) {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
+            tab.has_moved_aside = !tab.composer.is_empty() && tab.composer.parts() != parts;
             tab.composer.returned(parts);
             tab.returned = tab.composer.parts();
             tab.typed_ms = Some(now_ms);

@@ -45,6 +45,8 @@ pub(super) struct Tab {
     pub(super) allowing: Option<(Command, i64)>,
     /// What came back into the composer the last time.
     pub(super) returned: Vec<Part>,
+    /// A draft moved aside for it.
+    pub(super) has_moved_aside: bool,
     /// When words came back, or a plan was done.
     pub(super) returned_ms: Option<i64>,
     /// When Esc was pressed in an empty composer.
@@ -65,6 +67,8 @@ pub(super) struct Tab {
     pub(super) kept: Vec<Part>,
     /// The draft of the owner was taken over once.
     pub(super) has_draft: bool,
+    /// The owner would not say what it has.
+    pub(super) is_draft_refused: bool,
     /// Where the view or the pane was drawn.
     pub(super) area: Rect,
 }
@@ -116,6 +120,7 @@ impl Tab {
             asked_ms: None,
             allowing: None,
             returned: Vec::new(),
+            has_moved_aside: false,
             returned_ms: None,
             escaped_ms: None,
             begins: false,
@@ -126,6 +131,7 @@ impl Tab {
             typed_ms: None,
             kept: Vec::new(),
             has_draft: false,
+            is_draft_refused: false,
             area: Rect::default(),
         }
     }

@@ -429,3 +429,19 @@ fn what_was_refused_goes_with_what_it_was_about() {
     tell(&mut app, Event::Run { said: decided }, None);
     assert!(!shown(&mut app).contains("the agent waits"), "{}", shown(&mut app));
 }
+
+#[test]
+fn a_plan_of_undo_says_what_is_undone() {
+    use retake_wire::reply::Operations;
+    let mut app = talking(Theme::default());
+    let acts = press(&mut app, "alt+u", NOW_MS);
+    let asked = acts.iter().find_map(|act| match act {
+        Act::Ask(ticket, request) if matches!(**request, Request::Ops(_)) => Some(*ticket),
+        _ => None,
+    });
+    let page = Operations { head: "3".to_owned(), operations: Vec::new(), more: false };
+    let reply = Box::new(Ok(Reply::Operations(page)));
+    drop(app.on(Msg::Replied(asked.expect("it asks"), reply), NOW_MS));
+    let screen = screen(60, 12, |frame| app.draw(frame));
+    assert!(screen.contains("Undo the last turn"), "{screen}");
+}

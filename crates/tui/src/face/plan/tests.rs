@@ -213,3 +213,31 @@ fn no_size_breaks_it() {
     }
     assert!(stage.screen(20, 6).contains("Undo"));
 }
+
+#[test]
+fn what_would_be_undone_is_named() {
+    use retake_wire::reply::{Operation, Operations};
+    let op = |undo_next| Operation {
+        number: 3,
+        head: "3.12".to_owned(),
+        kind: "move".to_owned(),
+        reason: "rewind".to_owned(),
+        description: "to the beginning".to_owned(),
+        author: "ann".to_owned(),
+        time_ms: 0,
+        before: "2.12".to_owned(),
+        undo_next,
+        redo_next: false,
+    };
+    let page = |operations, more| Operations { head: "3.12".to_owned(), operations, more };
+    let named = |count, page| super::undone(&Action::Undo { count }, &page);
+    assert_eq!(named(1, page(vec![op(true)], true)).as_deref(), Some("rewind to the beginning"));
+    let two = named(2, page(vec![op(true)], false));
+    assert_eq!(two.as_deref(), Some("2 steps, the first: rewind to the beginning"));
+    assert_eq!(
+        named(1, page(vec![op(false)], false)).as_deref(),
+        Some("the last turn"),
+        "a label is no step"
+    );
+    assert_eq!(named(1, page(vec![op(false)], true)), None);
+}

@@ -219,5 +219,6 @@ async fn leaving_is_over_and_the_own_editor_gives_back_what_was_written() {
     play.shows("words, edited").await;
     assert!(!play.stage.is_over());
     play.stage.press("ctrl+q");
+    play.stage.settled().await;
     assert!(play.stage.is_over());
 }

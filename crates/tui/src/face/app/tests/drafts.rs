@@ -47,6 +47,29 @@ fn kept(acts: &[Act]) -> Option<Vec<Part>> {
     })
 }
 
+/// The owner has what it was given to keep; what it is given then.
+fn has(app: &mut App, acts: &[Act]) -> Vec<Act> {
+    let kept = acts.iter().rev().find_map(|act| match act {
+        Act::Ask(ticket, request) if matches!(**request, Request::SetDraft(_) | Request::SetDraftIn(_)) => {
+            Some(*ticket)
+        }
+        _ => None,
+    });
+    app.on(Msg::Replied(kept.expect("it is given something to keep"), Box::new(Ok(Reply::Done))), NOW_MS)
+}
+
+fn quits(acts: &[Act]) -> bool {
+    acts.iter().any(|act| matches!(act, Act::Quit))
+}
+
+/// Types, and rests; the owner has it.
+fn has_typed(app: &mut App, words: &str) -> Option<Vec<Part>> {
+    drop(app.on(Msg::Paste(words.to_owned()), NOW_MS));
+    let acts = app.on(Msg::Tick, NOW_MS + LATER);
+    drop(has(app, &acts));
+    kept(&acts)
+}
+
 /// Types, and rests.
 fn types(app: &mut App, words: &str) -> Option<Vec<Part>> {
     drop(app.on(Msg::Paste(words.to_owned()), NOW_MS));
@@ -84,7 +107,7 @@ fn words_are_given_up_only_when_the_owner_has_them() {
     let mut app = with(&["begin"]);
     let (run, dropped) = sends(&mut app);
     assert_eq!(dropped, None, "nobody has them yet");
-    assert_eq!(types(&mut app, "and then"), Some(vec![Part::text("begin"), Part::text("and then")]));
+    assert_eq!(has_typed(&mut app, "and then"), Some(vec![Part::text("begin"), Part::text("and then")]));
     let acts = app.on(Msg::Ran(run, Box::new(begun())), NOW_MS);
     assert_eq!(kept(&acts), Some(vec![Part::text("and then")]), "what was typed meanwhile stays");
 }
@@ -111,7 +134,7 @@ fn several_new_tabs_keep_all_that_is_typed_in_them() {
     let mut app = with(&["one"]);
     drop(press(&mut app, "ctrl+t", NOW_MS));
     assert!(app.tab().composer.is_empty(), "it is shown beside");
-    assert_eq!(types(&mut app, "two"), Some(vec![Part::text("one"), Part::text("two")]));
+    assert_eq!(has_typed(&mut app, "two"), Some(vec![Part::text("one"), Part::text("two")]));
     assert_eq!(kept(&press(&mut app, "alt+w", NOW_MS)), None, "a tab that is closed gives up nothing");
     drop(press(&mut app, "ctrl+t", NOW_MS));
     assert_eq!(app.tab().composer.parts(), [Part::text("two")]);
@@ -121,4 +144,83 @@ fn several_new_tabs_keep_all_that_is_typed_in_them() {
 fn nothing_is_kept_over_what_the_owner_may_have() {
     let (mut app, _) = opened();
     assert_eq!(types(&mut app, "early"), None, "it has not answered yet");
+}
+
+#[test]
+fn one_who_leaves_waits_until_the_owner_has_what_was_typed() {
+    let mut app = with(&[]);
+    drop(app.on(Msg::Paste("half".to_owned()), NOW_MS));
+    let acts = app.on(Msg::Tick, NOW_MS + LATER);
+    assert_eq!(kept(&acts), Some(vec![Part::text("half")]));
+    drop(app.on(Msg::Paste(" a thought".to_owned()), NOW_MS));
+    let leaves = press(&mut app, "ctrl+q", NOW_MS);
+    assert_eq!(kept(&leaves), None, "the one before is still on its way, and must not come last");
+    assert!(!quits(&leaves) && app.is_lively());
+    drop(press(&mut app, "x", NOW_MS));
+    let next = has(&mut app, &acts);
+    assert_eq!(kept(&next), Some(vec![Part::text("half a thought")]));
+    assert!(!quits(&next));
+    assert!(quits(&has(&mut app, &next)));
+    assert!(app.unkept().is_empty());
+}
+
+#[test]
+fn one_who_leaves_early_waits_until_it_is_known_what_else_is_kept() {
+    let (mut app, acts) = opened();
+    let asked = asks_what_is_kept(&acts).expect("it asks");
+    drop(app.on(Msg::Paste("early".to_owned()), NOW_MS));
+    assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)));
+    let reply = Reply::Draft(Draft { author: "ada".to_owned(), parts: vec![Part::text("older")] });
+    let acts = app.on(Msg::Replied(asked, Box::new(Ok(reply))), NOW_MS);
+    assert_eq!(kept(&acts), Some(vec![Part::text("older"), Part::text("early")]));
+    assert!(!quits(&acts) && quits(&has(&mut app, &acts)));
+}
+
+#[test]
+fn what_was_typed_while_a_conversation_begins_is_its_draft_when_one_leaves() {
+    let mut app = talking(Theme::default());
+    drop(app.on(Msg::Paste("and then".to_owned()), NOW_MS));
+    assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)), "its own draft is not known yet");
+    assert_eq!(app.unkept(), ["and then"]);
+    app.take_draft(TabId(1), Vec::new());
+    let acts = app.on(Msg::Tick, NOW_MS);
+    let set = acts.iter().any(|act| {
+        matches!(act, Act::Ask(_, request) if matches!(&**request,
+            Request::SetDraft(set) if set.conversation == "0199a000-c" && set.parts == [Part::text("and then")]))
+    });
+    assert!(set && !quits(&acts), "{acts:?}");
+    assert!(quits(&has(&mut app, &acts)));
+}
+
+#[test]
+fn nobody_waits_for_ever_and_what_is_not_kept_is_given_back() {
+    let mut app = with(&[]);
+    drop(app.on(Msg::Paste("a thought".to_owned()), NOW_MS));
+    assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)));
+    assert!(!quits(&app.on(Msg::Tick, NOW_MS + 2_900)));
+    assert!(quits(&app.on(Msg::Tick, NOW_MS + 3_000)));
+    assert_eq!(app.unkept(), ["a thought"]);
+
+    let mut app = with(&[]);
+    drop(app.on(Msg::Paste("a thought".to_owned()), NOW_MS));
+    drop(press(&mut app, "ctrl+q", NOW_MS));
+    assert!(quits(&press(&mut app, "ctrl+q", NOW_MS + 100)), "asked again, it leaves");
+}
+
+#[test]
+fn what_was_cleared_stays_so_when_words_that_came_back_are_said_again() {
+    use retake_wire::Action;
+    for (cleared, after) in [(true, ""), (false, "a draft")] {
+        let mut app = talking(Theme::default());
+        let id = app.tab().id;
+        drop(app.on(Msg::Paste("a draft".to_owned()), NOW_MS));
+        if cleared {
+            drop(press(&mut app, "ctrl+c", NOW_MS));
+        }
+        app.returned(id, &[Part::text("what is 6 times 7?")]);
+        let mut receipt = Receipt { conversation: "0199a000-c".to_owned(), ..Receipt::default() };
+        receipt.brought_back.turns = 1;
+        app.applied(id, &Action::Undo { count: 1 }, &receipt);
+        assert_eq!(app.tab().composer.text(), after);
+    }
 }
