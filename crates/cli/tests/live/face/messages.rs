@@ -7,6 +7,8 @@ use crate::live::tmux::Tmux;
 /// Selects the message with these words.
 fn selects(face: &Tmux, text: &str) {
     let marked = |screen: &str| screen.lines().find(|line| line.contains('▌')).unwrap_or_default().to_owned();
+    // What is still being said is no message yet.
+    face.until("nothing runs", |screen| !screen.contains("Ctrl+C stops"));
     face.press("M-Up");
     let mut at =
         marked(&face.until("a selected message", |screen| screen.contains("y copy") && screen.contains('▌')));
