@@ -90,6 +90,10 @@ impl Engine {
         if wish.scope == Scope::Conversation || matches!(action, Action::Files(_)) {
             return Ok(Vec::new());
         }
+        // Where there is no folder, no call was looked around; that is known without a reading.
+        if self.folder_of(conversation).await?.is_none() {
+            return Ok(Vec::new());
+        }
         let facts = self.store().facts(conversation, UNSEEN.to_owned()).await?;
         if facts.is_empty() {
             return Ok(Vec::new());
