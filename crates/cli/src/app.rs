@@ -14,12 +14,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
-use retake_engine::settings::{self, SettingsError};
+use retake_engine::settings::SettingsError;
 use retake_server::Options;
 use retake_tui::face;
 use retake_wire::{Client, Problem, ProblemKind};
 
 use crate::attach::{self, attach, stand};
+use crate::config;
 use crate::owner::{Opened, Owner, Places, Setting, Standing};
 use crate::run::{Surroundings, run};
 use crate::term::interrupt::Interrupts;
@@ -48,8 +49,9 @@ fn now_ms() -> i64 {
     SystemClock.now_ms()
 }
 
-/// Ends the process when the system or a closed terminal asks for it. A read of the terminal can't be woken, so nothing is waited
-/// for: what was acknowledged is on the disk, and the rest is what a crash leaves.
+/// Ends the process when the system or a closed terminal asks for it. The full-screen face has the owner keep what was typed first. A
+/// read of the terminal elsewhere can't be woken, so nothing else is waited for: what was acknowledged is on the disk, and the rest is
+/// what a crash leaves.
 #[expect(
     clippy::disallowed_methods,
     clippy::exit,
@@ -59,6 +61,7 @@ async fn leave_when_told(graceful: Arc<AtomicBool>) {
     let Ok(terminated) = interrupt::terminated() else { return };
     terminated.await;
     if !graceful.load(Ordering::Relaxed) {
+        face::leave().await;
         restore();
         std::process::exit(143);
     }
@@ -70,6 +73,9 @@ fn surroundings() -> Surroundings {
     Surroundings { folder, places }
 }
 
+/// The variable that names the settings file.
+const CONFIG_VARIABLE: &str = "RETAKE_CONFIG";
+
 /// What our own variables say, else the directories of the XDG specification, which ignores those that are not absolute.
 fn places(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Places {
     let absolute = |name| {
@@ -80,11 +86,12 @@ fn places(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Places 
         absolute(name).unwrap_or_else(|| absolute("HOME").unwrap_or_default().join(usual))
     };
     let ours = |name| variable(name).filter(|path| !path.is_empty()).map(|path| folder.join(path));
+    let config = ours(CONFIG_VARIABLE);
     Places {
         data_dir: ours("RETAKE_DATA_DIR")
             .unwrap_or_else(|| below("XDG_DATA_HOME", ".local/share").join("retake")),
-        config_file: ours("RETAKE_CONFIG")
-            .unwrap_or_else(|| below("XDG_CONFIG_HOME", ".config").join("retake/config.toml")),
+        config_named_by: config.is_some().then_some(CONFIG_VARIABLE),
+        config_file: config.unwrap_or_else(|| below("XDG_CONFIG_HOME", ".config").join("retake/config.toml")),
     }
 }
 
@@ -97,14 +104,14 @@ struct Local {
 #[async_trait]
 impl Owner for Local {
     async fn open(&self, places: &Places) -> Result<Opened, Problem> {
-        let (attached, notices) = attach(options(places)).await?;
+        let (attached, notices) = attach(options(places)?).await?;
         let ended = attached.clone();
         let ending = Box::new(move || ended.end().boxed());
         Ok(Opened { client: Arc::new(attached), notices, ending })
     }
 
     async fn find(&self, places: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
-        let found = attach::find(&options(places)).await?;
+        let found = attach::find(&options(places)?).await?;
         Ok(found.map(|client| Arc::new(client) as Arc<dyn Client>))
     }
 
@@ -112,20 +119,25 @@ impl Owner for Local {
         let signals = Interrupts::new().map_err(|error| no_signals(&error))?;
         let terminated = interrupt::terminated().map_err(|error| no_signals(&error))?;
         self.graceful.store(true, Ordering::Relaxed);
-        stand(options(places), listen, signals, terminated).await
+        stand(options(places)?, listen, signals, terminated).await
     }
 
     fn face(&self, places: &Places) -> Result<face::Configured, Problem> {
-        let text = read(&places.config_file).map_err(|error| explain(&error))?;
-        let settings = of_face(&text).map_err(|error| explain(&error))?;
-        let mut configured = face::Configured { settings, ..face::Configured::default() };
-        configured.wrong = configured.keys.configure(&configured.settings.keys);
-        themes(&places.config_file.with_file_name(THEMES), &mut configured);
-        Ok(configured)
+        let text = named(places).and_then(|file| config::read(file).map_err(|error| explain(&error)))?;
+        config::of_face(&text, &places.config_file).map_err(|error| explain(&error))
+    }
+
+    fn wrong(&self, places: &Places) -> Result<Vec<String>, Box<Problem>> {
+        let text = config::read(named(places)?).map_err(|error| explain(&error))?;
+        Ok(config::wrong(&text, &places.config_file))
     }
 
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>> {
-        change(&places.config_file, what).map_err(|error| Box::new(explain(&error)))
+        // Setting something makes the file.
+        if !matches!(what, Setting::Set(..)) {
+            named(places)?;
+        }
+        config::change(&places.config_file, what).map_err(|error| Box::new(explain(&error)))
     }
 }
 
@@ -140,17 +152,33 @@ fn wait_for_owner() -> Duration {
     given.map_or(WAIT_FOR_OWNER, Duration::from_millis)
 }
 
+/// The settings file. One that somebody named is there.
+fn named(places: &Places) -> Result<&Path, Problem> {
+    let Places { config_file, config_named_by, .. } = places;
+    match config_named_by {
+        Some(by) if !config_file.exists() => Err(Problem {
+            code: "settings".to_owned(),
+            kind: ProblemKind::NotFound,
+            message: format!("{by} names the settings file {}, which is not there", config_file.display()),
+            hint: Some("correct the name; `retake config set KEY VALUE` makes the file".into()),
+            causes: Vec::new(),
+            head: None,
+        }),
+        _ => Ok(config_file),
+    }
+}
+
 /// Where this user's data are.
-fn options(places: &Places) -> Options {
+fn options(places: &Places) -> Result<Options, Problem> {
     let user =
         ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
-    Options {
+    Ok(Options {
         data_dir: places.data_dir.clone(),
-        config_file: places.config_file.clone(),
+        config_file: named(places)?.to_owned(),
         user: user.unwrap_or_else(|| "you".to_owned()),
         home: env::var_os("HOME").map(PathBuf::from),
         wait_for_owner: wait_for_owner(),
-    }
+    })
 }
 
 fn no_signals(error: &std::io::Error) -> Problem {
@@ -161,55 +189,6 @@ fn no_signals(error: &std::io::Error) -> Problem {
         hint: None,
         causes: vec![error.to_string()],
         head: None,
-    }
-}
-
-/// The text of a settings file, which need not be there.
-fn read(file: &Path) -> Result<String, SettingsError> {
-    match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        read => read.map_err(|source| SettingsError::Unreadable { path: file.to_owned(), source }),
-    }
-}
-
-/// The folder of a person's themes, beside the settings file.
-const THEMES: &str = "themes";
-
-/// Reads the files of themes, by name. A folder that is not there has none.
-fn themes(folder: &Path, configured: &mut face::Configured) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut files: Vec<_> =
-        paths.filter(|path| path.extension().is_some_and(|kind| kind == "toml")).collect();
-    files.sort();
-    for file in files {
-        let wrong = match std::fs::read_to_string(&file) {
-            Ok(text) => configured.themes.add(&file, &text),
-            Err(error) => vec![format!("can't read the theme {}: {error}", file.display())],
-        };
-        configured.wrong.extend(wrong);
-    }
-}
-
-/// The settings of the face: the engine's table says what may stand in the file, the face what it means.
-fn of_face(text: &str) -> Result<face::Settings, SettingsError> {
-    let given = settings::Settings::face(text)?;
-    Ok(serde_json::from_value(given).expect("BUG: the face takes what the table of settings lets through"))
-}
-
-fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
-    let text = read(file)?;
-    match what {
-        Setting::List => Ok(format!("{text}{}", settings::documented_defaults())),
-        Setting::Get(key) => Ok(settings::get(&text, key)?.unwrap_or_default()),
-        Setting::Set(key, value) => {
-            settings::save(file, &settings::set(&text, key, value)?)?;
-            Ok(String::new())
-        }
-        Setting::Unset(key) => {
-            settings::save(file, &settings::unset(&text, key)?)?;
-            Ok(String::new())
-        }
     }
 }
 
@@ -234,29 +213,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_face_and_the_settings_file_have_the_same_settings() {
-        let mut text = String::new();
-        let defaults = of_face(&text).expect("nothing is set");
-        assert_eq!(defaults, face::Settings::default());
-        for key in ["theme", "background", "colours", "escape_rewinds", "notify_after_s", "mouse"] {
-            let key = format!("face.{key}");
-            let usual = settings::get("", &key).expect("known").expect("it has a default");
-            text = settings::set(&text, &key, &usual).expect("the default can be set");
-        }
-        assert_eq!(of_face(&text).expect("valid"), face::Settings::default(), "{text}");
-        for (key, words) in [
-            ("background", &["auto", "dark", "light"][..]),
-            ("colours", &["auto", "none", "16", "truecolor"]),
-        ] {
-            for word in words {
-                let text = settings::set("", &format!("face.{key}"), word).expect("known");
-                let settings = of_face(&text).expect("valid");
-                assert_eq!(settings == face::Settings::default(), *word == "auto", "{key} {word}");
-            }
-        }
-    }
-
-    #[test]
     fn directories_follow_the_environment() {
         let home = |name: &str| (name == "HOME").then(|| OsString::from("/home/ada"));
         let places = |variable: &dyn Fn(&str) -> Option<OsString>| places(Path::new("/work"), variable);
@@ -277,21 +233,5 @@ mod tests {
         };
         assert_eq!(places(&own).data_dir, Path::new("/work/mine"));
         assert_eq!(places(&own).config_file, usual.config_file);
-    }
-
-    #[test]
-    fn settings_are_read_changed_and_explained() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("new/config.toml");
-        let key = || "model.default".to_owned();
-        let said = |what: Setting| change(&file, &what).map_err(|error| Box::new(explain(&error)));
-        assert!(said(Setting::List).expect("a list").contains("[model]"));
-        said(Setting::Set(key(), "demo".to_owned())).expect("set");
-        assert_eq!(said(Setting::Get(key())).expect("a value"), "demo");
-        said(Setting::Unset(key())).expect("unset");
-        assert_eq!(said(Setting::Get(key())).expect("no value"), "");
-        let unknown = said(Setting::Get("nope".to_owned())).expect_err("unknown");
-        assert_eq!(unknown.kind, ProblemKind::Usage);
-        assert!(unknown.hint.is_some());
     }
 }

@@ -10,8 +10,8 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::{
     archive, ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec,
-    export, files as folders, fold, fork, import, label, list, log, man, mark, mcp, models, new, ops, plan,
-    redo, restore, retry, rewind, say, search, serve, status, stop, targets, title, tree, undo, unfold,
+    export, files as folders, fold, fork, hidden, import, label, list, log, man, mark, mcp, models, new, ops,
+    plan, redo, restore, retry, rewind, say, search, serve, status, stop, targets, title, tree, undo, unfold,
     workspace,
 };
 
@@ -173,6 +173,19 @@ pub(crate) fn how_many(text: &str) -> std::result::Result<usize, &'static str> {
     }
 }
 
+/// A number that may be none, as the API takes it.
+pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> std::result::Result<T, &'static str> {
+    let most = |number: &u64| *number < 1 << 53;
+    let number = text.parse().ok().filter(most).and_then(|number| T::try_from(number).ok());
+    number.ok_or("give a whole number from 0 to 9007199254740991")
+}
+
+/// How many things a page has at most, as the API takes it.
+pub(crate) fn limit(text: &str) -> std::result::Result<usize, &'static str> {
+    let limit = number(text).ok().filter(|limit| *limit > 0);
+    limit.ok_or("give a whole number from 1 to 9007199254740991")
+}
+
 /// The verbs. What each does is said where it is written.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -198,6 +211,7 @@ pub(crate) enum Verb {
     Drop(change::Change<WithFiles<drop::Drop>>),
     Hide(change::Change<mark::Hide>),
     Show(change::Change<WithFiles<mark::Show>>),
+    Hidden(hidden::Hidden),
     Exclude(change::Change<mark::Exclude>),
     Include(change::Change<mark::Include>),
     Fold(change::Change<fold::Fold>),
@@ -249,6 +263,7 @@ impl Verb {
             Self::Drop(it) => it.run(cx).await,
             Self::Hide(it) => it.run(cx).await,
             Self::Show(it) => it.run(cx).await,
+            Self::Hidden(it) => it.run(cx).await,
             Self::Exclude(it) => it.run(cx).await,
             Self::Include(it) => it.run(cx).await,
             Self::Fold(it) => it.run(cx).await,

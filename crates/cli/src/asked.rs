@@ -10,6 +10,7 @@ use crate::term::pick::Row;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Read;
+use retake_tui::render::agent::{Where, allows};
 use retake_tui::render::calls;
 use retake_tui::render::content::block;
 
@@ -41,11 +42,11 @@ pub(crate) async fn leave(cx: &mut Context<'_>, conversation: &str, asks: &Asks)
             Said::Nothing => continue,
             Said::Once => Decision::Once,
             Said::No(words) => Decision::Deny { words },
-            Said::InConversation => match rule(cx, asks, "In this conversation, allow")? {
+            Said::InConversation => match rule(cx, asks, "In this conversation, allow", Where::Here)? {
                 Some(rule) => Decision::InConversation { rule },
                 None => continue,
             },
-            Said::Always => match rule(cx, asks, "Always allow")? {
+            Said::Always => match rule(cx, asks, "Always allow", Where::Everywhere)? {
                 Some(rule) => Decision::Always { rule },
                 None => continue,
             },
@@ -68,19 +69,12 @@ fn said(line: &str) -> Said {
 }
 
 /// The rule to remember: the person chooses, also where there is only one, since it says what is allowed from now on.
-fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str) -> Result<Option<Rule>> {
+fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Result<Option<Rule>> {
     if asks.offers.is_empty() {
         cx.aside("no rule can allow this: it is asked about each time")?;
         return Ok(None);
     }
-    let row = |rule: &Rule| Row {
-        title: rule.short(),
-        detail: match &rule.what {
-            Some(_) => String::new(),
-            None => format!("whatever {} is asked to do", rule.tool),
-        },
-        disabled: None,
-    };
+    let row = |rule: &Rule| Row { title: rule.short(), detail: allows(rule, place), disabled: None };
     let rows: Vec<Row> = asks.offers.iter().map(row).collect();
     let picked = cx.ui.pick(question, &rows, &mut |_| String::new())?;
     Ok(picked.and_then(|row| asks.offers.get(row)).cloned())

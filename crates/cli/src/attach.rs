@@ -1,7 +1,9 @@
 //! Reaches the owner of the data directory, or becomes it: whoever comes first owns it, all others are its clients, and where it
 //! goes away, the next one who asks takes its place. Must never send again what may have been done, unless it is done once.
 
+use std::fs::File;
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +18,7 @@ use retake_wire::reply::Status;
 use retake_wire::{
     Client, Ended, Follow, HttpClient, Problem, ProblemKind, Reach, Reply, Request, Run, RunEvent, Told,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::owner::Standing;
 use crate::term::interrupt::Interrupts;
@@ -44,6 +46,10 @@ struct Inner {
     options: Options,
     ids: SystemRandom,
     held: Mutex<Held>,
+    /// The data directory as it was found: another one under its name is not what was talked about.
+    found: Option<File>,
+    /// Whether it was taken away under the owner that this process was.
+    gone: watch::Sender<bool>,
 }
 
 /// What there is of the owner now.
@@ -52,6 +58,8 @@ enum Held {
     Client(Arc<HttpClient>),
     /// This one is.
     Owner(Box<(InProcess, Served)>),
+    /// This one was, until its data were taken away.
+    Gone(Box<Problem>),
 }
 
 impl Held {
@@ -59,6 +67,7 @@ impl Held {
         match self {
             Self::Client(client) => Arc::clone(client) as Arc<dyn Client>,
             Self::Owner(owner) => Arc::new(owner.0.clone()),
+            Self::Gone(problem) => Arc::new(Refusing((**problem).clone())),
         }
     }
 }
@@ -66,8 +75,49 @@ impl Held {
 /// Attaches to the owner, or becomes it. What its owner should know comes along.
 pub(crate) async fn attach(options: Options) -> Result<(Attached, Vec<String>), Problem> {
     let (held, notices) = find_or_become(&options).await?;
-    let inner = Inner { options, ids: SystemRandom::default(), held: Mutex::new(held) };
-    Ok((Attached(Arc::new(inner)), notices))
+    let found = File::open(&options.data_dir).ok();
+    let (ids, gone) = (SystemRandom::default(), watch::Sender::new(false));
+    let attached = Attached(Arc::new(Inner { options, ids, held: Mutex::new(held), found, gone }));
+    attached.keep_watch(&*attached.0.held.lock().await);
+    Ok((attached, notices))
+}
+
+/// Refuses everything: there are no data any more.
+struct Refusing(Problem);
+
+#[async_trait]
+impl Client for Refusing {
+    async fn call(&self, _: Request) -> Result<Reply, Problem> {
+        Err(self.0.clone())
+    }
+
+    async fn run(&self, _: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        Err(self.0.clone())
+    }
+
+    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+        Err(self.0.clone())
+    }
+}
+
+/// Whether a name leads to what was opened by it before.
+fn is_same(found: &File, path: &Path) -> bool {
+    let (Ok(found), Ok(now)) = (found.metadata(), std::fs::metadata(path)) else { return false };
+    (found.dev(), found.ino()) == (now.dev(), now.ino())
+}
+
+fn moved(data_dir: &Path) -> Problem {
+    Problem {
+        code: "data_moved".to_owned(),
+        kind: ProblemKind::Storage,
+        message: format!(
+            "the data directory was moved or deleted while it was in use, and nothing more is stored: {}",
+            data_dir.display()
+        ),
+        hint: Some("put it back, or say where it is now with --data-dir; without both the next start makes an empty one".into()),
+        causes: Vec::new(),
+        head: None,
+    }
 }
 
 /// The owner, where another process is it.
@@ -140,22 +190,26 @@ pub(crate) async fn stand(
     let (owner, notices) = retake_server::open(options).await?;
     let served =
         serve(Serving { client: owner.clone(), data_dir, listen, patience: Serving::PATIENCE }).await?;
-    let told = owner.told_to_stop();
+    let (told, displaced) = (owner.told_to_stop(), owner.displaced());
     let Reply::Status(status) = owner.call(Request::Status).await? else {
         unreachable!("BUG: how the owner is, is answered with its status");
     };
     let over = async move {
+        let ended = tokio::select! {
+            () = told => Ok(()),
+            () = signals.next() => Ok(()),
+            () = terminated => Ok(()),
+            problem = displaced => Err(problem),
+        };
+        // Nothing more can be stored where the data are gone.
+        let patience = if ended.is_ok() { FINISH } else { Duration::ZERO };
         tokio::select! {
-            () = told => {}
-            () = signals.next() => {}
-            () = terminated => {}
-        }
-        tokio::select! {
-            () = owner.finish(FINISH) => {}
+            () = owner.finish(patience) => {}
             // Who asks twice means now: what has been said so far is kept as after a crash.
             () = signals.next() => {}
         }
         served.stop().await;
+        ended
     };
     Ok(Standing { status, notices, over: over.boxed() })
 }
@@ -209,9 +263,27 @@ impl Attached {
     async fn again(&self) -> Result<Arc<dyn Client>, Problem> {
         let mut held = self.0.held.lock().await;
         if matches!(*held, Held::Client(_)) {
+            let data_dir = &self.0.options.data_dir;
+            if self.0.found.as_ref().is_some_and(|found| !is_same(found, data_dir)) {
+                return Err(moved(data_dir));
+            }
             *held = find_or_become(&self.0.options).await?.0;
+            self.keep_watch(&held);
         }
         Ok(held.client())
+    }
+
+    /// Where this process is the owner: once the data are taken away, it is so no more, and says why.
+    fn keep_watch(&self, held: &Held) {
+        let Held::Owner(owner) = held else { return };
+        let (displaced, inner) = (owner.0.displaced(), Arc::downgrade(&self.0));
+        tokio::spawn(async move {
+            let problem = displaced.await;
+            let Some(inner) = inner.upgrade() else { return };
+            let held = std::mem::replace(&mut *inner.held.lock().await, Held::Gone(Box::new(problem)));
+            inner.gone.send_replace(true);
+            end(held, Duration::ZERO).await;
+        });
     }
 
     fn new_id(&self) -> String {
@@ -221,11 +293,15 @@ impl Attached {
     /// Ends it: where this process is the owner, what others run here may end first.
     pub(crate) async fn end(self) {
         let held = std::mem::replace(&mut *self.0.held.lock().await, Held::Client(Arc::new(nobody())));
-        if let Held::Owner(owner) = held {
-            let (owner, served) = *owner;
-            owner.finish(FINISH).await;
-            served.stop().await;
-        }
+        end(held, FINISH).await;
+    }
+}
+
+async fn end(held: Held, patience: Duration) {
+    if let Held::Owner(owner) = held {
+        let (owner, served) = *owner;
+        owner.finish(patience).await;
+        served.stop().await;
     }
 }
 
@@ -261,12 +337,15 @@ impl Client for Attached {
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
-        match self.client().await.follow(follow.clone()).await {
+        let followed = match self.client().await.follow(follow.clone()).await {
             Err(problem) if problem.code == AWAY || problem.code == LOST => {
                 self.again().await?.follow(follow).await
             }
             followed => followed,
-        }
+        };
+        let mut gone = self.0.gone.subscribe();
+        // Who follows hears of it when it asks again.
+        Ok(followed?.take_until(async move { drop(gone.wait_for(|gone| *gone).await) }.boxed()).boxed())
     }
 }
 

@@ -365,7 +365,7 @@ impl<'a> Chat<'a> {
         };
         let name = format!("{} · {}\n", render::lists::name(&look, &info), words::counts(info.counts));
         self.print(&name)?;
-        let text = entries::list(&look, &page.entries);
+        let text = entries::list(&look, &page.entries, &page.unbegun);
         self.print(&format!("{text}\n"))?;
         if let Some(why) = &info.read_only {
             self.dim(&format!("read-only: {}", safe::line(why)))?;

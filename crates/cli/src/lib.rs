@@ -9,6 +9,7 @@ mod args;
 mod asked;
 mod attach;
 mod chat;
+mod config;
 mod context;
 mod error;
 mod owner;

@@ -22,6 +22,8 @@ pub struct Places {
     pub data_dir: PathBuf,
     /// The settings file.
     pub config_file: PathBuf,
+    /// What names the settings file, where it is not the usual one, which need not be there.
+    pub config_named_by: Option<&'static str>,
 }
 
 /// What to do with the settings file. The answer is a text for people.
@@ -56,8 +58,9 @@ pub struct Standing {
     pub status: Status,
     /// What the person should know, a sentence each.
     pub notices: Vec<String>,
-    /// Waits until it is told to stop, by a client or by a signal; then lets what runs end, and ends.
-    pub over: BoxFuture<'static, ()>,
+    /// Waits until it is told to stop, by a client or by a signal; then lets what runs end, and ends. A problem, where its data were taken
+    /// away under it.
+    pub over: BoxFuture<'static, Result<(), Problem>>,
 }
 
 /// Opens the data.
@@ -74,6 +77,9 @@ pub trait Owner: Send + Sync {
 
     /// What the settings file and the files of themes beside it say of the full-screen face.
     fn face(&self, places: &Places) -> Result<Configured, Problem>;
+
+    /// What is wrong in the settings file and in the files of themes beside it, a sentence each.
+    fn wrong(&self, places: &Places) -> Result<Vec<String>, Box<Problem>>;
 
     /// Reads or changes the settings file.
     fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>>;

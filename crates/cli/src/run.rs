@@ -163,12 +163,13 @@ pub(crate) fn notice_to(ui: &mut dyn Ui, notice: &str) -> Result {
 }
 
 fn places(global: &Global, surroundings: &Surroundings) -> Places {
-    let given = |given: &Option<PathBuf>, usual: &PathBuf| match given {
-        Some(path) => surroundings.folder.join(path),
-        None => usual.clone(),
-    };
-    Places {
-        data_dir: given(&global.data_dir, &surroundings.places.data_dir),
-        config_file: given(&global.config, &surroundings.places.config_file),
+    let mut places = surroundings.places.clone();
+    if let Some(folder) = &global.data_dir {
+        places.data_dir = surroundings.folder.join(folder);
     }
+    if let Some(file) = &global.config {
+        places.config_file = surroundings.folder.join(file);
+        places.config_named_by = Some("--config");
+    }
+    places
 }

@@ -25,7 +25,7 @@ pub(crate) async fn begin(
     start: Start,
     folder: String,
 ) -> Result {
-    let mut configured = owner.face(places)?;
+    let configured = owner.face(places)?;
     let coloured = ui.look().palette.is_coloured();
     let theme = configured.theme(coloured, &|name| std::env::var(name).ok());
     let Configured { settings, keys, themes, wrong } = configured;

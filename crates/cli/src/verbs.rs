@@ -19,6 +19,7 @@ pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod fold;
 pub(crate) mod fork;
+pub(crate) mod hidden;
 pub(crate) mod import;
 pub(crate) mod label;
 pub(crate) mod list;

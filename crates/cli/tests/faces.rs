@@ -11,6 +11,7 @@ mod chat;
 mod chat_more;
 mod errors;
 mod folders;
+mod marked;
 mod mcp;
 mod owner;
 mod rendering;

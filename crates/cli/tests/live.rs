@@ -15,6 +15,7 @@ mod keep;
 mod killed;
 mod mcp;
 mod model;
+mod moved;
 mod owned;
 mod paused;
 mod restore;
@@ -44,7 +45,9 @@ struct Home(TempDir);
 
 impl Home {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
+        let home = tempfile::tempdir().expect("a folder");
+        std::fs::write(home.path().join("config.toml"), "").expect("written");
+        Self(home)
     }
 
     fn start(&self, arguments: &[&str]) -> Pty {

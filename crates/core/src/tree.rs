@@ -150,6 +150,32 @@ impl Tree {
         false
     }
 
+    /// The entry right behind `after` on the path of `tip`; nothing, where `after` is not on it or is its end. O(spans between them).
+    pub fn next_towards(&self, after: Option<Pos>, tip: Option<Pos>) -> Option<Pos> {
+        let mut at = tip;
+        while let Some(pos) = at {
+            if after.is_some_and(|after| pos <= after) {
+                return None;
+            }
+            if pos.depth < self.depth {
+                return self
+                    .base
+                    .behind(after)
+                    .first()
+                    .filter(|_| after.is_none_or(|it| self.base.contains(it)));
+            }
+            let stretch = self.stretches[self.stretch_of(pos.seq)];
+            match after {
+                Some(after) if after.depth == self.depth && after.seq >= stretch.start => {
+                    return Some(Pos::new(self.depth, after.seq + 1));
+                }
+                _ if stretch.after == after => return Some(Pos::new(self.depth, stretch.start)),
+                _ => at = stretch.after,
+            }
+        }
+        None
+    }
+
     /// The last entry said up to `seq` that moved the tip, if there is one behind `from` (exclusive).
     pub fn last_attached(&self, from: u64, seq: u64) -> Option<Pos> {
         let mut seq = seq;
@@ -320,6 +346,28 @@ mod tests {
             tree.push((after > 0).then(|| p(after)), detached);
         }
         tree
+    }
+
+    #[test]
+    fn the_next_on_a_path_is_found_without_it() {
+        let own = tree();
+        let mut fork = Tree::new(1, own.path(Some(p(6))));
+        for after in [p(6), Pos::new(1, 1), p(5), Pos::new(1, 1)] {
+            fork.push(Some(after), false);
+        }
+        for (tree, last) in [(own, p(8)), (fork, Pos::new(1, 4))] {
+            let all: Vec<Option<Pos>> = [None].into_iter().chain((1..=8).map(|seq| Some(p(seq)))).collect();
+            let all: Vec<_> =
+                all.into_iter().chain((1..=last.seq).map(|seq| Some(Pos::new(last.depth, seq)))).collect();
+            for tip in all.iter().copied().filter(|tip| tip.is_none_or(|tip| tree.knows(tip))) {
+                let path = tree.path(tip);
+                for after in &all {
+                    let is_on = after.is_none_or(|after| path.contains(after));
+                    let next = path.behind(*after).first().filter(|_| is_on);
+                    assert_eq!(tree.next_towards(*after, tip), next, "behind {after:?} to {tip:?}");
+                }
+            }
+        }
     }
 
     #[test]

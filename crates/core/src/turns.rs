@@ -178,20 +178,37 @@ impl Conversation {
     /// The visible entry on the path that opened turn `number`, from 1. Reads O(spans + log entries) entries, and a handful of
     /// a span whose turns are about as long as each other, however long it is.
     pub fn turn_opener<R: Records>(&self, records: &R, number: u64) -> Result<Option<Pos>, R::Error> {
-        for span in self.path().spans() {
+        let first = self.first_of(records, &self.path(), number)?;
+        let opener = first.filter(|meta| meta.opens_turn() && meta.totals.turns == number);
+        Ok(opener.map(|meta| meta.pos).filter(|pos| self.mark(*pos).is_visible()))
+    }
+
+    /// All of turn `number` that is on the path, whatever its marks; 0 is what was said before the first turn. Reads as much as
+    /// [`Self::turn_opener`], twice.
+    pub fn turn_part<R: Records>(&self, records: &R, number: u64) -> Result<Path, R::Error> {
+        let path = self.path();
+        let first = self.first_of(records, &path, number)?;
+        let Some(first) = first.filter(|meta| meta.totals.turns == number) else {
+            return Ok(Path::default());
+        };
+        let rest = path.behind(path.before(first.pos));
+        let next = self.first_of(records, &path, number.saturating_add(1))?;
+        Ok(next.map_or(rest.clone(), |next| rest.up_to(path.before(next.pos))))
+    }
+
+    /// The first entry of the path by which so many turns were opened.
+    fn first_of<R: Records>(&self, records: &R, path: &Path, number: u64) -> Result<Option<Meta>, R::Error> {
+        for span in path.spans() {
             let last = records.meta(span.last())?;
-            if last.totals.turns < number {
-                continue;
+            if last.totals.turns >= number {
+                return opener_within(records, *span, last, number).map(Some);
             }
-            let opener = opener_within(records, *span, last, number)?;
-            let found = opener.opens_turn() && opener.totals.turns == number;
-            return Ok((found && self.mark(opener.pos).is_visible()).then_some(opener.pos));
         }
         Ok(None)
     }
 
     /// Totals of consecutive entries of the path.
-    fn span_totals<R: Records>(&self, records: &R, span: Span) -> Result<Totals, R::Error> {
+    pub(crate) fn span_totals<R: Records>(&self, records: &R, span: Span) -> Result<Totals, R::Error> {
         let first = records.meta(span.first())?;
         let last = self.totals_at(records, Some(span.last()))?;
         Ok(last.minus(first.totals).plus(first.own_totals()))

@@ -19,7 +19,9 @@ use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
+use crate::names::can_name;
 use crate::run::{Events, Feeds};
+use crate::unbroken::Unbroken;
 
 /// What an engine is made of. Clock and randomness come from outside, once.
 pub struct Parts {
@@ -66,6 +68,7 @@ pub struct Engine {
     /// Where somebody has looked for what waits, and whoever has claimed the conversation has not since.
     sought: Mutex<HashSet<ConversationId>>,
     erasures: AtomicU64,
+    pub(crate) unbroken: Unbroken,
 }
 
 impl Engine {
@@ -87,6 +90,7 @@ impl Engine {
             feeds: Feeds::default(),
             sought: Mutex::default(),
             erasures: AtomicU64::new(0),
+            unbroken: Unbroken::default(),
         });
         engine.recover().await?;
         Ok(engine)
@@ -171,6 +175,7 @@ impl Engine {
 
     /// Changes the state. A Move waits for nobody: while a model is answering it is refused.
     pub async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
+        can_name(&apply.action)?;
         if moves(&apply.action) && self.is_running(conversation) {
             return Err(EngineError::running());
         }
@@ -179,6 +184,7 @@ impl Engine {
 
     /// Says what an action would do.
     pub async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
+        can_name(&action)?;
         Ok(self.store().plan(conversation, action).await?)
     }
 
@@ -202,7 +208,7 @@ impl Engine {
         self.runs().keys().copied().collect()
     }
 
-    /// Waits until nothing runs, for so long; what runs then is stopped, and waited for as long again.
+    /// Waits until nothing runs, for so long; what runs then is stopped, and waited for as long again. So is a step back or forth.
     pub async fn finish(&self, patience: std::time::Duration) {
         for last in [false, true] {
             let late = self.parts.clock.sleep(patience);
@@ -213,6 +219,7 @@ impl Engine {
                     }
                     self.until_idle(*of).await;
                 }
+                self.unbroken.over().await;
             };
             tokio::select! {
                 biased;

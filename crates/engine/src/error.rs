@@ -159,7 +159,7 @@ impl From<StoreError> for EngineError {
                 "broken",
                 "put a backup in its place, or move it away; nothing was touched".into(),
             ),
-            StoreError::TakenOver | StoreError::Held { .. } => of_owners(&error),
+            StoreError::TakenOver | StoreError::Moved { .. } | StoreError::Held { .. } => of_owners(&error),
             StoreError::Newer { .. } => {
                 (Kind::Storage, "newer", "install a newer Retake; nothing was touched".into())
             }
@@ -222,6 +222,11 @@ fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
         StoreError::TakenOver => {
             (Kind::Storage, "taken_over", "close this one, or close the other one and start again".into())
         }
+        StoreError::Moved { .. } => (
+            Kind::Storage,
+            "data_moved",
+            "put it back, or say where it is now with --data-dir; without both the next start makes an empty one".into(),
+        ),
         _ => (Kind::Storage, "held", "close that one first, or use another --data-dir".into()),
     }
 }
@@ -230,9 +235,7 @@ fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
 fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
         StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", "look at the new plan".into()),
-        StoreError::Unsettled => {
-            (Kind::Refused, "unsettled", "start Retake again: it finishes that one first".into())
-        }
+        StoreError::Unsettled => (Kind::Refused, "unsettled", "try again when it is over".into()),
         _ => (Kind::Refused, "unchanged", "it is so already".into()),
     }
 }

@@ -43,6 +43,7 @@ use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
 
 pub use apply::{FilesApplied, FolderDone};
 pub(crate) use around::Around;
+pub(crate) use called::name_of;
 pub use called::{Asked, Called};
 pub use erase::{ErasePlan, ObjectsErased};
 pub use exec::Exec;

@@ -18,6 +18,7 @@ pub mod prompt;
 mod run;
 pub mod secret;
 pub mod settings;
+mod unbroken;
 
 pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRules, Todo, TodoState, Used};
 pub use engine::{Engine, Parts};

@@ -1,15 +1,21 @@
 //! From what people type to ids: conversations by id or prefix; entries by id, prefix, label, `tN` or `@`.
 //!
+//! `tN` is the message that opened the turn; where a mark is taken away, it is everything in the turn that has the mark. `@` is the last
+//! message that is seen. Neither is ever a label.
+//!
 //! A name that means nothing is answered with the nearest one that does.
 
-use retake_core::{ConversationId, EntryId, Hint, Projection, Remedy};
-use retake_store::{ListRequest, PageRequest, Reading};
+use retake_core::{ConversationId, EntryId, Hint, Mark, Projection, Refusal, Remedy};
+use retake_store::{Action, ListRequest, PageRequest, Reading, StoreError};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// The shortest prefix of an id that is looked up.
 const PREFIX_MIN: usize = 4;
+
+/// The last message.
+const LAST: &str = "@";
 
 /// How many ids are compared to find the nearest one.
 const NEAREST_AMONG: usize = 200;
@@ -33,6 +39,23 @@ fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a String>) -> 
     });
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(like, _)| *like >= NEAR).map(|(_, candidate)| candidate)
+}
+
+/// The number of a turn, named `tN`.
+fn turn(name: &str) -> Option<u64> {
+    name.strip_prefix('t').and_then(|number| number.parse().ok())
+}
+
+/// Whether an action gives a message a name that means another one already.
+pub(crate) fn can_name(action: &Action) -> Result<()> {
+    let Action::Label(Some(_), Some(name)) = action else { return Ok(()) };
+    let name = name.trim();
+    if name != LAST && turn(name).is_none() {
+        return Ok(());
+    }
+    let error =
+        EngineError::usage(format!("“{name}” can be no label: it is what a message is named by already"));
+    Err(error.hint("take a word for it"))
 }
 
 fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: Hint) -> EngineError {
@@ -73,16 +96,21 @@ impl Engine {
         let snapshot = self.store().snapshot(conversation).await?;
         let known = snapshot.conversation();
         let pos = match name {
-            "@" => known.state.tip,
+            LAST => known.scheduling().spans().last().map(|span| span.last()).or(known.state.tip),
+            _ if turn(name).is_some() => None,
             label => known.state.labelled(label),
         };
         if let Some(pos) = pos {
             return Ok(self.store().entry_id(conversation, pos).await?);
         }
-        if let Some(number) = name.strip_prefix('t').and_then(|number| number.parse().ok())
-            && let Some(entry) = self.store().turn(conversation, number).await?
-        {
-            return Ok(entry);
+        if let Some(number) = turn(name) {
+            if let Some(entry) = self.store().turn(conversation, number).await? {
+                return Ok(entry);
+            }
+            let all = self.store().turn_entries(conversation, number).await?;
+            if let Some((_, mark)) = all.first().filter(|(_, mark)| number > 0 && !mark.is_visible()) {
+                return Err(StoreError::from(Refusal::NotVisible(*mark)).into());
+            }
         }
         let found = match hex(name) {
             Some(digits) => self.store().entries_like(conversation, digits, 2).await?,
@@ -98,6 +126,31 @@ impl Engine {
             )
             .hint(Hint::new("give more of its id; {} shows them", [Remedy::Log]))),
         }
+    }
+
+    /// The entries from which one of these marks is taken away: of a turn, `tN`, those that have it, its opener or not. Where none
+    /// has it, there is nothing to be done to them, and all are named.
+    pub async fn marked(
+        &self,
+        conversation: ConversationId,
+        name: &str,
+        marks: &[Mark],
+    ) -> Result<Vec<EntryId>> {
+        let snapshot = self.store().snapshot(conversation).await?;
+        let known = snapshot.conversation();
+        if let Some(tip) = known.state.tip.filter(|tip| name == LAST && marks.contains(&known.mark(*tip))) {
+            return Ok(vec![self.store().entry_id(conversation, tip).await?]);
+        }
+        let all = match turn(name) {
+            Some(number) => self.store().turn_entries(conversation, number).await?,
+            None => Vec::new(),
+        };
+        if all.is_empty() {
+            return Ok(vec![self.entry(conversation, name).await?]);
+        }
+        let has = |mark: &Mark| marks.contains(mark);
+        let some = all.iter().any(|(_, mark)| has(mark));
+        Ok(all.into_iter().filter(|(_, mark)| !some || has(mark)).map(|(id, _)| id).collect())
     }
 
     async fn unknown_entry(&self, conversation: ConversationId, name: &str) -> Result<EngineError> {

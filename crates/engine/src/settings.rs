@@ -122,8 +122,17 @@ pub enum SettingsError {
         #[source]
         source: std::io::Error,
     },
+    /// Something is wrong in the file.
+    #[error("the settings in {} are wrong", file.display())]
+    InFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and in which line.
+        #[source]
+        source: Box<SettingsError>,
+    },
     /// The file is not TOML.
-    #[error("the settings are not TOML: line {line}: {problem}")]
+    #[error("line {line} is no TOML: {problem}")]
     Syntax {
         /// The line, from 1.
         line: usize,
@@ -139,6 +148,8 @@ pub enum SettingsError {
         line: Option<usize>,
         /// The known one that is written most alike.
         nearest: Option<String>,
+        /// What its table has instead; empty where there is no such table.
+        table: Vec<String>,
     },
     /// The value is not one that the setting takes.
     #[error("the setting {key}{} {problem}", at(*line))]
@@ -165,10 +176,41 @@ impl SettingsError {
             }
             Self::Syntax { line, .. } => format!("correct line {line}"),
             Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?"),
-            Self::Unknown { nearest: None, .. } | Self::Wrong { .. } => {
-                "`retake config` lists every setting".into()
+            Self::Unknown { nearest: None, key, table, .. } if !table.is_empty() => {
+                let within = key.rsplit_once('.').map_or("", |(within, _)| within);
+                format!("[{within}] has {}", table.join(", "))
             }
+            Self::Unknown { .. } | Self::Wrong { .. } => "`retake config` lists every setting".into(),
+            Self::InFile { source, .. } => source.hint(),
         }
+    }
+
+    /// The same of this file, where it is about a line of it.
+    pub fn within(self, file: &Path) -> Self {
+        match self {
+            Self::Syntax { .. } | Self::Unknown { line: Some(_), .. } | Self::Wrong { line: Some(_), .. } => {
+                Self::InFile { file: file.to_owned(), source: Box::new(self) }
+            }
+            other => other,
+        }
+    }
+
+    /// The line that it is about.
+    fn in_line(&self) -> Option<usize> {
+        match self {
+            Self::Syntax { line, .. } => Some(*line),
+            Self::Unknown { line, .. } | Self::Wrong { line, .. } => *line,
+            Self::InFile { source, .. } => source.in_line(),
+            Self::Unreadable { .. } | Self::Unwritable { .. } => None,
+        }
+    }
+
+    /// The same of a value that is in no file yet.
+    fn unwritten(mut self) -> Self {
+        if let Self::Unknown { line, .. } | Self::Wrong { line, .. } = &mut self {
+            *line = None;
+        }
+        self
     }
 }
 
@@ -176,7 +218,7 @@ impl Settings {
     /// The settings of a file. A file that is not there says nothing.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
         match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text),
+            Ok(text) => Self::parse(&text).map_err(|error| error.within(path)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),
         }
@@ -185,6 +227,23 @@ impl Settings {
     /// The settings of a text.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         read::settings(&read::Values::parse(text)?)
+    }
+
+    /// All that is wrong in the text of a file, in the order of its lines. What the face makes of its table only the face knows.
+    pub fn check(text: &str) -> Vec<SettingsError> {
+        let (values, mut wrong) = match read::Values::gathered(text) {
+            Ok(gathered) => gathered,
+            Err(error) => return vec![error],
+        };
+        if wrong.is_empty() {
+            wrong.extend(read::settings(&values).err());
+        }
+        wrong
+    }
+
+    /// The line of a setting in the text of a file, where it stands in it.
+    pub fn line(text: &str, path: &[&str]) -> Option<usize> {
+        read::Values::gathered(text).ok()?.0.line(path)
     }
 
     /// What the text of a file sets for the face, the table `[face]`, checked and as JSON: what is not set is not in it.

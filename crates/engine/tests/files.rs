@@ -7,6 +7,7 @@ mod erase;
 mod git;
 mod jobs;
 mod keep;
+mod let_go;
 mod model;
 mod others;
 mod restore;

@@ -1,11 +1,15 @@
 //! From the engine's types to `wire`'s and back, written by hand: the one edge where shapes become JSON.
 
+mod done;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{EffectClass, Head, Meta, Part, Reason, Role, Source, ToolOutcome, Totals};
-use retake_engine::store::{Begun, Branch, Hit, Line, OpLine, Planned, Receipt, Shown, Summary, TargetLine};
+use retake_core::{EffectClass, Meta, Part, Role, Source, ToolOutcome, Totals};
+use retake_engine::store::{Begun, Branch, Hit, Line, Planned, Receipt, Shown, Summary, TargetLine};
 use retake_engine::{EngineError, Kind};
 use retake_wire::{HintPiece, Problem, ProblemKind, Remedy, reply};
+
+pub(crate) use done::{description, marked, operation, step};
 
 /// A problem from an engine's failure.
 pub(crate) fn problem(error: EngineError) -> Problem {
@@ -200,6 +204,7 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         head: planned.plan.head.to_string(),
         unchanged: planned.unchanged,
         steps: None,
+        step_lines: Vec::new(),
         taken_back: counts(planned.plan.taken_back),
         gone: planned.gone.into_iter().map(line).collect(),
         brought_back: counts(planned.plan.brought_back),
@@ -216,15 +221,20 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
     }
 }
 
-pub(crate) fn summary(summary: Summary, running: bool) -> reply::Conversation {
+/// A conversation in short; of a fork, with the title of its parent.
+pub(crate) fn summary(summary: Summary, parent: Option<String>, running: bool) -> reply::Conversation {
+    let own = summary.own;
     reply::Conversation {
         id: summary.id.to_string(),
         title: summary.title,
         preview: summary.preview,
         folder: summary.folder,
-        parent: summary
-            .parent
-            .map(|(id, head)| reply::Parent { conversation: id.to_string(), head: head.to_string() }),
+        parent: summary.parent.map(|(id, head)| reply::Parent {
+            conversation: id.to_string(),
+            head: head.to_string(),
+            title: parent,
+            own,
+        }),
         created_ms: summary.created.0,
         changed_ms: summary.changed.0,
         head: summary.head.to_string(),
@@ -272,6 +282,7 @@ pub(crate) fn entry(shown: Shown, cost: impl Fn(&str, &retake_core::Usage) -> Op
         alternative: shown.alternative,
         parts: parts(content),
         usage,
+        took_ms: None,
         platform_id,
     }
 }
@@ -331,53 +342,5 @@ pub(crate) fn hit(hit: Hit) -> retake_wire::Hit {
         standing,
         before: hit.before.map(line),
         after: hit.after.map(line),
-    }
-}
-
-pub(crate) fn operation(line: OpLine, description: String) -> reply::Operation {
-    let OpLine { op, before, undo_next, redo_next } = line;
-    reply::Operation {
-        number: op.no.0,
-        head: Head { op: op.no, seq: op.at }.to_string(),
-        kind: op.change.kind().to_owned(),
-        reason: op.reason.name().to_owned(),
-        description,
-        author: op.author,
-        time_ms: op.time.0,
-        before: before.to_string(),
-        undo_next,
-        redo_next,
-    }
-}
-
-/// One line of what an operation did, without any content.
-pub(crate) fn description(line: &OpLine) -> String {
-    use retake_core::{Change, Step};
-    let step = |step: Step| match step {
-        Step::Turn(_) => "a turn".to_owned(),
-        Step::Op(no) => format!("operation {no}"),
-    };
-    match (line.op.reason, &line.op.change) {
-        (Reason::Undo(of), _) => format!("took back {}", step(of)),
-        (Reason::Redo(of), _) => format!("brought back {}", step(of)),
-        (Reason::Compensate(of), _) => format!("took back {}, which came to nothing", step(of)),
-        (Reason::Restore(head), _) => format!("went back to what head {head} left"),
-        (_, Change::Mark(changes)) => {
-            let count: u64 = changes.iter().map(|change| change.span.len()).sum();
-            format!("{count} {}", if count == 1 { "message" } else { "messages" })
-        }
-        (_, Change::Fold(fold) | Change::Unfold(fold)) => {
-            format!("a summary of {} messages", fold.covers.len())
-        }
-        (_, Change::Label { before, after, .. }) => match (before, after) {
-            (_, Some(after)) => format!("“{after}”"),
-            (Some(before), None) => format!("no longer “{before}”"),
-            (None, None) => String::new(),
-        },
-        (_, Change::Files) => "files".into(),
-        (_, Change::Erase(entries)) => format!("the content of {} messages", entries.len()),
-        (_, Change::Unknown { kind }) => format!("a “{kind}”, which this version does not know"),
-        (_, Change::Move { after: None, .. }) => "to the beginning".into(),
-        (_, Change::Move { .. }) => String::new(),
     }
 }

@@ -51,6 +51,7 @@ impl InProcess {
             Request::Prompt(at) => self.prompt(at).await,
             Request::Targets(targets) => self.targets(targets).await,
             Request::Alternatives(entry) => self.alternatives(entry).await,
+            Request::Marked(marked) => self.marked(marked).await,
             Request::Ops(page) => self.ops(page).await,
             Request::Tree(of) => self.tree(&of.conversation).await,
             Request::Search(search) => self.search(search).await,

@@ -25,6 +25,9 @@ use office::Office;
 pub use http::{Served, Serving, openapi, reachable, serve, socket_of};
 pub use open::{Options, open};
 
+/// How often an owner looks whether its data directory is where it was. Whoever comes and whatever is written looks, too.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The owner in this very process, as a face sees it. Cheap to clone.
 #[derive(Clone)]
 pub struct InProcess {
@@ -32,12 +35,41 @@ pub struct InProcess {
     pub(crate) settings: Arc<Settings>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) office: Arc<Office>,
+    /// Held by who reads a draft and writes it anew.
+    pub(crate) drafting: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl InProcess {
     /// Waits until a client tells the owner to stop. From the call on, as long as what comes back lives, clients can.
     pub fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
         self.office.told_to_stop()
+    }
+
+    /// Waits until the data directory is no longer where it was opened, and says so; for ever, once the owner is over.
+    pub fn displaced(&self) -> impl Future<Output = Problem> + Send + use<> {
+        let (engine, office) = (Arc::downgrade(&self.engine), Arc::clone(&self.office));
+        async move {
+            loop {
+                match engine.upgrade().map(|engine| engine.store().check_place()) {
+                    Some(Err(error)) => return convert::problem(error.into()),
+                    Some(Ok(())) => {}
+                    None => return std::future::pending().await,
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(LOOK) => {}
+                    () = office.displaced.notified() => {}
+                }
+            }
+        }
+    }
+
+    /// Whether who comes is at the right place: not, where the data directory was moved or deleted, which ends the owner.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let is_there = self.engine.store().check_place().is_ok();
+        if !is_there {
+            self.office.displaced.notify_one();
+        }
+        is_there
     }
 
     /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new
@@ -50,11 +82,16 @@ impl InProcess {
 #[async_trait]
 impl Client for InProcess {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
-        self.dispatch(request).await
+        if request.only_reads() {
+            return self.dispatch(request).await;
+        }
+        let server = self.clone();
+        self.engine.to_the_end(async move { server.dispatch(request).await }).await
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
-        self.start_run(run).await
+        let server = self.clone();
+        self.engine.to_the_end(async move { server.start_run(run).await }).await
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {

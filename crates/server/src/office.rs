@@ -4,19 +4,22 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// What an owner is to others.
 pub(crate) struct Office {
     pub(crate) data_dir: PathBuf,
     pub(crate) since_ms: i64,
     pub(crate) address: OnceLock<SocketAddr>,
+    /// Somebody has found that the data directory is not where it was.
+    pub(crate) displaced: Notify,
     stop: watch::Sender<bool>,
 }
 
 impl Office {
     pub(crate) fn new(data_dir: PathBuf, since_ms: i64) -> Self {
-        Self { data_dir, since_ms, address: OnceLock::new(), stop: watch::Sender::new(false) }
+        let (displaced, stop) = (Notify::new(), watch::Sender::new(false));
+        Self { data_dir, since_ms, address: OnceLock::new(), displaced, stop }
     }
 
     /// Whether somebody waits to be told to stop.

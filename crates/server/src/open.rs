@@ -53,5 +53,6 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
     let data_dir = request.data_dir.clone();
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
     let office = Arc::new(Office::new(data_dir, engine.by(None).time.0));
-    Ok((InProcess { engine, settings: Arc::new(settings), hub: Arc::default(), office }, notices))
+    let (settings, hub, drafting) = (Arc::new(settings), Arc::default(), Arc::default());
+    Ok((InProcess { engine, settings, hub, office, drafting }, notices))
 }

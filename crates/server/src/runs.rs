@@ -69,7 +69,10 @@ impl InProcess {
         if let Some(id) = ended.entry {
             // Nothing is shown of a late answer to what was taken back.
             match self.engine.store().shown(conversation, id).await {
-                Ok(shown) => entry = shown.map(|shown| self.wire_entry(shown)),
+                Ok(shown) => match self.wire_entries(conversation, shown.into_iter().collect()).await {
+                    Ok(mut shown) => entry = shown.pop(),
+                    Err(error) => trouble = trouble.or(Some(error)),
+                },
                 Err(error) => trouble = trouble.or(Some(store_problem(error))),
             }
         }
@@ -104,7 +107,7 @@ pub(crate) fn without_composer(mut event: RunEvent) -> RunEvent {
 
 /// What the run at work has said so far.
 pub(crate) fn now(now: retake_engine::RunNow) -> RunNow {
-    let call = |(call, printed)| CallNow { call: agent::call(call), printed };
+    let call = |(call, printed)| CallNow { call: agent::call(call), printed, began_ms: None };
     RunNow {
         model: now.model,
         text: now.text,

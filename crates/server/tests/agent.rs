@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::tools::{Sandbox, Sandboxed};
 use retake_wire::reply::{Commands, Did, TodoState};
 use retake_wire::request::{
-    CatchUp, Decide, FolderPaths, JobOutput, Of, OfJob, Paths, Plan, Respond, SetPermissions, Targets, Typed,
+    CatchUp, Decide, FolderPaths, JobOutput, Log, Of, OfJob, Paths, Plan, Projection, Respond,
+    SetPermissions, Targets, Typed,
 };
 use retake_wire::{
     Action, Asks, Decision, Mode, Outcome, Part, Permit, ProblemKind, Request, Rule, Ruling, Run, RunEvent,
@@ -125,6 +127,52 @@ pub(super) async fn answered() -> BTreeMap<String, String> {
     look(&mut agent).await;
     wait(&mut agent).await;
     agent.answered
+}
+
+/// What a call waited for leave is no part of how long it worked: with its result, and in the plan that takes its files back.
+#[tokio::test]
+async fn how_long_a_call_worked_is_told_without_what_it_waited() {
+    let agent = &mut Agent::new().await;
+    let mut events = agent.says("run `echo hi > a.txt`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    // As long as a person thinks about it.
+    tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+    let decided = SystemClock.now_ms();
+    agent.decides(&asked, Decision::Once).await;
+    until(&mut events, called).await;
+    let at_most = SystemClock.now_ms() - decided + 1;
+    until(&mut events, outcome).await;
+    let log = |before: Option<&String>, after: Option<&String>| {
+        Request::Log(Log {
+            conversation: agent.id.clone(),
+            at: None,
+            branch: None,
+            projection: Projection::Timeline,
+            limit: None,
+            before: before.cloned(),
+            after: after.cloned(),
+        })
+    };
+    let page = get!(agent.desk, Entries, log(None, None)).entries;
+    let results: Vec<_> = page.iter().filter(|entry| entry.took_ms.is_some()).collect();
+    let [result] = results[..] else { panic!("one call has a result: {page:?}") };
+    let took = result.took_ms.expect("it is that one");
+    assert!((0..=at_most).contains(&took), "{took} of {at_most} ms");
+    // Also on a page on which the call itself is not.
+    let asks_for_it = page.iter().position(|entry| entry.id == result.id).expect("there") - 1;
+    let rest = get!(agent.desk, Entries, log(None, Some(&page[asks_for_it].id))).entries;
+    assert_eq!((&rest[0].id, rest[0].took_ms), (&result.id, Some(took)));
+    let plan = Plan {
+        conversation: agent.id.clone(),
+        action: Action::Rewind { entry: "t1".to_owned() },
+        files: Default::default(),
+        diff: false,
+    };
+    let plan = get!(agent.desk, Plan, Request::Plan(plan));
+    let calls = plan.files.expect("a file goes").calls;
+    let lasted: Vec<_> = calls.iter().map(|call| call.began_ms.zip(call.ended_ms)).collect();
+    let [Some((began, ended))] = lasted[..] else { panic!("one call: {lasted:?}") };
+    assert!((0..=at_most).contains(&(ended - began)), "{began} to {ended}");
 }
 
 /// What can be looked at afterwards.

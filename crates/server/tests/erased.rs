@@ -74,7 +74,7 @@ async fn who_is_late_is_not_told_what_is_erased_meanwhile() {
     drop(run.collect::<Vec<_>>().await);
     let (conversation, author) = (id.clone(), String::new());
     let parts = vec![Part::text(SECRET)];
-    desk.does(Request::SetDraft(SetDraft { conversation, author, parts })).await;
+    desk.does(Request::SetDraft(SetDraft { conversation, author, parts, ..SetDraft::default() })).await;
     let heard = until(&mut quick, |told| matches!(&told.event, Event::Drafts { .. })).await;
     assert!(heard.matches(SECRET).count() > 3, "the room has told it: {heard}");
     let revision = erase(&desk, &id).await;

@@ -13,7 +13,7 @@ use retake_wire::{
     Run, RunEvent, RunNow, RunStart, Told,
 };
 
-use super::world::{Desk, apply, get, label, mark, rewind, said, text};
+use super::world::{Desk, apply, get, label, log, mark, rewind, said, text};
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -363,6 +363,15 @@ async fn permissions_and_words_that_wait_are_told() {
     copy.catches_up(&desk, &id).await;
 }
 
+fn set_draft(id: &str, author: &str, parts: &[Part]) -> Request {
+    let (conversation, author, parts) = (id.to_owned(), author.to_owned(), parts.to_vec());
+    Request::SetDraft(SetDraft { conversation, author, parts, ..SetDraft::default() })
+}
+
+fn drafted(author: &str, parts: &[Part]) -> Draft {
+    Draft { author: author.to_owned(), parts: parts.to_vec(), edits: None }
+}
+
 /// A second window has the draft of the first; a rewind, whose words go to a composer, touches none.
 #[tokio::test]
 async fn a_draft_is_seen_in_another_window() {
@@ -370,15 +379,12 @@ async fn a_draft_is_seen_in_another_window() {
     let (id, entries) = desk.talk(&["one"]).await;
     let mut copy = Copy::new(&desk, &id).await;
     copy.hears().await;
-    let set = |author: &str, parts: &[Part]| {
-        let (conversation, author) = (id.clone(), author.to_owned());
-        Request::SetDraft(SetDraft { conversation, author, parts: parts.to_vec() })
-    };
+    let set = |author: &str, parts: &[Part]| set_draft(&id, author, parts);
     let kept = async |author: &str| {
         let of = DraftOf { conversation: id.clone(), author: author.to_owned() };
         get!(desk, Draft, Request::Draft(of))
     };
-    let draft = |author: &str, parts: &[Part]| Draft { author: author.to_owned(), parts: parts.to_vec() };
+    let draft = |author: &str, parts: &[Part]| drafted(author, parts);
     let picture = Part::Image { media_type: "image/png".into(), data: Some("AAE=".into()), url: None };
     let words = [Part::text("half a sent"), picture];
     let before = desk.info(&id).await;
@@ -410,11 +416,8 @@ async fn a_draft_is_seen_in_another_window() {
 async fn who_comes_has_the_drafts_and_who_comes_back_has_those_of_now() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
-    let set = |text: &str| {
-        let parts = vec![Part::text(text)];
-        Request::SetDraft(SetDraft { conversation: id.clone(), author: "mia".to_owned(), parts })
-    };
-    let draft = |text: &str| vec![Draft { author: "mia".to_owned(), parts: vec![Part::text(text)] }];
+    let set = |text: &str| set_draft(&id, "mia", &[Part::text(text)]);
+    let draft = |text: &str| vec![drafted("mia", &[Part::text(text)])];
     desk.does(set("half")).await;
     let mut copy = Copy::new(&desk, &id).await;
     copy.hears().await;
@@ -426,8 +429,7 @@ async fn who_comes_has_the_drafts_and_who_comes_back_has_those_of_now() {
         copy.hears().await;
     }
     copy.stream = futures::stream::empty().boxed();
-    desk.does(Request::SetDraft(SetDraft { conversation: id.clone(), author: "mia".into(), parts: vec![] }))
-        .await;
+    desk.does(set_draft(&id, "mia", &[])).await;
     desk.say(&id, Role::User, "two").await;
     copy.again().await;
     copy.catches_up(&desk, &id).await;
@@ -450,6 +452,8 @@ async fn who_comes_is_told_which_calls_never_began() {
         let follow = Follow { conversation: Some(id.clone()), since: None };
         let first = desk.client.follow(follow).await.expect("followed").next().await.expect("a first event");
         let Event::Snapshot(all) = first.event else { panic!("{first:?}") };
+        let page = get!(desk, Entries, Request::Log(log(&id)));
+        assert_eq!(page.unbegun, all.unbegun, "who reads the log is told the same");
         all.unbegun
     };
     assert_eq!(unbegun().await, [format!("{asked}-1")]);

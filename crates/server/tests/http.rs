@@ -117,6 +117,39 @@ async fn what_is_no_request_is_told_as_a_problem() {
         ("no number", get("/v1/conversations?limit=three")),
         ("nothing for a number", get("/v1/conversations?limit=null")),
         ("a number too large", get("/v1/conversations?limit=9007199254740992")),
+        ("a number too small", get("/v1/conversations?limit=-1")),
+        ("a part of a number", get(&format!("{at}/operations?before=1.5"))),
+        ("neither true nor false", get("/v1/conversations?archived=maybe")),
+        ("a word of another list", get(&format!("{at}/entries?as=everything"))),
+        ("nothing to search for", get("/v1/search")),
+        ("a number for a text in the body", post(&format!("{at}/forks")).json(&json!({ "at": 3 }))),
+        (
+            "a step that is no number",
+            post(&format!("{at}/plans")).json(&json!({ "action": "undo", "count": "two" })),
+        ),
+        (
+            "a step below nothing",
+            post(&format!("{at}/plans")).json(&json!({ "action": "undo", "count": -1 })),
+        ),
+        (
+            "a part without its text",
+            post(&format!("{at}/entries")).json(&json!({ "role": "user", "parts": [{ "type": "text" }] })),
+        ),
+        (
+            "a part of another kind",
+            post(&format!("{at}/entries")).json(&json!({ "role": "user", "parts": [{ "type": "song" }] })),
+        ),
+        (
+            "a part of a draft by its number",
+            asking
+                .request(Method::PUT, "/v1/draft")
+                .json(&json!({ "folder": "/", "parts": [], "instead_of": [{ "type": 0, "text": "" }] })),
+        ),
+        ("no list", post(&format!("{at}/entries")).json(&json!({ "role": "user", "parts": "hello" }))),
+        ("a stranger's role", post(&format!("{at}/entries")).json(&json!({ "role": "king", "parts": [] }))),
+        ("events with what they don't take", get(&format!("{at}/events?from=3"))),
+        ("a whole export in another form", get(&format!("{at}/export/stream?format=pdf"))),
+        ("a job by a word", get(&format!("{at}/jobs/first"))),
         ("said twice", get("/v1/conversations?limit=3&limit=4")),
         ("no object", post("/v1/conversations").json(&json!([1]))),
         ("no JSON", post("/v1/conversations").header("content-type", "application/json").body("{")),

@@ -16,7 +16,7 @@ async fn a_message_has_many_names() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     desk.apply(&id, label(&entries[2], "draft")).await;
-    desk.apply(&id, label(&entries[3], "t1")).await;
+    desk.apply(&id, label(&entries[3], "tea")).await;
     desk.apply(&id, label(&entries[1], "ümlaut 中文")).await;
     let prefix = &entries[0][..unique(&entries).max(8)];
     let rows = [
@@ -26,7 +26,8 @@ async fn a_message_has_many_names() {
         (prefix.to_owned(), 0),
         ("draft".into(), 2),
         ("ümlaut 中文".into(), 1),
-        ("t1".into(), 3),
+        ("tea".into(), 3),
+        ("t1".into(), 0),
         ("t2".into(), 2),
         ("@".into(), 3),
     ];

@@ -61,6 +61,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Prompt(At { conversation: id.clone(), at: None }),
         Request::Targets(Targets { conversation: id.clone(), limit: None, before: None }),
         Request::Alternatives(Entry { conversation: id.clone(), entry: entries[1].clone() }),
+        Request::Marked(Marked { conversation: id.clone(), limit: None, before: None }),
         Request::Ops(Page { conversation: id.clone(), limit: None, before: None }),
         Request::Tree(of()),
         Request::Search(Search { query: "one".into(), ..Search::default() }),
@@ -110,9 +111,16 @@ fn drafts(id: &str) -> [Request; 4] {
     let parts = vec![Part::text("half a")];
     let folder = "/somewhere".to_owned();
     let of_folder = DraftIn { folder: folder.clone(), author: author.clone() };
-    let set_in = SetDraftIn { folder, author: author.clone(), parts: parts.clone() };
+    let set_in =
+        SetDraftIn { folder, author: author.clone(), parts: parts.clone(), instead_of: Some(parts.clone()) };
     [
-        Request::SetDraft(SetDraft { conversation, author, parts }),
+        Request::SetDraft(SetDraft {
+            conversation,
+            author,
+            parts: parts.clone(),
+            instead_of: Some(parts),
+            edits: Some("an entry".into()),
+        }),
         Request::Draft(of),
         Request::SetDraftIn(set_in),
         Request::DraftIn(of_folder),

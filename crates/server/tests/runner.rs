@@ -3,10 +3,12 @@
 mod agent;
 mod care;
 mod catch_up;
+mod drafts;
 mod erased;
 mod events;
 mod heads;
 mod held;
+mod hidden;
 mod history;
 mod http;
 mod listed;

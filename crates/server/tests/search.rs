@@ -1,7 +1,7 @@
 //! Search with each of its filters, each order, and pages.
 
-use retake_wire::request::Say;
-use retake_wire::{MarkVerb, Request, Role, Search, Sort};
+use retake_wire::request::{Fork, Say};
+use retake_wire::{Action, MarkVerb, Part, Request, Role, Search, Sort};
 
 use super::world::{Desk, LARGEST, get, mark, rewind, said};
 
@@ -121,4 +121,38 @@ async fn odd_queries_find_what_they_can() {
         let forbidden = ["hidden tea", "rewound tea"];
         assert!(hits.iter().all(|hit| !forbidden.contains(&&*hit.line.preview)), "{query:?}");
     }
+}
+
+#[tokio::test]
+async fn a_call_that_is_found_is_told_in_words() {
+    let desk = Desk::new().await;
+    let id = desk.create(None, None).await;
+    let arguments = r#"{"path":"src/lib.rs","edits":[{"old":"a fox","new":"a lazy dog"}]}"#;
+    let call = Part::ToolCall { id: "c1".into(), name: "edit".into(), arguments: arguments.into() };
+    desk.does(Request::Say(Say { parts: vec![call], ..said(&id, Role::Assistant, "") })).await;
+    for (query, snippet) in [
+        ("lib", "edit src/lib.rs (1 place)"),
+        ("lazy", "edit src/lib.rs (1 place): a lazy dog a fox src/lib.rs"),
+    ] {
+        let search = Search { query: query.into(), ..Search::default() };
+        let hits = get!(desk, Hits, Request::Search(search)).hits;
+        assert_eq!(hits[0].snippet, snippet);
+        let (from, to) = hits[0].marks[0];
+        assert_eq!(&hits[0].snippet[from..to], query);
+    }
+}
+
+#[tokio::test]
+async fn forks_are_called_by_what_was_said_in_them_and_say_of_what_they_are() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["fix the parser", "done"]).await;
+    desk.apply(&id, Action::Title { title: Some("Parser".into()) }).await;
+    let fork = Fork { conversation: id.clone(), entry: None, title: None, request_id: None };
+    let fork = get!(desk, Receipt, Request::Fork(fork)).conversation;
+    let parent = desk.info(&fork).await.parent.expect("a fork");
+    assert_eq!((parent.title.as_deref(), parent.own), (Some("Parser"), None));
+    desk.say(&fork, Role::User, "try it by hand").await;
+    assert_eq!(desk.info(&fork).await.parent.expect("a fork").own.as_deref(), Some("try it by hand"));
+    let search = Search { query: "hand".into(), ..Search::default() };
+    assert_eq!(get!(desk, Hits, Request::Search(search)).hits[0].title, "try it by hand");
 }

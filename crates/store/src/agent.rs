@@ -3,12 +3,12 @@
 
 use async_trait::async_trait;
 use retake_core::{
-    ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunEffect, RunInput, Runs,
+    ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunEffect, RunInput, Runs, Time,
 };
 
 use crate::error::Result;
-use crate::reading::Outlook;
-use crate::request::{Action, Receipt};
+use crate::reading::{AheadOf, Outlook};
+use crate::request::Receipt;
 
 /// What steps of the runs of a conversation came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,18 +36,12 @@ pub trait AgentStore: Send + Sync {
     async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()>;
     /// Says what came of a call, where that is not stored with its result ([`crate::SayRequest::ends`]).
     async fn end_effect(&self, call: String, state: EffectState) -> Result<()>;
-    /// Whether a call was written down: it has begun, and may have changed something.
-    async fn has_begun(&self, call: String) -> Result<bool>;
+    /// When each of these calls was written down, from where on it may have changed something; nothing for one that was not.
+    async fn began(&self, calls: Vec<String>) -> Result<Vec<Option<Time>>>;
     /// The effects that outlive a rewind, of calls on the visible path, newest first.
     async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>>;
-    /// What is to be known before an action is done, at once: what it leaves behind, where one is given, and the facts whose
-    /// keys begin with `facts`.
-    async fn outlook(
-        &self,
-        conversation: ConversationId,
-        action: Option<Action>,
-        facts: String,
-    ) -> Result<Outlook>;
+    /// What is to be known before an action is done, at once.
+    async fn outlook(&self, conversation: ConversationId, of: AheadOf) -> Result<Outlook>;
     /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now:
     /// a call that is asked for again after a rewind is known by it.
     async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>>;

@@ -13,6 +13,7 @@ mod files;
 mod folds;
 mod following;
 mod forgetting;
+mod marked;
 mod reading;
 mod runs;
 mod several;
@@ -29,6 +30,7 @@ pub use files::*;
 pub use folds::*;
 pub use following::*;
 pub use forgetting::*;
+pub use marked::*;
 pub use reading::*;
 pub use runs::*;
 pub use several::*;
@@ -67,6 +69,11 @@ macro_rules! conformance {
             store_case_25_forks
             store_case_27_pages
             store_case_28_catching_up
+            what_is_marked_is_listed_by_turns
+            a_turn_is_found_though_its_opener_is_hidden
+            any_entry_of_a_turn_names_its_alternatives
+            operations_say_where_they_led
+            several_steps_are_told_one_by_one_and_counted_in_all
             a_prefix_counts_what_the_conversation_knows
             labels_and_titles_are_no_steps
             a_regeneration_is_one_step
@@ -97,6 +104,7 @@ macro_rules! conformance {
             captures_go_by_age
             a_workspace_is_forgotten
             the_last_fact_on_the_path_counts
+            what_is_taken_back_tells_what_it_made_known
             facts_go_along_with_what_is_restored_and_erased
             a_call_is_written_down_once_and_ends_with_its_result
             effects_that_outlive_a_rewind_are_told

@@ -81,6 +81,12 @@ pub enum StoreError {
     /// Another process has taken over the data directory.
     #[error("another process has taken over the data directory")]
     TakenOver,
+    /// The data directory is no longer where it was opened.
+    #[error("the data directory was moved or deleted while it was in use, and nothing more is stored: {}", dir.display())]
+    Moved {
+        /// Where it was.
+        dir: PathBuf,
+    },
     /// Another process holds the data directory.
     #[error("the data directory {} is in use by {holder}", dir.display())]
     Held {

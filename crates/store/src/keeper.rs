@@ -13,6 +13,7 @@ mod draft;
 mod erase;
 mod files;
 mod load;
+mod marked;
 mod news;
 mod port;
 mod read;
@@ -205,6 +206,7 @@ fn within_savepoint<T: Transactions, V>(
 fn shared(error: &StoreError) -> StoreError {
     match error {
         StoreError::TakenOver => StoreError::TakenOver,
+        StoreError::Moved { dir } => StoreError::Moved { dir: dir.clone() },
         other => StoreError::NotDurable(why(other)),
     }
 }

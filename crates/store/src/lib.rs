@@ -32,10 +32,11 @@ pub use port::{
     About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect,
     FullImport, FullPiece, Import, ImportEntry, Said, Upkeep,
 };
+pub use query::CallWords;
 pub use reading::{
-    Aftermath, Alternative, Answered, Begun, Branch, Changed, Changes, Did, Followed, Hit, Hits, Kind, Line,
-    OpLine, OpPage, OpRange, Outlook, Page, PageRequest, Planned, Reading, Shown, Snapshot, Summary,
-    TargetLine,
+    Aftermath, AheadOf, Aim, Alternative, Answered, Begun, Branch, Changed, Changes, Did, Followed, Hit,
+    Hits, Kind, Line, MarkedLine, MarkedPage, Net, OpLine, OpPage, OpRange, Outlook, Page, PageRequest,
+    Planned, Reading, Shown, Snapshot, StepLine, Summary, TargetLine,
 };
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,

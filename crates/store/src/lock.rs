@@ -1,10 +1,11 @@
 //! Who owns a data directory: one process at a time. The lock is the system's, so a dead owner's is free.
 //!
-//! What the file says is for people only; nothing is ever decided by it.
+//! What the file says is for people only; nothing is ever decided by it. That it is where it was made is what tells an owner that the
+//! directory is still the one that its name leads to.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +24,9 @@ const POLL: Duration = Duration::from_millis(20);
 #[must_use = "the directory is owned only as long as this is kept"]
 pub(crate) struct OwnerLock {
     file: File,
+    path: PathBuf,
+    /// Device and number of the file; nothing, where the file system has another number for each way to it.
+    identity: Option<(u64, u64)>,
 }
 
 impl OwnerLock {
@@ -46,10 +50,26 @@ impl OwnerLock {
             tries -= 1;
             std::thread::sleep(POLL);
         }
-        let mut lock = Self { file };
+        let identity = file.metadata().ok().map(|meta| identity_of(&meta));
+        let by_name = std::fs::metadata(&path).ok().map(|meta| identity_of(&meta));
+        let mut lock = Self { file, path, identity: identity.filter(|own| by_name == Some(*own)) };
         // On a full disk it is held without a name on it.
         let _ = lock.sign(now);
         Ok(lock)
+    }
+
+    /// Refuses where the directory was moved or deleted: what is written now, nobody would find, and its name may lead to the directory
+    /// of another owner. That it can't be looked at says nothing.
+    pub(crate) fn check_place(&self) -> Result<()> {
+        let Some(own) = self.identity else { return Ok(()) };
+        let is_there = match std::fs::metadata(&self.path) {
+            Ok(meta) => identity_of(&meta) == own,
+            Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        };
+        if is_there {
+            return Ok(());
+        }
+        Err(StoreError::Moved { dir: self.path.parent().unwrap_or(&self.path).to_owned() })
     }
 
     /// Writes down who holds it.
@@ -77,6 +97,10 @@ impl Drop for OwnerLock {
         // Not left to the closing: a process that is just being started holds a copy of the opening for a moment.
         let _ = self.file.unlock();
     }
+}
+
+fn identity_of(meta: &Metadata) -> (u64, u64) {
+    (meta.dev(), meta.ino())
 }
 
 fn is_free(file: &File, path: &Path) -> Result<bool> {
@@ -154,6 +178,25 @@ mod tests {
         assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
         drop(first);
         let _second = take().unwrap();
+    }
+
+    #[test]
+    fn a_directory_that_was_moved_or_deleted_is_noticed() {
+        let home = tempfile::tempdir().expect("it is done");
+        let (dir, other) = (home.path().join("data"), home.path().join("other"));
+        std::fs::create_dir(&dir).expect("it is done");
+        let lock = OwnerLock::take(&dir, Time(0), Duration::ZERO).expect("it is done");
+        let moved = || matches!(lock.check_place(), Err(StoreError::Moved { dir: named }) if named == dir);
+        lock.check_place().expect("it is done");
+        std::fs::rename(&dir, &other).expect("it is done");
+        assert!(moved());
+        std::fs::rename(&other, &dir).expect("it is done");
+        lock.check_place().expect("it is done");
+        std::fs::remove_dir_all(&dir).expect("it is done");
+        assert!(moved());
+        std::fs::create_dir(&dir).expect("it is done");
+        let _new = OwnerLock::take(&dir, Time(0), Duration::ZERO).expect("it is done");
+        assert!(moved(), "the name leads to another one");
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! Chinese, Japanese or Korean character is a word of its own, so that words of one and two characters are found:
 //! a run of them in a query is a phrase. A query is never a syntax error.
 
+mod calls;
 mod content;
 mod parse;
 mod snippet;
 mod words;
 
+pub use calls::CallWords;
 pub use content::{index_text, indexed};
 pub use snippet::Snippet;
 pub use words::{Word, words};

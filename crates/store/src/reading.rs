@@ -8,7 +8,7 @@ use retake_core::{
 };
 
 use crate::files::Moved;
-use crate::request::Receipt;
+use crate::request::{Action, Receipt};
 
 /// A conversation at a head, for reading. Cheap to clone; it does not change.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct Summary {
     pub folder: Option<String>,
     /// Of a fork: the parent and its head then.
     pub parent: Option<(ConversationId, Head)>,
+    /// Of a fork: the first visible message that a person said in itself.
+    pub own: Option<String>,
     /// When it was made.
     pub created: Time,
     /// When it last changed.
@@ -209,6 +211,8 @@ pub struct Planned {
     pub unchanged: bool,
     /// How many operations it would make: of an undo or a redo, the steps that there are.
     pub ops: usize,
+    /// The first of these steps.
+    pub steps: Vec<StepLine>,
     /// The first entries that would leave the timeline.
     pub gone: Vec<Line>,
     /// The first entries that would come into it.
@@ -219,6 +223,70 @@ pub struct Planned {
     pub effects: Vec<Effect>,
     /// Whether there are changes of files that may come or go with it ([`crate::FileStore::has_changes`]).
     pub changes: bool,
+}
+
+/// What is asked for before an action is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AheadOf {
+    /// The action; without one nothing is taken off the path.
+    pub action: Option<Action>,
+    /// The facts on the path are asked for whose keys begin so.
+    pub facts: String,
+    /// All is asked for that was ever made known of this key by what is taken off the path.
+    pub said: String,
+}
+
+/// What a step of an undo or a redo takes back or brings back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLine {
+    /// The operation; none, where it is a turn.
+    pub op: Option<Operation>,
+    /// Where that led, or the turn.
+    pub aim: Option<Aim>,
+}
+
+/// The message that an operation led to: the one that a rewind went back to, the end of a branch that was switched to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aim {
+    /// The number of its turn.
+    pub turn: u64,
+    /// The message.
+    pub line: Line,
+}
+
+/// Messages of one turn that stand together and have one mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkedLine {
+    /// The mark.
+    pub mark: Mark,
+    /// The number of the turn.
+    pub turn: u64,
+    /// What they come to.
+    pub totals: Totals,
+    /// The first of them, in its words.
+    pub first: Line,
+    /// The last of them.
+    pub last: EntryId,
+}
+
+/// What is marked, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MarkedPage {
+    /// A page of it.
+    pub marked: Vec<MarkedLine>,
+    /// Whether there is more before it.
+    pub more: bool,
+}
+
+/// What changed for a reader between two heads: what was said and taken back between them is in neither.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// What left the timeline.
+    pub taken_back: Totals,
+    /// What came into it.
+    pub brought_back: Totals,
+    /// Folds no longer in force.
+    pub lifted: Vec<FoldId>,
 }
 
 /// What is to be known before an action is done, all of one state.
@@ -232,6 +300,8 @@ pub struct Outlook {
     pub runs: Vec<Run>,
     /// The facts on the path that were asked for; nothing, where there are none off it either, so that no step brings one.
     pub facts: Option<Vec<Fact>>,
+    /// What the entries that it takes off the path have made known of the key that was asked for, newest first.
+    pub said: Vec<String>,
 }
 
 /// What is told with a receipt beside what is recorded.
@@ -348,6 +418,8 @@ pub struct OpLine {
     pub undo_next: bool,
     /// Whether redo brings it back next.
     pub redo_next: bool,
+    /// The message that it led to, where it moved the tip.
+    pub aim: Option<Aim>,
 }
 
 /// Operations, newest first.

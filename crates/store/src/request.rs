@@ -1,5 +1,6 @@
 //! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
 
+use crate::query::CallWords;
 use retake_core::{
     ContentHash, ConversationId, EffectState, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path,
     Reason, Revision, Role, Seen, Step, Time, Totals, Usage,
@@ -199,7 +200,7 @@ pub enum Sort {
 }
 
 /// A search.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
     /// As the user typed it.
     pub query: String,
@@ -221,6 +222,8 @@ pub struct SearchRequest {
     pub limit: usize,
     /// Audit.
     pub include: Include,
+    /// How hits tell calls.
+    pub calls: CallWords,
 }
 
 /// A stream in progress, saved outside the log so that a crash loses no more than a second of it.

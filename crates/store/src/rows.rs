@@ -203,6 +203,11 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Runs a reader. Blocks.
     fn read<T>(&self, read: impl FnOnce(&Self::Rows) -> Result<T>) -> Result<T>;
+
+    /// Refuses where what it keeps is no longer where it was opened.
+    fn check_place(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What the one writer does besides writing rows.

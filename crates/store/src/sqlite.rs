@@ -79,6 +79,10 @@ impl Backend for Sqlite {
         idle().push(rows);
         done
     }
+
+    fn check_place(&self) -> Result<()> {
+        self.lock.check_place()
+    }
 }
 
 /// The first and the last id that begin with these hexadecimal digits; `None` when no id can.

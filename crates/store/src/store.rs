@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use retake_core::{
-    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, RequestId, Revision, Time,
+    Answering, ConversationId, EntryId, Head, Mark, Message, Meta, OpNo, Part, Pos, RequestId, Revision, Time,
 };
 
 use crate::agent::AgentStore;
@@ -13,8 +13,8 @@ use crate::files::FileStore;
 use crate::keeper::Follower;
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::{
-    Aftermath, Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned,
-    Reading, Shown, Snapshot, Summary, TargetLine,
+    Aftermath, Alternative, Answered, Branch, Changes, Hits, MarkedPage, Net, OpPage, OpRange, Page,
+    PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
@@ -27,6 +27,8 @@ use crate::request::{
 /// *Head and revision*); refused, it has changed nothing. The same request id gets an equal receipt.
 #[async_trait]
 pub trait Store: FileStore + AgentStore {
+    /// Refuses where the data directory was moved or deleted since it was opened. Costs a look at one file's name.
+    fn check_place(&self) -> Result<()>;
     /// Makes a conversation.
     async fn create(&self, new: NewConversation) -> Result<Receipt>;
     /// Makes a fork of a conversation as it is now. Nothing is copied.
@@ -84,6 +86,20 @@ pub trait Store: FileStore + AgentStore {
         before: Option<EntryId>,
         limit: usize,
     ) -> Result<Vec<TargetLine>>;
+    /// What is hidden, dropped or excluded on the path, newest first; with `before`, what stands before that entry. For who asks for
+    /// just that: no other reading tells of what is hidden.
+    async fn marked(
+        &self,
+        conversation: ConversationId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<MarkedPage>;
+    /// All of a turn that is on the path, with its marks, hidden entries too; 0 is what was said before the first turn.
+    async fn turn_entries(&self, conversation: ConversationId, number: u64) -> Result<Vec<(EntryId, Mark)>>;
+    /// What the operations from `first` on changed in all, up to a head.
+    async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<Net>;
+    /// The answer whose alternatives an entry names: any entry of its turn does.
+    async fn answer_named(&self, conversation: ConversationId, entry: EntryId) -> Result<EntryId>;
     /// The alternatives of a visible answer.
     async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>>;
     /// Operations, newest first.

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use retake_core::{ConversationId, EntryId, Flags, Part, Projection, Reason, Role, Seen};
 use retake_store::{
-    Action, Apply, By, Keeper, NewConversation, NewFork, PageRequest, Reading, SayRequest, Sqlite, Store,
-    Work,
+    Action, AheadOf, Apply, By, Keeper, NewConversation, NewFork, PageRequest, Reading, SayRequest, Sqlite,
+    Store, Work,
 };
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -102,9 +102,10 @@ impl Stage {
                 assert!(!planned.unchanged);
             }
             "outlook" => {
-                let rewind = Some(Action::Rewind(middle));
-                let outlook = self.store.outlook(conversation(), rewind, "job/".into()).await;
-                assert_eq!(outlook.expect("an outlook").facts, None, "nothing is known of jobs");
+                let action = Some(Action::Rewind(middle));
+                let of = AheadOf { action, facts: "job/".into(), said: "unseen".into() };
+                let outlook = self.store.outlook(conversation(), of).await.expect("an outlook");
+                assert_eq!((outlook.facts, outlook.said), (None, Vec::new()), "nothing is known");
             }
             _ => {
                 let targets = self.store.targets(conversation(), None, 20).await.expect("targets");

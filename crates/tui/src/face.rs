@@ -32,7 +32,7 @@ mod view;
 mod words;
 
 pub use app::Start;
-pub use driver::{Beginning, FaceError, Found, Left, World, restore, restore_after_panic, talk};
+pub use driver::{Beginning, FaceError, Found, Left, World, leave, restore, restore_after_panic, talk};
 pub use keymap::{Command, Context, Key, KeyError, Keymap};
 pub use settings::{Configured, Settings};
 pub use stage::Stage;

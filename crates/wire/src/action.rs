@@ -41,7 +41,7 @@ pub enum Action {
     },
     /// To another alternative of an answer.
     Choose {
-        /// The answer.
+        /// The answer, or any entry of its turn.
         entry: String,
         /// Which, from 1.
         #[schemars(range(min = 1))]

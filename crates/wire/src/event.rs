@@ -112,4 +112,7 @@ pub struct CallNow {
     pub call: CallShown,
     /// The end of what it has printed.
     pub printed: String,
+    /// When it began, Unix milliseconds; only of calls of which something may stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ms: Option<i64>,
 }

@@ -4,6 +4,7 @@ mod agent;
 mod changes;
 mod composer;
 mod files;
+mod marked;
 mod owner;
 mod plan;
 mod receipt;
@@ -26,6 +27,7 @@ pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
     Uncovered, Workspace, WorkspaceShown, Workspaces,
 };
+pub use marked::{Marked, MarkedPage};
 pub use owner::Status;
 pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
@@ -55,6 +57,8 @@ pub enum Reply {
     Targets(TargetPage),
     /// Alternatives of an answer.
     Alternatives(Alternatives),
+    /// What is marked, newest first.
+    Marked(MarkedPage),
     /// Operations, newest first.
     Operations(Operations),
     /// Branches.
@@ -211,6 +215,12 @@ pub struct Parent {
     pub conversation: String,
     /// The head there.
     pub head: String,
+    /// What that is called now: the title somebody gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The first message that a person said in the fork itself, and that is visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
 }
 
 /// A page of a reading.
@@ -228,6 +238,10 @@ pub struct Entries {
     pub earlier: bool,
     /// Whether there are later ones.
     pub later: bool,
+    /// Calls of the last answer of the conversation as it is now that were cut off before they began, as a run names them: nothing
+    /// has changed by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unbegun: Vec<String>,
 }
 
 /// An entry as a reading shows it.
@@ -278,6 +292,10 @@ pub struct Entry {
     /// What it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Of a tool's result, how long the call worked, in milliseconds, without what it waited for leave; only of calls of which
+    /// something may stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<i64>,
     /// Its id on its platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_id: Option<String>,

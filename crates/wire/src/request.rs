@@ -1,12 +1,13 @@
 //! What a face can ask for. Every verb is one of these; no face does anything else.
 //!
 //! A conversation is named by its id, or by a prefix of it that is unique (8 characters or more). An entry is
-//! named by its id, a unique prefix of it, a label, `tN` (the turn with that number on the path) or `@` (the
-//! last entry of the path).
+//! named by its id, a unique prefix of it, a label, `tN` (what opened the turn with that number on the path; where
+//! entries are shown or included again, all that is hidden or excluded of it) or `@` (the last entry of the path).
 
 mod agent;
 mod composer;
 mod identity;
+mod page;
 mod port;
 
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
 pub use composer::{DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed};
+pub use page::{Marked, Page, Targets};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -72,8 +74,10 @@ pub enum Request {
     Prompt(At),
     /// Turns to go back to, newest first. → `Targets`
     Targets(Targets),
-    /// The alternatives of an answer. → `Alternatives`
+    /// The alternatives of an answer, which any entry of its turn names. → `Alternatives`
     Alternatives(Entry),
+    /// What is hidden, dropped or excluded, newest first. → `Marked`
+    Marked(Marked),
     /// Operations, newest first. → `Operations`
     Ops(Page),
     /// The branches. → `Tree`
@@ -376,32 +380,6 @@ pub struct Log {
     /// Only entries after this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-}
-
-/// Turns to go back to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Targets {
-    /// The conversation.
-    pub conversation: String,
-    /// At most so many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// Only turns before this entry.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
-}
-
-/// A page of operations, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Page {
-    /// The conversation.
-    pub conversation: String,
-    /// At most so many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// Only those before this number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<u64>,
 }
 
 /// Asks for what changed.

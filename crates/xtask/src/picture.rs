@@ -96,6 +96,8 @@ struct Terminal {
 impl Terminal {
     fn start(program: &Path, home: &Path, folder: &Path) -> anyhow::Result<Self> {
         let terminal = Self { socket: home.join("terminal") };
+        // Nobody's own settings.
+        std::fs::write(home.join("config.toml"), "")?;
         let size = [COLUMNS, ROWS].map(|cells| cells.to_string());
         let mut start = terminal.command();
         start.args(["-f", "/dev/null", "new-session", "-d", "-x", &size[0], "-y", &size[1]]);

@@ -114,6 +114,10 @@ impl<A: Args + Act> Act for WithFiles<A> {
     fn files(&self) -> FilesWish {
         self.files.wish()
     }
+
+    fn later(&self) -> Option<&'static str> {
+        self.act.later()
+    }
 }
 
 // The same, to be planned.

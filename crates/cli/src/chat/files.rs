@@ -16,7 +16,7 @@ pub(super) async fn drop_turn(chat: &mut Chat<'_>, named: &str) -> Result {
     let entries = named.split_whitespace().map(str::to_owned).collect();
     let action = Action::Mark { verb: MarkVerb::Drop, entries, range: false, seen: None };
     chat.apply(action, None).await?;
-    chat.dim("/undo takes this back")
+    chat.dim(super::marks::LATER)
 }
 
 /// Shows how files would change by going back.

@@ -1,35 +1,42 @@
-//! Commands about single messages: hide, show, exclude, include, label; and the title. Must never list what is hidden.
+//! Commands about single messages: hide, show, exclude, include, label; and the title. Must never list what is hidden, but to who asks
+//! for just that.
 
-use retake_wire::request::{Log, Projection};
+use retake_wire::request::{Log, Marked, Projection};
 use retake_wire::{Action, MarkVerb, Part, Reply, Request};
 
 use super::Chat;
 use crate::error::{Result, unexpected, usage};
 use crate::term::pick::Row;
-use retake_tui::render::{id, words};
+use retake_tui::render::words;
 
 /// So many messages are offered.
 const OFFERED: usize = 100;
+
+/// How what is hidden comes back.
+pub(super) const LATER: &str = "/undo takes this back, /hidden lists it later";
 
 /// Hides a message.
 pub(super) async fn hide(chat: &mut Chat<'_>, named: &str) -> Result {
     let Some(entry) = entry(chat, named, "Hide", |_| true).await? else {
         return chat.dim("nothing has changed");
     };
-    let name = id::short(&entry).to_owned();
     mark(chat, MarkVerb::Hide, entry).await?;
-    chat.dim(&format!("/show {name} brings it back"))
+    chat.dim(LATER)
 }
 
-/// Brings a hidden message back.
+/// Brings a hidden message back, or all that is hidden of a turn.
 pub(super) async fn show(chat: &mut Chat<'_>, named: &str) -> Result {
     if named.is_empty() {
-        return Err(usage(
-            "which message is not said",
-            "hidden messages are not listed: /search --hidden WORDS finds them",
-        ));
+        return bring_back(chat, "Bring back", MarkVerb::Show, |mark| mark != "excluded").await;
     }
     mark(chat, MarkVerb::Show, named.to_owned()).await
+}
+
+/// What is hidden, dropped or kept from the model.
+pub(super) async fn hidden(chat: &mut Chat<'_>) -> Result {
+    let marked = Marked { conversation: chat.here()?, limit: Some(OFFERED), before: None };
+    chat.cx.show(Request::Marked(marked)).await?;
+    chat.dim("/show tN brings back what is hidden of turn N, /include tN what is kept from the model")
 }
 
 /// Keeps a message from the model.
@@ -38,16 +45,45 @@ pub(super) async fn exclude(chat: &mut Chat<'_>, named: &str) -> Result {
     let Some(entry) = entry(chat, named, "Keep from the model", normal).await? else {
         return chat.dim("nothing has changed");
     };
-    mark(chat, MarkVerb::Exclude, entry).await
+    mark(chat, MarkVerb::Exclude, entry).await?;
+    chat.dim(LATER)
 }
 
 /// Lets the model see a message again.
 pub(super) async fn include(chat: &mut Chat<'_>, named: &str) -> Result {
-    let excluded = |mark: &str| mark == "excluded";
-    let Some(entry) = entry(chat, named, "Let the model see", excluded).await? else {
+    if named.is_empty() {
+        return bring_back(chat, "Let the model see", MarkVerb::Include, |mark| mark == "excluded").await;
+    }
+    mark(chat, MarkVerb::Include, named.to_owned()).await
+}
+
+/// Takes the mark away from what the person picks among the newest that have one that fits.
+async fn bring_back(chat: &mut Chat<'_>, question: &str, verb: MarkVerb, fits: fn(&str) -> bool) -> Result {
+    let marked = Marked { conversation: chat.here()?, limit: Some(OFFERED), before: None };
+    let mut marked = match chat.cx.call(Request::Marked(marked)).await? {
+        Reply::Marked(page) => page.marked,
+        other => return Err(unexpected(&other)),
+    };
+    marked.retain(|it| fits(&it.mark));
+    if marked.is_empty() {
+        return chat.dim("there is no such message");
+    }
+    let look = chat.cx.ui.look();
+    let rows = marked.iter().map(|it| {
+        let (speaker, _) = words::speaker(it.line.role, "");
+        let count = words::count(it.counts.messages, "message");
+        let detail = format!("{} · {count} · {}", it.mark, words::when(&look, it.line.time_ms));
+        Row { title: format!("t{} {speaker}: {}", it.turn, it.line.preview), detail, disabled: None }
+    });
+    let rows: Vec<Row> = rows.collect();
+    let mut preview = |row: usize| marked[row].line.preview.clone();
+    let Some(picked) = chat.cx.ui.pick(question, &rows, &mut preview)? else {
         return chat.dim("nothing has changed");
     };
-    mark(chat, MarkVerb::Include, entry).await
+    let it = marked.swap_remove(picked);
+    let entries = vec![it.line.id, it.last];
+    chat.apply(Action::Mark { verb, entries, range: true, seen: Some(it.mark) }, None).await?;
+    Ok(())
 }
 
 async fn mark(chat: &mut Chat<'_>, verb: MarkVerb, entry: String) -> Result {

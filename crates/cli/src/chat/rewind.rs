@@ -129,7 +129,7 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
     match block_on(client.call(Request::Plan(plan))) {
         Ok(Reply::Plan(plan)) => {
             let mut lines = vec![render::plan::brief(None, &plan)];
-            lines.extend(render::effects::brief(&plan.effects));
+            lines.extend(render::effects::brief(&plan.effects, render::effects::Files::of_plan(&plan)));
             lines.extend(plan.stays.iter().map(|stays| format!("! {stays}")));
             if let Some(composer) = &plan.composer {
                 lines.push(safe::block(&composer.text).into_owned());

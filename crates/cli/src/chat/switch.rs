@@ -42,7 +42,9 @@ pub(super) async fn pick(chat: &mut Chat<'_>) -> Result<Option<String>> {
         other => return Err(unexpected(&other)),
     };
     if page.is_empty() {
-        chat.dim("there is no conversation yet: `retake` begins one")?;
+        chat.dim(
+            "there is no conversation: `retake` begins one, `retake list --archived` shows those put away",
+        )?;
         return Ok(None);
     }
     let look = chat.cx.ui.look();

@@ -3,11 +3,11 @@
 use clap::Args;
 use retake_wire::reply::Plan;
 use retake_wire::request::{Apply, Plan as PlanRequest};
-use retake_wire::{Action, FilesWish, Reply, Request};
+use retake_wire::{Action, FilesWish, ProblemKind, Reply, Request};
 
 use crate::args::{Changing, Place};
 use crate::context::Context;
-use crate::error::{Result, unexpected};
+use crate::error::{Failure, Result, unexpected};
 use retake_tui::render::receipt;
 
 /// Arguments that say an action.
@@ -17,6 +17,10 @@ pub(crate) trait Act {
     /// What is wished for files; nothing, of an action that has nothing to do with them.
     fn files(&self) -> FilesWish {
         FilesWish::default()
+    }
+    /// How what was done is found again, said behind the receipt where something was done.
+    fn later(&self) -> Option<&'static str> {
+        None
     }
     /// Whether a plan says how each file would change.
     fn diff(&self) -> bool {
@@ -37,7 +41,7 @@ impl<A: Args + Act> Change<A> {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.act.action()?;
-        apply(cx, self.changing, action, self.act.files(), false).await
+        applied(cx, self.changing, action, self.act.files(), false, self.act.later()).await
     }
 }
 
@@ -58,6 +62,17 @@ pub(crate) async fn apply(
     files: FilesWish,
     since: bool,
 ) -> Result {
+    applied(cx, changing, action, files, since, None).await
+}
+
+async fn applied(
+    cx: &mut Context<'_>,
+    changing: Changing,
+    action: Action,
+    files: FilesWish,
+    since: bool,
+    later: Option<&str>,
+) -> Result {
     let conversation = cx.conversation(changing.place.conversation).await?;
     let apply = Apply {
         conversation,
@@ -69,7 +84,14 @@ pub(crate) async fn apply(
     };
     let given = cx.receipt(Request::Apply(apply)).await?;
     let text = receipt::receipt(&cx.ui.look(), &action, &given);
-    cx.acknowledge(&given, &text)
+    cx.acknowledge(&given, &text)?;
+    if given.steps.is_some_and(|steps| steps.refused.is_some()) {
+        return Err(Failure::Said(ProblemKind::Refused.exit_code()));
+    }
+    match later.filter(|_| !given.unchanged && !cx.json) {
+        Some(later) => cx.aside(later),
+        None => Ok(()),
+    }
 }
 
 /// What an action would do.

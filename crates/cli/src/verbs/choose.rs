@@ -13,7 +13,7 @@ use crate::error::{Result, usage};
 /// List the alternatives of an answer, or choose one
 #[derive(Debug, Args)]
 pub(crate) struct Choose {
-    /// The answer
+    /// The answer, or any message of its turn
     #[arg(value_name = "ENTRY")]
     entry: String,
     /// Which alternative, from 1; without it they are listed

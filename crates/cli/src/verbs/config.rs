@@ -1,9 +1,11 @@
 //! `retake config`: the settings file. Must never open the data.
 
 use clap::{Args, Subcommand};
+use retake_wire::ProblemKind;
 
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::owner::{Owner, Places, Setting};
+use crate::run::notice_to;
 use crate::term::safe;
 use crate::ui::Ui;
 
@@ -40,6 +42,8 @@ enum What {
         #[arg(value_name = "KEY")]
         key: String,
     },
+    /// Say all that is wrong in the file and in the files of themes beside it; exit code 2 where something is
+    Check,
     /// Where the file is
     Path,
 }
@@ -47,7 +51,10 @@ enum What {
 impl Config {
     /// Does it.
     pub(crate) fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
-        let (name, text) = match self.what.unwrap_or(What::List) {
+        let what = self.what.unwrap_or(What::List);
+        let lists = matches!(what, What::List);
+        let (name, text) = match what {
+            What::Check => return check(&owner.wrong(places)?, places, ui, json),
             What::Path => ("path", places.config_file.display().to_string()),
             What::List => ("settings", owner.settings(places, &Setting::List)?),
             What::Get { key } => ("value", owner.settings(places, &Setting::Get(key))?),
@@ -59,9 +66,29 @@ impl Config {
             return Ok(ui.print(&format!("{document}\n"))?);
         }
         let text = safe::block(text.trim_end_matches('\n'));
-        if text.is_empty() {
-            return Ok(());
+        if !text.is_empty() {
+            ui.page(&format!("{text}\n"))?;
         }
-        Ok(ui.page(&format!("{text}\n"))?)
+        if lists {
+            for wrong in owner.wrong(places)? {
+                notice_to(ui, &wrong)?;
+            }
+        }
+        Ok(())
     }
+}
+
+/// Says all that is wrong.
+fn check(wrong: &[String], places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
+    let file = places.config_file.display().to_string();
+    let text = match wrong {
+        _ if json => format!("{}\n", serde_json::json!({ "wrong": wrong })),
+        [] => format!("nothing is wrong in {}\n", safe::line(&file)),
+        wrong => wrong.iter().map(|wrong| format!("{}\n", safe::line(wrong))).collect(),
+    };
+    ui.print(&text)?;
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Said(ProblemKind::Usage.exit_code()))
 }

@@ -20,4 +20,7 @@ impl Act for Drop {
     fn action(&self) -> Result<Action> {
         Ok(Action::Mark { verb: MarkVerb::Drop, entries: self.turns.clone(), range: false, seen: None })
     }
+    fn later(&self) -> Option<&'static str> {
+        Some(super::mark::LATER)
+    }
 }

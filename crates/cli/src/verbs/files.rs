@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use retake_wire::request::{FilesDiff, Of, Page};
 use retake_wire::{FileName, Request};
 
-use crate::args::Place;
+use crate::args::{Place, limit, number};
 use crate::context::Context;
 use crate::error::Result;
 use retake_tui::render;
@@ -82,10 +82,10 @@ struct Log {
     #[command(flatten)]
     place: Place,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
     /// Only those before the capture with this number
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u64>, allow_negative_numbers = true)]
     before: Option<u64>,
 }
 

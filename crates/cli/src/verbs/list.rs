@@ -6,6 +6,7 @@ use clap::Args;
 use retake_wire::Request;
 use retake_wire::request;
 
+use crate::args::limit;
 use crate::context::Context;
 use crate::error::Result;
 
@@ -22,7 +23,7 @@ pub(crate) struct List {
     #[arg(long)]
     archived: bool,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
     /// Those behind this conversation in the list
     #[arg(long, value_name = "ID")]

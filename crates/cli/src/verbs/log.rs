@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use retake_wire::Request;
 use retake_wire::request::{self, At, Projection};
 
-use crate::args::Place;
+use crate::args::{Place, limit};
 use crate::context::Context;
 use crate::error::{Result, usage};
 
@@ -23,7 +23,7 @@ pub(crate) struct Log {
     #[arg(long, value_name = "ENTRY")]
     branch: Option<String>,
     /// At most so many, the newest
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     limit: Option<usize>,
     /// Only those before this entry
     #[arg(long, value_name = "ENTRY")]

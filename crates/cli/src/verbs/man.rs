@@ -28,7 +28,7 @@ const FILES: &[(&str, &str)] = &[
 
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("RETAKE_DATA_DIR", "The data directory."),
-    ("RETAKE_CONFIG", "The settings file."),
+    ("RETAKE_CONFIG", "The settings file, which has to be there; so has that of --config."),
     ("XDG_DATA_HOME, XDG_CONFIG_HOME", "Where data and settings are, without the two above."),
     ("NO_COLOR", "If it is not empty, no colours are used."),
     ("PAGER", "The pager for long output; none if it is empty, less if it is unset."),

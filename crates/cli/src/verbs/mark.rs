@@ -6,6 +6,9 @@ use retake_wire::{Action, MarkVerb};
 use super::change::Act;
 use crate::error::Result;
 
+/// How what is hidden comes back.
+pub(super) const LATER: &str = "`retake undo` takes this back, `retake hidden` lists it later";
+
 // Which entries.
 #[derive(Debug, Args)]
 struct Marked {
@@ -15,7 +18,7 @@ struct Marked {
     /// Refuse unless all of them are marked like this now
     #[arg(long, value_name = "MARK", value_enum)]
     seen: Option<Mark>,
-    /// The entries
+    /// The entries; to show or include again, tN is all that is hidden or excluded of turn N
     #[arg(value_name = "ENTRY", required = true)]
     entries: Vec<String>,
 }
@@ -39,7 +42,7 @@ impl Marked {
     }
 }
 
-/// Hide messages, as if they were deleted; `show` brings them back
+/// Hide messages, as if they were deleted; `hidden` lists them, `show` brings them back
 #[derive(Debug, Args)]
 pub(crate) struct Hide {
     #[command(flatten)]
@@ -49,6 +52,10 @@ pub(crate) struct Hide {
 impl Act for Hide {
     fn action(&self) -> Result<Action> {
         Ok(self.marked.action(MarkVerb::Hide))
+    }
+
+    fn later(&self) -> Option<&'static str> {
+        Some(LATER)
     }
 }
 
@@ -75,6 +82,10 @@ pub(crate) struct Exclude {
 impl Act for Exclude {
     fn action(&self) -> Result<Action> {
         Ok(self.marked.action(MarkVerb::Exclude))
+    }
+
+    fn later(&self) -> Option<&'static str> {
+        Some(LATER)
     }
 }
 

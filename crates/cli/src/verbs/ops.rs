@@ -4,7 +4,7 @@ use clap::Args;
 use retake_wire::Request;
 use retake_wire::request::Page;
 
-use crate::args::Place;
+use crate::args::{Place, limit, number};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -14,10 +14,10 @@ pub(crate) struct Ops {
     #[command(flatten)]
     place: Place,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
     /// Only those before the operation with this number
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u64>, allow_negative_numbers = true)]
     before: Option<u64>,
 }
 

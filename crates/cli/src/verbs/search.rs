@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use retake_wire::{self as wire, Request};
 
 use super::say::Speaker;
-use crate::args::date;
+use crate::args::{date, limit, number};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -33,10 +33,10 @@ pub(crate) struct Search {
     #[arg(long, value_enum, default_value_t = Sort::Rank)]
     sort: Sort,
     /// At most so many hits
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
     /// Leave out the first ones
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::<usize>, allow_negative_numbers = true)]
     offset: usize,
     /// Also messages that are rewound or hidden; they are marked
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]

@@ -42,7 +42,7 @@ impl Serve {
             }
             ui.print("Ctrl-C or `retake stop` ends it\n")?;
         }
-        standing.over.await;
+        standing.over.await?;
         if !json {
             ui.print("stopped\n")?;
         }

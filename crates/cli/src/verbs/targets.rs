@@ -4,7 +4,7 @@ use clap::Args;
 use retake_wire::Request;
 use retake_wire::request;
 
-use crate::args::Place;
+use crate::args::{Place, limit};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -14,7 +14,7 @@ pub(crate) struct Targets {
     #[command(flatten)]
     place: Place,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
     /// Only turns before this entry
     #[arg(long, value_name = "ENTRY")]

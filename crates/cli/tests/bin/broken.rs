@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Talks until it panics.
 pub(crate) fn face(place: &str, sign: &str) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let places = Places { data_dir: PathBuf::new(), config_file: PathBuf::new() };
+    let places = Places { data_dir: PathBuf::new(), config_file: PathBuf::new(), config_named_by: None };
     let surroundings = Surroundings { folder: PathBuf::from("/"), places };
     let broken = Broken { place: place.to_owned(), sign: sign.to_owned() };
     let arguments = vec!["retake".into()];
@@ -63,6 +63,10 @@ impl Owner for Broken {
 
     fn face(&self, _: &Places) -> Result<Configured, Problem> {
         Ok(Configured::default())
+    }
+
+    fn wrong(&self, _: &Places) -> Result<Vec<String>, Box<Problem>> {
+        Ok(Vec::new())
     }
 
     fn settings(&self, _: &Places, _: &Setting) -> Result<String, Box<Problem>> {

@@ -49,12 +49,18 @@ fn marks() {
     let acts = [
         Line("/hide"),
         Pick(0),
+        Line("/hidden"),
         Line("/show"),
+        Pick(0),
+        Line("/show"),
+        Escape,
+        Line("/show t2"),
         Line("/show 0199a000-0006"),
         Line("/exclude"),
         Pick(1),
         Line("/include"),
         Pick(0),
+        Line("/include t1"),
         Line("/hide t1"),
     ];
     assert_snapshot!(Case::terminal(acts).see(&["-c"]));

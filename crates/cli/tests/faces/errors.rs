@@ -7,7 +7,7 @@ use super::world;
 
 #[test]
 fn arguments_that_make_no_sense() {
-    let lines: [&[&str]; 13] = [
+    let lines: [&[&str]; 16] = [
         &["rewnd"],
         &["undo", "0"],
         &["undo", "-1"],
@@ -21,6 +21,9 @@ fn arguments_that_make_no_sense() {
         &["ask", " "],
         &["search", "x", "--since", "soon"],
         &["label", "t1"],
+        &["list", "--limit", "0"],
+        &["ops", "--before", "-1"],
+        &["log", "--limit", "18446744073709551615"],
     ];
     let seen: Vec<String> = lines
         .iter()

@@ -93,11 +93,15 @@ impl Owner for FakeOwner {
     async fn serve(&self, _: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem> {
         let address = listen.map(|address| address.to_string());
         let status = Status { address, ..status() };
-        Ok(Standing { status, notices: Vec::new(), over: Box::pin(async {}) })
+        Ok(Standing { status, notices: Vec::new(), over: Box::pin(async { Ok(()) }) })
     }
 
     fn face(&self, _: &Places) -> Result<face::Configured, Problem> {
         Ok(face::Configured::default())
+    }
+
+    fn wrong(&self, _: &Places) -> Result<Vec<String>, Box<Problem>> {
+        Ok(vec!["config.toml, line 3, face.theme: there is no theme “blue”".to_owned()])
     }
 
     fn settings(&self, _: &Places, what: &Setting) -> Result<String, Box<Problem>> {
@@ -208,6 +212,7 @@ impl Case {
             places: Places {
                 data_dir: PathBuf::from("/home/ada/.local/share/retake"),
                 config_file: PathBuf::from("/home/ada/.config/retake/config.toml"),
+                config_named_by: None,
             },
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use retake_wire::reply::{
     Conversations, EffectLine, EffectState, Effects, Entries, Models, Plan, Receipt, Report, Words,
 };
-use retake_wire::{EffectClass, Hits, Problem, ProblemKind, Reply};
+use retake_wire::{EffectClass, Hits, Part, Problem, ProblemKind, Reply, Role};
 
 use super::fake::Case;
 use super::files::files_plan;
@@ -22,6 +22,28 @@ fn the_timeline() {
 #[test]
 fn the_timeline_in_colours() {
     assert_snapshot!(Case::script("").coloured().see(&["log", "--color", "always"]));
+}
+
+#[test]
+fn a_call_that_was_not_begun_is_told_apart() {
+    let call = |name: &str| Part::ToolCall {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        arguments: r#"{"command":"make","path":"a"}"#.to_owned(),
+    };
+    let parts = vec![Part::text("At once."), call("read"), call("shell"), call("shell")];
+    let last = world::entry(7, 2, Role::Assistant, parts);
+    let unbegun = vec![format!("{}-1", last.id), format!("{}-3", last.id)];
+    let page = Reply::Entries(Entries {
+        conversation: world::HERE.to_owned(),
+        head: "12.7".to_owned(),
+        revision: 30,
+        entries: vec![last],
+        earlier: false,
+        later: false,
+        unbegun,
+    });
+    assert_snapshot!(Case::script("").reply("log", Ok(page)).see(&["log"]));
 }
 
 #[test]
@@ -70,6 +92,7 @@ fn nothing_to_show() {
                 entries: Vec::new(),
                 earlier: false,
                 later: false,
+                unbegun: Vec::new(),
             }),
         ),
         ("search", Reply::Hits(Hits { hits: Vec::new(), more: false, understood: None })),

@@ -238,6 +238,8 @@ fn reading() {
         &["config", "path"],
         &["config", "get", "model"],
         &["config", "set", "model", "demo/echo"],
+        &["hidden"],
+        &["hidden", "--json", "--limit", "3", "--before", "t2"],
     ]));
 }
 

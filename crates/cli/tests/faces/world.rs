@@ -61,11 +61,12 @@ pub(super) fn entry(number: u32, turn: u64, role: Role, parts: Vec<Part>) -> Ent
         alternative: None,
         parts,
         usage: None,
+        took_ms: None,
         platform_id: None,
     }
 }
 
-fn line(number: u32, role: Role, preview: &str) -> Line {
+pub(super) fn line(number: u32, role: Role, preview: &str) -> Line {
     Line { id: id(number), role, time_ms: ago(40 - i64::from(number)), preview: preview.to_owned() }
 }
 
@@ -159,6 +160,7 @@ pub(super) fn composer() -> Composer {
 pub(super) fn plan() -> Plan {
     Plan {
         steps: None,
+        step_lines: Vec::new(),
         conversation: HERE.to_owned(),
         head: "12.6".to_owned(),
         unchanged: false,
@@ -442,6 +444,7 @@ pub(super) fn reply(request: &Request) -> Reply {
             entries: entries(),
             earlier: true,
             later: false,
+            unbegun: Vec::new(),
         }),
         Request::Prompt(_) => Reply::Prompt(Prompt {
             head: "12.6".to_owned(),
@@ -449,6 +452,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         }),
         Request::Targets(_) => Reply::Targets(targets()),
         Request::Alternatives(_) => Reply::Alternatives(alternatives()),
+        Request::Marked(_) => Reply::Marked(super::marked::marked()),
         Request::Ops(_) => Reply::Operations(operations()),
         Request::Tree(_) => Reply::Tree(tree()),
         Request::Search(_) => Reply::Hits(hits()),

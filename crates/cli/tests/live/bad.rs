@@ -82,6 +82,38 @@ fn steps_that_are_not_there_are_counted() {
 }
 
 #[test]
+fn a_settings_file_that_is_named_is_there() {
+    let world = World::new();
+    let commands: [&[&str]; 8] = [
+        &["--config", "gone.toml", "list"],
+        &["--config", "gone.toml", "status"],
+        &["--config", "gone.toml", "--json", "config", "get", "model.default"],
+        &["--config", "gone.toml", "config", "check"],
+        &["--config", "gone.toml", "config", "path"],
+        &["--config", "gone.toml", "config", "set", "model.default", "demo"],
+        &["--config", "gone.toml", "config", "get", "model.default"],
+        &["--config", "gone.toml", "list"],
+    ];
+    shows!(world.transcript(&commands));
+    std::fs::remove_file(world.config()).expect("removed");
+    let output = world.run(&["list"]);
+    shows!(world.seen(&["list"], &output));
+}
+
+#[test]
+fn what_is_wrong_in_the_settings_is_said_with_its_line() {
+    let world = World::new();
+    world.settings("[model]\ndefault = \"demo\"\n[face]\ntheme = \"blue\"\n[face.keys]\nrewin = [\"f5\"]\n");
+    let commands: [&[&str]; 3] =
+        [&["config", "check"], &["--json", "config", "check"], &["config", "set", "face.theme", "green"]];
+    shows!(world.transcript(&commands));
+    world.settings("[model]\nfoo = 1\n\n[retry]\ntries = 0\n");
+    shows!(world.transcript(&[&["config", "check"], &["list"], &["config", "get", "model.default"]]));
+    world.settings("[model]\ndefault = \"demo\"\n");
+    shows!(world.transcript(&[&["config", "check"]]));
+}
+
+#[test]
 fn hints_of_a_verb_name_verbs() {
     let world = World::talking();
     world.settings("[retry]\ntries = 1\n[local]\nollama_port = 1\n");

@@ -1,7 +1,7 @@
 //! Choices for single files and hunks, through the real program: as arguments, and in the conversation. Must never touch a folder that
 //! is not its own.
 
-use super::world::{World, error, shows};
+use super::world::{World, error, out, shows};
 
 /// A text of 20 numbered lines, of which some are written out.
 fn text(lines: &[(usize, &str)]) -> String {
@@ -130,4 +130,85 @@ fn the_conversation_in_the_terminal_lets_choose_for_each_file() {
     pty.shows("/redo brings it back");
     prompt();
     assert_eq!(world.read("a"), Some(text(&[(2, "two"), (10, "ten"), (19, "nineteen")])));
+}
+
+/// A file that a command wrote, and a folder with more in it that somebody has put in its place.
+fn folder_in_place() -> World {
+    let world = World::working(&[("sw", "one\n"), ("b", "one\n")]);
+    world.exec("echo two > sw; echo two > b");
+    std::fs::remove_file(world.folder().join("sw")).expect("removed");
+    std::fs::create_dir_all(world.folder().join("sw/deep")).expect("made");
+    world.write("sw/in", "mine\n");
+    world.write("sw/deep/in", "mine too\n");
+    world
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_makes_way_where_that_is_chosen() {
+    let world = folder_in_place();
+    let all = || ["sw", "sw/in", "sw/deep/in", "b"].map(|name| world.read(name));
+    let now = all();
+    assert!(!world.run(&["rewind", "t1"]).status.success(), "nothing is chosen");
+    let kept = world.run(&["rewind", "t1", "--exact", "--choose", "sw/in=skip"]);
+    assert!(!kept.status.success() && all() == now, "what is named stays, and is in the way: {kept:?}");
+    for choice in
+        [&["--exact"][..], &["--choose", "sw=checkpoint"], &["--exact", "--choose", "sw/in=checkpoint"]]
+    {
+        let plan = world.does(&[&["plan", "rewind", "t1"], choice].concat());
+        assert!(plan.contains("- sw/in") && plan.contains("- sw/deep/in"), "{choice:?}: {plan}");
+        world.does(&[&["rewind", "t1"], choice].concat());
+        assert_eq!(all(), [Some("one\n".to_owned()), None, None, Some("one\n".to_owned())], "{choice:?}");
+        world.does(&["undo"]);
+        assert_eq!(all(), now, "{choice:?}");
+        world.does(&["redo"]);
+        assert_eq!(all(), [Some("one\n".to_owned()), None, None, Some("one\n".to_owned())], "{choice:?}");
+        world.does(&["undo"]);
+        assert_eq!(all(), now, "{choice:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_can_not_make_way_is_not_offered_to() {
+    let world = folder_in_place();
+    std::fs::create_dir(world.folder().join("sw/.git")).expect("made");
+    world.write("sw/.git/mine", "mine\n");
+    let plan = world.json(&["plan", "rewind", "t1"]);
+    let paths = plan["files"]["paths"].as_array().expect("paths");
+    let sw = paths.iter().find(|path| path["path"] == "sw").expect("it");
+    let offered = sw["choices"].as_array().expect("choices");
+    assert!(!offered.contains(&"checkpoint".into()) && offered.contains(&"skip".into()), "{sw}");
+    assert!(sw["why"].as_str().expect("why").contains("move it elsewhere"), "{sw}");
+    let refused = world.run(&["rewind", "t1", "--exact"]);
+    assert!(
+        !refused.status.success() && error(&refused).contains("move what is in sw elsewhere"),
+        "{refused:?}"
+    );
+    assert_eq!(world.read("sw/in").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn several_steps_say_in_their_plan_which_one_is_refused_as_they_are_then() {
+    let world = World::working(&[("f1", "one\n"), ("f2", "one\n"), ("f3", "one\n")]);
+    for name in ["f1", "f2", "f3"] {
+        world.exec(&format!("echo two > {name}"));
+    }
+    world.write("f2", "mine\n");
+    let all = || ["f1", "f2", "f3"].map(|name| world.read(name).expect("it"));
+    let plan = world.does(&["plan", "undo", "3"]);
+    assert!(plan.contains("1 of 3 steps would be done, and the next one is refused: f2: "), "{plan}");
+    assert!(plan.contains("or only the steps before are done"), "{plan}");
+    assert_eq!(world.json(&["plan", "undo", "3"])["steps"]["done"], 1);
+    let short = world.run(&["undo", "3", "--request-id", "three"]);
+    assert_eq!(short.status.code(), Some(4), "{short:?}");
+    assert!(out(&short).contains("undone 1 of 3"), "{short:?}");
+    assert_eq!(all(), ["two\n", "mine\n", "one\n"]);
+    let again = world.run(&["undo", "3", "--request-id", "three"]);
+    assert_eq!(again.status.code(), Some(4), "a retry says the same: {again:?}");
+    let plan = world.does(&["plan", "undo", "2"]);
+    assert!(plan.contains("or nothing is done") && !plan.contains("would be done"), "{plan}");
+    assert_eq!(world.run(&["undo", "2"]).status.code(), Some(4));
+    assert_eq!(all(), ["two\n", "mine\n", "one\n"]);
+    let done = world.does(&["undo", "9", "--choose", "f2=disk"]);
+    assert!(done.contains("there is nothing more to undo"), "fewer, as there are no more: {done}");
+    assert_eq!(all(), ["one\n", "mine\n", "one\n"]);
 }

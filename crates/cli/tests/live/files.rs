@@ -111,6 +111,24 @@ fn a_turn_is_dropped_from_the_middle_with_its_files() {
 }
 
 #[test]
+fn a_plan_names_what_a_turn_changed_also_where_it_is_gone_already() {
+    let world = World::working(&[("old", "dear\n"), ("mine", "mine\n")]);
+    world.exec("echo new > made; rm old");
+    world.exec("rm made");
+    world.write("mine", "changed\n");
+    let plan = world.does(&["plan", "drop", "t1"]);
+    assert!(plan.contains("re-creates 1 file\n") && plan.contains("  + old\n"), "{plan}");
+    assert!(plan.contains("needs no change: 1 file\n    made, changed during `$ sh -c echo new"), "{plan}");
+    assert!(plan.contains("leaves 1 file as others have changed it\n    mine\n"), "{plan}");
+    world.does(&["drop", "t1"]);
+    assert_eq!([world.read("old").as_deref(), world.read("made").as_deref()], [Some("dear\n"), None]);
+    let back = world.does(&["plan", "show", "t1"]);
+    assert!(back.contains("shows 3 messages") && back.contains("  - old\n"), "{back}");
+    world.does(&["show", "t1"]);
+    assert_eq!(world.read("old"), None, "a turn is named though all of it is dropped");
+}
+
+#[test]
 fn several_steps_go_one_at_a_time_and_a_repeated_request_does_none() {
     let world = World::working(&[("a", "one\n")]);
     world.exec("echo two > a");
@@ -129,14 +147,27 @@ fn several_steps_go_one_at_a_time_and_a_repeated_request_does_none() {
     world.exec("echo two > b");
     world.write("a", "mine\n");
     let plan = world.json(&["plan", "undo", "99"]);
-    assert_eq!(plan["steps"], serde_json::json!({"done": 2, "asked": 99}));
-    assert!(world.does(&["plan", "undo", "99"]).contains("there are only 2 steps, of 99 asked for"));
+    assert_eq!((&plan["steps"]["done"], &plan["steps"]["asked"]), (&1.into(), &99.into()));
+    assert!(
+        world
+            .does(&["plan", "undo", "99"])
+            .contains("1 of 99 steps would be done, and the next one is refused: a: ")
+    );
+    let chosen = world.does(&["plan", "undo", "99", "--choose", "a=disk"]);
+    assert!(chosen.contains("there are only 2 steps, of 99 asked for"), "{chosen}");
     let undo = ["undo", "2", "--request-id", "short"];
-    let short = world.json(&undo);
-    let again = world.json(&undo);
+    let refused = |arguments: &[&str]| {
+        let output = world.run(arguments);
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        out(&output)
+    };
+    let told = || -> serde_json::Value {
+        serde_json::from_str(&refused(&[&["--json"], &undo[..]].concat())).expect("a receipt")
+    };
+    let (short, again) = (told(), told());
     assert_eq!((&again["steps"]["done"], &again["operations"]), (&1.into(), &short["operations"]));
     assert!(again["steps"]["refused"].as_str().is_some_and(|why| why.contains("conflict")), "{again}");
-    assert!(!world.does(&undo).contains("nothing more"));
+    assert!(!refused(&undo).contains("nothing more"));
     assert_eq!((&short["steps"]["done"], &short["files"]["counts"]["reverted"]), (&1.into(), &1.into()));
     assert_eq!(short["operations"].as_array().map(Vec::len), Some(1));
     assert!(short["steps"]["refused"].as_str().is_some_and(|why| why.contains("somebody else")), "{short}");

@@ -58,6 +58,14 @@ impl Serving {
         self.child().try_wait().expect("asked").is_some()
     }
 
+    /// Waits for its end by itself, which is no good one, and gives what it said of it.
+    pub(super) fn said_at_its_end(mut self) -> String {
+        until("it ends", || self.has_ended());
+        let output = self.child.take().expect("it is there").wait_with_output().expect("ended");
+        assert_eq!(output.status.code(), Some(7), "{output:?}");
+        error(&output)
+    }
+
     /// Waits for its end; whether it is a good one.
     pub(super) fn ended(mut self) -> bool {
         until("it ends", || self.has_ended());

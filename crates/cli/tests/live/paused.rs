@@ -50,7 +50,9 @@ fn an_owner_that_was_paused_writes_nothing_after_another_one_took_over() {
     world.does(&["say", "two"]);
     old.signal("-CONT");
     let refused = say(&world, &old, of, "three").expect_err("it owns nothing any more");
-    assert_eq!(refused.code, "taken_over", "{refused:?}");
+    // It notices by itself, too, and may have ended by then.
+    let known = ["taken_over", "data_moved", "owner_away", "owner_lost"];
+    assert!(known.contains(&&*refused.code), "{refused:?}");
     assert_eq!(world.texts(), ["one", "two"]);
     assert_eq!(world.json(&["status"])["pid"], new.pid());
     old.signal("-KILL");

@@ -87,6 +87,12 @@ impl Tmux {
         self.does(&["send-keys", key]);
     }
 
+    /// Presses keys at once, so that no load of the machine comes between them. What follows an Escape on its own waits until that is
+    /// seen: read together, the two are a key with Alt, as in any terminal.
+    pub(super) fn presses(&self, keys: &[&str]) {
+        self.does(&[&["send-keys"], keys].concat());
+    }
+
     /// Sends bytes, as the terminal's keys, mouse or focus would.
     pub(super) fn sends(&self, bytes: &str) {
         let bytes: Vec<String> = bytes.bytes().map(|byte| format!("{byte:02x}")).collect();
@@ -226,6 +232,11 @@ impl Tmux {
                 && screen.matches("pasted").count() == 2
         });
         assert!(!screen.contains("^[["), "{screen}");
+    }
+
+    /// Closes the window, as a person who has enough of it.
+    pub(super) fn closes(self) {
+        self.does(&["kill-server"]);
     }
 
     /// The process of the program that runs in the window.

@@ -114,6 +114,25 @@ impl Conversation {
         Ok(if alternatives.contains(&pos) { alternatives } else { Vec::new() })
     }
 
+    /// The answer whose alternatives an entry names: its own, where it has some; else the first answer on the path of its turn that
+    /// has. So a prompt names the answers to it, and so does each later step of one.
+    pub fn answer_named<R: Records>(&self, records: &R, pos: Pos) -> Result<Pos, R::Error> {
+        if self.alternatives(records, pos)?.len() > 1 {
+            return Ok(pos);
+        }
+        let turn = self.turn_part(records, records.meta(pos)?.totals.turns)?;
+        let siblings = self.tree.siblings().into_iter();
+        let mut answers: Vec<Pos> =
+            siblings.filter_map(|group| group.into_iter().find(|pos| turn.contains(*pos))).collect();
+        answers.sort_unstable();
+        for answer in answers.into_iter().filter(|answer| self.mark(*answer).is_visible()) {
+            if self.alternatives(records, answer)?.len() > 1 {
+                return Ok(answer);
+            }
+        }
+        Ok(pos)
+    }
+
     /// To the latest leaf of alternative `number` (from 1) of a visible answer.
     pub fn choose<R: Records>(
         &self,

@@ -47,6 +47,8 @@ pub enum Clash {
     Made,
     /// The folder that it belongs in is none any more.
     Parent,
+    /// A folder is in its place, and not all that is in it can be taken away.
+    Sealed,
 }
 
 /// A version that holds both sides.

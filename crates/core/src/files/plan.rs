@@ -1,7 +1,7 @@
 //! The file half of a plan: for each path what would be done, and what can be chosen instead (spec `rewind.md`, *Plan*).
 //! A pure function of what is wanted and what is there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
@@ -181,6 +181,16 @@ impl FilePlan {
         super::tree::follow_renames(&mut paths);
         super::tree::fit_folders(&mut paths, look);
         Ok(Self { paths: paths.into_values().collect() })
+    }
+
+    /// What lies in folders that are to make way, as it was chosen for them, and that nothing is planned of: it is to go with them.
+    pub fn in_the_way(&self, chosen: &Chosen, look: &mut dyn Look) -> Vec<FilePath> {
+        let chosen = |path: &&PathPlan| chosen.of(&path.path) == Some(&Choice::Checkpoint);
+        let folders = self.paths.iter().filter(|path| super::tree::is_in_place(path)).filter(chosen);
+        let below: BTreeSet<_> =
+            folders.filter_map(|folder| super::tree::below(&folder.path, look)).flatten().collect();
+        let planned = |path: &FilePath| self.paths.binary_search_by(|plan| plan.path.cmp(path)).is_ok();
+        below.into_iter().filter(|path| !planned(path)).collect()
     }
 }
 

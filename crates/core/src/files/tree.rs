@@ -83,6 +83,43 @@ pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn Look) {
     for name in &names {
         has_a_folder(paths, name, look);
     }
+    for name in &names {
+        sealed(paths, name, look);
+    }
+}
+
+/// What is in a folder now, at any depth; `None`, where no plan can reach all of it.
+pub(super) fn below(folder: &FilePath, look: &mut dyn Look) -> Option<Vec<FilePath>> {
+    let mut found = Vec::new();
+    for child in look.children(folder) {
+        let child = child?;
+        match look.now(&child) {
+            Now::NotCovered(_) => return None,
+            Now::Covered(None) => continue,
+            Now::Covered(Some(Record::Folder { .. })) => found.extend(below(&child, look)?),
+            Now::Covered(Some(_)) => {}
+        }
+        found.push(child);
+    }
+    Some(found)
+}
+
+/// Whether a folder is in the place of something else, and waits for a choice.
+pub(super) fn is_in_place(plan: &PathPlan) -> bool {
+    let is_folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
+    plan.verdict == Verdict::Conflict(Clash::Kind)
+        && is_folder(&plan.step.change.before)
+        && !is_folder(&plan.whole)
+}
+
+/// What can't be done is not offered: a folder that holds what no plan can reach does not make way.
+fn sealed(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
+    if !is_in_place(&paths[name]) || below(name, look).is_some() {
+        return;
+    }
+    let Some(plan) = paths.get_mut(name) else { return };
+    plan.verdict = Verdict::Conflict(Clash::Sealed);
+    plan.choices.retain(|choice| *choice != Choice::Checkpoint);
 }
 
 /// What will be at a path.
@@ -112,6 +149,7 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
         plan.verdict = Verdict::NotEmpty;
     } else {
         plan.verdict = Verdict::Conflict(Clash::Kind);
+        plan.choices.sort_by_key(|choice| *choice != Choice::Skip);
         plan.step.stack_after = plan.step.stack_before.clone();
     }
     plan.step.change.after = plan.step.change.before.clone();

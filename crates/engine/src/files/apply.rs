@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FileChange, FilePlan, Hint, PathMove, Reason, Remedy, Verdict, Words};
-use retake_store::{Action, Apply, Receipt};
+use retake_core::{
+    Clash, ConversationId, FileChange, FilePlan, Hint, PathMove, Reason, Remedy, Verdict, Words,
+};
+use retake_store::{Action, Apply, Outlook, Receipt};
 use retake_worktree::{Left, Note, Noting, Report};
 
 use super::carry::{Applying, told};
@@ -29,7 +31,7 @@ pub struct FilesApplied {
     /// What can't be taken back. Said once: not to who repeats the request.
     pub effects: Effects,
     /// What calls that were taken back did where captures do not see it: it stays as it is. Said once, too.
-    pub unseen: Vec<Unseen>,
+    pub unseen: Unseen,
     /// Words that waited for a run, and come back to whoever asked. Said once, too.
     pub waited: Vec<Words>,
     /// Commands of background jobs that came back to the conversation, and do not run again. Said once, too.
@@ -50,7 +52,7 @@ pub struct FolderDone {
 }
 
 impl Engine {
-    /// Does an action, files included, all or nothing.
+    /// Does an action, files included, all or nothing: to its end, also where nobody waits for it any more.
     pub async fn apply_both(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -61,7 +63,8 @@ impl Engine {
         if let Some(receipt) = self.recorded(conversation, &apply).await? {
             return Ok(FilesApplied::without_files(receipt));
         }
-        self.apply_first(conversation, apply, wish).await
+        let engine = Arc::clone(self);
+        self.to_the_end(async move { engine.apply_first(conversation, apply, wish).await }).await
     }
 
     /// Refuses several steps that were seen as one plan and are no longer so. Each of them is then planned anew when it is taken.
@@ -72,16 +75,16 @@ impl Engine {
         if planned.digest == seen { Ok(wish) } else { Err(stale_plan()) }
     }
 
-    /// The same as [`Engine::apply_both`], where nothing is at work, and it is known whether there are changes of files at all.
+    /// The same as [`Engine::apply_both`], where nothing is at work, and what is ahead is known.
     pub(super) async fn apply_idle(
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
         wish: FilesWish,
-        changes: bool,
+        ahead: &Outlook,
     ) -> Result<FilesApplied> {
-        let unseen = self.unseen(conversation, &apply.action, &wish).await?;
-        if !self.takes_of(conversation, &apply.action, &wish, changes).await? {
+        let unseen = self.unseen(conversation, &ahead.said, &wish).await?;
+        if !self.takes_of(conversation, &apply.action, &wish, ahead.changes).await? {
             if wish.scope == Scope::Files {
                 return Err(nothing());
             }
@@ -164,7 +167,7 @@ impl FilesApplied {
             folders,
             gone: Vec::new(),
             effects: Effects::default(),
-            unseen: Vec::new(),
+            unseen: Unseen::default(),
             waited: Vec::new(),
             ended: Vec::new(),
         }
@@ -207,6 +210,15 @@ fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
         if clashes.len() == 1 { "a file" } else { "files" },
         if more { " …" } else { "" }
     );
+    let sealed = |path: &&retake_core::PathPlan| path.verdict == Verdict::Conflict(Clash::Sealed);
+    let mut sealed = plans.iter().filter_map(|folder| {
+        let path = folder.plan.paths.iter().find(sealed)?;
+        Some(shown_in(folder.folder.as_deref(), &path.path))
+    });
+    let what = match sealed.next() {
+        Some(name) => format!("{what}; not all can be taken away there: move what is in {name} elsewhere"),
+        None => what,
+    };
     let hint = match wish.restore {
         Some(_) => Hint::new("choose for each with {}", [Remedy::ChooseFiles]),
         None => {
@@ -251,7 +263,7 @@ impl Engine {
     ) -> Result<()> {
         if let Some(failed) = report.failed.first() {
             let what = format!(
-                "{}; the rest is done, and this is tried again at the next start",
+                "{}; the rest is done, and this is tried again at the next step",
                 told(Some(held.root.path()), failed)
             );
             return Err(EngineError::new(Kind::Storage, "unsettled", what).hint(failed.why.hint()));

@@ -1,6 +1,10 @@
 //! The call that a change of files belongs to. Must never show what a person has hidden.
 
-use retake_core::{ConversationId, EntryId, Part, Time};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use retake_core::{ConversationId, EntryId, Part, Pos, Time};
+use retake_store::Shown;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -25,6 +29,28 @@ pub struct Asked {
     pub arguments: String,
 }
 
+/// By what the ledger, decisions and processes name a call: the entry that asks for it, and which one of it that is, from 1.
+pub(crate) fn name_of(entry: EntryId, number: usize) -> String {
+    format!("{entry}-{number}")
+}
+
+/// The name of the call of an answer that has this id of the model's.
+fn named(entry: EntryId, parts: &[Part], id: &str) -> Option<String> {
+    let ids = parts.iter().filter_map(|part| match part {
+        Part::ToolCall { id, .. } => Some(id),
+        _ => None,
+    });
+    (1..).zip(ids).find(|(_, own)| *own == id).map(|(number, _)| name_of(entry, number))
+}
+
+/// By which id of the model's a result names its call.
+fn answered(parts: &[Part]) -> Option<&str> {
+    parts.iter().find_map(|part| match part {
+        Part::ToolResult { call, .. } => Some(call.as_str()),
+        _ => None,
+    })
+}
+
 impl Engine {
     /// The call that an entry is of, also on another branch: of its result, or of the answer that asks for it, where what it
     /// changed was found without a result.
@@ -41,18 +67,48 @@ impl Engine {
             return Ok(called);
         };
         let call = self.store().entry_id(of, at).await?;
-        called.began = Some(self.store().meta(of, call).await?.time);
-        let asked = self.store().content(of, call).await;
-        let id = told.iter().find_map(|part| match part {
-            Part::ToolResult { call, .. } => Some(call),
-            _ => None,
-        });
-        let own = asked.iter().flatten().filter(|part| match part {
-            Part::ToolCall { id: own, .. } => Some(own) == id,
+        let asked = self.store().content(of, call).await.unwrap_or_default();
+        let id = answered(&told);
+        // Before it was written down it waited, for leave or for other calls.
+        if let Some(name) = id.and_then(|id| named(call, &asked, id)) {
+            called.began = self.store().began(vec![name]).await?.into_iter().next().flatten();
+        }
+        let own = asked.iter().filter(|part| match part {
+            Part::ToolCall { id: own, .. } => Some(own.as_str()) == id,
             _ => false,
         });
         called.asked = own.filter_map(asked_in).take(1).collect();
         Ok(called)
+    }
+
+    /// How long the calls worked, in milliseconds, whose results these entries are, without what they waited; nothing for what is no
+    /// result, and for calls that nothing can stay of, which are not written down.
+    pub async fn took(&self, of: ConversationId, entries: &[Shown]) -> Result<Vec<Option<i64>>> {
+        let known = entries.iter().filter_map(|shown| {
+            let entry = shown.entry.as_ref().ok().filter(|entry| entry.meta.calls > 0)?;
+            Some((entry.meta.pos, (entry.meta.id, entry.parts.clone())))
+        });
+        let mut known: HashMap<Pos, (EntryId, Vec<Part>)> = known.collect();
+        let mut names = Vec::new();
+        for (place, shown) in entries.iter().enumerate() {
+            let Ok(entry) = &shown.entry else { continue };
+            let (Some(at), Some(id)) = (entry.meta.answers, answered(&entry.parts)) else { continue };
+            if let Entry::Vacant(vacant) = known.entry(at) {
+                let call = self.store().entry_id(of, at).await?;
+                vacant.insert((call, self.store().content(of, call).await.unwrap_or_default()));
+            }
+            let name = known.get(&at).and_then(|(call, parts)| named(*call, parts, id));
+            names.extend(name.map(|name| (place, entry.meta.time, name)));
+        }
+        let mut took = vec![None; entries.len()];
+        if names.is_empty() {
+            return Ok(took);
+        }
+        let began = self.store().began(names.iter().map(|(.., name)| name.clone()).collect()).await?;
+        for ((place, ended, _), began) in names.into_iter().zip(began) {
+            took[place] = began.map(|began| (ended.0 - began.0).max(0));
+        }
+        Ok(took)
     }
 }
 

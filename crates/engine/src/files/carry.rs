@@ -125,6 +125,7 @@ impl<'a> Applying<'a> {
             if self.parts[at].changes.is_empty() {
                 continue;
             }
+            self.parts[at].held.unsettled = true;
             match self.prepare(at).await {
                 Ok(staging) => {
                     self.parts[at].notes = staging.notes().to_vec();
@@ -241,6 +242,7 @@ impl<'a> Applying<'a> {
     async fn finish(&mut self, at: usize, settled: Settled, changes: Vec<FileChange>) -> Result<Report> {
         let report = blocking(move || settled.finish()).await??;
         self.engine.settle(&mut self.parts[at].held, &changes, &report).await?;
+        self.parts[at].held.unsettled = false;
         Ok(report)
     }
 }

@@ -49,17 +49,17 @@ impl Engine {
 
     /// Rewinds whose files are not settled.
     async fn doctor_rewinds(&self, care: Care, checked: &mut Checked) -> Result<()> {
-        let intents = self.store().intents().await?;
+        let intents = self.left_open().await?;
         let rows = self.store().workspaces().await?;
         let pending = self.store().erased_objects().await?.len();
         let mut why = Vec::new();
         if care == Care::Mend {
             why = self.settle_files().await?;
         }
-        let left = self.store().intents().await?;
+        let left = self.left_open().await?;
         for intent in &intents {
             let folder = folder_of(&rows, intent.workspace);
-            if left.iter().any(|left| left.workspace == intent.workspace) {
+            if left.iter().any(|left| left.staging == intent.staging) {
                 let what = format!(
                     "a step back or forth in {folder} was cut short: some of its files may be as \
                                     before, others as after"

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunState, Seen, Words};
-use retake_store::{Action, Apply, OpRange, Planned, Receipt, StoreError};
+use retake_store::{Action, AheadOf, Apply, OpRange, Outlook, Planned, Receipt, StoreError};
 
 use super::apply::FilesApplied;
 use super::plan::{FilesWish, Scope};
+use super::unseen::UNSEEN;
 use crate::agent::JOBS;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Kind, Result};
@@ -36,15 +37,15 @@ impl Engine {
         let moves = moves(&apply.action);
         // Where only files are meant, all calls stay where they are.
         let calls_go = wish.scope != Scope::Files && !matches!(apply.action, Action::Files(_));
-        let action = calls_go.then(|| apply.action.clone());
-        let outlook = self.store().outlook(conversation, action, JOBS.to_owned()).await?;
-        let effects = self.left_behind(conversation, outlook.effects).await;
+        let outlook = self.ahead(conversation, &apply.action, wish.scope).await?;
+        let effects = if calls_go { outlook.effects.clone() } else { Vec::new() };
+        let effects = self.left_behind(conversation, effects).await;
         let may = MayWait::of(&outlook.runs);
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
             true => self.halt_and_apply(conversation, apply, wish).await,
-            false => self.apply_idle(conversation, apply, wish, outlook.changes).await,
+            false => self.apply_idle(conversation, apply, wish, &outlook).await,
         };
         drop(halting);
         let mut waited = Vec::new();
@@ -121,8 +122,21 @@ impl Engine {
         apply: Apply,
         wish: FilesWish,
     ) -> Result<FilesApplied> {
-        let changes = self.store().has_changes(conversation).await?;
-        self.apply_idle(conversation, apply, wish, changes).await
+        let outlook = self.ahead(conversation, &apply.action, wish.scope).await?;
+        self.apply_idle(conversation, apply, wish, &outlook).await
+    }
+
+    /// What is to be known before an action is done.
+    pub(super) async fn ahead(&self, of: ConversationId, action: &Action, scope: Scope) -> Result<Outlook> {
+        let action = (!matches!(action, Action::Files(_))).then(|| action.clone());
+        let asked = AheadOf { action, facts: JOBS.to_owned(), said: UNSEEN.to_owned() };
+        match self.store().outlook(of, asked.clone()).await {
+            // The conversation has nothing to take back, but it stays as it is; files may have.
+            Err(StoreError::Refused(_)) if scope == Scope::Files => {
+                Ok(self.store().outlook(of, AheadOf { action: None, ..asked }).await?)
+            }
+            outlook => Ok(outlook?),
+        }
     }
 
     /// Asks the run of a conversation to stop, and waits until it is over.

@@ -118,7 +118,7 @@ pub struct FilesPlanned {
     /// What can't be taken back.
     pub effects: Effects,
     /// What calls that are taken back did where captures do not see it, first first: it stays as it is.
-    pub unseen: Vec<Unseen>,
+    pub unseen: Unseen,
     /// A run is at work: it has to be ended first.
     pub at_work: bool,
     /// So many messages wait for it to end: they come back to whoever ends it.
@@ -146,13 +146,18 @@ impl Engine {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
-        let (effects, changes) = match &planned {
-            Some(planned) => (planned.effects.clone(), planned.changes),
-            // Where only files are meant, all calls stay where they are.
-            None => (Vec::new(), self.store().has_changes(conversation).await?),
+        let (changes, said) = match &planned {
+            // Where there is no folder, no call was looked around; that is known without a reading.
+            Some(planned) if self.folder_of(conversation).await?.is_none() => (planned.changes, Vec::new()),
+            _ => {
+                let ahead = self.ahead(conversation, &action, wish.scope).await?;
+                (ahead.changes, ahead.said)
+            }
         };
+        // Where only files are meant, all calls stay where they are.
+        let effects = planned.as_ref().map(|planned| planned.effects.clone()).unwrap_or_default();
         let effects = self.left_behind(conversation, effects).await;
-        let unseen = self.unseen(conversation, &action, &wish).await?;
+        let unseen = self.unseen(conversation, &said, &wish).await?;
         let takes_files = self.takes_of(conversation, &action, &wish, changes).await?;
         let (files, stays, running) = match takes_files {
             false => {
@@ -289,13 +294,37 @@ impl Engine {
         };
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let (held, plan, has) = draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
+        let Drawn { held, plan, git_s, .. } =
+            draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
         if plan.is_clean() && *chosen == Chosen::default() {
             return Ok((held, plan, stays));
         }
         let theirs = self.theirs(&held).await?;
-        let (held, plan, _) = draw(held, wishes, chosen, &objects, theirs, has).await?;
-        Ok((held, plan, stays))
+        let drawn = draw(held, wishes.clone(), chosen, &objects, theirs.clone(), git_s).await?;
+        if drawn.in_the_way.is_empty() {
+            return Ok((drawn.held, drawn.plan, stays));
+        }
+        let (more, chosen) = self.making_way(&drawn, conversation, chosen).await?;
+        let wishes = wishes.into_iter().chain(more).collect();
+        let drawn = draw(drawn.held, wishes, &chosen, &objects, theirs, drawn.git_s).await?;
+        Ok((drawn.held, drawn.plan, stays))
+    }
+
+    /// What lies in a folder goes with it, unless something else is chosen for it by its name.
+    async fn making_way(
+        &self,
+        drawn: &Drawn,
+        conversation: ConversationId,
+        chosen: &Chosen,
+    ) -> Result<(Vec<Wish>, Chosen)> {
+        let mut chosen = chosen.clone();
+        for path in &drawn.in_the_way {
+            chosen.paths.entry(path.clone()).or_insert(Choice::Checkpoint);
+        }
+        let stacks = self.store().layers(conversation, drawn.held.no, drawn.in_the_way.clone()).await?;
+        let want = Want::Version { record: None, named: true };
+        let wish = |(path, stack)| Wish { path, stack, want: want.clone() };
+        Ok((stacks.into_iter().map(wish).collect(), chosen))
     }
 
     /// What an action wants of each path that it touches.
@@ -412,6 +441,15 @@ fn wanted_layers(stack: &Stack, entering: Vec<Layer>, is_wanted: &HashMap<DeltaN
     layers
 }
 
+/// A plan, with what it was made on.
+struct Drawn {
+    held: Held,
+    plan: FilePlan,
+    git_s: HashSet<FilePath>,
+    /// What lies in folders that are to make way.
+    in_the_way: Vec<FilePath>,
+}
+
 async fn draw(
     held: Held,
     wishes: Vec<Wish>,
@@ -419,21 +457,23 @@ async fn draw(
     objects: &Arc<dyn Objects>,
     theirs: HashMap<FilePath, Option<Record>>,
     git_s: HashSet<FilePath>,
-) -> Result<(Held, FilePlan, HashSet<FilePath>)> {
+) -> Result<Drawn> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
-    let (held, plan, git_s, error) = blocking(move || {
+    let (held, plan, git_s, in_the_way, error) = blocking(move || {
         let mut looking = Looking::new(&held, objects, &theirs, &git_s);
         let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
+        let mut in_the_way = Vec::new();
         if let Ok(plan) = &mut plan {
             looking.leave_what_is_gone(plan);
+            in_the_way = plan.in_the_way(&chosen, &mut looking);
         }
         let error = looking.take_error();
-        (held, plan, git_s, error)
+        (held, plan, git_s, in_the_way, error)
     })
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok((held, plan?, git_s)),
+        None => Ok(Drawn { held, plan: plan?, git_s, in_the_way }),
     }
 }
 

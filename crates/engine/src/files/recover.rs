@@ -45,13 +45,51 @@ impl Engine {
     async fn settle_one(&self, intent: IntentRow, row: Option<WorkspaceRow>) -> Result<Option<String>> {
         let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
         let held = self.workspace_of(row.ok_or_else(unknown)?).await?;
+        // Whoever held it until now may have been about to end it.
+        match self.store().intents().await?.into_iter().find(|now| now.staging == intent.staging) {
+            Some(intent) => Ok(self.settle_in(held, intent).await?.1),
+            None => Ok(None),
+        }
+    }
+
+    /// What was begun and broken off: what somebody is at work on ends first.
+    pub(super) async fn left_open(&self) -> Result<Vec<IntentRow>> {
+        let found = self.store().intents().await?;
+        if found.is_empty() {
+            return Ok(found);
+        }
+        for row in self.store().workspaces().await? {
+            if found.iter().any(|intent| intent.workspace == row.no) {
+                // One that can't be held is at nobody's work.
+                drop(self.workspace_of(row).await);
+            }
+        }
+        let open = self.store().intents().await?;
+        Ok(open.into_iter().filter(|now| found.iter().any(|intent| intent.staging == now.staging)).collect())
+    }
+
+    /// Finishes what was begun in a workspace by this very owner and broken off.
+    pub(super) async fn settle_left(&self, mut held: Held) -> Result<Held> {
+        for intent in self.store().intents().await? {
+            if intent.workspace == held.no {
+                held = self.settle_in(held, intent).await?.0;
+            }
+        }
+        held.unsettled = false;
+        Ok(held)
+    }
+
+    /// Finishes what is open in it; a sentence of what somebody has changed meanwhile.
+    async fn settle_in(&self, held: Held, intent: IntentRow) -> Result<(Held, Option<String>)> {
+        let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
         let (mut held, locked) = lock(held).await?;
         let name = intent.staging.strip_prefix(StagingName::PREFIX).unwrap_or(&intent.staging);
         let name = StagingName::new(name)?;
         let Some((conversation, op)) = intent.op else {
             blocking(move || discard(&locked, &name)).await??;
             self.store().settle(held.no).await?;
-            return Ok(None);
+            held.unsettled = false;
+            return Ok((held, None));
         };
         let moved = self.store().moved(conversation, op).await?;
         let moved = moved.into_iter().find(|moved| moved.workspace == held.no).ok_or_else(unknown)?;
@@ -66,11 +104,12 @@ impl Engine {
         };
         held = self.looked_at(held).await?;
         self.settle(&mut held, &done, &report).await?;
+        held.unsettled = false;
         let root = held.root.path();
         let left: Vec<String> = report.left.iter().map(|left| shown_in(Some(root), &left.path)).collect();
         let said = (!left.is_empty())
             .then(|| format!("left alone, as somebody has changed it: {}", left.join(", ")));
-        Ok(said)
+        Ok((held, said))
     }
 
     /// A workspace whose index was lost is looked at first: there is nothing that a note could be compared with.

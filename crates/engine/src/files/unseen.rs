@@ -1,10 +1,10 @@
 //! What a call did that captures could not see: to paths that they do not cover, and in folders that could not be looked at behind it.
 //! It is a fact of the call's result, so that it is known before the call is taken back. Must never say whose such a change is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use retake_core::{ConversationId, EntryId, Fact, FilePath, Part, Path};
-use retake_store::{Action, SayRequest};
+use retake_core::{ConversationId, EntryId, Fact, FilePath, Part};
+use retake_store::SayRequest;
 use retake_worktree::{Stamp, Uncovered, WhyNot};
 use serde_json::{Value, json};
 
@@ -15,8 +15,9 @@ use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;
 
-/// How the keys of these facts begin; what follows is the entry of the result.
-const UNSEEN: &str = "unseen/";
+/// The key of these facts. What calls that are taken back made known of it is asked for along what is taken back, so that nothing
+/// is read of others.
+pub(super) const UNSEEN: &str = "unseen";
 
 /// So many paths of a folder are looked at before and after each call.
 const LOOKED_AT: usize = 256;
@@ -24,17 +25,21 @@ const LOOKED_AT: usize = 256;
 /// So many are kept by name.
 const NAMED: usize = 8;
 
-/// What a call that is taken back did, and what stays as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// So many calls are told of behind which nothing could be seen.
+const BLIND: usize = 8;
+
+/// What calls that are taken back did, and what stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {
-    /// The call.
-    pub called: Called,
-    /// Paths that captures do not cover and that were changed meanwhile, the first of them, each with why it is not covered.
+    /// Paths that captures do not cover and that were changed meanwhile, of the oldest call first, each with why it is not
+    /// covered; of each call the first of them.
     pub paths: Vec<(String, String)>,
-    /// How many more.
+    /// At least so many more.
     pub more: u64,
-    /// Why a folder could not be looked at behind it, a sentence for each.
-    pub blind: Vec<String>,
+    /// The last calls behind which a folder could not be looked at, oldest first, each with why.
+    pub blind: Vec<(Called, String)>,
+    /// How many more there were before them.
+    pub more_blind: usize,
 }
 
 /// What is in a folder and not covered, as it was at a moment.
@@ -74,63 +79,75 @@ pub(super) fn note(say: &mut SayRequest, paths: &[(String, String)], blind: &[St
     if paths.is_empty() && blind.is_empty() {
         return;
     }
-    let named = &paths[..paths.len().min(NAMED)];
-    let value = json!({ "paths": named, "more": paths.len() - named.len(), "blind": blind }).to_string();
-    say.parts.push(Part::Facts(vec![Fact::new(format!("{UNSEEN}{}", say.id), value)]));
+    let (named, more) = paths.split_at(paths.len().min(NAMED));
+    let (paths, more, blind) = (named.to_vec(), more.len() as u64, blind.to_vec());
+    let noted = Noted { entry: say.id.to_string(), paths, more, blind };
+    say.parts.push(Part::Facts(vec![Fact::new(UNSEEN, noted.written())]));
+}
+
+/// What one call did, as its result keeps it.
+#[derive(Debug)]
+struct Noted {
+    /// The result.
+    entry: String,
+    paths: Vec<(String, String)>,
+    more: u64,
+    blind: Vec<String>,
+}
+
+impl Noted {
+    fn written(&self) -> String {
+        let Self { entry, paths, more, blind } = self;
+        json!({ "entry": entry, "paths": paths, "more": more, "blind": blind }).to_string()
+    }
+
+    /// What is not as it was written is left out.
+    fn read(said: &str) -> Option<Self> {
+        let said: Value = serde_json::from_str(said).ok()?;
+        let list = |key: &str| said[key].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        Some(Self {
+            entry: text(&said["entry"])?,
+            paths: list("paths").iter().filter_map(|pair| Some((text(&pair[0])?, text(&pair[1])?))).collect(),
+            more: said["more"].as_u64().unwrap_or(0),
+            blind: list("blind").iter().filter_map(text).collect(),
+        })
+    }
 }
 
 impl Engine {
-    /// What calls that an action takes back did, and what stays as it is. Where only the conversation goes back, all does.
+    /// What calls that an action takes back did, of what they made known, newest first. Where only the conversation goes back, all
+    /// does.
     pub(super) async fn unseen(
         &self,
-        conversation: ConversationId,
-        action: &Action,
+        of: ConversationId,
+        said: &[String],
         wish: &FilesWish,
-    ) -> Result<Vec<Unseen>> {
-        if wish.scope == Scope::Conversation || matches!(action, Action::Files(_)) {
-            return Ok(Vec::new());
+    ) -> Result<Unseen> {
+        let mut unseen = Unseen::default();
+        if wish.scope == Scope::Conversation {
+            return Ok(unseen);
         }
-        // Where there is no folder, no call was looked around; that is known without a reading.
-        if self.folder_of(conversation).await?.is_none() {
-            return Ok(Vec::new());
+        let noted: Vec<Noted> = said.iter().rev().filter_map(|said| Noted::read(said)).collect();
+        let mut known = HashSet::new();
+        for pair in noted.iter().flat_map(|noted| &noted.paths) {
+            if known.insert(pair) {
+                unseen.paths.push(pair.clone());
+            }
         }
-        let facts = self.store().facts(conversation, UNSEEN.to_owned()).await?;
-        if facts.is_empty() {
-            return Ok(Vec::new());
+        unseen.more = noted.iter().map(|noted| noted.more).max().unwrap_or(0);
+        let blind = noted.iter().flat_map(|noted| noted.blind.iter().map(move |why| (&noted.entry, why)));
+        let blind: Vec<_> = blind.collect();
+        unseen.more_blind = blind.len().saturating_sub(BLIND);
+        for (entry, why) in &blind[unseen.more_blind..] {
+            let nobody = Called { asked: Vec::new(), began: None, ended: None };
+            let called = match entry.parse::<EntryId>() {
+                // An import may name an entry that is not here.
+                Ok(entry) => self.called(of, entry).await.unwrap_or(nobody),
+                Err(_) => nobody,
+            };
+            unseen.blind.push((called, (*why).clone()));
         }
-        let gone = self.plan(conversation, action.clone()).await?.plan.gone;
-        let mut all = Vec::new();
-        for fact in facts {
-            all.extend(self.unseen_of(conversation, &fact, &gone).await?);
-        }
-        all.sort_by_key(|(pos, _)| *pos);
-        Ok(all.into_iter().map(|(_, unseen)| unseen).collect())
-    }
-
-    /// What a fact says, if its call is among these.
-    async fn unseen_of(
-        &self,
-        conversation: ConversationId,
-        fact: &Fact,
-        gone: &Path,
-    ) -> Result<Option<(u64, Unseen)>> {
-        let entry = fact.key.strip_prefix(UNSEEN).and_then(|entry| entry.parse::<EntryId>().ok());
-        let Some((entry, said)) = entry.zip(serde_json::from_str::<Value>(&fact.value).ok()) else {
-            return Ok(None);
-        };
-        let pos = self.store().meta(conversation, entry).await?.pos;
-        if !gone.contains(pos) {
-            return Ok(None);
-        }
-        let called = self.called(conversation, entry).await?;
-        let list = |key: &str| said[key].as_array().cloned().unwrap_or_default();
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let unseen = Unseen {
-            called,
-            paths: list("paths").iter().map(|pair| (text(&pair[0]), text(&pair[1]))).collect(),
-            more: said["more"].as_u64().unwrap_or(0),
-            blind: list("blind").iter().map(text).collect(),
-        };
-        Ok(Some((pos.seq, unseen)))
+        Ok(unseen)
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Workspace {
     pub(super) mark_kept: Option<ContentHash>,
     /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
     pub(super) called: bool,
+    /// A step back or forth has begun in it and was not seen to end: whoever holds it next finishes it first.
+    pub(super) unsettled: bool,
     /// Where it is told what is being done.
     work: Work,
 }
@@ -91,10 +93,10 @@ impl Engine {
         Ok((row, root))
     }
 
-    /// The workspace of a row, if its folder is there and the one that it was.
+    /// The workspace of a row, if its folder is there and the one that it was; as it is, what was broken off in it included.
     pub(super) async fn workspace_of(&self, row: WorkspaceRow) -> Result<Held> {
         let root = self.root_of(&row).await?;
-        self.hold(row, root, self.files.at_work().await).await
+        self.hold_as_it_is(row, root, self.files.at_work().await).await
     }
 
     /// The root of a row, if its folder is there and the one that it was.
@@ -104,7 +106,18 @@ impl Engine {
         Ok(blocking(move || Root::open_known(&path, RootId { dev, ino })).await??)
     }
 
+    /// Holds it. What was begun in it and broken off is finished first, so that nothing is done over it.
     pub(super) async fn hold(
+        &self,
+        row: WorkspaceRow,
+        root: Root,
+        at_work: Arc<OwnedRwLockReadGuard<()>>,
+    ) -> Result<Held> {
+        let held = self.hold_as_it_is(row, root, at_work).await?;
+        if held.unsettled { self.settle_left(held).await } else { Ok(held) }
+    }
+
+    async fn hold_as_it_is(
         &self,
         row: WorkspaceRow,
         root: Root,
@@ -115,7 +128,9 @@ impl Engine {
             None => {
                 let mut jobs = self.store().open_calls().await?;
                 jobs.retain(|call| call.workspace == row.no);
-                self.files.keep(self.files.open_tree(row, root, Calls::after_restart(jobs)).await?)
+                let left = self.store().intents().await?.iter().any(|intent| intent.workspace == row.no);
+                let opened = self.files.open_tree(row, root, Calls::after_restart(jobs)).await?;
+                self.files.keep(Workspace { unsettled: left, ..opened })
             }
         };
         Ok(Held { workspace: opened.lock_owned().await, _at_work: at_work })
@@ -249,6 +264,7 @@ impl Files {
             git: None,
             mark_kept,
             called: false,
+            unsettled: false,
             work: self.work.clone(),
         })
     }

@@ -80,7 +80,7 @@ impl Driver {
         let mut asked = Vec::new();
         for part in parts {
             let Part::ToolCall { id, name, arguments } = part else { continue };
-            let key = format!("{entry}-{}", asked.len() + 1);
+            let key = crate::files::name_of(entry, asked.len() + 1);
             let tool = self.scene.tool(name);
             let beside = tool.as_ref().is_none_or(|tool| tool.is_parallel());
             asked.push(CallAsked { id: key.clone(), beside });

@@ -101,7 +101,7 @@ fn put(mut document: DocumentMut, path: &[String], new: toml_edit::Value) -> Res
         }
     }
     let text = document.to_string();
-    Settings::parse(&text)?;
+    Settings::parse(&text).map_err(SettingsError::unwritten)?;
     Ok(text)
 }
 
@@ -208,8 +208,7 @@ fn document(text: &str) -> Result<DocumentMut, SettingsError> {
 }
 
 fn find(path: &[String]) -> Result<&'static keys::Key, SettingsError> {
-    let unknown = || SettingsError::Unknown { key: path.join("."), line: None, nearest: keys::nearest(path) };
-    keys::find(path).ok_or_else(unknown)
+    keys::find(path).ok_or_else(|| keys::unknown(path, None))
 }
 
 /// The names of a dotted path. The name of a model may hold dots and slashes and needs no quotes here.
@@ -218,8 +217,7 @@ fn split(path: &str) -> Result<Vec<String>, SettingsError> {
         return Ok(vec!["models".into(), model.trim_matches('"').into(), field.into()]);
     }
     let names = toml_edit::Key::parse(path);
-    let names =
-        names.map_err(|_| SettingsError::Unknown { key: path.to_owned(), line: None, nearest: None })?;
+    let names = names.map_err(|_| keys::unknown(&[path.to_owned()], None))?;
     Ok(names.iter().map(|name| name.get().to_owned()).collect())
 }
 

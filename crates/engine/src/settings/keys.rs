@@ -3,6 +3,8 @@
 //! Nothing else in the workspace lists them: those of the face are here too, so that one file has one table. What they mean only the
 //! face knows.
 
+use super::SettingsError;
+
 /// A setting. In its path `*` stands for a name that the user chooses.
 pub(super) struct Key {
     pub(super) path: &'static str,
@@ -80,16 +82,53 @@ pub(super) fn find(path: &[String]) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.is(path))
 }
 
-/// The known setting that is written most like `path`, names of the user's left as they are.
-pub(super) fn nearest(path: &[String]) -> Option<String> {
-    let written = path.join(".");
-    let candidates = KEYS.iter().map(|key| {
-        let own = key.path.split('.').enumerate();
-        let own =
-            own.map(|(i, own)| if own == "*" { path.get(i).map_or("NAME", String::as_str) } else { own });
+/// That there is no setting at `path`: what is written most like it, and what its table has.
+pub(super) fn unknown(path: &[String], line: Option<usize>) -> SettingsError {
+    let table = in_table(path);
+    let nearest = if table.is_empty() { nearest(path) } else { nearest_in(path, &table) };
+    let table = table.into_iter().map(str::to_owned).collect();
+    SettingsError::Unknown { key: path.join("."), line, nearest, table }
+}
+
+/// What the table has in which `path` would be, in the order of the documented file.
+fn in_table(path: &[String]) -> Vec<&'static str> {
+    let Some((_, table)) = path.split_last().filter(|(_, table)| !table.is_empty()) else {
+        return Vec::new();
+    };
+    let known = KEYS.iter().filter(|key| key.is_in(table));
+    let mut names: Vec<_> = known.filter_map(|key| key.path.split('.').nth(table.len())).collect();
+    names.dedup();
+    names.retain(|name| *name != "*");
+    names
+}
+
+/// The name in the same table that is written most alike.
+fn nearest_in(path: &[String], table: &[&str]) -> Option<String> {
+    let (name, within) = path.split_last()?;
+    let best = most_alike(name, table.iter().map(|name| ((*name).to_owned(), *name)))?;
+    Some(format!("{}.{best}", within.join(".")))
+}
+
+/// The table or setting that is meant by a path whose table is not known, names of the user's left as they are.
+fn nearest(path: &[String]) -> Option<String> {
+    if let [name] = path {
+        let tables = KEYS.iter().filter_map(|key| key.path.split('.').next());
+        let settings = KEYS.iter().map(|key| key.path).filter(|path| !path.contains('*'));
+        let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+        return most_alike(name, tables.map(|table| (table.to_owned(), table.to_owned())))
+            .or_else(|| most_alike(name, settings.map(|path| (last(path), path.to_owned()))));
+    }
+    let same_depth = KEYS.iter().filter(|key| key.path.split('.').count() == path.len());
+    let candidates = same_depth.map(|key| {
+        let own = key.path.split('.').zip(path).map(|(own, given)| if own == "*" { given } else { own });
         own.collect::<Vec<_>>().join(".")
     });
-    let scored = candidates.map(|candidate| (strsim::jaro_winkler(&written, &candidate), candidate));
+    most_alike(&path.join("."), candidates.map(|candidate| (candidate.clone(), candidate)))
+}
+
+/// What stands beside the name that is written most alike.
+fn most_alike<T>(written: &str, candidates: impl Iterator<Item = (String, T)>) -> Option<T> {
+    let scored = candidates.map(|(name, meant)| (strsim::jaro_winkler(written, &name), meant));
     let best = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     (best.0 > 0.8).then_some(best.1)
 }

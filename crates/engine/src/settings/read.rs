@@ -28,14 +28,22 @@ struct Given {
 }
 
 impl Values {
+    /// The values of a text in which nothing is wrong.
     pub(super) fn parse(text: &str) -> Result<Self, SettingsError> {
+        let (values, wrong) = Self::gathered(text)?;
+        wrong.into_iter().next().map_or(Ok(values), Err)
+    }
+
+    /// The values of a text, and all that is wrong with the others.
+    pub(super) fn gathered(text: &str) -> Result<(Self, Vec<SettingsError>), SettingsError> {
         let document = Document::parse(text).map_err(|error| SettingsError::Syntax {
             line: error.span().map_or(1, |span| line_of(text, span.start)),
             problem: error.message().to_owned(),
         })?;
-        let mut values = Self::default();
-        values.gather(text, &mut Vec::new(), document.as_table())?;
-        Ok(values)
+        let (mut values, mut wrong) = (Self::default(), Vec::new());
+        values.gather(text, &mut Vec::new(), document.as_table(), &mut wrong);
+        wrong.sort_by_key(SettingsError::in_line);
+        Ok((values, wrong))
     }
 
     fn gather(
@@ -43,28 +51,34 @@ impl Values {
         text: &str,
         path: &mut Vec<String>,
         table: &dyn TableLike,
-    ) -> Result<(), SettingsError> {
+        all_wrong: &mut Vec<SettingsError>,
+    ) {
         for (name, item) in table.iter() {
             path.push(name.to_owned());
             let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
             let line = span.map(|span| line_of(text, span.start));
             if let Some(key) = keys::find(path) {
-                let value = checked(key.takes, item).map_err(|problem| wrong(path, line, problem))?;
-                self.0.insert(path.clone(), Given { value, line });
+                match checked(key.takes, item) {
+                    Ok(value) => drop(self.0.insert(path.clone(), Given { value, line })),
+                    Err(problem) => all_wrong.push(wrong(path, line, problem)),
+                }
             } else if keys::KEYS.iter().any(|key| key.is_in(path)) {
-                let table =
-                    item.as_table_like().ok_or_else(|| wrong(path, line, "is a table, not a value"))?;
-                self.gather(text, path, table)?;
+                match item.as_table_like() {
+                    Some(table) => self.gather(text, path, table, all_wrong),
+                    None => all_wrong.push(wrong(path, line, "is a table, not a value")),
+                }
             } else {
-                return Err(SettingsError::Unknown {
-                    key: path.join("."),
-                    line,
-                    nearest: keys::nearest(path),
-                });
+                all_wrong.push(keys::unknown(path, line));
             }
             path.pop();
         }
-        Ok(())
+    }
+
+    /// The line in which a setting stands, or the first one of a table.
+    pub(super) fn line(&self, path: &[&str]) -> Option<usize> {
+        let within =
+            |own: &&Vec<String>| path.iter().zip(own.iter()).all(|(a, b)| a == b) && own.len() >= path.len();
+        self.0.keys().filter(within).filter_map(|own| self.0[own].line).min()
     }
 
     fn given(&self, path: &[&str]) -> Option<&Given> {
@@ -349,7 +363,7 @@ fn endpoint(values: &Values, name: &str, known: Option<&Endpoint>) -> Result<End
     let path = |field: &str| ["endpoint", name, field].map(str::to_owned);
     if name.is_empty() || name.contains('/') || name == "demo" {
         let problem = "needs another name: not empty, without a slash, and not demo";
-        return Err(wrong(&path("base_url")[..2], None, problem));
+        return Err(wrong(&path("base_url")[..2], values.line(&["endpoint", name]), problem));
     }
     let key_env = values.text(&["endpoint", name, "key_env"]);
     let key_file = values.text(&["endpoint", name, "key_file"]);
@@ -368,6 +382,7 @@ fn endpoint(values: &Values, name: &str, known: Option<&Endpoint>) -> Result<End
     };
     let base_url =
         values.text(&["endpoint", name, "base_url"]).or_else(|| known.map(|known| known.base_url.clone()));
-    let base_url = base_url.ok_or_else(|| wrong(&path("base_url"), None, "is missing"))?;
+    let base_url =
+        base_url.ok_or_else(|| wrong(&path("base_url"), values.line(&["endpoint", name]), "is missing"))?;
     Ok(Endpoint { name: name.to_owned(), kind, base_url, key })
 }

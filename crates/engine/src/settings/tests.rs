@@ -79,6 +79,19 @@ fn an_unknown_setting_is_named_with_its_line_and_the_nearest() {
         refused("[endpoint.x]\nbase_ulr = \"http://h\""),
         "unknown setting endpoint.x.base_ulr (line 2); did you mean endpoint.x.base_url?"
     );
+    for (text, hint) in [
+        ("[model]\nfoo = 1", "[model] has default, system_prompt, usual"),
+        (
+            "[models.\"a/b\"]\nprice = 1",
+            "[models.a/b] has context_tokens, input_price, cached_input_price, output_price",
+        ),
+        ("[model.usual]\nopneai = \"x\"", "did you mean model.usual.openai?"),
+        ("[modle]\ndefault = \"demo\"", "did you mean model?"),
+        ("theme = \"dark\"", "did you mean face.theme?"),
+    ] {
+        let said = refused(text);
+        assert!(said.ends_with(&format!("; {hint}")), "{text}: {said}");
+    }
     assert!(
         refused("qqq = 1").starts_with("unknown setting qqq (line 1); `retake config`"),
         "{}",
@@ -97,13 +110,13 @@ fn wrong_values_are_named_with_their_line_and_never_quoted() {
             "[models.a]\ninput_price = -1",
             "the setting models.a.input_price (line 2) takes a number that is not negative",
         ),
-        ("[endpoint.x]\nkind = \"openai\"", "the setting endpoint.x.base_url is missing"),
-        ("[endpoint.demo]\nbase_url = \"http://h\"", "the setting endpoint.demo needs another name"),
+        ("[endpoint.x]\nkind = \"openai\"", "the setting endpoint.x.base_url (line 2) is missing"),
+        ("[endpoint.demo]\nbase_url = \"http://h\"", "the setting endpoint.demo (line 2) needs another name"),
     ];
     for (text, message) in cases {
         assert!(refused(text).starts_with(message), "{}", refused(text));
     }
-    assert!(refused("[a\nb").starts_with("the settings are not TOML: line 1"), "{}", refused("[a\nb"));
+    assert!(refused("[a\nb").starts_with("line 1 is no TOML: "), "{}", refused("[a\nb"));
 }
 
 #[test]

@@ -50,7 +50,7 @@ async fn rewind_case_26_the_doctor_mends_what_could_not_be_put_back() {
         let checked = yard.engine.doctor(Care::Look).await.expect("checked");
         assert!(
             says(&checked.problems, "was cut short") && checked.mended.is_empty(),
-            "looking mends nothing"
+            "looking mends nothing: {checked:?}"
         );
         let checked = yard.engine.doctor(Care::Mend).await.expect("checked");
         let way = if back { "is taken back" } else { "is finished" };

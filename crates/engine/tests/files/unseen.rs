@@ -8,16 +8,15 @@ use retake_engine::{FilesWish, RunEvent, Scope, Unseen};
 use super::{Yard, scope};
 
 /// What a rewind says of it, planned and done.
-async fn said(yard: &Yard, turn: &str, wish: FilesWish) -> Vec<Unseen> {
+async fn said(yard: &Yard, turn: &str, wish: FilesWish) -> Unseen {
     let planned = yard.plan(yard.rewind(turn).await, wish.clone()).await.unseen;
     let done = yard.apply(yard.rewind(turn).await, wish).await.expect("done").unseen;
     assert_eq!(planned, done, "what was planned is what was done");
     planned
 }
 
-fn paths(said: &[Unseen]) -> Vec<(&str, &str)> {
-    let paths = said.iter().flat_map(|unseen| &unseen.paths);
-    paths.map(|(path, why)| (path.as_str(), why.as_str())).collect()
+fn paths(said: &Unseen) -> Vec<(&str, &str)> {
+    said.paths.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect()
 }
 
 /// A file that is too large, and nothing that a capture covers.
@@ -50,10 +49,23 @@ async fn what_was_not_changed_or_stays_in_the_conversation_is_not_named() {
     let yard = large().await;
     yard.run("printf CHANGED >> big").await;
     yard.run("echo covered > a").await;
-    assert_eq!(said(&yard, "t2", FilesWish::default()).await, []);
+    assert_eq!(said(&yard, "t2", FilesWish::default()).await, Unseen::default());
     let only = yard.plan(yard.rewind("t1").await, scope(Scope::Conversation)).await;
-    assert_eq!(only.unseen, []);
+    assert_eq!(only.unseen, Unseen::default());
     assert_eq!(paths(&said(&yard, "t1", FilesWish::default()).await), [("big", TOO_LARGE)]);
+}
+
+/// What was done again and again is one thing that stays, however many calls did it.
+#[tokio::test]
+async fn what_several_calls_did_is_named_once() {
+    let yard = large().await;
+    yard.run("printf CHANGED >> big").await;
+    yard.run("printf CHANGED >> still").await;
+    yard.run("printf CHANGED >> big").await;
+    assert_eq!(paths(&said(&yard, "t3", FilesWish::default()).await), [("big", TOO_LARGE)]);
+    let all = said(&yard, "t1", FilesWish::default()).await;
+    assert_eq!(paths(&all), [("big", TOO_LARGE), ("still", TOO_LARGE)]);
+    assert_eq!(all.more, 0);
 }
 
 #[tokio::test]
@@ -63,7 +75,6 @@ async fn a_call_that_could_not_be_looked_at_is_named() {
     while !matches!(events.next().await.expect("an end"), RunEvent::Ended(_)) {}
     fs::create_dir(yard.path("")).expect("another folder");
     let told = said(&yard, "t1", FilesWish::default()).await;
-    assert_eq!(told.len(), 1);
-    assert!(told[0].called.asked[0].arguments.contains("echo two > a"), "{told:?}");
-    assert!(told[0].blind.len() == 1 && told[0].paths.is_empty(), "{told:?}");
+    assert!(told.blind.len() == 1 && told.more_blind == 0 && told.paths.is_empty(), "{told:?}");
+    assert!(told.blind[0].0.asked[0].arguments.contains("echo two > a"), "{told:?}");
 }

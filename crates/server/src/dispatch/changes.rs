@@ -251,20 +251,32 @@ impl InProcess {
             WireAction::Restore { head: to } => Action::Restore(head(&to)?),
             WireAction::Checkout { entry } => Action::Checkout(self.entry_if(of, entry.as_deref()).await?),
             WireAction::Choose { entry, number } => {
-                Action::Choose(self.entry(of, &entry).await?, at_least_one("choose", number)?)
+                let entry = self.entry(of, &entry).await?;
+                let answer = self.engine.store().answer_named(of, entry).await.map_err(store_problem)?;
+                Action::Choose(answer, at_least_one("choose", number)?)
             }
             WireAction::Mark { verb, entries, range, seen } => {
                 if entries.is_empty() || (range && entries.len() != 2) {
                     return Err(usage("name the messages; with a range, its two ends"));
                 }
+                let seen = seen.as_deref().map(mark).transpose()?;
+                let marks = taken_away(verb);
                 let mut ids = Vec::new();
-                for entry in &entries {
-                    ids.push(self.entry(of, entry).await?);
+                for (at, entry) in entries.iter().enumerate() {
+                    if marks.is_empty() {
+                        ids.push(self.entry(of, entry).await?);
+                        continue;
+                    }
+                    let named = self.engine.marked(of, entry, marks).await.map_err(problem)?;
+                    match (range, at) {
+                        (false, _) => ids.extend(named),
+                        (true, 0) => ids.extend(named.first()),
+                        (true, _) => ids.extend(named.last()),
+                    }
                 }
                 if verb == MarkVerb::Drop && !range {
                     ids = self.turns(of, ids).await?;
                 }
-                let seen = seen.as_deref().map(mark).transpose()?;
                 Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
             }
             WireAction::Fold { from, to, summary } => {
@@ -323,6 +335,15 @@ fn verb_of(verb: MarkVerb) -> Reason {
         MarkVerb::Exclude => Reason::Exclude,
         MarkVerb::Include => Reason::Include,
         MarkVerb::Drop => Reason::Drop,
+    }
+}
+
+/// The marks that a verb takes away.
+fn taken_away(verb: MarkVerb) -> &'static [Mark] {
+    match verb {
+        MarkVerb::Show => &[Mark::Hidden, Mark::Dropped],
+        MarkVerb::Include => &[Mark::Excluded],
+        MarkVerb::Hide | MarkVerb::Exclude | MarkVerb::Drop => &[],
     }
 }
 

@@ -1,7 +1,9 @@
 //! Plans and actions with their file half: what is wished becomes the engine's, what it planned and did becomes a reply.
 
+use std::collections::BTreeSet;
+
 use retake_core::{Choice, ConversationId, EntryId, Reason, Seen, Verdict};
-use retake_engine::store::{Action, Apply, PageRequest, Reading};
+use retake_engine::store::{Action, Apply};
 use retake_engine::{Doing, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
@@ -49,7 +51,9 @@ impl InProcess {
             return Ok(Reply::Plan(reply::Plan { effects, ..plan }));
         }
         let (scope, restores) = (wish.scope, wish.restore.is_some());
+        let (again, wished) = (action.clone(), wish.clone());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
+        let refused = self.refused_step(conversation, &again, wished, &planned).await?;
         let FilesPlanned {
             conversation: half,
             files,
@@ -72,7 +76,11 @@ impl InProcess {
             false => Some(self.files_plan(conversation, files, digest, plan.diff).await?),
         };
         let steps = asked.zip(half.as_ref());
-        let steps = steps.map(|(asked, half)| reply::Steps { done: half.ops, asked, refused: None });
+        let steps = steps.map(|(asked, half)| {
+            let (done, refused) = refused.map_or((half.ops, None), |(done, why)| (done, Some(why)));
+            reply::Steps { done, asked, refused }
+        });
+        let step_lines = half.iter().flat_map(|half| half.steps.iter().map(convert::step)).collect();
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, stays),
             None => {
@@ -88,6 +96,7 @@ impl InProcess {
         Ok(Reply::Plan(reply::Plan {
             unchanged,
             steps,
+            step_lines,
             files,
             running: running.collect(),
             at_work,
@@ -200,23 +209,24 @@ impl InProcess {
         Ok(done)
     }
 
-    /// The entries of the turns that these are in.
+    /// The visible entries of the turns that these are in.
     pub(super) async fn turns(
         &self,
         of: ConversationId,
         entries: Vec<EntryId>,
     ) -> Result<Vec<EntryId>, Problem> {
-        let reading = Reading::now(retake_core::Projection::Timeline);
-        let all = PageRequest { limit: usize::MAX, ..PageRequest::default() };
-        let page = self.engine.store().page(of, reading, all).await.map_err(store_problem)?;
-        let metas: Vec<_> =
-            page.entries.into_iter().filter_map(|shown| shown.entry.ok()).map(|entry| entry.meta).collect();
-        let wanted: Vec<u64> =
-            metas.iter().filter(|meta| entries.contains(&meta.id)).map(|meta| meta.totals.turns).collect();
-        let found: Vec<EntryId> =
-            metas.iter().filter(|meta| wanted.contains(&meta.totals.turns)).map(|meta| meta.id).collect();
+        let store = self.engine.store();
+        let mut turns = BTreeSet::new();
+        for entry in &entries {
+            turns.insert(store.meta(of, *entry).await.map_err(store_problem)?.totals.turns);
+        }
+        let mut found = Vec::new();
+        for turn in turns {
+            let all = store.turn_entries(of, turn).await.map_err(store_problem)?;
+            found.extend(all.into_iter().filter(|(_, mark)| mark.is_visible()).map(|(id, _)| id));
+        }
         // What is not shown is refused by its name.
-        Ok(if found.is_empty() { entries } else { found })
+        Ok(if entries.iter().any(|entry| found.contains(entry)) { found } else { entries })
     }
 }
 

@@ -1,7 +1,11 @@
 //! Requests that read.
 
-use retake_core::{ConversationId, Include, OpNo, Projection, Revision, RunState, Time};
-use retake_engine::store::{ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort};
+use std::collections::HashSet;
+
+use retake_core::{ConversationId, Include, Mark, OpNo, Projection, Revision, RunState, Time};
+use retake_engine::store::{
+    CallWords, ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort, Summary,
+};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
 use super::{PAGE, head, store_problem};
@@ -30,11 +34,11 @@ impl InProcess {
         let mut summaries = self.engine.store().list(request).await.map_err(store_problem)?;
         let more = summaries.len() > limit;
         summaries.truncate(limit);
-        let conversations = summaries.into_iter().map(|summary| {
-            let running = self.engine.is_running(summary.id);
-            convert::summary(summary, running)
-        });
-        Ok(Reply::Conversations(reply::Conversations { conversations: conversations.collect(), more }))
+        let mut conversations = Vec::new();
+        for summary in summaries {
+            conversations.push(self.in_short(summary).await);
+        }
+        Ok(Reply::Conversations(reply::Conversations { conversations, more }))
     }
 
     pub(super) async fn set_archived(&self, set: request::SetArchived) -> Result<Reply, Problem> {
@@ -54,7 +58,18 @@ impl InProcess {
         id: ConversationId,
     ) -> Result<reply::Conversation, Problem> {
         let summary = self.engine.store().summary(id).await.map_err(store_problem)?;
-        Ok(convert::summary(summary, self.engine.is_running(id)))
+        Ok(self.in_short(summary).await)
+    }
+
+    async fn in_short(&self, summary: Summary) -> reply::Conversation {
+        let parent = match summary.parent {
+            // A parent that can't be read has no name; the fork is shown all the same.
+            Some((parent, _)) => self.engine.store().snapshot(parent).await.ok(),
+            None => None,
+        };
+        let title = parent.and_then(|parent| parent.conversation().state.title().map(str::to_owned));
+        let running = self.engine.is_running(summary.id);
+        convert::summary(summary, title, running)
     }
 
     pub(crate) async fn log(&self, log: request::Log) -> Result<Reply, Problem> {
@@ -79,21 +94,58 @@ impl InProcess {
         let branch = self.entry_if(id, log.branch.as_deref()).await?;
         let reading = Reading { projection, at: Some(head), branch };
         let page = store.page(id, reading, page).await.map_err(store_problem)?;
+        let is_now = head == now.head && branch.is_none() && projection == Projection::Timeline;
+        let entries = self.wire_entries(id, page.entries).await?;
+        let unbegun = match is_now && !page.later && !self.engine.is_running(id) {
+            true => self.unbegun(&entries).await?,
+            false => Vec::new(),
+        };
         Ok(Reply::Entries(reply::Entries {
             conversation: id.to_string(),
             head: head.to_string(),
             revision: now.revision.0,
-            entries: page.entries.into_iter().map(|shown| self.wire_entry(shown)).collect(),
+            entries,
             earlier: page.earlier,
             later: page.later,
+            unbegun,
         }))
     }
 
-    /// An entry with what it cost, where prices are set.
-    pub(crate) fn wire_entry(&self, shown: retake_engine::store::Shown) -> reply::Entry {
-        convert::entry(shown, |model, usage| {
+    /// Calls of the last answer that have no result, and were not written down before they began.
+    async fn unbegun(&self, entries: &[reply::Entry]) -> Result<Vec<String>, Problem> {
+        let Some(at) = entries.iter().rposition(|entry| entry.role != retake_wire::Role::Tool) else {
+            return Ok(Vec::new());
+        };
+        let results = entries[at..].iter().flat_map(|entry| &entry.parts).filter_map(|part| match part {
+            retake_wire::Part::ToolResult { call, .. } => Some(call.as_str()),
+            _ => None,
+        });
+        let over: HashSet<&str> = results.collect();
+        let calls = entries[at].parts.iter().filter_map(|part| match part {
+            retake_wire::Part::ToolCall { id, .. } => Some(id.as_str()),
+            _ => None,
+        });
+        let open = (1..).zip(calls).filter(|(_, id)| !over.contains(id));
+        let open: Vec<String> = open.map(|(number, _)| format!("{}-{number}", entries[at].id)).collect();
+        if open.is_empty() {
+            return Ok(Vec::new());
+        }
+        let began = self.engine.store().began(open.clone()).await.map_err(store_problem)?;
+        Ok(open.into_iter().zip(began).filter(|(_, began)| began.is_none()).map(|(call, _)| call).collect())
+    }
+
+    /// Entries with what they cost, where prices are set, and how long the calls worked whose results they are.
+    pub(crate) async fn wire_entries(
+        &self,
+        of: ConversationId,
+        shown: Vec<retake_engine::store::Shown>,
+    ) -> Result<Vec<reply::Entry>, Problem> {
+        let took = self.engine.took(of, &shown).await.map_err(problem)?;
+        let cost = |model: &str, usage: &retake_core::Usage| {
             retake_engine::model::cost(usage, &self.settings.model_info(model))
-        })
+        };
+        let entry = |(shown, took_ms)| reply::Entry { took_ms, ..convert::entry(shown, cost) };
+        Ok(shown.into_iter().zip(took).map(entry).collect())
     }
 
     pub(super) async fn prompt(&self, at: request::At) -> Result<Reply, Problem> {
@@ -126,7 +178,8 @@ impl InProcess {
         let entry = self.entry(id, &of.entry).await?;
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let found = store.alternatives(id, entry).await.map_err(store_problem)?;
+        let answer = store.answer_named(id, entry).await.map_err(store_problem)?;
+        let found = store.alternatives(id, answer).await.map_err(store_problem)?;
         let alternatives = found.into_iter().zip(1..).map(|(alternative, number)| reply::Alternative {
             number,
             current: alternative.current,
@@ -138,6 +191,20 @@ impl InProcess {
         }))
     }
 
+    pub(super) async fn marked(&self, of: request::Marked) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        // What stands there may be hidden itself.
+        let before = match &of.before {
+            Some(name) => self.engine.marked(id, name, &Mark::ALL).await.map_err(problem)?.first().copied(),
+            None => None,
+        };
+        let store = self.engine.store();
+        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
+        let page = store.marked(id, before, of.limit.unwrap_or(PAGE)).await.map_err(store_problem)?;
+        let marked = page.marked.into_iter().map(convert::marked).collect();
+        Ok(Reply::Marked(reply::MarkedPage { head: head.to_string(), marked, more: page.more }))
+    }
+
     pub(super) async fn ops(&self, page: request::Page) -> Result<Reply, Problem> {
         let id = self.conversation(&page.conversation).await?;
         let range = OpRange { before: page.before.map(OpNo), limit: page.limit.unwrap_or(PAGE) };
@@ -145,7 +212,7 @@ impl InProcess {
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
         let page = store.ops(id, range).await.map_err(store_problem)?;
         let operations = page.ops.into_iter().map(|line| {
-            let description = convert::description(&line);
+            let description = convert::description(&line.op, line.aim.as_ref());
             convert::operation(line, description)
         });
         let operations = operations.collect();
@@ -160,7 +227,7 @@ impl InProcess {
         let forks = store.forks(id).await.map_err(store_problem)?;
         let forks = forks.into_iter().map(|(summary, from)| reply::ForkLine {
             conversation: summary.id.to_string(),
-            title: summary.title.unwrap_or(summary.preview),
+            title: summary.title.or(summary.own).unwrap_or(summary.preview),
             from: from.map(|id| id.to_string()),
         });
         Ok(Reply::Tree(reply::Tree {
@@ -190,6 +257,7 @@ impl InProcess {
             offset: search.offset,
             limit: search.limit.unwrap_or(20),
             include: Include { rewound: search.rewound, hidden: search.hidden },
+            calls: CallWords(retake_wire::call_line),
         };
         let hits = self.engine.store().search(request).await.map_err(store_problem)?;
         Ok(Reply::Hits(retake_wire::Hits {
@@ -249,8 +317,8 @@ impl InProcess {
             revision: changes.revision.0,
             head: changes.head.to_string(),
             gone: changes.gone.iter().map(ToString::to_string).collect(),
-            came: changes.came.into_iter().map(|shown| self.wire_entry(shown)).collect(),
-            changed: changes.changed.into_iter().map(|shown| self.wire_entry(shown)).collect(),
+            came: self.wire_entries(id, changes.came).await?,
+            changed: self.wire_entries(id, changes.changed).await?,
         })
     }
 

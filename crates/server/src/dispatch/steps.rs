@@ -1,14 +1,16 @@
 //! What was done in one step or in several, as one receipt; and the same again, when the request comes again. Must never do a step.
 
-use retake_core::{ConversationId, PathPlan, Reason, RequestId, Totals};
-use retake_engine::store::{Aftermath, By, OpRange, Receipt};
-use retake_engine::{EngineError, shown_in};
+use std::collections::HashMap;
+
+use retake_core::{Choice, ConversationId, PathMove, PathPlan, Reason, RequestId, Verdict};
+use retake_engine::store::{Action, Aftermath, By, Moved, Net, OpRange, Receipt};
+use retake_engine::{EngineError, FilesPlanned, FilesWish, shown_in};
 use retake_wire::{Problem, reply};
 
 use super::files::words::{count, left, note, why};
 use super::store_problem;
 use crate::InProcess;
-use crate::convert::{self, usage};
+use crate::convert::{self, problem, usage};
 
 /// So many calls that can't be taken back are told one by one.
 const EFFECTS: usize = 10;
@@ -64,28 +66,60 @@ impl InProcess {
         }))
     }
 
-    /// The receipt of all steps together.
+    /// Which of several planned steps are done before one is refused, as they are taken one at a time, and why that one is. None, where
+    /// none is refused, or the first one is: then nothing is done.
+    pub(super) async fn refused_step(
+        &self,
+        of: ConversationId,
+        action: &Action,
+        wish: FilesWish,
+        all: &FilesPlanned,
+    ) -> Result<Option<(usize, String)>, Problem> {
+        let step: fn(usize) -> Action = match action {
+            Action::Undo(_) => Action::Undo,
+            Action::Redo(_) => Action::Redo,
+            _ => return Ok(None),
+        };
+        let steps = all.conversation.as_ref().map_or(0, |half| half.ops);
+        let Some(mut why) = clash(all).filter(|_| steps > 1) else { return Ok(None) };
+        // Hunks are those of the whole plan: they fit no part of it, and several steps are refused with them.
+        let mut chosen = wish.chosen.paths.values().chain(wish.elsewhere.values());
+        if chosen.any(|choice| matches!(choice, Choice::Hunks(_))) {
+            return Ok(None);
+        }
+        let mut done = steps - 1;
+        for count in 1..steps {
+            let planned = self.engine.plan_both(of, step(count), wish.clone()).await.map_err(problem)?;
+            if let Some(first) = clash(&planned) {
+                (done, why) = (count - 1, first);
+                break;
+            }
+        }
+        Ok((done > 0).then_some((done, why)))
+    }
+
+    /// The receipt of all steps together: what they came to in all, as their plan said.
     pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
         let Done { receipts, left, notes, refused, effects, waited } = done;
         let mut all = receipts.into_iter();
         let mut whole = all.next().expect("BUG: something was done");
+        let one = whole.head;
         for next in all {
             let ops = [whole.ops, next.ops].concat();
             let entries = [whole.entries, next.entries].concat();
-            let lifted = [whole.lifted, next.lifted].concat();
-            let taken_back = sum(whole.taken_back, next.taken_back);
-            let brought_back = sum(whole.brought_back, next.brought_back);
             let unchanged = whole.unchanged && next.unchanged;
-            whole = Receipt { ops, entries, lifted, taken_back, brought_back, unchanged, ..next };
+            whole = Receipt { ops, entries, unchanged, ..next };
+        }
+        if let Some(first) = whole.ops.first().filter(|_| whole.head != one) {
+            let net = self.engine.store().net(whole.conversation, *first, whole.head);
+            let Net { taken_back, brought_back, lifted } = net.await.map_err(store_problem)?;
+            whole = Receipt { taken_back, brought_back, lifted, ..whole };
         }
         let mut counts = retake_wire::FileCounts::default();
-        let mut any = false;
         let Aftermath { moved, composer } =
             self.engine.store().aftermath(&whole).await.map_err(store_problem)?;
-        for moved in moved {
-            any = true;
-            moved.moves.iter().for_each(|made| count(&mut counts, made));
-        }
+        let any = !moved.is_empty();
+        in_all(moved).iter().for_each(|made| count(&mut counts, made));
         let files = (any || !left.is_empty() || !notes.is_empty()).then_some(retake_wire::FilesDone {
             counts,
             left,
@@ -120,6 +154,15 @@ impl Done {
     }
 }
 
+/// What waits for a choice first, and why.
+fn clash(planned: &FilesPlanned) -> Option<String> {
+    planned.files.iter().find_map(|folder| {
+        let path = folder.plan.paths.iter().find(|path| matches!(path.verdict, Verdict::Conflict(_)))?;
+        let name = shown_in(folder.folder.as_deref(), &path.path);
+        Some(format!("{name}: {}", why(&path.verdict)?))
+    })
+}
+
 /// The request of a step: the first one has the id as it was given.
 pub(super) fn step_of(by: &By, at: usize) -> Result<By, Problem> {
     let Some(id) = by.request.as_ref().filter(|_| at > 1) else {
@@ -138,10 +181,24 @@ pub(super) fn is_end(error: &EngineError) -> bool {
         .any(|end| error.message == end.to_string())
 }
 
-fn sum(one: Totals, other: Totals) -> Totals {
-    Totals {
-        messages: one.messages + other.messages,
-        calls: one.calls + other.calls,
-        turns: one.turns + other.turns,
+/// What several steps did to files: of each path what the first one found and the last one left.
+fn in_all(steps: Vec<Moved>) -> Vec<PathMove> {
+    let mut all: Vec<PathMove> = Vec::new();
+    let mut known = HashMap::new();
+    for Moved { workspace, moves } in steps {
+        for made in moves {
+            match known.get(&(workspace, made.change.path.clone())) {
+                Some(at) => {
+                    let earlier: &mut PathMove = &mut all[*at];
+                    earlier.change.after = made.change.after;
+                    earlier.stack_after = made.stack_after;
+                }
+                None => {
+                    known.insert((workspace, made.change.path.clone()), all.len());
+                    all.push(made);
+                }
+            }
+        }
     }
+    all
 }

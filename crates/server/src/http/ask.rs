@@ -11,14 +11,20 @@ use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::explain::{Shape, got};
 use super::problem::{Told, bad};
 
 /// The largest body: pictures of a message, lines of an import.
 pub(super) const LARGEST: usize = 64 * 1024 * 1024;
 
-/// What a request can say: each of its forms, of which there is at least one.
+/// What a request can say.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Fields(pub(super) Vec<Form>);
+pub(super) struct Fields {
+    /// Each of its forms, of which there is at least one.
+    pub(super) forms: Vec<Form>,
+    /// All of it.
+    pub(super) shape: Shape,
+}
 
 /// One form of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +57,7 @@ pub(super) async fn request(
     let (head, body) = http.into_parts();
     let mut given = body_of(&head.headers, body).await?;
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
-        let value = fields.value(&name, &text)?;
+        let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
             return Err(bad("bad_request", format!("`{name}` is said twice"), "say it once"));
         }
@@ -61,7 +67,7 @@ pub(super) async fn request(
     }
     fields.check(&given)?;
     identify(&head.headers, &mut given)?;
-    decode(endpoint, given).map_err(|error| unreadable(&error))
+    decode(endpoint, given.clone()).map_err(|_| fields.unreadable(&given))
 }
 
 /// The run that a body asks for.
@@ -70,14 +76,14 @@ pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told>
     let mut given = body_of(&head.headers, body).await?;
     fields.check(&given)?;
     identify(&head.headers, &mut given)?;
-    serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
+    fields.read(given)
 }
 
 /// What a stream is to follow. Who comes back names the last event in a header.
 pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest) -> Result<Follow, Told> {
     let mut given = Map::new();
     for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
-        given.insert(name.clone(), fields.value(&name, &text)?);
+        given.insert(name.clone(), fields.value(&name, text));
     }
     fields.check(&given)?;
     if let Some(since) = http.headers().get(LAST_EVENT).and_then(|since| since.to_str().ok()) {
@@ -87,7 +93,7 @@ pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest
     for (name, text) in params {
         given.insert(name.to_owned(), text.into());
     }
-    serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
+    fields.read(given)
 }
 
 /// What path and query ask for, where the body is something else.
@@ -98,50 +104,54 @@ pub(super) fn named<T: DeserializeOwned>(
 ) -> Result<T, Told> {
     let mut given = Map::new();
     for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
-        given.insert(name.clone(), fields.value(&name, &text)?);
+        given.insert(name.clone(), fields.value(&name, text));
     }
     fields.check(&given)?;
     for (name, text) in params {
         given.insert(name.to_owned(), text.into());
     }
-    serde_json::from_value(Value::Object(given)).map_err(|error| unreadable(&error))
+    fields.read(given)
 }
 
 impl Fields {
-    fn value(&self, name: &str, text: &str) -> Result<Value, Told> {
-        match self.0.iter().find_map(|form| form.fields.get(name)) {
-            Some(Field::Json { .. }) => match serde_json::from_str(text) {
-                // What is not there is left away.
-                Ok(Value::Null) | Err(_) => Err(bad(
-                    "bad_request",
-                    format!("`{name}` can't be “{text}”"),
-                    "say a number, or true or false",
-                )),
-                Ok(value) => Ok(value),
-            },
-            _ => Ok(text.into()),
-        }
+    /// What a text in a query is: what can be no number is a text, and refused as one.
+    fn value(&self, name: &str, text: String) -> Value {
+        let field = self.forms.iter().find_map(|form| form.fields.get(name));
+        let json =
+            matches!(field, Some(Field::Json { .. })).then(|| serde_json::from_str(&text).ok()).flatten();
+        // What is not there is left away.
+        json.filter(|json: &Value| json.is_number() || json.is_boolean()).unwrap_or_else(|| text.into())
+    }
+
+    fn read<T: DeserializeOwned>(&self, given: Map<String, Value>) -> Result<T, Told> {
+        serde_json::from_value(Value::Object(given.clone())).map_err(|_| self.unreadable(&given))
+    }
+
+    /// Why it can't be read.
+    fn unreadable(&self, given: &Map<String, Value>) -> Told {
+        let why = self.shape.misfit(given);
+        let why = why.unwrap_or_else(|| "the request is none that the document describes".to_owned());
+        bad("bad_request", why, "/openapi.json says what a request looks like")
     }
 
     /// What reading the request would not notice.
     fn check(&self, given: &Map<String, Value>) -> Result<(), Told> {
         let hint = "/openapi.json says what there is";
-        let words = self.0.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
-        if let Some(name) =
-            words.into_iter().find(|name| given.get(*name).is_some_and(|word| !word.is_string()))
+        // Readers take the number of a word for it, too.
+        let words = self.forms.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
+        let no_word = |word: &Value| !word.is_null() && !word.is_string();
+        let mut parts = given.values().filter_map(Value::as_array).flatten();
+        if words.into_iter().any(|name| given.get(name).is_some_and(no_word))
+            || parts.any(|part| no_word(&part["type"]))
         {
-            return Err(bad("bad_request", format!("`{name}` is a word"), hint));
-        }
-        let parts = given.get("parts").and_then(Value::as_array).into_iter().flatten();
-        if parts.into_iter().any(|part| !part["type"].is_null() && !part["type"].is_string()) {
-            return Err(bad("bad_request", "the `type` of a part is a word", hint));
+            return Err(self.unreadable(given));
         }
         let is_meant = |form: &&Form| match &form.word {
             Some((name, word)) => given.get(name).is_some_and(|said| said == word),
             None => true,
         };
         let mut strange = None;
-        for form in self.0.iter().filter(is_meant) {
+        for form in self.forms.iter().filter(is_meant) {
             match form.strange(given) {
                 Some(why) => strange = Some(why),
                 None => return Ok(()),
@@ -158,7 +168,7 @@ impl Form {
         given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
             (None, _) => Some(format!("there is no `{name}` in this request")),
             (Some(Field::Json { most: Some(most) }), Some(number)) if number > *most => {
-                Some(format!("`{name}` is at most {most}"))
+                Some(format!("`{name}` is at most {most}, not {number}"))
             }
             _ => None,
         })
@@ -195,7 +205,17 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
             "send it with Content-Type: application/json",
         ));
     }
-    let mut given: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
+    let given: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        bad(
+            "bad_request",
+            format!("the body is no JSON: {error}"),
+            "/openapi.json says what a request looks like",
+        )
+    })?;
+    let Value::Object(mut given) = given else {
+        let why = format!("the body is an object, not {}", got(&given));
+        return Err(bad("bad_request", why, "/openapi.json says what a request looks like"));
+    };
     given.values_mut().for_each(whole);
     Ok(given)
 }
@@ -217,11 +237,6 @@ fn whole(value: &mut Value) {
         Value::Object(members) => members.values_mut().for_each(whole),
         _ => {}
     }
-}
-
-fn unreadable(error: &serde_json::Error) -> Told {
-    let hint = "/openapi.json says what a request looks like";
-    bad("bad_request", format!("the request can't be read: {error}"), hint)
 }
 
 /// The names and values of a query.

@@ -2,6 +2,7 @@
 //! written by hand but a few sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use retake_wire::http::{
     ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LAST_EVENT, LIST_EVENTS, Method, PROBLEM, REQUEST_ID, RUNS,
@@ -12,6 +13,7 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::ask::{Field, Fields, Form};
+use super::explain::Shape;
 use super::link;
 use super::said::{self, DRAFTED, SAID};
 use super::shape::{choices, closed, entitle, tidy, word_of};
@@ -40,15 +42,20 @@ pub(super) struct Shapes(BTreeMap<String, Fields>);
 impl Shapes {
     pub(super) fn new() -> Self {
         let defined = Defined::new();
+        let all = Arc::new(defined.0.clone());
+        let fields_of = |shape: Value| Fields {
+            forms: defined.forms(&shape),
+            shape: Shape::new(Arc::clone(&all), shape),
+        };
         let mut fields: BTreeMap<String, Fields> =
-            defined.requests().map(|(name, shape)| (name, defined.fields(&shape))).collect();
+            defined.requests().map(|(name, shape)| (name, fields_of(shape))).collect();
         for (name, shape) in [
             ("run", "Run"),
             ("follow", "Follow"),
             ("export_stream", "ExportWhole"),
             ("import_stream", "ImportWhole"),
         ] {
-            fields.insert(name.to_owned(), defined.fields(&json!({ "$ref": at(shape) })));
+            fields.insert(name.to_owned(), fields_of(json!({ "$ref": at(shape) })));
         }
         Self(fields)
     }
@@ -170,7 +177,7 @@ impl Defined {
     }
 
     /// What a request can say, in each of its forms.
-    fn fields(&self, shape: &Value) -> Fields {
+    fn forms(&self, shape: &Value) -> Vec<Form> {
         let whole = self.whole(shape);
         let own = self.form(whole);
         let forms = choices(whole).into_iter().flatten().map(|choice| {
@@ -178,7 +185,7 @@ impl Defined {
             Form { word, fields: own.fields.clone().into_iter().chain(fields).collect() }
         });
         let forms: Vec<Form> = forms.collect();
-        Fields(if forms.is_empty() { vec![own] } else { forms })
+        if forms.is_empty() { vec![own] } else { forms }
     }
 
     fn form(&self, shape: &Value) -> Form {

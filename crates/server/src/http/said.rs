@@ -9,6 +9,9 @@ pub(super) const SAID: &str = "SaidPart";
 /// The name of the shape of a part that somebody is about to say.
 pub(super) const DRAFTED: &str = "DraftedPart";
 
+/// The fields of requests that hold parts.
+const PARTS: [&str; 2] = ["parts", "instead_of"];
+
 /// What a person can be about to say.
 const OF_PERSONS: [&str; 3] = ["text", "image", "file"];
 
@@ -61,7 +64,9 @@ pub(super) fn take(request: &mut Value, name: &str) {
         forms.iter_mut().for_each(|form| take(form, name));
         request["oneOf"] = forms.into();
     }
-    if let Some(items) = request.pointer_mut("/properties/parts/items") {
-        *items = json!({ "$ref": said });
+    for field in PARTS {
+        if let Some(items) = request.pointer_mut(&format!("/properties/{field}/items")) {
+            *items = json!({ "$ref": said });
+        }
     }
 }

@@ -107,8 +107,9 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         listening.spawn(listen_with(Patient { listener, patience }, guarded, over));
     }
+    let own = Own { socket, owner: desk.client.clone() };
     let (over, router) = (until(desk.stop.clone()), router(desk));
-    listening.spawn(listen_with(Patient { listener: Own(socket), patience }, router, over));
+    listening.spawn(listen_with(Patient { listener: own, patience }, router, over));
     Ok(Served { address, data_dir, made, stop, listening })
 }
 
@@ -157,8 +158,12 @@ fn trouble(what: &str, error: &io::Error) -> Problem {
     }
 }
 
-/// The socket, for its user alone: its mode says so, and so does who comes.
-struct Own(UnixListener);
+/// The socket, for its user alone: its mode says so, and so does who comes. It goes where its folder is moved to: who finds it there is
+/// sent away, and is the next owner of that folder.
+struct Own {
+    socket: UnixListener,
+    owner: InProcess,
+}
 
 impl axum::serve::Listener for Own {
     type Io = tokio::net::UnixStream;
@@ -167,7 +172,10 @@ impl axum::serve::Listener for Own {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let us = rustix::process::geteuid().as_raw();
         loop {
-            let (stream, address) = axum::serve::Listener::accept(&mut self.0).await;
+            let (stream, address) = axum::serve::Listener::accept(&mut self.socket).await;
+            if !self.owner.is_in_place() {
+                continue;
+            }
             if stream.peer_cred().is_ok_and(|peer| peer.uid() == us || peer.uid() == 0) {
                 return (stream, address);
             }
@@ -175,7 +183,7 @@ impl axum::serve::Listener for Own {
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.0.local_addr()
+        self.socket.local_addr()
     }
 }
 

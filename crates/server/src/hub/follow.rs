@@ -1,7 +1,7 @@
 //! Somebody who follows: first what it lacks, then what happens, without gap or double. Must never tell what was read before
 //! something was erased: who is late reads afresh.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::room::Presence;
@@ -11,9 +11,8 @@ use crate::dispatch::{Beside, store_problem};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::ConversationId;
-use retake_wire::reply::Entry;
 use retake_wire::request::{Log, Projection};
-use retake_wire::{Event, Follow, Part, Problem, Reply, Role, Snapshot};
+use retake_wire::{Event, Follow, Problem, Reply, Snapshot};
 
 /// So many entries of a timeline come with a snapshot.
 const NEWEST: usize = 100;
@@ -87,9 +86,8 @@ impl InProcess {
         let mut conversation = self.conversation_in_short(of).await?;
         (conversation.revision, conversation.head) = (page.revision, page.head);
         conversation.running = running;
-        let unbegun = if running { Vec::new() } else { self.unbegun(&page.entries).await? };
         Ok(Snapshot {
-            unbegun,
+            unbegun: if running { Vec::new() } else { page.unbegun },
             conversation,
             entries: page.entries,
             earlier: page.earlier,
@@ -98,31 +96,6 @@ impl InProcess {
             permissions,
             drafts: self.drafts(of).await?,
         })
-    }
-
-    /// Calls of the last answer that have no result, and were not written down before they began.
-    async fn unbegun(&self, entries: &[Entry]) -> Result<Vec<String>, Problem> {
-        let Some(at) = entries.iter().rposition(|entry| entry.role != Role::Tool) else {
-            return Ok(Vec::new());
-        };
-        let results = entries[at..].iter().flat_map(|entry| &entry.parts).filter_map(|part| match part {
-            Part::ToolResult { call, .. } => Some(call.as_str()),
-            _ => None,
-        });
-        let over: HashSet<&str> = results.collect();
-        let calls = entries[at].parts.iter().filter_map(|part| match part {
-            Part::ToolCall { id, .. } => Some(id.as_str()),
-            _ => None,
-        });
-        let mut unbegun = Vec::new();
-        for (number, id) in (1..).zip(calls) {
-            let call = format!("{}-{number}", entries[at].id);
-            let store = self.engine.store();
-            if !over.contains(id) && !store.has_begun(call.clone()).await.map_err(store_problem)? {
-                unbegun.push(call);
-            }
-        }
-        Ok(unbegun)
     }
 }
 
@@ -163,7 +136,13 @@ impl Follower {
             self.first.push_back(Arc::new(first));
         }
         if has_heard || now.model.is_some() {
-            let now = Event::Now(Box::new(crate::runs::now(now)));
+            let mut now = crate::runs::now(now);
+            let calls = now.calls.iter().map(|now| now.call.call.clone()).collect();
+            let began = self.server.engine.store().began(calls).await.map_err(store_problem)?;
+            for (call, began) in now.calls.iter_mut().zip(began) {
+                call.began_ms = began.map(|began| began.0);
+            }
+            let now = Event::Now(Box::new(now));
             self.first.push_back(Arc::new(Frame::passing(age, now)));
         }
         if comes_back {

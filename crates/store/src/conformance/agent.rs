@@ -6,7 +6,7 @@ use retake_core::{ConversationId, Fact, Part, Reason, Role};
 
 use super::stage::{Stage, by_request, new_id};
 use crate::{
-    Action, FullEffect, FullImport, FullLine, NewConversation, Receipt, Result, Store, StoreError,
+    Action, AheadOf, FullEffect, FullImport, FullLine, NewConversation, Receipt, Result, Store, StoreError,
     decode_full,
 };
 
@@ -54,6 +54,39 @@ pub async fn the_last_fact_on_the_path_counts(store: Arc<dyn Store>) {
     assert_eq!(facts(&stage, "").await, "cwd=src");
     assert_eq!(facts(&child, "cw").await, "cwd=docs");
     assert_eq!(fact(&child, "cw").await, "none", "a key is a whole one");
+}
+
+/// What is taken off the path tells all that it has made known of a key, and nothing else does: over forks, and once only.
+pub async fn what_is_taken_back_tells_what_it_made_known(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    tells(&mut stage, "r1", "cwd", "src").await;
+    stage.turn("T2").await;
+    tells(&mut stage, "r2", "cwd", "docs").await;
+    tells(&mut stage, "r3", "job/1", "make").await;
+    tells(&mut stage, "r4", "cwd", "lib").await;
+    let said = async |stage: &Stage, action: Option<Action>, key: &str| {
+        let of = AheadOf { action, said: key.to_owned(), ..AheadOf::default() };
+        stage.store.outlook(stage.id, of).await.expect("an outlook").said.join(" ")
+    };
+    let [first, second] = ["T1", "T2"].map(|turn| Some(Action::Rewind(stage.named(turn))));
+    assert_eq!(said(&stage, second.clone(), "cwd").await, "lib docs");
+    assert_eq!(said(&stage, first.clone(), "cwd").await, "lib docs src");
+    assert_eq!(said(&stage, second.clone(), "cw").await, "", "a key is a whole one");
+    assert_eq!(said(&stage, None, "cwd").await, "");
+    let mut child = stage.fork(Some("r2")).await;
+    tells(&mut child, "r5", "cwd", "bin").await;
+    assert_eq!(
+        said(&child, second, "cwd").await,
+        "bin docs",
+        "what the parent says later is not the child's"
+    );
+    stage.rewind("T2").await;
+    assert_eq!(said(&stage, first, "cwd").await, "src");
+    assert_eq!(
+        said(&stage, Some(Action::Undo(1)), "cwd").await,
+        "",
+        "that brings something, and takes nothing back"
+    );
 }
 
 /// A copy of a whole tree of forks, by way of a full export.

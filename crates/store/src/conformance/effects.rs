@@ -9,7 +9,7 @@ use retake_core::{
 
 use super::agent::copied;
 use super::stage::{Stage, by, by_request, new_id};
-use crate::{Action, Result, SayRequest, Store, StoreError};
+use crate::{Action, AheadOf, Result, SayRequest, Store, StoreError};
 
 const EXTERNAL: EffectClass = EffectClass::External;
 
@@ -40,7 +40,11 @@ async fn told(stage: &Stage) -> String {
 }
 
 async fn taken_back(stage: &Stage, action: Action) -> String {
-    let outlook = stage.store.outlook(stage.id, Some(action.clone()), String::new()).await.expect("outlook");
+    let outlook = stage
+        .store
+        .outlook(stage.id, AheadOf { action: Some(action.clone()), ..AheadOf::default() })
+        .await
+        .expect("outlook");
     let planned = stage.store.plan(stage.id, action).await.expect("planned");
     assert_eq!(planned.effects, outlook.effects, "a plan says the same");
     names(&outlook.effects)
@@ -57,9 +61,8 @@ pub async fn a_call_is_written_down_once_and_ends_with_its_result(store: Arc<dyn
     let entry = asks(&mut stage, "a1").await;
     let first = effect(&stage, entry, "call-1", EXTERNAL);
     stage.store.begin_effect(first.clone(), None).await.expect("begun");
-    for (call, begun) in [("call-1", true), ("call-2", false)] {
-        assert_eq!(stage.store.has_begun(call.to_owned()).await.expect("read"), begun, "{call}");
-    }
+    let began = stage.store.began(vec!["call-2".to_owned(), "call-1".to_owned()]).await.expect("read");
+    assert_eq!(began, [None, Some(first.began)]);
     let twice = begins(&stage, "a1", "call-1", EffectClass::None).await;
     assert!(matches!(&twice, Err(StoreError::CallBegun(call)) if call == "call-1"), "{twice:?}");
     let nowhere = effect(&stage, EntryId::new(new_id()), "call-2", EXTERNAL);

@@ -5,13 +5,12 @@ mod facts;
 mod runs;
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunInput};
+use retake_core::{ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunInput, Time};
 
 use super::Keeper;
 use crate::agent::{AgentStore, RunsStepped};
 use crate::error::Result;
-use crate::reading::{Kind, Outlook};
-use crate::request::Action;
+use crate::reading::{AheadOf, Kind, Outlook};
 use crate::rows::{AgentRows as _, Backend, Transactions};
 pub(super) use effects::along;
 
@@ -39,27 +38,24 @@ where
         self.write(move |context| context.end_effect(&call, state)).await
     }
 
-    async fn has_begun(&self, call: String) -> Result<bool> {
-        self.read(move |rows| rows.has_effect(&call)).await
+    async fn began(&self, calls: Vec<String>) -> Result<Vec<Option<Time>>> {
+        self.read(move |rows| calls.iter().map(|call| rows.effect_began(call)).collect()).await
     }
 
     async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>> {
         self.with(conversation, move |rows, loaded| effects::effects(rows, loaded, limit)).await
     }
 
-    async fn outlook(
-        &self,
-        conversation: ConversationId,
-        action: Option<Action>,
-        prefix: String,
-    ) -> Result<Outlook> {
+    async fn outlook(&self, conversation: ConversationId, asked: AheadOf) -> Result<Outlook> {
         self.with(conversation, move |rows, loaded| {
-            let effects = action.map(|action| effects::taken_back(rows, loaded, action)).transpose()?;
+            let gone = asked.action.map(|action| effects::taken_back(rows, loaded, action)).transpose()?;
+            let gone = gone.unwrap_or_default();
             Ok(Outlook {
-                effects: effects.unwrap_or_default(),
+                effects: along(rows, loaded, &gone, usize::MAX)?,
                 changes: super::files::has_changes(rows, loaded)?,
                 runs: rows.runs_of(loaded.row.log, LIVE_RUNS)?,
-                facts: facts::facts_if_any(rows, loaded, &prefix)?,
+                facts: facts::facts_if_any(rows, loaded, &asked.facts)?,
+                said: facts::along(rows, loaded, &gone, &asked.said)?,
             })
         })
         .await

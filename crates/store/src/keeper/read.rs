@@ -25,15 +25,22 @@ const PREVIEW_SEARCH: u64 = 32;
 
 /// An entry in one line; without its words, when the state hides it.
 pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
+    let mut line = any_line(rows, loaded, pos)?;
+    if !loaded.conversation.mark(pos).is_visible() {
+        line.preview.clear();
+    }
+    Ok(line)
+}
+
+/// An entry in one line, whatever its mark: for who asks for what is hidden, or is to see what `show` would bring back.
+pub(super) fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
     let key = loaded.key(pos)?;
-    let (meta, words) = match rows.entry(key) {
+    let (meta, preview) = match rows.entry(key) {
         Ok(entry) => (entry.meta, preview(&entry.parts)),
         // Who spoke, and when, may still be known.
         Err(StoreError::Damaged { why, .. }) => (rows.meta(key)?, format!("[damaged: {why}]")),
         Err(error) => return Err(error),
     };
-    let visible = loaded.conversation.mark(pos).is_visible();
-    let preview = if visible { words } else { String::new() };
     Ok(Line { meta: retake_core::Meta { pos, ..meta }, preview })
 }
 
@@ -215,6 +222,7 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
     let composer = plan.composer.map(|pos| rows.entry(loaded.key(pos)?)).transpose()?;
     Ok(Planned {
         ops: commit.ops.len(),
+        steps: super::marked::steps(rows, loaded, &commit)?,
         unchanged: commit.is_empty(),
         gone: lines(&plan.gone)?,
         came: lines(&plan.came)?,
@@ -223,12 +231,6 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
         changes: super::files::has_changes(rows, loaded)?,
         plan,
     })
-}
-
-/// A line of a plan: what `show` would bring back is what its author asked to see.
-fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
-    let entry = rows.entry(loaded.key(pos)?)?;
-    Ok(Line { preview: preview(&entry.parts), meta: retake_core::Meta { pos, ..entry.meta } })
 }
 
 /// The branches, oldest first.
@@ -297,13 +299,16 @@ pub(super) fn ops<R: Rows>(rows: &R, loaded: &Loaded, range: OpRange) -> Result<
     let first = OpNo((last.0 + 1).saturating_sub(range.limit as u64).max(1));
     let mut ops = rows.ops(loaded.row.log, first, last)?;
     ops.reverse();
-    let ops = ops.into_iter().map(|op| OpLine {
-        before: Head { op: OpNo(op.no.0 - 1), seq: op.at },
-        undo_next: next == Some(retake_core::Step::Op(op.no)),
-        redo_next: undone == Some(op.no),
-        op,
+    let ops = ops.into_iter().map(|op| {
+        Ok(OpLine {
+            before: Head { op: OpNo(op.no.0 - 1), seq: op.at },
+            undo_next: next == Some(retake_core::Step::Op(op.no)),
+            redo_next: undone == Some(op.no),
+            aim: super::marked::aim(rows, loaded, &op)?,
+            op,
+        })
     });
-    Ok(OpPage { ops: ops.collect(), more: first.0 > 1 })
+    Ok(OpPage { ops: ops.collect::<Result<_>>()?, more: first.0 > 1 })
 }
 
 /// A conversation in short.
@@ -326,6 +331,7 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         preview: first_message(rows, loaded)?,
         folder: row.folder.clone(),
         parent: parent.transpose()?,
+        own: own_message(rows, loaded)?,
         created: row.created,
         changed: row.now.changed,
         head: conversation.head,
@@ -341,17 +347,40 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
 }
 
 /// The first visible message that a person said, among the first entries of the timeline.
-pub(super) fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String> {
-    let visible = take(&loaded.conversation.scheduling(), PREVIEW_SEARCH, false);
-    for span in visible.spans() {
+fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String> {
+    let first = first_in(rows, loaded, &loaded.conversation.scheduling())?;
+    Ok(first.unwrap_or_default())
+}
+
+/// The same of what was said in a fork itself.
+fn own_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Option<String>> {
+    if loaded.row.parent.is_none() {
+        return Ok(None);
+    }
+    let depth = loaded.conversation.tree.depth();
+    let visible = loaded.conversation.scheduling();
+    let own = visible.spans().iter().filter(|span| span.depth == depth).copied();
+    first_in(rows, loaded, &Path::from_spans(own))
+}
+
+/// What a conversation is called in a hit: its title, else what was said first in a fork, else what was said first.
+pub(super) fn called<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String> {
+    if let Some(title) = loaded.conversation.state.title() {
+        return Ok(title.to_owned());
+    }
+    own_message(rows, loaded)?.map_or_else(|| first_message(rows, loaded), Ok)
+}
+
+fn first_in<R: Rows>(rows: &R, loaded: &Loaded, path: &Path) -> Result<Option<String>> {
+    for span in take(path, PREVIEW_SEARCH, false).spans() {
         let log = loaded.key(span.first())?.log;
         for entry in rows.entries(log, span.from, span.to)?.into_iter().flatten() {
             if entry.meta.role == Role::User && !entry.meta.flags.synthetic {
-                return Ok(preview(&entry.parts));
+                return Ok(Some(preview(&entry.parts)));
             }
         }
     }
-    Ok(String::new())
+    Ok(None)
 }
 
 /// The conversations of a page, in short. A damaged one says so in its place, and the others are shown.
@@ -376,6 +405,7 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
         preview: format!("[{error}]"),
         folder: row.folder.clone(),
         parent: None,
+        own: None,
         created: row.created,
         changed: row.now.changed,
         head: row.now.head,

@@ -4,18 +4,19 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use retake_core::{
-    Answering, ConversationId, EntryId, Head, Message, Meta, Part, Pos, Records, RequestId, Revision, Time,
+    Answering, ConversationId, EntryId, Head, Mark, Message, Meta, OpNo, Part, Pos, Records, RequestId,
+    Revision, Time, difference,
 };
 
 use super::answered::answered;
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
-use super::{Follower, Keeper, changes, port, read, search, targets};
+use super::{Follower, Keeper, changes, marked, port, read, search, targets};
 use crate::error::{Result, StoreError};
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::{
-    Aftermath, Alternative, Answered, Branch, Changes, Hits, OpPage, OpRange, Page, PageRequest, Planned,
-    Reading, Shown, Snapshot, Summary, TargetLine,
+    Aftermath, Alternative, Answered, Branch, Changes, Hits, MarkedPage, Net, OpPage, OpRange, Page,
+    PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
 };
 use crate::request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
@@ -60,6 +61,10 @@ impl<B: Backend> Store for Keeper<B>
 where
     B::Rows: Transactions + 'static,
 {
+    fn check_place(&self) -> Result<()> {
+        self.backend.check_place()
+    }
+
     async fn create(&self, new: NewConversation) -> Result<Receipt> {
         self.write(|context| context.create(new)).await
     }
@@ -197,6 +202,45 @@ where
         limit: usize,
     ) -> Result<Vec<TargetLine>> {
         self.with(conversation, move |rows, loaded| targets::targets(rows, loaded, before, limit)).await
+    }
+
+    async fn marked(
+        &self,
+        conversation: ConversationId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<MarkedPage> {
+        self.with(conversation, move |rows, loaded| marked::marked(rows, loaded, before, limit)).await
+    }
+
+    async fn turn_entries(&self, conversation: ConversationId, number: u64) -> Result<Vec<(EntryId, Mark)>> {
+        self.with(conversation, move |rows, loaded| marked::of_turn(rows, loaded, number)).await
+    }
+
+    async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<Net> {
+        self.with(conversation, move |rows, loaded| {
+            let records = loaded.records(rows);
+            let op = records.op(first)?;
+            let from = Head { op: OpNo(first.0.saturating_sub(1)), seq: op.at };
+            let at = |head| load_at(rows, loaded.row.clone(), head).map(|loaded| loaded.conversation);
+            let (before, after) = (at(from)?, at(to)?);
+            let change = difference(&before, &after);
+            Ok(Net {
+                taken_back: before.visible_totals(&records, &change.gone)?,
+                brought_back: after.visible_totals(&records, &change.came)?,
+                lifted: change.lifted,
+            })
+        })
+        .await
+    }
+
+    async fn answer_named(&self, conversation: ConversationId, entry: EntryId) -> Result<EntryId> {
+        self.with(conversation, move |rows, loaded| {
+            let records = loaded.records(rows);
+            let answer = loaded.conversation.answer_named(&records, locate(rows, loaded, entry)?)?;
+            Ok(records.meta(answer)?.id)
+        })
+        .await
     }
 
     async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>> {

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use retake_core::{Conversation, Include, Path, Pos, Standing};
+use retake_core::{Conversation, Include, Part, Path, Pos, Standing};
 
 use super::load::{Loaded, load};
-use super::read::{first_message, line};
+use super::read::{called, line};
 use crate::error::{Result, StoreError};
-use crate::query::{Query, indexed};
+use crate::query::{Query, Snippet};
 use crate::reading::{Hit, Hits};
 use crate::request::SearchRequest;
 use crate::rows::{Key, LogNo, Rows};
@@ -115,7 +115,8 @@ pub(super) fn search<R: Rows>(rows: &R, request: &SearchRequest, only: Option<Ar
     })?;
     let more = found.len() > request.limit;
     found.truncate(request.limit);
-    let hits = found.into_iter().map(|(log, pos, standing)| hit(&mut family, &query, log, pos, standing));
+    let shown = |parts: &[Part]| query.snippet_of(parts, SNIPPET_CHARS, request.calls);
+    let hits = found.into_iter().map(|(log, pos, standing)| hit(&mut family, &shown, log, pos, standing));
     Ok(Hits { hits: hits.collect::<Result<_>>()?, more, understood })
 }
 
@@ -136,7 +137,7 @@ fn ranges(loaded: &Loaded, include: Include) -> Result<Vec<(LogNo, u64, u64)>> {
 /// A hit with its snippet and its neighbours in the same reading.
 fn hit<R: Rows>(
     family: &mut Family<'_, R>,
-    query: &Query,
+    shown: &dyn Fn(&[Part]) -> Snippet,
     log: LogNo,
     pos: Pos,
     standing: Standing,
@@ -144,13 +145,12 @@ fn hit<R: Rows>(
     let rows = family.rows;
     let searched = family.meet(log)?;
     if searched.title.is_none() {
-        let title = searched.loaded.conversation.state.title().map(str::to_owned);
-        searched.title = Some(title.map_or_else(|| first_message(rows, &searched.loaded), Ok)?);
+        searched.title = Some(called(rows, &searched.loaded)?);
     }
     let loaded = Arc::clone(&searched.loaded);
     let title = searched.title.clone().unwrap_or_default();
     let entry = rows.entry(loaded.key(pos)?)?;
-    let snippet = query.snippet(&indexed(&entry.parts), SNIPPET_CHARS);
+    let snippet = shown(&entry.parts);
     let conversation = &loaded.conversation;
     let reading = match standing {
         Standing::OnPath(_) => conversation.visible(&searched.path),

@@ -1,7 +1,7 @@
 //! Rows for turns with tools, in memory.
 
 use retake_core::{
-    ConversationId, Effect, EffectState, Entry, Fence, Permission, Run, RunNo, RunState, Runs,
+    ConversationId, Effect, EffectState, Entry, Fence, Permission, Run, RunNo, RunState, Runs, Time,
 };
 use rpds::RedBlackTreeMapSync;
 
@@ -80,8 +80,8 @@ impl AgentRows for MemoryRows {
         Ok(named.map(|(log, ..)| log))
     }
 
-    fn has_effect(&self, call: &str) -> Result<bool> {
-        Ok(self.data.agent.effects.values().any(|effect| effect.call == call))
+    fn effect_began(&self, call: &str) -> Result<Option<Time>> {
+        Ok(self.data.agent.effects.values().find(|effect| effect.call == call).map(|effect| effect.began))
     }
 
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {

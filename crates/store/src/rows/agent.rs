@@ -1,7 +1,7 @@
 //! Rows for turns with tools. Part of the seam between the store's logic and its backends.
 
 use retake_core::{
-    ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, RunNo, Runs,
+    ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, RunNo, Runs, Time,
 };
 
 use super::{ConversationRow, Key, LogNo};
@@ -19,8 +19,8 @@ pub trait AgentRows {
     fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()>;
     /// Says what came of a call; the log that it is in, if there is one of that name.
     fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>>;
-    /// Whether there is a call of that name.
-    fn has_effect(&self, call: &str) -> Result<bool>;
+    /// When a call of that name was written down, if there is one.
+    fn effect_began(&self, call: &str) -> Result<Option<Time>>;
     /// The last effects that outlive a rewind in a range of a log, newest first, at most `limit`.
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>>;
     /// All effects in a range of a log, with the entries that ask for them, in the order in which they were written down.

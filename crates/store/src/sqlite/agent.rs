@@ -4,7 +4,7 @@ pub(super) mod effects;
 pub(super) mod facts;
 mod runs;
 
-use retake_core::{ConversationId, Effect, EffectState, Permission, Run, RunNo, Runs};
+use retake_core::{ConversationId, Effect, EffectState, Permission, Run, RunNo, Runs, Time};
 use rusqlite::params;
 
 use super::cells::{Sql, first, run};
@@ -41,8 +41,8 @@ impl AgentRows for SqliteRows {
         effects::set(&self.db, call, state)
     }
 
-    fn has_effect(&self, call: &str) -> Result<bool> {
-        effects::is_there(&self.db, call)
+    fn effect_began(&self, call: &str) -> Result<Option<Time>> {
+        effects::began(&self.db, call)
     }
 
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {

@@ -54,7 +54,7 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         saved: (0, 0),
         fresh: false,
         notices: Vec::new(),
-        _lock: Arc::clone(&lock),
+        lock: Arc::clone(&lock),
     };
     if !search::opens(&writer.db) {
         writer.rebuild_search()?;
@@ -84,7 +84,10 @@ fn scrub(writer: &SqliteRows, file: &Path) -> Vec<String> {
 
 /// A connection that can't write.
 pub(super) fn reader(file: &Path, lock: Arc<OwnerLock>) -> Result<SqliteRows> {
-    let db = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let opened = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    // Behind the name there may be another owner's file by now.
+    lock.check_place()?;
+    let db = opened?;
     db.pragma_update(None, "query_only", true).map_err(StoreError::database("open the store for reading"))?;
     Ok(SqliteRows {
         db,
@@ -95,7 +98,7 @@ pub(super) fn reader(file: &Path, lock: Arc<OwnerLock>) -> Result<SqliteRows> {
         saved: (0, 0),
         fresh: false,
         notices: Vec::new(),
-        _lock: lock,
+        lock,
     })
 }
 

@@ -34,7 +34,7 @@ pub struct SqliteRows {
     pub(super) fresh: bool,
     pub(super) notices: Vec<String>,
     /// Held until the file is closed: fields are dropped in order.
-    pub(super) _lock: Arc<OwnerLock>,
+    pub(super) lock: Arc<OwnerLock>,
 }
 
 impl Rows for SqliteRows {

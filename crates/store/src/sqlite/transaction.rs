@@ -42,7 +42,7 @@ impl Transactions for SqliteRows {
     fn begin(&mut self) -> Result<()> {
         self.fresh = true;
         self.command("begin a change", "BEGIN IMMEDIATE")?;
-        self.check_epoch().inspect_err(|_| self.abandon())
+        self.check_epoch().and_then(|()| self.lock.check_place()).inspect_err(|_| self.abandon())
     }
 
     fn save(&mut self) -> Result<()> {

@@ -191,6 +191,7 @@ impl App {
             Start::New => app.wants_unbegun(),
             Start::In(conversation) => app.show(tab, &conversation, None),
             Start::GoOn => {
+                app.tabs[0].opens(Vec::new());
                 let folder = Some(app.known.folder.clone());
                 let list = List { folder, limit: Some(1), ..List::default() };
                 app.ask(Asked::Tab(tab, For::GoOn), Request::List(list));
@@ -221,12 +222,13 @@ impl App {
             Msg::Mouse(mouse) => self.mouse(mouse),
             Msg::Resized => self.acts.push(Act::Redraw),
             Msg::Focus(has) => self.has_focus = has,
+            Msg::Closed => self.closed(),
             Msg::Tick => self.tick(),
             Msg::Replied(ticket, reply) => self.replied(ticket, *reply),
             Msg::Ran(ticket, event) => self.ran(ticket, *event),
             Msg::NotRun(ticket, problem) => self.not_run(ticket, &problem),
             Msg::Told(tab, told) => self.told(tab, *told),
-            Msg::Lost(tab) => self.lost(tab),
+            Msg::Lost(tab, why) => self.lost(tab, why.as_deref()),
             Msg::Edited(text) => self.edited(text),
             Msg::Background(background) => self.background(background),
             Msg::Kept(theme, kept) => self.kept(&theme, kept),
@@ -360,8 +362,14 @@ impl App {
         self.with_pane(at, |pane, cx| pane.opened(cx));
     }
 
-    /// Shows a conversation in a tab.
+    /// Shows a conversation in a tab. What is typed from here on is for it.
     fn show(&mut self, id: TabId, conversation: &str, entry: Option<String>) {
+        if let Some(at) = self.tabs.iter().position(|tab| tab.id == id)
+            && self.tabs[at].conversation().as_deref() != Some(conversation)
+        {
+            self.keep_draft(at);
+            self.tabs[at].opens(self.prompts.clone());
+        }
         let of = retake_wire::request::Of { conversation: conversation.to_owned() };
         self.ask(Asked::Tab(id, For::Show(entry)), Request::Info(of));
     }

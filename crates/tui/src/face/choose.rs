@@ -1,5 +1,5 @@
-//! Pick one of a few: a model, how much the agent may do, an alternative of an answer. Must never offer what can't be had without
-//! saying why, and must never take a rule away at the first key.
+//! Pick one of a few: a model, how much the agent may do, an alternative of an answer, something hidden that is to come back. Must
+//! never offer what can't be had without saying why, and must never take a rule away at the first key.
 
 #[cfg(test)]
 mod tests;
@@ -7,9 +7,9 @@ mod tests;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use retake_wire::reply::{Alternatives, Models, Permissions};
+use retake_wire::reply::{Alternatives, Marked, Models, Permissions};
 use retake_wire::request::{self, Of, SetPermissions};
-use retake_wire::{Action, Mode, Problem, Reply, Request, Rule};
+use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule};
 
 use super::keymap::{Command, Context};
 use super::msg::{Lasts, Ticket, Want};
@@ -20,6 +20,9 @@ use super::theme::{Paint, Paints, Themes};
 use super::words::look;
 use crate::render::{agent, lists, words};
 use crate::text::{safe, width};
+
+/// So much of what is hidden is asked for at once.
+const PAGE: usize = 100;
 
 /// The models; the one of the tab is marked.
 pub(crate) fn models(current: Option<String>) -> Choose {
@@ -36,6 +39,11 @@ pub(crate) fn alternatives(entry: request::Entry) -> Choose {
     Choose::new("Other answers", From::Alternatives(entry))
 }
 
+/// What is hidden, dropped or kept from the model, to be brought back.
+pub(crate) fn marked() -> Choose {
+    Choose::new("Hidden, or kept from the model", From::Marked)
+}
+
 /// The themes; each is seen as soon as it is selected.
 pub(crate) fn themes(all: &Themes, now: Option<&str>) -> Choose {
     Choose::new("Theme", From::Themes(all.clone(), now.map(str::to_owned)))
@@ -49,6 +57,8 @@ pub(crate) struct Choose {
     from: From,
     rows: Rows<Choice>,
     loading: Option<Ticket>,
+    /// Whether there is more than was loaded; it is asked for at the end of the list.
+    more: bool,
     wrong: Option<Problem>,
     /// The rule that goes when it is picked once more.
     armed: Option<String>,
@@ -61,6 +71,7 @@ enum From {
     Models(Option<String>),
     Permissions(Permissions, Option<Mode>),
     Alternatives(request::Entry),
+    Marked,
     Themes(Themes, Option<String>),
 }
 
@@ -82,6 +93,7 @@ enum Pick {
     Mode(Mode),
     Rule(Rule),
     Alternative(usize),
+    Marked(&'static str, Action),
     Theme,
     Heading,
 }
@@ -117,7 +129,7 @@ impl Choose {
         // Of what has names the one that was typed comes first.
         let order = match from {
             From::Models(_) | From::Themes(..) => Order::Best,
-            From::Permissions(..) | From::Alternatives(_) => Order::Kept,
+            From::Permissions(..) | From::Alternatives(_) | From::Marked => Order::Kept,
         };
         Self {
             title,
@@ -125,6 +137,7 @@ impl Choose {
             from,
             rows: Rows::new(order),
             loading: None,
+            more: false,
             wrong: None,
             armed: None,
             area: Rect::default(),
@@ -138,8 +151,17 @@ impl Choose {
             From::Themes(..) => return,
             From::Permissions(..) => Request::Permissions(Of { conversation: cx.id() }),
             From::Alternatives(entry) => Request::Alternatives(entry.clone()),
+            From::Marked => {
+                self.more = false;
+                return self.load_marked(None, cx);
+            }
         };
         self.loading = Some(cx.ask(request));
+    }
+
+    fn load_marked(&mut self, before: Option<String>, cx: &mut Cx<'_>) {
+        let page = request::Marked { conversation: cx.id(), limit: Some(PAGE), before };
+        self.loading = Some(cx.ask(Request::Marked(page)));
     }
 
     /// Other rows; the first time, what is so now is selected.
@@ -202,6 +224,16 @@ impl Choose {
         self.show(all.alternatives.into_iter().map(one).collect());
     }
 
+    /// More of what is hidden, or the first of it.
+    fn marked(&mut self, page: retake_wire::reply::MarkedPage, now_ms: i64) {
+        let choices: Vec<Choice> = page.marked.into_iter().map(|it| hidden(it, now_ms)).collect();
+        if std::mem::replace(&mut self.more, page.more) {
+            self.rows.extend(choices);
+        } else {
+            self.show(choices);
+        }
+    }
+
     fn themes(&mut self) {
         let From::Themes(all, now) = &self.from else { return };
         let usual = Choice {
@@ -223,6 +255,10 @@ impl Choose {
         self.armed = None;
         if let Some(Choice { pick: Pick::Theme, name, .. }) = self.rows.selected() {
             cx.want(Want::Theme(name.clone(), Lasts::Shown));
+        }
+        if self.more && self.loading.is_none() && self.rows.at_end() {
+            let oldest = self.rows.items().next_back().map(|choice| choice.key.clone());
+            self.load_marked(oldest, cx);
         }
     }
 
@@ -252,6 +288,7 @@ impl Choose {
                 let action = Action::Choose { entry: of.entry.clone(), number };
                 cx.want(Want::Plan("Choose", Box::new(action)));
             }
+            (Pick::Marked(title, action), _) => cx.want(Want::Plan(title, Box::new(action))),
             (Pick::Rule(rule), _) if self.armed.as_ref() == Some(&key) => self.forget(rule, cx),
             (Pick::Rule(_), _) => self.armed = Some(key),
             (Pick::Alternative(_) | Pick::Heading, _) => {}
@@ -290,6 +327,8 @@ impl Choose {
         match self.rows.selected().map(|choice| &choice.pick) {
             Some(Pick::Rule(_)) if self.armed.is_some() => "once more forgets it",
             Some(Pick::Rule(_)) => "forget it",
+            Some(Pick::Marked("Include", _)) => "let the model see it",
+            Some(Pick::Marked(..)) => "bring it back",
             _ => "take it",
         }
     }
@@ -340,6 +379,7 @@ impl Pane for Choose {
             Ok(Reply::Models(models)) => self.models(models),
             Ok(Reply::Permissions(may)) => self.permissions(&may, may.mode),
             Ok(Reply::Alternatives(all)) => self.alternatives(all, cx.now_ms),
+            Ok(Reply::Marked(page)) => self.marked(page, cx.now_ms),
             Ok(_) => {}
             Err(problem) if self.rows.is_empty() => self.wrong = Some(problem),
             Err(problem) => cx.want(Want::Complain(Box::new(problem))),
@@ -368,7 +408,11 @@ impl Pane for Choose {
             self.below(usize::from(body.width).saturating_sub(2), body.height.saturating_sub(6).into());
         let below = if lines.is_empty() { 0 } else { u16::try_from(lines.len() + 1).unwrap_or(u16::MAX) };
         let list = Rect { height: body.height - below, ..body };
-        let empty = told(self.wrong.as_ref(), self.loading.is_some(), "there is nothing to choose from");
+        let nothing = match self.from {
+            From::Marked => "nothing is hidden here, dropped, or kept from the model",
+            _ => "there is nothing to choose from",
+        };
+        let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
         let names = self.rows.items().filter(|it| !matches!(it.pick, Pick::Heading | Pick::Rule(_)));
         let wide = names.map(|it| width::columns(&it.name)).max().unwrap_or(0).min(40);
         let armed = self.armed.as_deref();
@@ -381,6 +425,27 @@ impl Pane for Choose {
                 Rect { x: body.x + 2.min(body.width), y, width: body.width.saturating_sub(2), height: 1 };
             frame.render_widget(Line::styled(line, brush.theme.style(Paint::Dim)), at);
         }
+    }
+}
+
+/// Something hidden, and what brings it back.
+fn hidden(it: Marked, now_ms: i64) -> Choice {
+    let (title, verb) = match it.mark.as_str() {
+        "excluded" => ("Include", MarkVerb::Include),
+        _ => ("Show", MarkVerb::Show),
+    };
+    let one = it.line.id == it.last;
+    let entries = if one { vec![it.last] } else { vec![it.line.id.clone(), it.last] };
+    let action = Action::Mark { verb, entries, range: !one, seen: Some(it.mark.clone()) };
+    let turn = if it.turn == 0 { String::new() } else { format!("t{} ", it.turn) };
+    let more = it.counts.messages.saturating_sub(1);
+    let more = if more == 0 { String::new() } else { format!(" and {}", words::count(more, "more message")) };
+    let (speaker, _) = words::speaker(it.line.role, "");
+    Choice {
+        key: it.line.id,
+        about: format!("{speaker}: {}{more}", it.line.preview),
+        right: words::when(&look(0, now_ms), it.line.time_ms),
+        ..Choice::new(format!("{turn}{}", it.mark), Pick::Marked(title, action))
     }
 }
 

@@ -110,6 +110,14 @@ impl Composer {
         self.moved();
     }
 
+    /// Words that stood here before those that were typed meanwhile, as paragraphs before them.
+    pub(crate) fn set_before(&mut self, parts: &[Part]) {
+        let typed = self.parts();
+        if typed != parts {
+            self.set(&[parts, &typed].concat());
+        }
+    }
+
     /// Another text from an editor, as a step that can be undone; what is attached stays.
     pub(crate) fn set_text(&mut self, text: &str) {
         let text = self.folds.fold_edited(&newlines(text));

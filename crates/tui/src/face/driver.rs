@@ -3,6 +3,7 @@
 
 mod answer;
 mod screen;
+mod told;
 mod torn;
 mod world;
 
@@ -26,6 +27,7 @@ use screen::Screen;
 use torn::Torn;
 
 pub use screen::{restore, restore_after_panic};
+pub use told::leave;
 pub use world::World;
 
 /// Between two drawings that nobody waits for pass so many milliseconds at least.
@@ -133,13 +135,20 @@ pub async fn talk(
         answer,
         drawn_ms: 0,
         is_dirty: false,
+        is_told: false,
+        lost: None,
         is_over: false,
     };
+    let there = told::There::new();
     let acts = driver.app.begin();
     driver.carry_out(acts)?;
     let left = driver.run(opening).await;
     driver.answered().await;
     driver.screen.leave();
+    if driver.is_told {
+        told::left().await;
+    }
+    drop(there);
     left
 }
 
@@ -186,11 +195,16 @@ struct Driver<'a> {
     answer: Answer,
     drawn_ms: i64,
     is_dirty: bool,
+    /// The process is told to end.
+    is_told: bool,
+    /// Why the terminal can't be used any more.
+    lost: Option<std::io::Error>,
     is_over: bool,
 }
 
 /// What the loop was woken by.
 enum Woken {
+    Told,
     Opened(Result<Found, Problem>),
     Terminal(Option<std::io::Result<Event>>),
     Heard(Option<Msg>),
@@ -206,11 +220,11 @@ impl Driver<'_> {
         while !self.is_over {
             let pause = self.pause();
             let opened = self.client.is_some();
-            let keys = self.keys.as_mut().expect("BUG: the keys are ours between two events");
             let woken = tokio::select! {
                 biased;
                 () = screen::broke() => return Err(FaceError::Panicked),
-                event = keys.next() => Woken::Terminal(event),
+                () = told::told(), if !self.is_told => Woken::Told,
+                event = next(&mut self.keys) => Woken::Terminal(event),
                 found = &mut opening, if !opened => Woken::Opened(found),
                 msg = self.heard.recv() => Woken::Heard(msg),
                 () = tokio::time::sleep(pause) => Woken::Time,
@@ -218,8 +232,13 @@ impl Driver<'_> {
             let is_key = matches!(woken, Woken::Terminal(_));
             match woken {
                 Woken::Opened(found) => self.opened(found.map_err(FaceError::Owner)?)?,
-                Woken::Terminal(None) => self.is_over = true,
-                Woken::Terminal(Some(event)) => self.event(event.map_err(FaceError::Terminal)?)?,
+                Woken::Told => {
+                    self.is_told = true;
+                    self.take_in(Msg::Closed)?;
+                }
+                Woken::Terminal(None) => self.closed(std::io::ErrorKind::UnexpectedEof.into())?,
+                Woken::Terminal(Some(Err(error))) => self.closed(error)?,
+                Woken::Terminal(Some(Ok(event))) => self.event(event)?,
                 Woken::Heard(Some(msg)) => self.take_in(msg)?,
                 Woken::Heard(None) => {}
                 Woken::Time => self.time()?,
@@ -232,7 +251,25 @@ impl Driver<'_> {
             }
             self.draw(is_key)?;
         }
+        if let Some(error) = self.lost.take().filter(|_| !self.is_told) {
+            return Err(FaceError::Terminal(error));
+        }
         Ok(Left { conversation: self.app.conversation().map(str::to_owned), unkept: self.app.unkept() })
+    }
+
+    /// The terminal is gone: nothing is drawn and no key comes any more, and the owner is given what was typed.
+    fn closed(&mut self, why: std::io::Error) -> Result<(), FaceError> {
+        self.keys = None;
+        self.lost = Some(why);
+        self.take_in(Msg::Closed)
+    }
+
+    /// Something was written to the terminal, unless that is gone.
+    fn shown(&mut self, done: std::io::Result<()>) -> Result<(), FaceError> {
+        match done {
+            Err(error) if self.lost.is_none() => self.closed(error),
+            _ => Ok(()),
+        }
     }
 
     /// How long nothing is to be done, unless something happens.
@@ -305,10 +342,14 @@ impl Driver<'_> {
     /// Draws what has changed: at once where a person waits for it, else not more often than eyes can follow.
     fn draw(&mut self, at_once: bool) -> Result<(), FaceError> {
         let now_ms = self.world.now_ms();
+        if self.lost.is_some() {
+            self.is_dirty = false;
+        }
         if !self.is_dirty || self.is_over || (!at_once && now_ms - self.drawn_ms < FRAME_MS) {
             return Ok(());
         }
-        self.screen.draw(&mut self.app).map_err(FaceError::Terminal)?;
+        let drawn = self.screen.draw(&mut self.app);
+        self.shown(drawn)?;
         self.drawn_ms = now_ms;
         self.is_dirty = false;
         let acts = self.app.drawn();
@@ -324,8 +365,14 @@ impl Driver<'_> {
                         task.abort();
                     }
                 }
-                Act::Copy(text) => self.screen.copy(&text).map_err(FaceError::Terminal)?,
-                Act::Notify(text) => self.screen.notify(&text).map_err(FaceError::Terminal)?,
+                Act::Copy(text) => {
+                    let done = self.screen.copy(&text);
+                    self.shown(done)?;
+                }
+                Act::Notify(text) => {
+                    let done = self.screen.notify(&text);
+                    self.shown(done)?;
+                }
                 Act::Edit(text) => {
                     let edited = self.away(|world| world.edit(&text))?;
                     self.take_in(Msg::Edited(edited))?;
@@ -335,7 +382,10 @@ impl Driver<'_> {
                     self.take_in(Msg::Kept(theme, kept))?;
                 }
                 Act::Suspend => self.away(|world| world.suspend())?.map_err(FaceError::Terminal)?,
-                Act::Redraw => self.screen.clear().map_err(FaceError::Terminal)?,
+                Act::Redraw => {
+                    let done = self.screen.clear();
+                    self.shown(done)?;
+                }
                 Act::Quit => self.is_over = true,
             }
         }
@@ -364,6 +414,14 @@ impl Driver<'_> {
         if let Some(before) = follows.and_then(|tab| self.follows.insert(tab, task)) {
             before.abort();
         }
+    }
+}
+
+/// The next key, as long as there are keys.
+async fn next(keys: &mut Option<EventStream>) -> Option<std::io::Result<Event>> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -403,7 +461,9 @@ async fn run_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket
 async fn follow_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, tab: Option<TabId>, mut follow: Follow) {
     let mut pause = AGAIN;
     loop {
-        if let Ok(mut told) = client.follow(follow.clone()).await {
+        let followed = client.follow(follow.clone()).await;
+        let why = followed.as_ref().err().cloned().map(Box::new);
+        if let Ok(mut told) = followed {
             while let Some(told) = told.next().await {
                 pause = AGAIN;
                 if told.id.is_some() {
@@ -414,7 +474,7 @@ async fn follow_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, tab: Option
                 }
             }
         }
-        if tell.send(Msg::Lost(tab)).await.is_err() {
+        if tell.send(Msg::Lost(tab, why)).await.is_err() {
             return;
         }
         tokio::time::sleep(pause).await;

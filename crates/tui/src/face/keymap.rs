@@ -56,25 +56,30 @@ impl Keymap {
     }
 
     /// Gives commands other keys, as settings say it: names of commands as in the table, keys as text, an empty list switches off.
-    /// What is wrong is told in sentences, and left as it was.
-    pub fn configure(&mut self, settings: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    /// What is wrong is told in sentences, and left as it was; `at` says where a setting stands.
+    pub fn configure(
+        &mut self,
+        settings: &BTreeMap<String, Vec<String>>,
+        at: &dyn Fn(&str) -> String,
+    ) -> Vec<String> {
+        let at = |name: &str| at(&format!("face.keys.{name}"));
         let mut wrong = Vec::new();
         let mut given: BTreeMap<(Context, Key), &str> = BTreeMap::new();
         for (name, texts) in settings {
             let Some(row) = TABLE.iter().find(|row| row.name == name) else {
-                wrong.push(no_command(name));
+                wrong.push(format!("{}: {}", at(name), no_command(name)));
                 continue;
             };
             let mut keys = Vec::new();
             for text in texts {
                 match text.parse::<Key>() {
-                    Err(error) => wrong.push(format!("settings, face.keys.{name}: {error}")),
+                    Err(error) => wrong.push(format!("{}: {error}", at(name))),
                     Ok(key) => match (key.told_as(), given.get(&(row.context, key))) {
-                        (Some(other), _) => wrong.push(format!(
-                            "settings, face.keys.{name}: terminals tell {key} as {other}; take another key"
-                        )),
-                        (_, Some(other)) => wrong
-                            .push(format!("settings, face.keys.{name}: {key} is given to {other} already")),
+                        (Some(other), _) => wrong
+                            .push(format!("{}: terminals tell {key} as {other}; take another key", at(name))),
+                        (_, Some(other)) => {
+                            wrong.push(format!("{}: {key} is given to {other} already", at(name)));
+                        }
                         (None, None) => keys.push(key),
                     },
                 }
@@ -86,12 +91,12 @@ impl Keymap {
             given.extend(keys.iter().map(|key| ((row.context, *key), row.name)));
             self.bind(row.command, &keys);
         }
-        wrong.extend(self.lost(settings));
+        wrong.extend(self.lost(settings, &at));
         wrong
     }
 
     /// The commands that lost their last key to another one.
-    fn lost(&self, settings: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    fn lost(&self, settings: &BTreeMap<String, Vec<String>>, at: &dyn Fn(&str) -> String) -> Vec<String> {
         let usual = Self::default();
         let lost = TABLE.iter().filter(|row| {
             !settings.contains_key(row.name) && !row.keys.is_empty() && self.keys(row.command).is_empty()
@@ -99,10 +104,7 @@ impl Keymap {
         let told = lost.filter_map(|row| {
             let key = *usual.keys(row.command).first()?;
             let taker = self.bound.get(&(row.context, key))?.row().name;
-            Some(format!(
-                "settings, face.keys.{taker}: {key} was the only key of {}, which has none now",
-                row.name
-            ))
+            Some(format!("{}: {key} was the only key of {}, which has none now", at(taker), row.name))
         });
         told.collect()
     }
@@ -111,6 +113,15 @@ impl Keymap {
     #[must_use]
     pub fn keys(&self, command: Command) -> Vec<Key> {
         self.bound.iter().filter(|(_, bound)| **bound == command).map(|((_, key), _)| *key).collect()
+    }
+
+    /// The first key of a command that types no letter: it holds also while something is being written.
+    #[must_use]
+    pub fn beside_words(&self, command: Command) -> Option<Key> {
+        let usual = command.row().keys.iter().filter_map(|key| key.parse().ok());
+        let keys = self.keys(command);
+        let usual: Vec<Key> = usual.filter(|key| keys.contains(key)).collect();
+        usual.into_iter().chain(keys).find(|key| key.letter().is_none())
     }
 
     /// The first key of a command in words; its name as it is typed, where it has none.
@@ -128,7 +139,7 @@ fn no_command(name: &str) -> String {
     let same = TABLE.iter().filter(|row| row.name.contains(&*name) || name.contains(row.name));
     let meant = same.map(|row| row.name).next();
     let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-    format!("settings, face.keys: there is no command “{name}”{meant}")
+    format!("there is no command “{name}”{meant}")
 }
 
 #[cfg(test)]
@@ -139,7 +150,7 @@ mod tests {
         let mut keys = Keymap::default();
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let settings = settings.iter().map(|(name, keys)| ((*name).to_owned(), texts(keys))).collect();
-        let wrong = keys.configure(&settings);
+        let wrong = keys.configure(&settings, &|key| format!("settings, {key}"));
         (keys, wrong)
     }
 
@@ -158,7 +169,7 @@ mod tests {
         let said = |settings: &[(&str, &[&str])]| configured(settings).1;
         assert_eq!(
             said(&[("rewin", &["f5"])]),
-            ["settings, face.keys: there is no command “rewin”; did you mean rewind?"]
+            ["settings, face.keys.rewin: there is no command “rewin”; did you mean rewind?"]
         );
         assert_eq!(
             said(&[("rewind", &["ctrl+i"])]),

@@ -54,6 +54,10 @@ pub(crate) struct List {
     doing: Option<(Ticket, Doing)>,
     /// Those that were put away are shown, in the place of the others.
     archived: bool,
+    /// Whether there are such, once that is to be known.
+    put_away: Option<bool>,
+    /// It was asked for.
+    asks_put_away: Option<Ticket>,
     halves: Halves,
     preview: Preview,
     area: Rect,
@@ -94,6 +98,8 @@ impl List {
             naming: None,
             doing: None,
             archived: false,
+            put_away: None,
+            asks_put_away: None,
             halves: Halves::default(),
             preview: Preview::default(),
             area: Rect::default(),
@@ -159,8 +165,18 @@ impl List {
         self.rows.retain(|item| !matches!(item, Item::Talk(it, _) if it.id == id));
     }
 
+    /// Where there is nothing to show, it is asked whether all was put away.
+    fn seek_put_away(&mut self, cx: &mut Cx<'_>) {
+        let is_empty = matches!(self.page, Page::There) && !self.archived && self.rows.is_empty();
+        if is_empty && self.put_away.is_none() && self.asks_put_away.is_none() {
+            let list = Listing { limit: Some(1), archived: true, ..Listing::default() };
+            self.asks_put_away = Some(cx.ask(Request::List(list)));
+        }
+    }
+
     /// Something may be selected, in sight or typed that was not before.
     fn moved(&mut self, cx: &mut Cx<'_>) {
+        self.seek_put_away(cx);
         self.load_more(cx);
         self.search(cx);
         self.look(cx);
@@ -279,6 +295,7 @@ impl List {
             (Ok(_), Doing::Names) => cx.want(Want::Say("named".to_owned())),
             (Ok(_), Doing::Moves(id)) => {
                 self.leave(&id);
+                self.put_away = if self.archived { None } else { Some(true) };
                 let did = if self.archived { "brought back" } else { "archived: nothing of it is lost" };
                 cx.want(Want::Say(did.to_owned()));
             }
@@ -291,6 +308,12 @@ impl List {
             Page::Loading(_) | Page::There => None,
         };
         let nothing = match self.archived {
+            false if self.put_away == Some(true) => {
+                let archived = brush.keys.named(Command::Archived);
+                format!(
+                    "all conversations are archived: {archived} shows them, and what you say begins another one"
+                )
+            }
             false => "there is no conversation yet: go back, and what you say begins one".to_owned(),
             true => {
                 let others = brush.keys.named(Command::Archived);
@@ -377,6 +400,10 @@ impl Pane for List {
             }
         } else if let Some((_, doing)) = self.doing.take_if(|(asked, _)| *asked == ticket) {
             self.done(doing, reply, cx);
+        } else if self.asks_put_away.take_if(|asked| *asked == ticket).is_some() {
+            let Ok(Reply::Conversations(page)) = reply else { return };
+            self.put_away = Some(!page.conversations.is_empty());
+            return;
         } else if matches!(self.page, Page::Loading(asked) if asked == ticket) {
             match reply {
                 Ok(Reply::Conversations(page)) => {
@@ -440,7 +467,7 @@ impl Pane for List {
             self.preview.draw(frame, preview, brush);
         }
         if let Some(naming) = &self.naming {
-            naming.draw(frame, area, brush, "title:");
+            naming.draw(frame, area, brush, "title");
         }
     }
 }

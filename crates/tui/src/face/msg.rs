@@ -28,6 +28,8 @@ pub(crate) enum Msg {
     Resized,
     /// The terminal got or lost the focus.
     Focus(bool),
+    /// The terminal is gone, or the process is told to end.
+    Closed,
     /// Time has passed: what shows a time may look different.
     Tick,
     /// The owner answered.
@@ -38,8 +40,8 @@ pub(crate) enum Msg {
     NotRun(Ticket, Box<Problem>),
     /// What a tab follows was told. `None` for the list.
     Told(Option<TabId>, Box<Told>),
-    /// What a tab follows was lost, and is being sought again.
-    Lost(Option<TabId>),
+    /// What a tab follows was lost, and is being sought again; why it is not found, where there is a problem.
+    Lost(Option<TabId>, Option<Box<Problem>>),
     /// The terminal says what its background is.
     Background(Background),
     /// A theme was kept for the next faces, or why it could not be.

@@ -12,9 +12,8 @@ mod view;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use retake_wire::reply::Operations;
-use retake_wire::request::Page;
-use retake_wire::{Action, Problem, Reply, Request};
+use retake_wire::reply::Plan;
+use retake_wire::{Action, Problem, Reply};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
@@ -28,9 +27,6 @@ use prompt::{Found, Seek};
 pub(crate) use draw::{paragraph, proposal};
 pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
 
-/// What would be undone is sought among so many operations.
-const OPS: usize = 100;
-
 /// The plan of an action.
 #[derive(Debug)]
 pub(crate) struct PlanPane {
@@ -38,11 +34,10 @@ pub(crate) struct PlanPane {
     /// The message it is about, in its own words, where it is known.
     quoted: Option<String>,
     subject: Subject,
-    /// Whether what would be undone is asked for, and that question.
-    is_named: bool,
-    names: Option<Ticket>,
     /// Where the plan was drawn last, relative to the pane.
     body: Rect,
+    /// Letters were typed that mean nothing here: whoever types words takes this for the composer, and the next Enter agrees to nothing.
+    strays: bool,
 }
 
 /// What is planned.
@@ -71,47 +66,18 @@ impl PlanPane {
     /// Shows what another answer would take back; Enter asks for it. The entry is any of the answer, or its prompt.
     pub(crate) fn retry(entry: &str) -> Self {
         let subject = Subject::Sought(Seek::new(entry));
-        Self {
-            title: "Retry".to_owned(),
-            quoted: None,
-            subject,
-            is_named: false,
-            names: None,
-            body: Rect::ZERO,
-        }
+        Self { title: "Retry".to_owned(), quoted: None, subject, body: Rect::ZERO, strays: false }
     }
 
     fn of(title: &str, proposal: Proposal) -> Self {
         let subject = Subject::Known(Box::new(proposal));
-        Self {
-            title: title.to_owned(),
-            quoted: None,
-            subject,
-            is_named: false,
-            names: None,
-            body: Rect::ZERO,
-        }
+        Self { title: title.to_owned(), quoted: None, subject, body: Rect::ZERO, strays: false }
     }
 
     /// Says which message it is about.
     pub(crate) fn about(self, words: Option<&str>) -> Self {
         let quoted = words.map(|words| render::words::quote(words.trim(), 200));
         Self { quoted: quoted.filter(|quoted| quoted != "“”"), ..self }
-    }
-
-    /// Says also what would be undone.
-    pub(crate) fn named(self) -> Self {
-        let is_named =
-            matches!(&self.subject, Subject::Known(it) if matches!(it.action(), Action::Undo { .. }));
-        Self { is_named, ..self }
-    }
-
-    /// Asks what was done last, where that is to be said.
-    fn ask_names(&mut self, cx: &mut Cx<'_>) {
-        if self.is_named {
-            let page = Page { conversation: cx.id(), limit: Some(OPS), before: None };
-            self.names = Some(cx.ask(Request::Ops(page)));
-        }
     }
 
     fn proposal(&mut self) -> Option<&mut Proposal> {
@@ -144,15 +110,13 @@ impl PlanPane {
     }
 }
 
-/// What would be undone: the operation that is next, or the last turn, which is none.
-fn undone(action: &Action, page: &Operations) -> Option<String> {
-    let Action::Undo { count } = action else { return None };
-    let next = match page.operations.iter().find(|op| op.undo_next) {
-        Some(op) => format!("{} {}", op.reason, safe::line(&op.description)).trim_end().to_owned(),
-        None if page.more => return None,
-        None => "the last turn".to_owned(),
-    };
-    Some(if *count == 1 { next } else { format!("{count} steps, the first: {next}") })
+/// What would be undone or redone.
+fn steps(plan: &Plan) -> Option<String> {
+    match plan.step_lines.as_slice() {
+        [] => None,
+        [one] => Some(safe::line(one).into_owned()),
+        [first, rest @ ..] => Some(format!("{} steps, the first: {}", rest.len() + 1, safe::line(first))),
+    }
 }
 
 impl Pane for PlanPane {
@@ -166,10 +130,13 @@ impl Pane for PlanPane {
             Subject::Sought(seek) => seek.begin(cx),
             Subject::Lost(_) => {}
         }
-        self.ask_names(cx);
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        let strays = std::mem::take(&mut self.strays);
+        if let Some(proposal) = self.proposal().filter(|_| strays && command == Command::Accept) {
+            return proposal.say("these were no words for here: once more agrees to the plan");
+        }
         let close = command == Command::Close;
         let done = match self.proposal() {
             Some(proposal) if close => proposal.back(),
@@ -182,19 +149,13 @@ impl Pane for PlanPane {
     }
 
     fn typed(&mut self, _text: &str, _cx: &mut Cx<'_>) {
+        self.strays = true;
         if let Some(proposal) = self.proposal() {
             proposal.say("there is nothing to type here");
         }
     }
 
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
-        if self.names.take_if(|asked| *asked == ticket).is_some() {
-            // Where it can't be told, the plan still is.
-            if let (Ok(Reply::Operations(page)), Some(proposal)) = (reply, self.proposal()) {
-                self.quoted = undone(proposal.action(), &page);
-            }
-            return;
-        }
         match &mut self.subject {
             Subject::Known(proposal) => {
                 proposal.replied(ticket, reply, cx);
@@ -211,7 +172,6 @@ impl Pane for PlanPane {
     }
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
-        self.ask_names(cx);
         if let Some(proposal) = self.proposal()
             && proposal.changed(cx.now_ms)
         {
@@ -252,7 +212,8 @@ impl Pane for PlanPane {
         let title = width::truncate(&self.title, area.width.into()).into_owned();
         let room = usize::from(area.width).saturating_sub(width::columns(&title) + 1);
         let mut title = vec![Span::styled(title, theme.style(Paint::Heading))];
-        if let Some(quoted) = self.quoted.as_deref().filter(|_| room > 8) {
+        let steps = self.proposal().and_then(|it| it.plan()).and_then(steps);
+        if let Some(quoted) = self.quoted.as_ref().or(steps.as_ref()).filter(|_| room > 8) {
             let quoted = width::truncate(quoted, room);
             title.push(Span::styled(format!(" {quoted}"), theme.style(Paint::Dim)));
         }

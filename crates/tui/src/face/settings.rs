@@ -87,10 +87,20 @@ pub struct Configured {
 }
 
 impl Configured {
-    /// The look that follows from the settings and from the variables of the environment; without colours, where `coloured` is
-    /// false and the settings don't say otherwise. That there is no such theme is told with what else is wrong.
+    /// What follows from the settings, with these themes. `at` says where a setting stands, for the sentences about what is wrong.
     #[must_use]
-    pub fn theme(&mut self, coloured: bool, variable: &dyn Fn(&str) -> Option<String>) -> Theme {
+    pub fn new(settings: Settings, themes: Themes, at: &dyn Fn(&str) -> String) -> Self {
+        let mut keys = Keymap::default();
+        let mut wrong = keys.configure(&settings.keys, at);
+        let chosen = themes.choose(&settings.theme);
+        wrong.extend(chosen.err().map(|why| format!("{}: {why}", at("face.theme"))));
+        Self { settings, keys, themes, wrong }
+    }
+
+    /// The look that follows from the settings and from the variables of the environment; without colours, where `coloured` is
+    /// false and the settings don't say otherwise.
+    #[must_use]
+    pub fn theme(&self, coloured: bool, variable: &dyn Fn(&str) -> Option<String>) -> Theme {
         let colours = match self.settings.colours {
             ColourChoice::Auto if coloured => Colours::of_variables(variable),
             ColourChoice::Auto | ColourChoice::None => Colours::None,
@@ -102,10 +112,8 @@ impl Configured {
             BackgroundChoice::Dark => Background::Dark,
             BackgroundChoice::Light => Background::Light,
         };
-        let chosen = self.themes.choose(&self.settings.theme).unwrap_or_else(|why| {
-            self.wrong.push(format!("settings, face.theme: {why}"));
-            None
-        });
+        // That there is no such theme is told with what else is wrong.
+        let chosen = self.themes.choose(&self.settings.theme).unwrap_or_default();
         Theme { colours, background, chosen }
     }
 }
@@ -248,12 +256,12 @@ mod tests {
     #[test]
     fn that_there_is_no_such_theme_is_said() {
         let settings = Settings { theme: "blue".to_owned(), ..Settings::default() };
-        let mut configured = Configured { settings, ..Configured::default() };
+        let configured = Configured::new(settings, Themes::default(), &|key| format!("line 3, {key}"));
         assert_eq!(configured.theme(true, &|_| None), Theme::default());
         assert_eq!(
             configured.wrong,
             [
-                "settings, face.theme: there is no theme “blue”: there are auto, terminal, dark, light, ember, paper"
+                "line 3, face.theme: there is no theme “blue”: there are auto, terminal, dark, light, ember, paper"
             ]
         );
     }

@@ -169,25 +169,38 @@ impl Naming {
     /// Draws it in the last row.
     pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, ask: &str) {
         let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
-        if row.is_empty() {
-            return;
-        }
-        let room = usize::from(row.width).saturating_sub(width::columns(ask) + 2);
-        let text = safe::line(&self.text);
-        let mut from = 0;
-        while width::columns(&text[from..]) > room {
-            from += text[from..].chars().next().map_or(1, char::len_utf8);
-        }
-        let end = width::columns(ask) + 1 + width::columns(&text[from..]);
-        let line = Line::from(vec![
-            Span::styled(format!("{ask} "), brush.theme.style(Paint::Accent)),
-            Span::raw(text[from..].to_owned()),
-        ]);
-        frame.render_widget(ratatui::widgets::Clear, row);
-        frame.render_widget(line, row);
-        let x = row.x + u16::try_from(end).unwrap_or(u16::MAX).min(row.width - 1);
-        frame.set_cursor_position(Position::new(x, row.y));
+        prompt(frame, row, brush, ask, [&self.text, ""]);
     }
+}
+
+/// A line that is typed into, with what it is for; what is to know stands behind it.
+pub(crate) fn prompt(
+    frame: &mut Frame<'_>,
+    row: Rect,
+    brush: &Brush<'_>,
+    ask: &str,
+    [text, about]: [&str; 2],
+) {
+    if row.is_empty() {
+        return;
+    }
+    let ask = format!("{ask}: ");
+    let room = usize::from(row.width).saturating_sub(width::columns(&ask) + 1);
+    let text = safe::line(text);
+    let mut from = 0;
+    while width::columns(&text[from..]) > room {
+        from += text[from..].chars().next().map_or(1, char::len_utf8);
+    }
+    let end = width::columns(&ask) + width::columns(&text[from..]);
+    let line = Line::from(vec![
+        Span::styled(ask, brush.theme.style(Paint::Accent)),
+        Span::raw(text[from..].to_owned()),
+        Span::styled(format!("  {about}"), brush.theme.style(Paint::Dim)),
+    ]);
+    frame.render_widget(ratatui::widgets::Clear, row);
+    frame.render_widget(line, row);
+    let x = row.x + u16::try_from(end).unwrap_or(u16::MAX).min(row.width - 1);
+    frame.set_cursor_position(Position::new(x, row.y));
 }
 
 /// A problem as a rendering.

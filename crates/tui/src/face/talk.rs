@@ -25,8 +25,6 @@ pub(crate) struct Talk {
     pub(crate) notes: Vec<Note>,
     /// Raised whenever anything of it changes.
     pub(crate) version: u64,
-    /// How long calls worked, by their results, as far as that was seen from beginning to end.
-    pub(crate) took: HashMap<String, i64>,
     /// Calls that have not begun: they were asked about, or the owner says so.
     pub(crate) unbegun: HashSet<String>,
     /// The place of the newest entry that was ever told, on the path or not.
@@ -81,10 +79,8 @@ pub(crate) struct Live {
 pub(crate) struct LiveCall {
     /// It.
     pub(crate) now: CallNow,
-    /// When it was first heard of, Unix milliseconds.
+    /// When it began, or was first heard of, Unix milliseconds.
     pub(crate) since_ms: i64,
-    /// It was heard of when it began.
-    pub(crate) whole: bool,
 }
 
 /// So much of what a call prints is kept while it runs.
@@ -197,8 +193,8 @@ impl Talk {
         let old = self.live.take().unwrap_or_else(|| Live { since_ms: now_ms, ..Live::default() });
         let call = |now: CallNow| {
             let known = old.calls.iter().find(|known| known.now.call.call == now.call.call);
-            let (since_ms, whole) = known.map_or((now_ms, false), |known| (known.since_ms, known.whole));
-            LiveCall { now, since_ms, whole }
+            let since_ms = known.map(|known| known.since_ms).or(now.began_ms).unwrap_or(now_ms);
+            LiveCall { now, since_ms }
         };
         let calls: Vec<_> = now.calls.into_iter().map(call).collect();
         let since = |asks: &Asks| old.asked_ms.get(&asks.id).copied().unwrap_or(now_ms);
@@ -250,8 +246,8 @@ impl Talk {
             }
             RunEvent::Calling(call) => {
                 self.unbegun.remove(&call.call);
-                let now = CallNow { call, printed: String::new() };
-                live.calls.push(LiveCall { now, since_ms: now_ms, whole: true });
+                let now = CallNow { call, printed: String::new(), began_ms: None };
+                live.calls.push(LiveCall { now, since_ms: now_ms });
             }
             RunEvent::Printed { call, text } => {
                 if let Some(running) = live.calls.iter_mut().find(|running| running.now.call.call == call) {
@@ -260,10 +256,7 @@ impl Talk {
                 }
             }
             RunEvent::Called(ended) => {
-                let at = live.calls.iter().position(|running| running.now.call.call == ended.call);
-                if let Some(running) = at.map(|at| live.calls.remove(at)).filter(|running| running.whole) {
-                    self.took.insert(ended.entry, now_ms - running.since_ms);
-                }
+                live.calls.retain(|running| running.now.call.call != ended.call);
             }
             RunEvent::Ended(_) => {
                 self.live = None;
@@ -272,11 +265,6 @@ impl Talk {
             RunEvent::Queued | RunEvent::Joined { .. } => {}
         }
         heard
-    }
-
-    /// How long the call worked that has this result; nothing, where that was not seen.
-    pub(crate) fn took(&self, result: &str) -> Option<i64> {
-        self.took.get(result).copied()
     }
 
     /// Whether a call is known not to have begun.

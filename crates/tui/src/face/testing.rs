@@ -257,6 +257,7 @@ pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
         alternative: None,
         parts: vec![Part::Text { text: (*text).to_owned() }],
         usage: None,
+        took_ms: None,
         platform_id: None,
     };
     Reply::Entries(Entries {
@@ -266,6 +267,7 @@ pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
         entries: (1..).zip(said).map(entry).collect(),
         earlier: true,
         later: false,
+        unbegun: Vec::new(),
     })
 }
 

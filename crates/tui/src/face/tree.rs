@@ -380,7 +380,7 @@ impl Pane for Tree {
             self.preview.draw(frame, preview, brush);
         }
         if let Some(naming) = &self.naming {
-            naming.draw(frame, area, brush, "label:");
+            naming.draw(frame, area, brush, "label");
         }
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct View {
     pub(crate) model: Option<String>,
     /// The version of the program: an empty conversation says it.
     pub(crate) version: String,
+    /// How a question for leave can be answered.
+    pub(crate) asking: Asking,
     anchor: Anchor,
     /// Lines to move by, at the next drawing.
     shift: isize,
@@ -65,6 +67,15 @@ pub(crate) struct View {
     /// Where it was drawn, and which entry each row shows.
     area: Rect,
     rows: Vec<Option<String>>,
+}
+
+/// How a question for leave can be answered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asking {
+    /// Something is being written: letters answer nothing.
+    pub(crate) is_writing: bool,
+    /// Which of the rules on offer would be allowed.
+    pub(crate) offer: usize,
 }
 
 /// What is to be on the screen.
@@ -293,7 +304,7 @@ impl View {
         let text = talk.live.as_ref().map_or("", |live| &live.text);
         let comes = self.streaming.update(text, ink.room(), ink.theme);
         let before = talk.live.as_ref().map(|live| live::before(live, ink, reasoning)).unwrap_or_default();
-        let rest = live::after(talk, ink, self.todo.as_ref(), output);
+        let rest = live::after(talk, ink, self.todo.as_ref(), output, self.asking);
         let cache = &mut self.cache;
         with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
     }

@@ -26,13 +26,18 @@ fn mark(verb: MarkVerb) -> &'static str {
         }
         MarkVerb::Show => "Brings back what was hidden, and a dropped turn with its files.",
         MarkVerb::Exclude => {
-            "Stays in sight, but is no longer sent to the model; files stay as they are. Include sends it again."
+            "You go on seeing it, the model doesn't; files stay (hide: nor do you; drop: its turn goes, with its files). Include sends it again."
         }
         MarkVerb::Include => "Is sent to the model again.",
         MarkVerb::Drop => {
             "Takes whole turns out of the middle, and what they did to files; later turns stay. Show brings them back."
         }
     }
+}
+
+/// Whether messages go out of sight, of people or of the model, and stand in a list from which they come back.
+pub fn is_hiding(action: &Action) -> bool {
+    matches!(action, Action::Mark { verb: MarkVerb::Hide | MarkVerb::Exclude | MarkVerb::Drop, .. })
 }
 
 /// What becomes of messages that leave the conversation, and of those that come into it.

@@ -3,7 +3,7 @@
 use retake_wire::reply::{
     Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Todo, TodoState, Tools, Waiting,
 };
-use retake_wire::{EffectClass, Mode, Ruling, Usage};
+use retake_wire::{EffectClass, Mode, Rule, Ruling, Usage};
 
 use super::content::{self, block};
 use super::entries::dim;
@@ -114,6 +114,80 @@ pub fn mode(mode: Mode) -> &'static str {
         Mode::AllowEdits => "reads and writes files of the workspace unasked, and asks about everything else",
         Mode::AllowAll => "does everything unasked but what a rule says otherwise",
         Mode::Plan => "reads, and does nothing else",
+    }
+}
+
+/// For how long and where a rule would allow something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// In this conversation, as long as it goes on.
+    Here,
+    /// In every conversation, for good.
+    Everywhere,
+}
+
+/// What a rule would allow, for how long and where, in words.
+pub fn allows(rule: &Rule, place: Where) -> String {
+    let lasts = match place {
+        Where::Here => "for this conversation",
+        Where::Everywhere => "in every conversation, for good",
+    };
+    format!("{}, {lasts}", what(rule, place))
+}
+
+/// That it would be allowed everywhere, behind a line that says what it is.
+pub fn the_same(rule: &Rule) -> &'static str {
+    let is_relative = rule.what.as_ref().is_some_and(|glob| !glob.starts_with('/'));
+    match is_relative && touches(&rule.tool).is_some() {
+        true => "the same in every conversation, in its own folder, for good",
+        false => "the same in every conversation, for good",
+    }
+}
+
+/// What a rule fits, in words.
+pub fn what(rule: &Rule, place: Where) -> String {
+    let tool = safe::line(&rule.tool);
+    let given = rule.what.as_deref().map(safe::line);
+    match (&*tool, given.as_deref()) {
+        ("shell", None) => "every command".to_owned(),
+        ("shell", Some(words)) => format!("every command that begins with “{words}”"),
+        ("fetch", None) => "fetching from every address".to_owned(),
+        ("fetch", Some(host)) => format!("fetching from {host}"),
+        (tool, given) => match (touches(tool), given) {
+            (Some(does), given) => format!("{does} {}", files(given, place)),
+            (None, None) => format!("every call of {tool}"),
+            (None, Some(given)) => format!("every call of {tool} with {given}"),
+        },
+    }
+}
+
+/// What a tool that has to do with files does to them.
+fn touches(tool: &str) -> Option<&'static str> {
+    Some(match tool {
+        "write" => "writing",
+        "edit" => "editing",
+        "patch" => "patching",
+        "read" => "reading",
+        "list" => "listing",
+        "glob" | "grep" => "searching",
+        _ => return None,
+    })
+}
+
+/// Which files a glob means: it begins in the folder that an agent works in, or at the root.
+fn files(glob: Option<&str>, place: Where) -> String {
+    let folder = match place {
+        Where::Here => "this folder",
+        Where::Everywhere => "the folder it works in",
+    };
+    let Some(glob) = glob else { return format!("every file, also outside of {folder}") };
+    let within = if glob.starts_with('/') { String::new() } else { format!(" of {folder}") };
+    match glob.strip_suffix("**") {
+        Some("") => format!("every file in {folder}"),
+        Some(below) if below.ends_with('/') && !below.contains('*') => {
+            format!("every file in {below}{within}")
+        }
+        _ => format!("what fits {glob}{within}"),
     }
 }
 

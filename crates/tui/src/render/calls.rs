@@ -19,6 +19,29 @@ const READ_LINES: usize = 3;
 /// So many of a diff.
 const DIFF_LINES: usize = 60;
 
+/// Whether a tool only reads: what it reads is the model's.
+pub(crate) fn reads(name: &str) -> bool {
+    matches!(name, "read" | "list" | "glob" | "grep" | "fetch" | "todo" | "job_output" | "job_list")
+}
+
+/// Whether a call whose run was cut off had begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// It may have.
+    Perhaps,
+    /// It had not.
+    No,
+}
+
+/// What became of a call whose run was cut off.
+pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
+    match begun {
+        _ if reads(name) => "interrupted before there was a result",
+        Begun::No => "interrupted while it waited for leave, before it began: nothing has changed",
+        Begun::Perhaps => "interrupted before there was a result: it may have begun",
+    }
+}
+
 /// What a call does, in a line.
 pub fn calling(look: &Look, call: &CallShown) -> String {
     let line = safe::line(&call.line);

@@ -12,7 +12,18 @@ const RESULT_LINES: usize = 12;
 
 /// The parts, each wrapped and indented.
 pub fn parts(look: &Look, parts: &[Part], indent: usize) -> String {
+    parts_noted(look, parts, indent, &|_, _| None)
+}
+
+/// The same, with what is to be known of calls below them: each is asked about by its number, from 1, and its tool.
+pub(super) fn parts_noted(
+    look: &Look,
+    parts: &[Part],
+    indent: usize,
+    note: &dyn Fn(usize, &str) -> Option<&'static str>,
+) -> String {
     let mut text = String::new();
+    let mut calls = 0;
     for part in parts {
         match part {
             Part::Text { text: said } => text.push_str(&block(look, said, indent, None)),
@@ -31,6 +42,12 @@ pub fn parts(look: &Look, parts: &[Part], indent: usize) -> String {
                     _ => Style::Dim,
                 };
                 text.push_str(&block(look, &label(other), indent, Some(style)));
+                if let Part::ToolCall { name, .. } = other {
+                    calls += 1;
+                    if let Some(note) = note(calls, name) {
+                        text.push_str(&block(look, &format!("! {note}"), indent, Some(Style::Warn)));
+                    }
+                }
             }
         }
     }

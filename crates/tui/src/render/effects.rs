@@ -1,7 +1,7 @@
 //! What stays though the conversation goes back: calls that nothing takes back, and words that come back to their author.
 
-use retake_wire::reply::{EffectLine, EffectState, Effects, Words};
-use retake_wire::{EffectClass, Part};
+use retake_wire::reply::{EffectLine, EffectState, Effects, Plan, Receipt, Words};
+use retake_wire::{EffectClass, FileCounts, Part};
 
 use super::{content, words};
 use crate::text::Look;
@@ -11,8 +11,33 @@ use crate::text::{safe, width};
 /// So many columns are for one call.
 const CALL: usize = 60;
 
+/// Whether files go back that calls may have changed: then what stays is what they did besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// Some go back.
+    Return,
+    /// None do.
+    Stay,
+}
+
+impl Files {
+    /// As a plan says.
+    pub fn of_plan(plan: &Plan) -> Self {
+        Self::counted(plan.files.as_ref().map(|files| files.counts))
+    }
+
+    /// As a receipt says.
+    pub fn of_receipt(receipt: &Receipt) -> Self {
+        Self::counted(receipt.files.as_ref().map(|files| files.counts))
+    }
+
+    fn counted(counts: Option<FileCounts>) -> Self {
+        if counts.unwrap_or_default() == FileCounts::default() { Self::Stay } else { Self::Return }
+    }
+}
+
 /// Calls that can't be taken back, in a line.
-pub fn effects(look: &Look, effects: &Effects) -> String {
+pub fn effects(look: &Look, effects: &Effects, files: Files) -> String {
     if effects.is_empty() {
         return String::new();
     }
@@ -21,15 +46,23 @@ pub fn effects(look: &Look, effects: &Effects) -> String {
         0 => String::new(),
         more => format!(", … and {} more", words::number(more)),
     };
-    let count = words::count(effects.count, "call");
-    let line = format!("! can't be taken back: {count}: {}{more}", calls.join(", "));
+    let what = what(effects, files);
+    let line = format!("! can't be taken back: {what}: {}{more}", calls.join(", "));
     content::block(look, &line, 0, Some(Style::Warn))
 }
 
 /// The same, as short as can be.
-pub fn brief(effects: &Effects) -> Option<String> {
+pub fn brief(effects: &Effects, files: Files) -> Option<String> {
+    (!effects.is_empty()).then(|| format!("! can't be taken back: {}", what(effects, files)))
+}
+
+/// What of the calls stays.
+fn what(effects: &Effects, files: Files) -> String {
     let count = words::count(effects.count, "call");
-    (!effects.is_empty()).then(|| format!("! can't be taken back: {count}"))
+    match files {
+        Files::Return => format!("what {count} did besides these files"),
+        Files::Stay => count,
+    }
 }
 
 /// A call, and what came of it.

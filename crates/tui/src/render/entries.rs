@@ -2,8 +2,9 @@
 
 use retake_wire::reply::{Entries, Entry, Prompt};
 
+use super::calls::Begun;
 use super::id::Ids;
-use super::{content, words};
+use super::{calls, content, words};
 use crate::text::Look;
 use crate::text::safe;
 use crate::text::style::Style;
@@ -23,7 +24,7 @@ pub fn entries(look: &Look, page: &Entries) -> String {
         text.push_str(&dim(look, &hint));
         text.push('\n');
     }
-    text.push_str(&list(look, &page.entries));
+    text.push_str(&list(look, &page.entries, &page.unbegun));
     if let Some(last) = page.entries.last().filter(|_| page.later) {
         let hint = beyond(look, "… later ones", "after", ids.short(&last.id));
         text.push('\n');
@@ -36,10 +37,10 @@ fn beyond(look: &Look, what: &str, where_to: &str, id: &str) -> String {
     if look.ids { format!("{what} {where_to} {id}") } else { what.to_owned() }
 }
 
-/// Messages, an empty line between them.
-pub fn list(look: &Look, entries: &[Entry]) -> String {
+/// Messages, an empty line between them; of calls that were cut off before they began, that they were.
+pub fn list(look: &Look, entries: &[Entry], unbegun: &[String]) -> String {
     let ids = ids(entries);
-    let shown: Vec<String> = entries.iter().map(|entry| one(look, entry, &ids)).collect();
+    let shown: Vec<String> = entries.iter().map(|entry| one(look, entry, &ids, unbegun)).collect();
     shown.join("\n")
 }
 
@@ -47,7 +48,7 @@ fn ids(entries: &[Entry]) -> Ids<'_> {
     entries.iter().map(|entry| entry.id.as_str()).collect()
 }
 
-fn one(look: &Look, entry: &Entry, ids: &Ids<'_>) -> String {
+fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, unbegun: &[String]) -> String {
     let (speaker, style) = words::speaker(entry.role, &entry.author);
     let turn = if entry.opens_turn { format!("t{}", entry.turn) } else { String::new() };
     let mut about = words::when(look, entry.time_ms);
@@ -67,7 +68,11 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>) -> String {
         let flag = look.palette.paint(Style::Warn, format!("[{flag}]"));
         heading.push_str(&format!(" {flag}"));
     }
-    let body = content::parts(look, &entry.parts, INDENT);
+    let note = |number: usize, name: &str| {
+        let call = format!("{}-{number}", entry.id);
+        unbegun.contains(&call).then(|| calls::cut_off(name, Begun::No))
+    };
+    let body = content::parts_noted(look, &entry.parts, INDENT, &note);
     let usage = entry.usage.as_ref().and_then(content::usage);
     let usage = usage.map(|usage| content::block(look, &usage, INDENT, Some(Style::Dim)));
     format!("{heading}\n{body}{}", usage.unwrap_or_default())

@@ -12,7 +12,9 @@ use crate::text::style::Style;
 
 mod plan;
 
-pub(crate) use plan::{Group, IF_NOT_LEFT, alone, groups, left_alone, others_title};
+pub(crate) use plan::{
+    Group, IF_NOT_LEFT, NOT_ALL, NOTHING, alone, groups, left_alone, others_title, plan_or, so_already,
+};
 pub use plan::{choice_name, choices, diff, diff_lines, plan};
 
 /// So many lines are shown of what was left alone.

@@ -1,8 +1,8 @@
-//! Lists: conversations, turns, alternatives, operations, models, and what a check found. Must never wrap a row.
+//! Lists: conversations, turns, alternatives, what is hidden, operations, models, and what a check found. Must never wrap a row.
 
 use retake_wire::reply::{
-    Alternatives, Conversation, Conversations, Model, Models, Operations, PathLine, Paths, Report,
-    TargetPage, Written,
+    Alternatives, Conversation, Conversations, MarkedPage, Model, Models, Operations, PathLine, Paths,
+    Report, TargetPage, Written,
 };
 
 use super::entries::dim;
@@ -16,7 +16,10 @@ use crate::text::style::Style;
 /// Conversations, newest first.
 pub fn conversations(look: &Look, page: &Conversations) -> String {
     if page.conversations.is_empty() {
-        return dim(look, "there is no conversation here yet: `retake` begins one");
+        return dim(
+            look,
+            "there is no conversation here: `retake` begins one, `retake list --archived` shows those put away",
+        );
     }
     let ids: Ids = page.conversations.iter().map(|it| it.id.as_str()).collect();
     let row = |it: &Conversation| {
@@ -122,6 +125,31 @@ pub fn alternatives(look: &Look, all: &Alternatives) -> String {
         })
         .collect();
     table(look, &rows)
+}
+
+/// What is hidden, dropped or excluded, newest first.
+pub fn marked(look: &Look, page: &MarkedPage) -> String {
+    if page.marked.is_empty() {
+        return dim(look, "nothing is hidden here, dropped, or kept from the model");
+    }
+    let ids: Ids = page.marked.iter().map(|it| it.line.id.as_str()).collect();
+    let row = |it: &retake_wire::reply::Marked| {
+        let (speaker, style) = words::speaker(it.line.role, "");
+        vec![
+            cell(format!("t{}", it.turn)).style(Style::Accent),
+            cell(safe::line(&it.mark)).style(Style::Warn),
+            cell(words::when(look, it.line.time_ms)),
+            cell(ids.short(&it.line.id)).style(Style::Dim),
+            cell(words::count(it.counts.messages, "message")).right(),
+            cell(speaker).style(style),
+            cell(safe::line(&it.line.preview)),
+        ]
+    };
+    let mut text = table(look, &page.marked.iter().map(row).collect::<Vec<_>>());
+    if let Some(last) = page.marked.last().filter(|_| page.more) {
+        text.push_str(&dim(look, &format!("… older: --before {}", ids.short(&last.line.id))));
+    }
+    text
 }
 
 /// Operations, newest first.

@@ -36,16 +36,21 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
         return "nothing would change: it is so already\n".to_owned();
     }
     let mut text = short_of(plan).map(|line| line + "\n").unwrap_or_default();
+    for line in steps(plan) {
+        text.push_str(&content::block(look, &line, 0, None));
+    }
     let (back, forth) = about::verbs(action);
     text.push_str(&messages(look, plan, [back, forth]));
     text.extend(folds(plan).into_iter().map(|line| line + "\n"));
     if let Some(composer) = &plan.composer {
         text.push_str(&returns(look, composer));
     }
-    if let Some(plan) = &plan.files {
-        text.push_str(&files::plan(look, plan));
+    if let Some(files) = &plan.files {
+        let refused = plan.steps.as_ref().is_some_and(|steps| steps.refused.is_some());
+        let otherwise = if refused { files::NOT_ALL } else { files::NOTHING };
+        text.push_str(&files::plan_or(look, files, otherwise));
     }
-    text.push_str(&effects::effects(look, &plan.effects));
+    text.push_str(&effects::effects(look, &plan.effects, effects::Files::of_plan(plan)));
     for sentence in ended_first(plan) {
         text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
     }
@@ -91,15 +96,34 @@ fn messages(look: &Look, plan: &Plan, verbs: [&str; 2]) -> String {
     text
 }
 
-/// That fewer steps are there than were asked for.
+/// That fewer steps are there than were asked for, or that one of them is refused.
 pub(crate) fn short_of(plan: &Plan) -> Option<String> {
     let steps = plan.steps.as_ref().filter(|steps| steps.done < steps.asked)?;
+    if let Some(why) = &steps.refused {
+        let (done, asked) = (words::number(steps.done as u64), words::number(steps.asked as u64));
+        return Some(format!(
+            "{done} of {asked} steps would be done, and the next one is refused: {}",
+            safe::line(why)
+        ));
+    }
     let there_are = if steps.done == 1 {
         "there is only 1 step".to_owned()
     } else {
         format!("there are only {} steps", words::number(steps.done as u64))
     };
     Some(format!("{there_are}, of {} asked for", words::number(steps.asked as u64)))
+}
+
+/// Several steps of an undo or a redo, a line each; a single one needs none.
+pub(crate) fn steps(plan: &Plan) -> Vec<String> {
+    let told = plan.step_lines.len();
+    if told < 2 {
+        return Vec::new();
+    }
+    let lines = (1..).zip(&plan.step_lines).map(|(number, line)| format!("{number}. {}", safe::line(line)));
+    let all = plan.steps.as_ref().map_or(told, |steps| steps.done);
+    let more = rest(all as u64, told);
+    lines.chain((!more.is_empty()).then(|| more.trim_end().to_owned())).collect()
 }
 
 /// What becomes of folds, a line each.

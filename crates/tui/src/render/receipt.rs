@@ -70,7 +70,7 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
         let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
         text.push_str(&format!("there is nothing more to {verb}\n"));
     }
-    text.push_str(&effects::effects(look, &receipt.effects));
+    text.push_str(&effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
     text.push_str(&effects::waited(look, &receipt.waited));
     if let Some(composer) = &receipt.composer {
         text.push_str(&plan::returns(look, composer));

@@ -1,7 +1,7 @@
 //! Counts, times, names and titles in words. Must never cut a word that says how much.
 
 use retake_wire::Role;
-use retake_wire::reply::{Conversation, Counts, Did, Doing};
+use retake_wire::reply::{Conversation, Counts, Did, Doing, Parent};
 
 use crate::text::Look;
 use crate::text::style::Style;
@@ -69,14 +69,26 @@ pub fn title(conversation: &Conversation, columns: usize) -> String {
     quote(&named(conversation), columns)
 }
 
-/// What a conversation is called: its title, or its first message; a fork begins with its parent's, and says that it is one.
+/// What a conversation is called: its title, or its first message. A fork is called by what was said first in itself, and says what it is
+/// a fork of.
 pub fn named(conversation: &Conversation) -> String {
     let begins = conversation.preview.trim();
     match conversation.title.as_deref() {
         Some(title) if !title.is_empty() => title.to_owned(),
-        _ if begins.is_empty() => String::new(),
-        _ if conversation.parent.is_some() => format!("{begins} (fork)"),
-        _ => begins.to_owned(),
+        _ => match &conversation.parent {
+            Some(parent) => fork(parent, begins),
+            None => begins.to_owned(),
+        },
+    }
+}
+
+fn fork(parent: &Parent, begins: &str) -> String {
+    let of = parent.title.as_deref().map(str::trim).filter(|title| !title.is_empty()).unwrap_or(begins);
+    match (parent.own.as_deref().map(str::trim).filter(|own| !own.is_empty()), of) {
+        (None, "") => String::new(),
+        (None, of) => format!("{of} (fork)"),
+        (Some(own), "") => format!("{own} (fork)"),
+        (Some(own), of) => format!("{own} (fork of {of})"),
     }
 }
 
@@ -122,12 +134,21 @@ mod tests {
         let mut it = crate::face::testing::conversation("c1", None, "fix the parser", 1);
         assert_eq!(named(&it), "fix the parser");
         it.parent =
-            Some(retake_wire::reply::Parent { conversation: "c0".to_owned(), head: "1.2".to_owned() });
+            Some(Parent { conversation: "c0".to_owned(), head: "1.2".to_owned(), title: None, own: None });
         assert_eq!(named(&it), "fix the parser (fork)");
+        let says = |it: &mut Conversation, title: Option<&str>, own: Option<&str>| {
+            let parent = it.parent.as_mut().expect("a fork");
+            (parent.title, parent.own) = (title.map(str::to_owned), own.map(str::to_owned));
+            named(it)
+        };
+        assert_eq!(says(&mut it, None, Some("try it by hand")), "try it by hand (fork of fix the parser)");
+        assert_eq!(says(&mut it, Some("Parser"), Some("try it by hand")), "try it by hand (fork of Parser)");
+        assert_eq!(says(&mut it, Some("Parser"), None), "Parser (fork)");
         it.title = Some("another way".to_owned());
         assert_eq!(named(&it), "another way", "a title of its own tells it apart");
         it.title = Some(String::new());
         it.preview = String::new();
+        says(&mut it, None, None);
         assert_eq!(named(&it), "");
     }
 

@@ -29,6 +29,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("log", Get, "/v1/conversations/{conversation}/entries", "entries"),
     row("edit", Put, "/v1/conversations/{conversation}/entries/{entry}", "receipt"),
     row("alternatives", Get, "/v1/conversations/{conversation}/entries/{entry}/alternatives", "alternatives"),
+    row("marked", Get, "/v1/conversations/{conversation}/marks", "marked"),
     row("plan", Post, "/v1/conversations/{conversation}/plans", "plan"),
     row("apply", Post, "/v1/conversations/{conversation}/operations", "receipt"),
     row("ops", Get, "/v1/conversations/{conversation}/operations", "operations"),

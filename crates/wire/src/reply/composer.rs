@@ -12,6 +12,9 @@ pub struct Draft {
     pub author: String,
     /// The text, and what is attached; empty, when there is none.
     pub parts: Vec<Part>,
+    /// The entry that these words were to be said in the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<String>,
 }
 
 /// Earlier prompts.

@@ -19,6 +19,9 @@ pub struct Plan {
     /// Of an undo or a redo, how far it would go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Steps>,
+    /// Of an undo or a redo, what each step takes back or brings back, in the order in which that is done, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step_lines: Vec<String>,
     /// What would leave the timeline.
     pub taken_back: Counts,
     /// The first of that, in path order, at most 20.

@@ -26,6 +26,12 @@ pub struct SetDraft {
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
     pub parts: Vec<Part>,
+    /// What these parts take the place of, as it was kept; what else somebody keeps there stays, before them. All of it, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<Vec<Part>>,
+    /// The entry that these words are to be said in the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<String>,
 }
 
 /// Names the draft of a conversation that nobody has begun.
@@ -50,6 +56,9 @@ pub struct SetDraftIn {
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
     pub parts: Vec<Part>,
+    /// What these parts take the place of, as it was kept; what else somebody keeps there stays, before them. All of it, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<Vec<Part>>,
 }
 
 /// Prompts said earlier: those of the conversation that changed last come first.

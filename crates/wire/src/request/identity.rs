@@ -25,7 +25,20 @@ impl Request {
             Self::Edit(it) => it.request_id.is_some(),
             Self::Apply(it) => it.request_id.is_some(),
             Self::ImportStart(it) => it.request_id.is_some(),
-            Self::Checkpoint(_)
+            _ => self.only_reads(),
+        }
+    }
+
+    /// Whether it changes nothing, so that it needs no end where nobody waits for it any more.
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Self::Create(_)
+            | Self::Fork(_)
+            | Self::Say(_)
+            | Self::Edit(_)
+            | Self::Apply(_)
+            | Self::ImportStart(_)
+            | Self::Checkpoint(_)
             | Self::WorkspaceForget(_)
             | Self::WorkspacePrune(_)
             | Self::Cancel(_)
@@ -58,6 +71,7 @@ impl Request {
             | Self::Prompt(_)
             | Self::Targets(_)
             | Self::Alternatives(_)
+            | Self::Marked(_)
             | Self::Ops(_)
             | Self::Tree(_)
             | Self::Search(_)

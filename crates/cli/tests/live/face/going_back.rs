@@ -32,6 +32,7 @@ fn several_turns_are_undone_and_redone_at_once() {
     face.press("Enter");
     face.until("what is there", |screen| screen.contains("Redo"));
     face.press("Escape");
+    face.hides("Redo");
     face.shows("The second answer.");
     face.types("/undo some");
     face.press("Enter");

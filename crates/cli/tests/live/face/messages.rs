@@ -53,7 +53,7 @@ fn a_message_has_a_name_and_a_turn_is_dropped_with_its_file() {
     let (world, face) = three_turns(&model);
     selects(&face, "The third answer.");
     face.press("l");
-    face.shows("name:");
+    face.shows("label:");
     face.types("the best");
     face.press("Enter");
     face.shows("[label the best]");

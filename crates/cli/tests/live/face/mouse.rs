@@ -46,6 +46,7 @@ fn a_click_selects_a_row_and_one_more_takes_what_can_be_taken_at_once() {
     });
     face.until("its plan", |screen| screen.contains("to edit: “apples please”"));
     face.press("Escape");
+    face.hides(PICKER);
     face.shows("The third answer.");
     // What can be taken at once is: the first click selects, the second one takes.
     face.press("M-p");

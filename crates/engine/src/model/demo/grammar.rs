@@ -15,6 +15,7 @@ I can be asked to work. I understand, in plain words:
 - `fetch https://…`
 - `ask me QUESTION? one, two or three`
 - `call TOOL {\"json\": \"arguments\"}`
+
 Join them with `then`, or in lines, for one after the other, and with `and` for all at once.";
 
 /// One thing to do.

@@ -285,7 +285,13 @@ fn help_lists_what_it_understands() {
     let mut prompt = prompt(&["x", "what can you do?"], 0);
     assert!(!words::answer(&prompt).contains("`todo:"));
     prompt.tools = tools(&TOOLS);
-    assert!(words::answer(&prompt).contains("`todo: one; two; three`"));
+    let help = words::answer(&prompt);
+    assert!(help.contains("`todo: one; two; three`"));
+    // What follows a list is no part of its last item.
+    let lines: Vec<&str> = help.lines().collect();
+    let glued =
+        |pair: &&[&str]| pair[0].starts_with("- ") && !pair[1].starts_with("- ") && !pair[1].is_empty();
+    assert_eq!(lines.windows(2).find(glued), None);
 }
 
 #[test]

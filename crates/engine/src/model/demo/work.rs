@@ -134,7 +134,9 @@ fn told(actions: &[&Action], stages: &[Stage<'_>], results: &[Vec<Outcome<'_>>])
         sentences.push(format!("Done: {}.", done.join("; ")));
     }
     if !failed.is_empty() {
-        sentences.push(format!("Failed: {}.", failed.join("; ")));
+        // What was cut ends by itself.
+        let failed = failed.join("; ");
+        sentences.push(format!("Failed: {failed}{}", if failed.ends_with('…') { "" } else { "." }));
     }
     if !left.is_empty() {
         sentences.push(format!("So I have stopped, and did not {}.", listed(&left)));

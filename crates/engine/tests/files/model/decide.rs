@@ -45,8 +45,57 @@ pub(super) fn plan(talk: &Talk, outcome: &Outcome, known: &Known<'_>) -> Plan {
         }
     }
     follow_renames(&mut plan);
+    let mut cleared = plan.clone();
     fit_folders(&mut plan, known.tree);
-    plan
+    let way = in_the_way(&plan, known);
+    if way.is_empty() {
+        return plan;
+    }
+    for path in way {
+        let have = talk.layers.get(&path).cloned().unwrap_or_default();
+        let planned = makes_way(have, &path, known);
+        cleared.insert(path, planned);
+    }
+    fit_folders(&mut cleared, known.tree);
+    cleared
+}
+
+/// What lies in folders that are chosen to make way, and is not planned.
+fn in_the_way(plan: &Plan, known: &Known<'_>) -> Vec<String> {
+    let chosen = |path: &String| known.chosen.get(path).cloned().or(known.others.clone());
+    let makes_way = |(path, planned): &(&String, &Planned)| {
+        planned.verdict == Verdict::Conflict(Clash::Kind) && chosen(path) == Some(Choice::Checkpoint)
+    };
+    let folders: Vec<String> = plan.iter().filter(makes_way).map(|(path, _)| format!("{path}/")).collect();
+    let inside = |path: &&String| folders.iter().any(|folder| path.starts_with(folder.as_str()));
+    known.tree.keys().filter(inside).filter(|path| !plan.contains_key(*path)).cloned().collect()
+}
+
+/// It goes, unless something else is chosen for it by its name. Its layers are those before it was first found missing.
+fn makes_way(have: Vec<Layer>, path: &str, known: &Known<'_>) -> Planned {
+    let disk = known.tree.get(path).cloned();
+    let after = match known.chosen.get(path) {
+        Some(Choice::Disk | Choice::Skip) => disk.clone(),
+        Some(Choice::Yours) => known.theirs.get(path).cloned().flatten(),
+        _ => None,
+    };
+    let mut layers = have.clone();
+    let left = have.last().is_some_and(|last| last.after == after);
+    if after != disk
+        && !left
+        && let Some(kept) = have.iter().rposition(|layer| layer.before == after)
+    {
+        for layer in &mut layers[kept..] {
+            (layer.before, layer.after) = (after.clone(), after.clone());
+        }
+    }
+    let verdict = match &after {
+        after if *after == disk => Verdict::Unchanged,
+        None => Verdict::Delete,
+        Some(_) => Verdict::Revert,
+    };
+    let moved = Moved { before: disk, after, layers_before: have, layers_after: layers };
+    Planned { verdict, moved, renamed: None, out: Vec::new() }
 }
 
 /// A call's doing is wanted while its entry is on the path and not dropped. Undo and redo touch nothing but what they

@@ -141,6 +141,9 @@ pub(in crate::dispatch) fn why(verdict: &Verdict) -> Option<String> {
         Verdict::Conflict(Clash::Kind) => "somebody else has made another kind of thing of it",
         Verdict::Conflict(Clash::Removed) => "somebody else has removed it",
         Verdict::Conflict(Clash::Made) => "somebody else has made something there",
+        Verdict::Conflict(Clash::Sealed) => {
+            "a folder is in its place, and not all in it can be taken away: move it elsewhere"
+        }
         Verdict::Conflict(Clash::Parent) => "the folder that it belongs in is none any more",
         Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
         Verdict::GitHas => "it is what git's HEAD has, which a command moved: only git goes back there",
@@ -233,24 +236,24 @@ pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan], half: Optio
 const NAMED: usize = 4;
 
 /// What calls that are taken back did where captures do not see it, a sentence each.
-pub(in crate::dispatch) fn unseen(all: &[Unseen]) -> Vec<String> {
-    let mut named: Vec<&(String, String)> = Vec::new();
-    for path in all.iter().flat_map(|unseen| &unseen.paths) {
-        if !named.contains(&path) {
-            named.push(path);
-        }
-    }
-    let more = named.len().saturating_sub(NAMED) as u64 + all.iter().map(|unseen| unseen.more).sum::<u64>();
-    named.truncate(NAMED);
+pub(in crate::dispatch) fn unseen(all: &Unseen) -> Vec<String> {
     let mut said = Vec::new();
-    if !named.is_empty() {
-        let names: Vec<String> = named.into_iter().map(|(path, why)| format!("{path} ({why})")).collect();
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    if !all.paths.is_empty() {
+        let (named, others) = all.paths.split_at(all.paths.len().min(NAMED));
+        let names: Vec<String> = named.iter().map(|(path, why)| format!("{path} ({why})")).collect();
+        let more = match (others.len() as u64, all.more) {
+            (0, 0) => String::new(),
+            (others, 0) => format!(", and {others} more"),
+            (others, more) => format!(", and at least {} more", others + more),
+        };
         said.push(format!("not covered, stays as it is: {}{more}", names.join(", ")));
     }
-    for unseen in all {
-        let line = crate::agent::called(&unseen.called.asked);
-        said.extend(unseen.blind.iter().map(|why| format!("what `{line}` changed can't be seen: {why}")));
+    if all.more_blind > 0 {
+        said.push(format!("what {} earlier calls changed can't be seen either", all.more_blind));
+    }
+    for (called, why) in &all.blind {
+        let line = crate::agent::called(&called.asked);
+        said.push(format!("what `{line}` changed can't be seen: {why}"));
     }
     said
 }

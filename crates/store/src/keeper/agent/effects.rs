@@ -15,7 +15,7 @@ impl<T: Transactions> Context<T> {
         let loaded = self.load(effect.conversation)?;
         self.admit(&loaded, fence)?;
         let key = loaded.key(locate(&self.rows, &loaded, effect.entry)?)?;
-        if self.rows.has_effect(&effect.call)? {
+        if self.rows.effect_began(&effect.call)?.is_some() {
             return Err(StoreError::CallBegun(effect.call.clone()));
         }
         self.touched(effect.conversation, Kind::Effect);
@@ -35,11 +35,10 @@ pub(super) fn effects<R: Rows>(rows: &R, loaded: &Loaded, limit: usize) -> Resul
     along(rows, loaded, &loaded.conversation.scheduling(), limit)
 }
 
-/// Those that an action would take off it.
-pub(super) fn taken_back<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Vec<Effect>> {
+/// What an action would take off the visible path.
+pub(super) fn taken_back<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Path> {
     let commit = decide(rows, loaded, &undecided(action))?;
-    let plan = loaded.conversation.plan(&loaded.records(rows), &commit)?;
-    along(rows, loaded, &plan.gone, usize::MAX)
+    Ok(loaded.conversation.plan(&loaded.records(rows), &commit)?.gone)
 }
 
 /// Those along a path, newest first.

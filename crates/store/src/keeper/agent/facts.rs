@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::Fact;
+use retake_core::{Fact, Path};
 
 use crate::error::Result;
 use crate::keeper::load::Loaded;
@@ -22,6 +22,20 @@ pub(super) fn fact<R: Rows>(rows: &R, loaded: &Loaded, key: &str) -> Result<Opti
         while spans.next_if(|next| next.depth == span.depth && next.from > seq).is_some() {}
     }
     Ok(None)
+}
+
+/// What is said of a key along a path, newest first: a seek for each.
+pub(super) fn along<R: Rows>(rows: &R, loaded: &Loaded, path: &Path, key: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for span in path.spans().iter().rev() {
+        let (log, mut to) = (loaded.key(span.last())?.log, span.to);
+        while let Some((seq, value)) = rows.fact_before(log, key, to)?.filter(|(seq, _)| *seq >= span.from) {
+            found.push(value);
+            // Entries are counted from 1.
+            to = seq - 1;
+        }
+    }
+    Ok(found)
 }
 
 /// The last fact of each key that begins so, without those taken away. However often one was made known, it is one seek for

@@ -174,7 +174,7 @@ impl<T: Transactions> Context<T> {
             let FullEffect { seq, call, tool, class, print, began, state } = effect.clone();
             let asks = usize::try_from(seq).ok().and_then(|seq| full.entries.get(seq.checked_sub(1)?));
             let (entry, _) = asks.ok_or_else(|| bad(format!("nothing asks for call {call}")))?;
-            if self.rows.has_effect(&call)? {
+            if self.rows.effect_began(&call)?.is_some() {
                 return Err(bad(format!("call {call} is in the ledger already")));
             }
             let (conversation, entry) = (home.id, entry.meta.id);

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::kit::{Kit, NOW, commit, conversation, found, open, operation, request, said, say, word};
 use crate::error::StoreError;
-use crate::rows::{AgentRows as _, Erasure, FileRows as _, Key, LogNo, Rows, Transactions};
+use crate::rows::{AgentRows as _, Backend as _, Erasure, FileRows as _, Key, LogNo, Rows, Transactions};
 use crate::sqlite::Sqlite;
 use crate::sqlite::schema::{self, VERSION};
 
@@ -314,6 +314,24 @@ fn a_paused_owner_can_not_write_after_another_took_over() {
     assert!(matches!(error, StoreError::TakenOver), "{error}");
     drop(second);
     kit.writer().begin().unwrap_err();
+}
+
+#[test]
+fn a_store_that_was_moved_takes_nothing_more_and_reads_no_other() {
+    let mut kit = Kit::new();
+    kit.commit(|rows| conversation(rows, 1));
+    let (here, there) = (kit.dir.path().to_owned(), kit.dir.path().with_extension("moved"));
+    fs::rename(&here, &there).unwrap();
+    // Another owner begins anew under the old name.
+    let second = open(&here).unwrap();
+    let error = kit.writer().begin().unwrap_err();
+    assert!(matches!(error, StoreError::Moved { .. }), "{error}");
+    let read = kit.store.readers.read(|_| Ok(()));
+    assert!(matches!(read, Err(StoreError::Moved { .. })), "{read:?}");
+    drop(second);
+    fs::remove_dir_all(&here).unwrap();
+    fs::rename(&there, &here).unwrap();
+    kit.writer().begin().unwrap();
 }
 
 #[test]

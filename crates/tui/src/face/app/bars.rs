@@ -57,8 +57,9 @@ impl App {
         let tab = self.tab();
         let mut pieces = Vec::new();
         let turn = usize::try_from(self.now_ms / SPIN_MS).unwrap_or(0) % SPINNER.len();
-        if tab.is_lost {
-            pieces.push(format!("{} the owner is gone, seeking it", SPINNER[turn]));
+        if let Some(why) = &tab.lost {
+            let why = if why.is_empty() { "the owner is gone, seeking it".into() } else { safe::line(why) };
+            pieces.push(format!("{} {why}", SPINNER[turn]));
         } else if let Some(live) = &tab.talk.live {
             let stop = self.keys.named(Command::Stop);
             let lasted = time::lasted((self.now_ms - live.since_ms).max(0));
@@ -96,6 +97,12 @@ impl App {
                 (Command::SelectCopy, "copy"),
                 (Command::Help, "more"),
             ],
+            // The words that are there would be the answer.
+            Context::Asked if !self.tab().is_free_to_answer() => &[
+                (Command::AllowOnce, "allows"),
+                (Command::Deny, "says no"),
+                (Command::Send, "refuses with this"),
+            ],
             Context::Asked => &[
                 (Command::AllowOnce, "once"),
                 (Command::AllowHere, "this conversation"),
@@ -110,10 +117,6 @@ impl App {
                 (Command::FindPrevious, "newer"),
                 (Command::FindLeave, "leave"),
             ],
-            // The words that are there would be the answer.
-            Context::Talk if self.is_asked() => {
-                &[(Command::AllowOnce, "allows, once empty"), (Command::Send, "refuses with this")]
-            }
             Context::Talk => &[
                 (Command::Rewind, "rewind"),
                 (Command::Undo, "undo"),
@@ -125,13 +128,19 @@ impl App {
         };
         let most = if self.flash.is_some() { columns / 3 } else { columns * 3 / 5 };
         let most = match context {
-            Context::Asked => columns * 3 / 5,
-            Context::Talk if self.is_asked() => columns * 5 / 6,
+            Context::Asked if self.flash.is_none() && !self.tab().is_free_to_answer() => columns * 5 / 6,
             _ => most,
         };
         let mut words = String::new();
         for (command, what) in pairs {
-            let piece = format!("{} {what}", self.keys.named(*command));
+            let name = match context {
+                Context::Asked if !self.tab().is_free_to_answer() => {
+                    self.keys.beside_words(*command).map(|key| key.to_string())
+                }
+                _ => Some(self.keys.named(*command)),
+            };
+            let Some(name) = name else { continue };
+            let piece = format!("{name} {what}");
             let gap = if words.is_empty() { 0 } else { 3 };
             if width::columns(&words) + gap + width::columns(&piece) > most {
                 continue;

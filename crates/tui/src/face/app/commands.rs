@@ -242,7 +242,7 @@ impl App {
 
     /// Shows what an action would do, and does it if the person agrees.
     pub(super) fn plan(&mut self, title: &str, action: Action) {
-        self.open(PlanPane::new(title, action).named());
+        self.open(PlanPane::new(title, action));
     }
 
     fn page(&mut self, title: &str, request: impl FnOnce(String) -> Request) {

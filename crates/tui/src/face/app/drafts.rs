@@ -6,8 +6,11 @@ use retake_wire::{Part, Problem, Request};
 
 use super::tab::Tab;
 use super::{App, Asked, For};
+use crate::face::composer::Composer;
+use crate::face::keymap::Command;
 use crate::face::msg::{Act, TabId, Ticket};
-use crate::render::effects;
+use crate::face::talk::Tone;
+use crate::render::{self, effects};
 
 /// So long one who leaves waits for the owner to take what was typed.
 const LEAVING_MS: i64 = 3_000;
@@ -40,7 +43,12 @@ impl App {
             self.keeping.on_its_way = Some((ticket, draft));
             return;
         }
-        self.keeping.next.retain(|next| place(next) != place(&draft));
+        let mut draft = draft;
+        if let Some(at) = self.keeping.next.iter().position(|next| place(next) == place(&draft)) {
+            // The owner never had that one: what was to give way to it gives way to this one.
+            let mut never = self.keeping.next.remove(at);
+            std::mem::swap(instead_of(&mut draft), instead_of(&mut never));
+        }
         self.keeping.next.push(draft);
     }
 
@@ -65,11 +73,19 @@ impl App {
             return self.acts.push(Act::Quit);
         }
         self.leaving_ms = Some(self.now_ms);
+        self.assert_drafts();
         let is_new = |tab: &Tab| tab.conversation().is_none() && !tab.composer.is_empty();
         if !self.unbegun.is_asked && self.tabs.iter().any(is_new) {
             self.wants_unbegun();
         }
         self.say("leaving, as soon as what you typed is kept");
+    }
+
+    /// Leaves, where nobody can ask for it any more.
+    pub(super) fn closed(&mut self) {
+        if !self.is_leaving() {
+            self.leave();
+        }
     }
 
     /// Whether the face is only waiting for what is still to be kept.
@@ -95,7 +111,26 @@ impl App {
             Some(_) => tab.has_draft || tab.is_draft_refused,
             None => self.unbegun.kept.is_some() && !tab.begins,
         };
-        tab.sent.is_empty() && (has_place || tab.composer.is_empty())
+        let is_open = tab.opening.is_none() || tab.composer.is_empty();
+        tab.sent.is_empty() && is_open && (has_place || tab.own().is_empty())
+    }
+
+    /// Whoever leaves has the owner keep what stands here, also where another terminal has given it something else since.
+    fn assert_drafts(&mut self) {
+        for at in 0..self.tabs.len() {
+            let tab = &self.tabs[at];
+            if let (Some(conversation), true, false) =
+                (tab.conversation(), tab.has_draft, tab.own().is_empty())
+            {
+                self.set_draft(at, conversation);
+            }
+        }
+        let is_new = |tab: &Tab| tab.conversation().is_none() && !tab.own().is_empty();
+        if self.tabs.iter().any(is_new)
+            && let Some(kept) = self.unbegun.kept.clone()
+        {
+            self.set_draft_in(kept);
+        }
     }
 
     /// What was typed, and is not known to be kept anywhere, as one leaves.
@@ -104,11 +139,13 @@ impl App {
         let mut unkept: Vec<&[Part]> =
             waits.chain(&self.keeping.next).chain(&self.keeping.refused).map(parts).collect();
         let has_place = |tab: &&Tab| match tab.conversation() {
-            Some(_) => tab.has_draft || tab.rewriting.is_some(),
+            Some(_) => tab.has_draft,
             None => self.unbegun.kept.is_some(),
         };
         let mut homeless: Vec<_> =
-            self.tabs.iter().filter(|tab| !has_place(tab)).map(|tab| tab.composer.parts()).collect();
+            self.tabs.iter().filter(|tab| !has_place(tab)).map(|tab| tab.own().parts()).collect();
+        let opening = self.tabs.iter().filter(|tab| tab.opening.is_some());
+        homeless.extend(opening.map(|tab| tab.composer.parts()));
         // Nobody knows whether the owner has them; with what a conversation begins it has them as the folder's.
         let said = self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| &tab.sent);
         homeless.extend(said.map(|(_, parts, _)| parts.clone()));
@@ -122,17 +159,29 @@ impl App {
     /// Keeps the draft of a tab, where it is another one than the owner has.
     pub(super) fn keep_draft(&mut self, at: usize) {
         let Some(tab) = self.tabs.get_mut(at) else { return };
-        tab.typed_ms = None;
-        // Words that take the place of a message are not kept: on the next start nobody would know whose place that is.
-        let parts = if tab.rewriting.is_some() { Vec::new() } else { tab.composer.parts() };
+        if tab.opening.is_none() {
+            tab.typed_ms = None;
+        }
+        if tab.own().is_empty() {
+            tab.edits = None;
+        }
         if let Some(conversation) = tab.conversation()
-            && parts != tab.kept
+            && (tab.own().parts() != tab.kept || tab.edited() != tab.kept_edits)
             && tab.has_draft
         {
-            tab.kept.clone_from(&parts);
-            self.keep(Request::SetDraft(SetDraft { conversation, author: String::new(), parts }));
+            self.set_draft(at, conversation);
         }
         self.keep_unbegun();
+    }
+
+    /// Gives the owner the draft of a tab, in the place of the one that it was given before.
+    fn set_draft(&mut self, at: usize, conversation: String) {
+        let tab = &mut self.tabs[at];
+        let (parts, edits) = (tab.own().parts(), tab.edited());
+        let instead_of = Some(std::mem::replace(&mut tab.kept, parts.clone()));
+        tab.kept_edits.clone_from(&edits);
+        let author = String::new();
+        self.keep(Request::SetDraft(SetDraft { conversation, author, parts, instead_of, edits }));
     }
 
     /// Keeps the draft of a tab once nothing was typed for a moment.
@@ -142,20 +191,58 @@ impl App {
         }
     }
 
-    /// Takes over the draft that the owner has, once, where nothing else is typed.
-    pub(super) fn take_draft(&mut self, id: TabId, parts: Vec<Part>) {
+    /// Takes over the draft that the owner has, once: what was typed before it was there stands behind it.
+    pub(super) fn take_draft(&mut self, id: TabId, parts: Vec<Part>, edits: Option<String>) {
         let now_ms = self.now_ms;
         let Some(tab) = self.find_tab(id) else { return };
         if std::mem::replace(&mut tab.has_draft, true) {
             return;
         }
-        if tab.composer.is_empty() && tab.rewriting.is_none() {
-            tab.composer.set(&parts);
-        } else {
-            // What was typed before the conversation had begun is its draft now.
+        if !tab.own().is_empty() {
             tab.typed_ms = Some(now_ms);
         }
+        match &mut tab.opening {
+            Some(own) => own.set_before(&parts),
+            None => tab.composer.set_before(&parts),
+        }
         tab.kept = parts;
+        tab.kept_edits.clone_from(&edits);
+        tab.edits.clone_from(&edits);
+        if let Some(entry) = edits {
+            self.was_to_edit(id, &entry);
+        }
+    }
+
+    /// The draft was written in the place of a message: whoever only sends it says it at the end.
+    fn was_to_edit(&mut self, id: TabId, entry: &str) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let turn = tab.talk.entries.iter().find(|loaded| loaded.id == entry).map(|loaded| loaded.turn);
+        let name = turn.map_or_else(|| render::id::short(entry).to_owned(), |turn| format!("t{turn}"));
+        let back = self.keys.named(Command::DraftBack);
+        let what = format!(
+            "what stands in the composer was written in the place of {name}: sent now, it is said at the end; \
+             /edit {name}, then {back}, puts it there"
+        );
+        self.note_in(id, what, Tone::Quiet);
+    }
+
+    /// What was to be opened is not there: what was typed for it stays here.
+    pub(super) fn not_opened(&mut self, id: TabId) {
+        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        let typed = self.tabs[at].opened();
+        self.type_on(at, typed);
+        if self.tabs[at].conversation().is_none() {
+            self.wants_unbegun();
+        }
+    }
+
+    /// What was typed elsewhere stands behind what stands in a tab.
+    pub(super) fn type_on(&mut self, at: usize, typed: Option<Composer>) {
+        let Some(typed) = typed.filter(|typed| !typed.is_empty()) else { return };
+        let tab = &mut self.tabs[at];
+        let before = std::mem::replace(&mut tab.composer, typed).parts();
+        tab.composer.set_before(&before);
+        tab.typed_ms = Some(self.now_ms);
     }
 
     /// A tab is new: what was typed before, and never sent, is given back, as far as no other tab shows it.
@@ -186,7 +273,7 @@ impl App {
     /// A tab will show something else: with what it was about to begin is for another one.
     pub(super) fn leave_unbegun(&mut self, at: usize) {
         let Some(tab) = self.tabs.get(at).filter(|tab| tab.conversation().is_none()) else { return };
-        self.unbegun.rest.extend(tab.composer.parts());
+        self.unbegun.rest.extend(tab.own().parts());
     }
 
     /// Keeps with what conversations are about to begin, and what was sent for one that is not there yet.
@@ -197,13 +284,18 @@ impl App {
         let is_here = |tab: &&Tab| tab.conversation().is_none() || (tab.begins && !tab.has_draft);
         for tab in self.tabs.iter().filter(is_here) {
             parts.extend(tab.sent.iter().flat_map(|(_, parts, _)| parts.clone()));
-            parts.extend(tab.composer.parts());
+            parts.extend(tab.own().parts());
         }
         if parts != *kept {
-            self.unbegun.kept = Some(parts.clone());
-            let (folder, author) = (self.known.folder.clone(), String::new());
-            self.keep(Request::SetDraftIn(SetDraftIn { folder, author, parts }));
+            self.set_draft_in(parts);
         }
+    }
+
+    /// Gives the owner the draft of the folder, in the place of what it was given before: what another terminal has given it stays.
+    fn set_draft_in(&mut self, parts: Vec<Part>) {
+        let instead_of = self.unbegun.kept.replace(parts.clone());
+        let (folder, author) = (self.known.folder.clone(), String::new());
+        self.keep(Request::SetDraftIn(SetDraftIn { folder, author, parts, instead_of }));
     }
 }
 
@@ -212,6 +304,15 @@ fn place(draft: &Request) -> Option<&str> {
     match draft {
         Request::SetDraft(set) => Some(&set.conversation),
         _ => None,
+    }
+}
+
+/// What it takes the place of.
+fn instead_of(draft: &mut Request) -> &mut Option<Vec<Part>> {
+    match draft {
+        Request::SetDraft(set) => &mut set.instead_of,
+        Request::SetDraftIn(set) => &mut set.instead_of,
+        other => unreachable!("BUG: {other:?} keeps no draft"),
     }
 }
 

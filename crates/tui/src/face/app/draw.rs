@@ -9,8 +9,10 @@ use super::App;
 use super::tab::LineFor;
 use crate::face::keymap::{Command, Context};
 use crate::face::pane::Brush;
+use crate::face::sheet::prompt;
 use crate::face::theme::Paint;
-use crate::text::{safe, width};
+use crate::face::view::Asking;
+use crate::text::width;
 
 /// Below so many rows everything that can be spared is.
 const LOW: u16 = 10;
@@ -32,7 +34,9 @@ impl App {
         self.draw_tabs(frame, areas.tabs);
         let has_keys = self.context();
         let model = Some(self.model_words()).filter(|words| !words.is_empty());
-        self.tab_mut().view.model = model;
+        let tab = self.tab_mut();
+        tab.view.model = model;
+        tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.offer };
         let (theme, now_ms, current) = (self.theme, self.now_ms, self.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];
@@ -52,10 +56,12 @@ impl App {
             rule = rule.title(Span::styled(format!(" {selected} "), theme.style(Paint::Dim)));
         }
         frame.render_widget(rule, areas.rule);
+        let answer = [Command::AllowOnce, Command::Deny].map(|command| brush.keys.named(command));
+        let answer = format!("{} allows this call, {} says no, and why", answer[0], answer[1]);
         let placeholder = match (&tab.rewriting, tab.talk.is_running(), has_keys) {
             (_, _, Context::Select) => &selected,
             (Some(_), ..) => "Another wording of that message · Esc leaves it as it was",
-            (_, _, Context::Asked) => "y allows this call, n says no, and why",
+            (_, _, Context::Asked) => &answer,
             (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it",
             _ => "Say something · / for commands · @ for files",
         };
@@ -64,12 +70,12 @@ impl App {
             let label = match &line.what {
                 LineFor::Find => "find",
                 LineFor::Title => "title",
-                LineFor::Label(_) => "name",
+                LineFor::Label(_) => "label",
                 LineFor::Deny => "no, because",
             };
             let count =
                 if line.what == LineFor::Find { tab.view.found().unwrap_or_default() } else { String::new() };
-            draw_line(frame, areas.line, label, &line.text, &count, &brush);
+            prompt(frame, areas.line, &brush, label, [&line.text, &count]);
         }
         self.draw_status(frame, areas.status, has_keys);
         self.want_earlier();
@@ -135,16 +141,4 @@ impl App {
             from += taken;
         }
     }
-}
-
-fn draw_line(frame: &mut Frame<'_>, area: Rect, label: &str, text: &str, more: &str, brush: &Brush<'_>) {
-    let line = Line::from(vec![
-        Span::styled(format!("{label}: "), brush.theme.style(Paint::Accent)),
-        Span::raw(safe::line(text).into_owned()),
-        Span::styled(format!("  {more}"), brush.theme.style(Paint::Dim)),
-    ]);
-    frame.render_widget(Paragraph::new(line), area);
-    let at = width::columns(label) + 2 + width::columns(&safe::line(text));
-    let at = u16::try_from(at).unwrap_or(u16::MAX).min(area.width.saturating_sub(1));
-    frame.set_cursor_position(Position { x: area.x + at, y: area.y });
 }

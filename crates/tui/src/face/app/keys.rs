@@ -1,5 +1,7 @@
 //! Keys, pastes and the mouse: who gets them. Must never let a key of a list reach the composer, nor the other way round.
 
+use std::borrow::Cow;
+
 use crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -7,6 +9,7 @@ use ratatui::layout::Position;
 
 use super::App;
 use crate::face::keymap::{Command, Context, Key};
+use crate::render::words;
 
 /// So many lines a turn of the wheel moves.
 const WHEEL: i32 = 3;
@@ -27,10 +30,7 @@ impl App {
         if tab.selecting {
             return Context::Select;
         }
-        if self.is_asked() && tab.composer.is_empty() {
-            return Context::Asked;
-        }
-        Context::Talk
+        if self.is_asked() { Context::Asked } else { Context::Talk }
     }
 
     pub(super) fn key(&mut self, event: KeyEvent) {
@@ -43,16 +43,17 @@ impl App {
             self.key(once);
             return self.key(once);
         }
-        let (context, key) = (self.context(), Key::of(event));
+        let key = Key::of(event);
         if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
             return;
         }
+        if self.follows_answer(event) {
+            return;
+        }
+        let context = self.context();
         let is_escape = self.keys.find(context, key) == Some(Command::Escape);
         if !is_escape {
             self.tab_mut().escaped_ms = None;
-        }
-        if self.tab_mut().allowing.take().is_some() {
-            return self.refuse("nothing is allowed: press one key, and no other");
         }
         if self.tab().pane.is_some() {
             return self.key_in_pane(context, key, event);
@@ -60,12 +61,17 @@ impl App {
         if self.tab().line.is_some() {
             return self.key_in_line(key, event);
         }
-        if context == Context::Talk
-            && self.tab().composer.is_popup_open()
-            && self.tab_mut().composer.key(event)
-        {
-            return self.typed();
+        if matches!(context, Context::Talk | Context::Asked) {
+            if self.tab().composer.is_popup_open() && self.tab_mut().composer.key(event) {
+                return self.typed();
+            }
+            if self.letter_answers(event) {
+                return;
+            }
         }
+        // A letter that answers nothing is written.
+        let context =
+            if context == Context::Asked && typed(event).is_some() { Context::Talk } else { context };
         match self.keys.find(context, key) {
             Some(command) => self.command(command, ""),
             None if context == Context::Select => {
@@ -103,9 +109,6 @@ impl App {
     }
 
     fn key_in_composer(&mut self, event: KeyEvent) {
-        if self.number_answers(event) || self.is_no_answer(event) {
-            return;
-        }
         if self.tab_mut().composer.key(event) {
             self.typed();
         }
@@ -113,6 +116,7 @@ impl App {
 
     /// Something was typed: the draft is to be kept soon.
     pub(super) fn typed(&mut self) {
+        self.is_writing();
         let now_ms = self.now_ms;
         let tab = self.tab_mut();
         tab.typed_ms = Some(now_ms);
@@ -126,6 +130,7 @@ impl App {
     }
 
     pub(super) fn paste(&mut self, text: &str) {
+        let text = &*self.without_nul(text);
         if self.tab().pane.is_some() {
             return self.with_pane(self.current, |pane, cx| pane.typed(text, cx));
         }
@@ -134,8 +139,21 @@ impl App {
             return self.line_typed();
         }
         self.tab_mut().select(false);
+        self.forget_answer(self.current);
         self.tab_mut().composer.paste(text);
         self.typed();
+    }
+
+    /// No message can hold a NUL: it is left out where it would be written, and that is said.
+    pub(super) fn without_nul<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        match text.matches('\0').count() {
+            0 => Cow::Borrowed(text),
+            nuls => {
+                let nuls = words::count(nuls as u64, "NUL character");
+                self.refuse(format!("left out: {nuls}, which no message can hold"));
+                Cow::Owned(text.replace('\0', ""))
+            }
+        }
     }
 
     /// Esc leaves what is half done; twice with nothing to leave, it opens the rewind.
@@ -148,6 +166,7 @@ impl App {
         }
         if tab.rewriting.take().is_some() {
             tab.composer.clear();
+            tab.typed_ms = Some(now_ms);
             return self.say("not edited: nothing has changed");
         }
         if tab.composer.is_empty() && tab.come_back() {

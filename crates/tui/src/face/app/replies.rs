@@ -56,7 +56,7 @@ impl App {
         match (what, reply) {
             (For::GoOn, Reply::Conversations(page)) => match page.conversations.into_iter().next() {
                 Some(last) => self.opened(id, last, None),
-                None => self.wants_unbegun(),
+                None => self.not_opened(id),
             },
             (For::Show(entry), Reply::Conversation(conversation)) => self.opened(id, conversation, entry),
             (For::Earlier, Reply::Entries(page)) => {
@@ -80,7 +80,7 @@ impl App {
                 self.show(tab, &receipt.conversation, None);
                 self.say("a new conversation begins with what was said up to there; the old one stays");
             }
-            (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft.parts),
+            (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft.parts, draft.edits),
             (For::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
                 if parts.is_empty() {
@@ -116,6 +116,10 @@ impl App {
                 }
                 self.complain_in(id, problem);
             }
+            For::GoOn | For::Show(_) => {
+                self.not_opened(id);
+                self.complain_in(id, problem);
+            }
             For::Paths(_) => {}
             // Somebody else was faster.
             For::Decided if problem.code == "not_asked" => self.say("somebody has answered already"),
@@ -125,6 +129,7 @@ impl App {
 
     /// A tab shows another conversation from here on.
     fn opened(&mut self, id: TabId, conversation: retake_wire::reply::Conversation, entry: Option<String>) {
+        let typed = self.find_tab(id).and_then(super::tab::Tab::opened);
         let other = self
             .tabs
             .iter()
@@ -134,6 +139,7 @@ impl App {
             let left = self.find_tab(id).map(|tab| std::mem::take(&mut tab.left)).unwrap_or_default();
             self.tabs[at].left = left;
             self.tabs[at].show = entry;
+            self.type_on(at, typed);
             let other = self.tabs[at].id;
             self.current = at;
             return self.show_wanted(other);
@@ -148,9 +154,12 @@ impl App {
             tab.view.version.clone_from(&self.known.version);
             tab.composer.remember(self.prompts.clone());
             tab.left = std::mem::take(&mut self.tabs[at].left);
+            tab.composer = typed.unwrap_or(tab.composer);
             self.tabs[at] = tab;
             self.follow(id, &conversation.id);
             self.tabs[at].talk.conversation = Some(conversation);
+        } else {
+            self.type_on(at, typed);
         }
         self.tabs[at].show = entry;
         self.show_wanted(id);
@@ -198,11 +207,18 @@ impl App {
             return;
         };
         let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
-        self.tabs[at].is_lost = false;
+        self.tabs[at].lost = None;
         let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].has_draft;
         let since = self.tabs[at].talk.live.as_ref().map(|live| live.since_ms);
         let waited = self.tabs[at].waits();
+        let front = self.tabs[at].front().map(str::to_owned);
         let heard = self.tabs[at].talk.told(told, self.now_ms);
+        if self.tabs[at].front() != front.as_deref() {
+            let tab = &mut self.tabs[at];
+            tab.is_late = front.is_some() && front != tab.answered && tab.asked_ms <= Some(tab.wrote_ms);
+            (tab.asked_ms, tab.offer) = (tab.front().is_some().then_some(self.now_ms), 0);
+            self.forget_answer(at);
+        }
         if at == self.current && waited != self.tabs[at].waits() {
             // What was refused before was about how it was before.
             self.flash.take_if(|flash| flash.is_wrong);
@@ -217,9 +233,6 @@ impl App {
     }
 
     fn heard(&mut self, at: usize, heard: Heard, since: Option<i64>) {
-        if heard.asked {
-            self.tabs[at].asked_ms = Some(self.now_ms);
-        }
         if heard.changed {
             self.with_panes(at, |pane, cx| pane.changed(cx));
         }
@@ -251,9 +264,12 @@ impl App {
     }
 
     /// The stream of a tab is lost, and is being sought again.
-    pub(super) fn lost(&mut self, id: Option<TabId>) {
+    pub(super) fn lost(&mut self, id: Option<TabId>, why: Option<&Problem>) {
+        // That nobody is there is what seeking means.
+        let why = why.filter(|why| !matches!(&*why.code, "owner_away" | "owner_lost"));
+        let why = why.map(|why| why.message.clone()).unwrap_or_default();
         if let Some(tab) = id.and_then(|id| self.find_tab(id)) {
-            tab.is_lost = true;
+            tab.lost = Some(why);
         }
     }
 
@@ -284,6 +300,9 @@ impl App {
             // Behind what is said of files and calls it would be said of those.
             let before = if text.contains('\n') { "\n" } else { " · " };
             text.push_str(&format!("{before}{undo} or /undo takes this back"));
+            if crate::render::about::is_hiding(action) {
+                text.push_str(", /hidden lists it later");
+            }
         }
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {

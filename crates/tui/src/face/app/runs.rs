@@ -35,16 +35,25 @@ impl App {
             // Meant for the plan that has just gone.
             return;
         }
+        if self.tab().rewriting.is_some() && self.tab().front().is_some() {
+            let stop = self.keys.named(Command::Stop);
+            return self.refuse(format!("something is asked: answer that first, or {stop} ends what runs"));
+        }
         let text = self.tab().composer.text();
-        if self.typed_command(text.trim()) || self.words_answer() {
+        if self.typed_command(text.trim()) || (self.tab().opening.is_none() && self.words_answer()) {
             return;
         }
-        if self.tab().composer.is_empty() {
+        if self.answers_too_late() || self.tab().composer.is_empty() {
             return;
+        }
+        if self.tab().opening.is_some() {
+            return self.refuse("the conversation is just being opened: these words wait here until it is");
         }
         if self.is_beginning() {
             return self.refuse("the conversation is just beginning: these words wait here until it has");
         }
+        // What is typed next is no part of these words.
+        self.tab_mut().wrote_ms = 0;
         let mut parts = self.tab_mut().composer.take();
         if let Some(Part::Text { text }) = parts.first_mut()
             && text.starts_with("//")
@@ -63,6 +72,7 @@ impl App {
     fn say_parts(&mut self, parts: Vec<Part>) {
         let tab = self.tab_mut();
         let rewriting = tab.rewriting.take();
+        tab.edits = None;
         let start = match &rewriting {
             Some(Rewriting { entry, .. }) => {
                 RunStart::Edit { entry: entry.clone(), parts: parts.clone(), attached: Attached::Replaced }
@@ -252,6 +262,7 @@ impl App {
     pub(super) fn edited(&mut self, text: Result<String, String>) {
         match text {
             Ok(text) => {
+                let text = self.without_nul(&text).into_owned();
                 self.tab_mut().composer.set_text(text.trim_end_matches('\n'));
                 self.typed();
             }

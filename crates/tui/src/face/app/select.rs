@@ -78,7 +78,9 @@ impl App {
             Command::SelectFork => self.fork(Some(entry)),
             Command::SelectAlternatives => self.alternatives(&entry),
             Command::SelectLabel => {
-                self.tab_mut().line = Some(EdgeLine { what: LineFor::Label(entry), text: String::new() });
+                let named = self.tab().talk.entries.iter().find(|known| known.id == entry);
+                let text = named.and_then(|known| known.label.clone()).unwrap_or_default();
+                self.tab_mut().line = Some(EdgeLine { what: LineFor::Label(entry), text });
             }
             _ => self.other_alternative(&entry, command == Command::SelectNext),
         }
@@ -123,6 +125,14 @@ impl App {
                 self.label(words);
                 return true;
             }
+            Command::Hidden => {
+                self.hidden();
+                return true;
+            }
+            Command::Show | Command::Include if words.is_empty() => {
+                self.hidden();
+                return true;
+            }
             Command::Hide => (MarkVerb::Hide, "Hide"),
             Command::Show => (MarkVerb::Show, "Show"),
             Command::Exclude => (MarkVerb::Exclude, "Exclude"),
@@ -137,6 +147,13 @@ impl App {
             self.mark(title, verb, entry);
         }
         true
+    }
+
+    /// What is hidden, as a list to pick from.
+    fn hidden(&mut self) {
+        if self.here().is_some() {
+            self.open(crate::face::choose::marked());
+        }
     }
 
     fn mark(&mut self, title: &str, verb: MarkVerb, entry: String) {
@@ -222,8 +239,12 @@ impl App {
     }
 
     fn other_alternative(&mut self, id: &str, next: bool) {
-        let entry = self.tab().talk.entries.iter().find(|entry| entry.id == id);
-        let Some((number, all)) = entry.and_then(|entry| entry.alternative) else {
+        let entries = &self.tab().talk.entries;
+        let selected = entries.iter().find(|entry| entry.id == id);
+        // A turn names its answer: its prompt does, and so does each later step.
+        let of_turn = |turn| entries.iter().find(|it| it.turn == turn && it.alternative.is_some());
+        let answer = selected.filter(|it| it.alternative.is_some()).or_else(|| of_turn(selected?.turn));
+        let Some((number, all)) = answer.and_then(|entry| entry.alternative) else {
             return self.refuse("there is no other answer here: r asks for one");
         };
         let number = if next { number + 1 } else { number - 1 };

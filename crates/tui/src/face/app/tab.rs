@@ -39,10 +39,18 @@ pub(super) struct Tab {
     pub(super) line: Option<EdgeLine>,
     /// The next message is said in the place of this one.
     pub(super) rewriting: Option<Rewriting>,
-    /// When the agent asked for leave the last time.
+    /// Since when what is asked first is asked; while somebody goes on typing, since the last letter.
     pub(super) asked_ms: Option<i64>,
-    /// The leave that a key asks for, and when it was pressed.
-    pub(super) allowing: Option<(Command, i64)>,
+    /// What a letter answers, if nothing follows it.
+    pub(super) answering: Option<Answering>,
+    /// Which of the rules on offer would be allowed.
+    pub(super) offer: usize,
+    /// When words that go on were typed the last time.
+    pub(super) wrote_ms: i64,
+    /// What was answered here the last time.
+    pub(super) answered: Option<String>,
+    /// Words were typed while something was asked that others have answered meanwhile: they may be meant for that.
+    pub(super) is_late: bool,
     /// What came back into the composer the last time.
     pub(super) returned: Vec<Part>,
     /// A draft moved aside for it.
@@ -57,14 +65,19 @@ pub(super) struct Tab {
     pub(super) sent: Vec<(Ticket, Vec<Part>, Option<Rewriting>)>,
     /// Earlier entries are on their way.
     pub(super) loading: bool,
-    /// The stream of events is lost, and being sought again.
-    pub(super) is_lost: bool,
+    /// The stream of events is lost, and being sought again; why it is not found, where somebody says so.
+    pub(super) lost: Option<String>,
     /// An entry to show as soon as it is there.
     pub(super) show: Option<String>,
     /// Something was typed since the draft was kept: when.
     pub(super) typed_ms: Option<i64>,
-    /// The draft as the owner has it.
+    /// The draft as the owner has it, and the entry that it is to be said in the place of.
     pub(super) kept: Vec<Part>,
+    pub(super) kept_edits: Option<String>,
+    /// The draft was written in the place of this entry, before the face was opened.
+    pub(super) edits: Option<String>,
+    /// Another conversation is being opened: what is typed now is for that one, and this is what stood here before.
+    pub(super) opening: Option<Composer>,
     /// The draft of the owner was taken over once.
     pub(super) has_draft: bool,
     /// The owner would not say what it has.
@@ -80,6 +93,26 @@ pub(super) struct Rewriting {
     pub(super) head: String,
     /// What is wished for files, as the plan was agreed to.
     pub(super) files: retake_wire::FilesWish,
+}
+
+/// A letter that answers what is asked, once it is known that it is no part of words.
+#[derive(Clone, Debug)]
+pub(super) struct Answering {
+    pub(super) answer: Answer,
+    pub(super) letter: char,
+    /// When it was pressed.
+    pub(super) at_ms: i64,
+    /// It was on its way when the question came.
+    pub(super) is_early: bool,
+}
+
+/// What a letter answers.
+#[derive(Clone, Debug)]
+pub(super) enum Answer {
+    /// A question for leave.
+    Leave(Command),
+    /// A question of a tool, with this choice.
+    Choice(String),
 }
 
 /// A line that is asked for at the edge.
@@ -118,7 +151,11 @@ impl Tab {
             line: None,
             rewriting: None,
             asked_ms: None,
-            allowing: None,
+            answering: None,
+            offer: 0,
+            wrote_ms: 0,
+            answered: None,
+            is_late: false,
             returned: Vec::new(),
             has_moved_aside: false,
             returned_ms: None,
@@ -126,10 +163,13 @@ impl Tab {
             begins: false,
             sent: Vec::new(),
             loading: false,
-            is_lost: false,
+            lost: None,
             show: None,
             typed_ms: None,
             kept: Vec::new(),
+            kept_edits: None,
+            edits: None,
+            opening: None,
             has_draft: false,
             is_draft_refused: false,
             area: Rect::default(),
@@ -138,7 +178,7 @@ impl Tab {
 
     /// Whether something is on its way that is worth a spinner.
     pub(super) fn is_busy(&self) -> bool {
-        !self.sent.is_empty() || self.is_lost
+        !self.sent.is_empty() || self.lost.is_some()
     }
 
     /// Selects messages, or stops that.
@@ -175,6 +215,44 @@ impl Tab {
     /// Whether a person is waited for: for leave, for an answer.
     pub(super) fn waits(&self) -> [bool; 2] {
         self.talk.live.as_ref().map_or([false; 2], |live| [!live.asks.is_empty(), !live.questions.is_empty()])
+    }
+
+    /// What is asked first, for leave or by a tool.
+    pub(super) fn front(&self) -> Option<&str> {
+        let live = self.talk.live.as_ref()?;
+        let asks = live.asks.first().map(|asks| asks.id.as_str());
+        asks.or_else(|| live.questions.first().map(|question| question.id.as_str()))
+    }
+
+    /// Whether a letter may be an answer: nothing is being written.
+    pub(super) fn is_free_to_answer(&self) -> bool {
+        self.composer.is_empty() && !self.composer.is_popup_open() && self.opening.is_none()
+    }
+
+    /// The entry that what stands here is to be said in the place of.
+    pub(super) fn edited(&self) -> Option<String> {
+        let edits = self.rewriting.as_ref().map(|rewriting| &rewriting.entry).or(self.edits.as_ref());
+        edits.filter(|_| !self.own().is_empty()).cloned()
+    }
+
+    /// What is typed from here on is for a conversation that is being opened.
+    pub(super) fn opens(&mut self, prompts: Vec<String>) {
+        if self.opening.is_none() {
+            let mut composer = Composer::new();
+            composer.remember(prompts);
+            self.opening = Some(std::mem::replace(&mut self.composer, composer));
+        }
+    }
+
+    /// What was typed for a conversation that was being opened; what stood here before is back.
+    pub(super) fn opened(&mut self) -> Option<Composer> {
+        let before = self.opening.take()?;
+        Some(std::mem::replace(&mut self.composer, before))
+    }
+
+    /// What stands here for what is shown.
+    pub(super) fn own(&self) -> &Composer {
+        self.opening.as_ref().unwrap_or(&self.composer)
     }
 
     /// Whether a draft is to be kept now.

@@ -1,6 +1,8 @@
 //! The face as a whole: every key where it holds, and what is on the screen.
 
+mod asked;
 mod drafts;
+mod opening;
 
 use retake_wire::reply::{
     Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,
@@ -58,19 +60,28 @@ fn tell(app: &mut App, event: Event, id: Option<&str>) {
 /// Asked whether a call may run.
 fn asked(theme: Theme) -> App {
     let mut app = talking(theme);
+    let model = "demo".to_owned();
+    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+    ask(&mut app, "a1");
+    app
+}
+
+/// Asks whether a file may be written.
+fn ask(app: &mut App, id: &str) {
+    let offers = vec![Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) }];
+    ask_with(app, id, "write", offers);
+}
+
+fn ask_with(app: &mut App, id: &str, tool: &str, offers: Vec<Rule>) {
     let call = CallShown {
         call: "c1".into(),
-        tool: "write".into(),
-        line: "write notes.md".into(),
+        tool: tool.into(),
+        line: format!("{tool} notes.md"),
         class: EffectClass::Workspace,
         detail: Some("--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+buy milk\n".into()),
     };
-    let offers = vec![Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) }];
-    let asks = Asks { id: "a1".into(), call, why: "it writes a file".into(), again_ms: None, offers };
-    let model = "demo".to_owned();
-    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
-    tell(&mut app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
-    app
+    let asks = Asks { id: id.into(), call, why: "it writes a file".into(), again_ms: None, offers };
+    tell(app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
 }
 
 fn press(app: &mut App, key: &str, now_ms: i64) -> Vec<Act> {
@@ -93,6 +104,26 @@ fn in_place(context: Context) -> App {
     drop(screen(80, 24, |frame| app.draw(frame)));
     drop(press(&mut app, key, NOW_MS + LATER));
     app
+}
+
+#[test]
+fn why_the_owner_is_not_found_is_said_where_somebody_knows() {
+    let mut app = talking(Theme::default());
+    let mut shown = |code: &str| {
+        let problem = retake_wire::Problem {
+            code: code.into(),
+            kind: retake_wire::ProblemKind::Storage,
+            message: "the data were moved".into(),
+            hint: None,
+            causes: Vec::new(),
+            head: None,
+        };
+        drop(app.on(Msg::Lost(Some(TabId(1)), Some(Box::new(problem))), NOW_MS));
+        screen(120, 12, |frame| app.draw(frame))
+    };
+    assert!(shown("owner_away").contains("the owner is gone, seeking it"));
+    let screen = shown("data_moved");
+    assert!(screen.contains("the data were moved") && !screen.contains("seeking"), "{screen}");
 }
 
 #[test]
@@ -127,23 +158,6 @@ fn every_typed_command_is_done_by_somebody() {
 }
 
 #[test]
-fn leave_is_given_by_a_key_that_stands_alone() {
-    let decided = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::Ask(..)));
-    // A key that was on its way.
-    let mut app = asked(Theme::default());
-    assert!(!decided(&press(&mut app, "y", NOW_MS + 10)));
-    assert!(!decided(&app.on(Msg::Tick, NOW_MS + LATER)));
-    // The first letter of words.
-    assert!(!decided(&press(&mut app, "a", NOW_MS + LATER)));
-    assert!(!decided(&press(&mut app, "l", NOW_MS + LATER + 100)));
-    assert!(!decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER)));
-    // One key, and no other.
-    assert!(!decided(&press(&mut app, "y", NOW_MS + 2 * LATER)));
-    assert!(!decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 100)));
-    assert!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 300)));
-}
-
-#[test]
 fn keys_of_the_settings_hold() {
     let mut app = talking(Theme::default());
     app.keys.bind(Command::Rewind, &["f5".parse().expect("a key")]);
@@ -168,6 +182,7 @@ fn the_whole_screen() {
     for theme in THEMES {
         let mut app = asked(theme);
         drop(press(&mut app, "n", NOW_MS + LATER));
+        drop(app.on(Msg::Tick, NOW_MS + LATER + 300));
         shots.push_str(&styled(80, 24, |frame| app.draw(frame)));
     }
     insta::assert_snapshot!("in_every_theme", shots);
@@ -413,35 +428,43 @@ fn while_a_message_is_selected_nobody_seems_to_type() {
 }
 
 #[test]
-fn with_words_in_the_composer_it_is_said_how_to_answer() {
-    let mut app = asked(Theme::default());
-    drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
+fn what_no_message_can_hold_is_left_out_before_it_is_sent_and_that_is_said() {
+    let mut app = talking(Theme::default());
+    drop(app.on(Msg::Paste("a\0b\0c \u{1}\u{b}".to_owned()), NOW_MS));
+    assert_eq!(app.tab().composer.text(), "abc \u{1}\u{b}");
     let seen = shown(&mut app);
-    assert!(seen.contains("y allows, once empty · Enter refuses with this"), "{seen}");
-}
-
-#[test]
-fn what_was_refused_goes_with_what_it_was_about() {
-    let mut app = asked(Theme::default());
-    drop(press(&mut app, "z", NOW_MS));
-    assert!(shown(&mut app).contains("the agent waits"));
-    let decided = RunEvent::Settled { id: "a1".into() };
-    tell(&mut app, Event::Run { said: decided }, None);
-    assert!(!shown(&mut app).contains("the agent waits"), "{}", shown(&mut app));
+    assert!(seen.contains("left out: 2 NUL"), "{seen}");
+    assert!(seen.contains("[control U+0001][control U+000B]"), "others are sent, and seen: {seen}");
+    let said = [(Role::User, "abc \u{1}\u{b}")];
+    let Reply::Entries(Entries { entries, .. }) = entries("0199a000-c", &said) else { panic!("entries") };
+    let mut app = talking(Theme::default());
+    app.tabs[0].talk.entries = entries;
+    let seen = shown(&mut app);
+    assert!(seen.contains("> abc ␁␋"), "{seen}");
 }
 
 #[test]
 fn a_plan_of_undo_says_what_is_undone() {
-    use retake_wire::reply::Operations;
     let mut app = talking(Theme::default());
     let acts = press(&mut app, "alt+u", NOW_MS);
-    let asked = acts.iter().find_map(|act| match act {
-        Act::Ask(ticket, request) if matches!(**request, Request::Ops(_)) => Some(*ticket),
+    answer(&mut app, acts, &|request| match request {
+        Request::Plan(_) => Some(Reply::Plan(Plan {
+            step_lines: vec!["the turn t1 “hello”".to_owned()],
+            ..Plan::default()
+        })),
         _ => None,
     });
-    let page = Operations { head: "3".to_owned(), operations: Vec::new(), more: false };
-    let reply = Box::new(Ok(Reply::Operations(page)));
-    drop(app.on(Msg::Replied(asked.expect("it asks"), reply), NOW_MS));
     let screen = screen(60, 12, |frame| app.draw(frame));
-    assert!(screen.contains("Undo the last turn"), "{screen}");
+    assert!(screen.contains("Undo the turn t1 “hello”"), "{screen}");
+}
+
+#[test]
+fn what_is_hidden_is_listed_by_name_and_where_nothing_is_named() {
+    for line in ["/hidden", "/show", "/include"] {
+        let mut app = talking(Theme::default());
+        drop(app.on(Msg::Paste(line.to_owned()), NOW_MS));
+        let acts = press(&mut app, "enter", NOW_MS);
+        let asks = |act: &Act| matches!(act, Act::Ask(_, request) if matches!(**request, Request::Marked(_)));
+        assert!(acts.iter().any(asks), "{line}");
+    }
 }

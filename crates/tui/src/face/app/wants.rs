@@ -22,7 +22,7 @@ impl App {
                 }
                 self.forget_closed(id);
             }
-            Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action).named())),
+            Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
             Want::Applied(action, receipt) => {
                 self.close_behind(id);
                 self.applied(id, &action, &receipt);

@@ -60,6 +60,24 @@ fn answers() -> Reply {
     Reply::Alternatives(Alternatives { head: "3.9".to_owned(), alternatives: all })
 }
 
+/// So many hidden messages, of which this many were told before.
+fn hidden(from: usize, to: usize, more: bool) -> Reply {
+    let one = |number: usize| Marked {
+        mark: ["hidden", "excluded", "dropped"][number % 3].to_owned(),
+        turn: (200 - number) as u64,
+        counts: retake_wire::reply::Counts { messages: 1 + (number % 2) as u64, calls: 0, turns: 1 },
+        line: Line {
+            id: format!("m{number}"),
+            role: if number.is_multiple_of(2) { Role::User } else { Role::Assistant },
+            time_ms: NOW_MS - 60_000 * number as i64,
+            preview: format!("words \x1b[2J漢字 {number}"),
+        },
+        last: if number.is_multiple_of(2) { format!("m{number}") } else { format!("m{number}-last") },
+    };
+    let marked = (from..to).map(one).collect();
+    Reply::Marked(retake_wire::reply::MarkedPage { head: "3.9".to_owned(), marked, more })
+}
+
 fn owner(request: &Request) -> Option<Result<Reply, Problem>> {
     Some(Ok(match request {
         Request::Models => all_models(),
@@ -70,6 +88,7 @@ fn owner(request: &Request) -> Option<Result<Reply, Problem>> {
             Reply::Permissions(left)
         }
         Request::Alternatives(_) => answers(),
+        Request::Marked(_) => hidden(0, 3, false),
         _ => return None,
     }))
 }
@@ -176,6 +195,47 @@ fn another_answer_shows_its_plan_first() {
     assert_eq!(*action, Action::Choose { entry: "a2".to_owned(), number: 1 });
     choose.changed(&mut world.cx());
     assert_eq!(world.asked().len(), 1);
+}
+
+#[test]
+fn what_is_hidden_is_listed_and_comes_back_by_its_plan() {
+    let (mut choose, mut world) = filled(marked());
+    insta::assert_snapshot!("hidden", sizes(&mut choose));
+    for (keys, title, verb, mark, range) in [
+        ("enter", "Show", MarkVerb::Show, "hidden", &["m0"][..]),
+        ("down enter", "Include", MarkVerb::Include, "excluded", &["m1", "m1-last"]),
+        ("down enter", "Show", MarkVerb::Show, "dropped", &["m2"]),
+    ] {
+        world.press(&mut choose, keys);
+        let Some(Want::Plan(named, action)) = world.wants.pop() else { panic!("a plan is wanted") };
+        let entries: Vec<_> = range.iter().map(|&id| id.to_owned()).collect();
+        let wanted = Action::Mark { verb, range: range.len() > 1, entries, seen: Some(mark.to_owned()) };
+        assert_eq!((named, *action), (title, wanted));
+    }
+    let (mut choose, mut world) = opened(marked());
+    world.answer(&mut choose, |_| Some(Ok(hidden(0, 0, false))));
+    insta::assert_snapshot!("nothing_hidden", sizes(&mut choose));
+}
+
+#[test]
+fn more_of_what_is_hidden_is_asked_for_at_the_end_only() {
+    let (mut choose, mut world) = opened(marked());
+    world.answer(&mut choose, |_| Some(Ok(hidden(0, 100, true))));
+    let _ = sizes(&mut choose);
+    world.press(&mut choose, "down down up");
+    assert!(world.acts.is_empty(), "no key costs a reading");
+    world.press(&mut choose, "end home end");
+    assert_eq!(world.acts.len(), 1, "one at a time");
+    world.answer(&mut choose, |request| match request {
+        Request::Marked(page) if page.before.as_deref() == Some("m99") => Some(Ok(hidden(100, 130, false))),
+        _ => None,
+    });
+    assert_eq!(choose.rows.len(), 130);
+    world.press(&mut choose, "end");
+    assert!(world.acts.is_empty(), "there is no more");
+    choose.changed(&mut world.cx());
+    world.answer(&mut choose, |_| Some(Ok(hidden(1, 2, false))));
+    assert_eq!(choose.rows.len(), 1, "what was brought back is gone from it");
 }
 
 #[test]

@@ -55,6 +55,12 @@ pub(super) fn languages() -> u64 {
     LANGUAGES.load(Ordering::Acquire)
 }
 
+/// As if something had been learned of a language.
+#[cfg(test)]
+pub(super) fn learned() {
+    LANGUAGES.fetch_add(1, Ordering::Release);
+}
+
 /// Reads what a language needs, now.
 #[cfg(test)]
 pub(crate) fn warm(info: &str) {

@@ -9,7 +9,7 @@ pub enum Context {
     Talk,
     /// A message is selected.
     Select,
-    /// The agent asks whether a call may run, and nothing is typed.
+    /// The agent asks whether a call may run. Letters answer only where nothing is typed.
     Asked,
     /// The search in the conversation.
     Find,
@@ -146,9 +146,10 @@ commands! {
         Edit "edit" [] "Say something else in the place of a message" / "[ENTRY]";
         Fork "fork" [] "Begin a new conversation with what was said up to here" / "[ENTRY]";
         Hide "hide" [] "Hide a message, as if it were deleted" / "ENTRY";
-        Show "show" [] "Bring a hidden message back" / "ENTRY";
+        Show "show" [] "Bring back what is hidden: a message, or all of a turn" / "[ENTRY]";
         Exclude "exclude" [] "Keep a message from the model" / "ENTRY";
-        Include "include" [] "Let the model see it again" / "ENTRY";
+        Include "include" [] "Let the model see it again" / "[ENTRY]";
+        Hidden "hidden" [] "What is hidden or kept from the model, to be brought back" / "";
         DropTurn "drop" [] "Take a turn out of the middle, with its files" / "ENTRY";
         Label "label" [] "Name a message" / "ENTRY [NAME]";
         Title "title" ["f2"] "Name the conversation" / "[TITLE]";
@@ -163,10 +164,11 @@ commands! {
         Unqueue "unqueue" [] "Take back words that wait" / "";
     }
     Asked {
-        AllowOnce "allow-once" ["y"] "Allow this call";
-        AllowHere "allow-here" ["c"] "Allow such calls in this conversation";
-        AllowAlways "allow-always" ["a"] "Allow such calls always";
-        Deny "deny" ["n"] "Refuse, and say why if you like";
+        AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; letters answer only while nothing is typed";
+        AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation";
+        AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always";
+        Deny "deny" ["n", "alt+n"] "Refuse, and say why if you like";
+        AllowWider "allow-wider" ["w"] "Choose a wider rule for such calls, or the narrow one again";
     }
     Select {
         SelectUp "select-up" ["up", "k", "alt+up", "ctrl+up"] "The message before";

@@ -12,7 +12,8 @@ fn few() -> Vec<Conversation> {
     let mut elsewhere = conversation("c2", None, "なぜテストが失敗する? 🤔", 90);
     elsewhere.folder = Some("/srv/projects/web/shop".to_owned());
     let mut fork = conversation("c3", Some("Rewind, another way"), "make the rewind atomic", 60 * 24 * 3);
-    fork.parent = Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned() });
+    fork.parent =
+        Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned(), title: None, own: None });
     let mut locked = conversation("c4", None, "\x1b]0;owned\x07 שלום עולם", 60 * 24 * 400);
     locked.read_only = Some("a newer version wrote it".to_owned());
     vec![running, elsewhere, fork, locked]
@@ -111,6 +112,18 @@ fn an_empty_list_says_what_to_do() {
 }
 
 #[test]
+fn a_list_of_which_all_is_archived_says_so_and_how_to_see_it() {
+    let (mut list, mut world) = opened("");
+    world.answer(&mut list, |request| match request {
+        Request::List(of) if of.archived => Some(Ok(page(vec![conversation("c", None, "old", 1)], false))),
+        Request::List(_) => Some(Ok(page(Vec::new(), false))),
+        _ => None,
+    });
+    let seen = sizes(&mut list);
+    assert!(seen.contains("all conversations are archived: Ctrl+A shows them"), "{seen}");
+}
+
+#[test]
 fn what_fails_is_said_with_what_to_do() {
     let (mut list, mut world) = opened("");
     world.answer(&mut list, |_| Some(Err(problem("the conversations can't be read"))));
@@ -189,7 +202,8 @@ fn folders_have_a_column_only_where_one_is_another() {
     let title = "a title that needs nearly all of the room of a row";
     let (mut list, mut world) = opened("");
     let mut fork = conversation("c2", None, title, 2);
-    fork.parent = Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned() });
+    fork.parent =
+        Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned(), title: None, own: None });
     list.anew(Conversations { conversations: vec![fork], more: false });
     let keys = crate::face::keymap::Keymap::default();
     let shown = |list: &mut List| {

@@ -122,7 +122,7 @@ fn question(
     push(title, Paint::Bold);
     if let Some(plan) = proposal.plan() {
         push(&summary(proposal.action(), plan, proposal.wish()), Paint::Plain);
-        if let Some(line) = effects::brief(&plan.effects) {
+        if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
             push(&line, Paint::Error);
         }
         if stop {

@@ -20,7 +20,7 @@ pub(super) fn leaves(plan: &Plan, choose: &[Choose]) -> Vec<usize> {
     let places: HashMap<*const PathPlan, usize> =
         files.paths.iter().enumerate().map(|(at, path)| (std::ptr::from_ref(path), at)).collect();
     let look = face_words::look(80, 0);
-    let all = files::groups(&look, files).into_iter().chain(by_choice(files, choose));
+    let all = files::groups(&look, files).into_iter().chain(untouched(files, choose));
     all.flat_map(|group| group.paths)
         .filter_map(|path| places.get(&std::ptr::from_ref(path)).copied())
         .collect()
@@ -31,7 +31,12 @@ fn is_conflict(group: &Group<'_>) -> bool {
     group.paths.iter().any(|path| path.verdict == Verdict::Conflict)
 }
 
-/// What stays as it is because somebody chose so.
+/// What stays as it is because somebody chose so, and what is already as it would become.
+fn untouched<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> impl Iterator<Item = Group<'a>> {
+    let so_already = files::so_already(files, |path| stays_by_choice(path, choose));
+    by_choice(files, choose).into_iter().chain(so_already)
+}
+
 fn by_choice<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> Option<Group<'a>> {
     let paths: Vec<_> = files.paths.iter().filter(|path| stays_by_choice(path, choose)).collect();
     let amount = words::count(paths.len() as u64, "file");
@@ -55,6 +60,9 @@ pub(super) fn plan(
     let plan = shown.plan;
     if let Some(about) = shown.about {
         page.wrapped(about, Paint::Plain);
+    }
+    for line in render_plan::steps(plan) {
+        page.wrapped(&line, Paint::Plain);
     }
     // What needs a person comes first, and what can't be taken back; messages are many, and least of a surprise.
     for sentence in render_plan::ended_first(plan) {
@@ -103,7 +111,7 @@ impl Page {
 
     /// What can't be taken back: loud, and a line for each.
     fn effects(&mut self, plan: &Plan) {
-        let Some(title) = effects::brief(&plan.effects) else { return };
+        let Some(title) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) else { return };
         self.wrapped(&title, Paint::Error);
         for call in &plan.effects.calls {
             let line = effects::one(&self.look, call);
@@ -168,7 +176,7 @@ impl Page {
 
     fn files(&mut self, shown: Shown<'_>) {
         let Some(plan) = &shown.plan.files else { return };
-        let all = files::groups(&self.look, plan).into_iter().chain(by_choice(plan, shown.choose));
+        let all = files::groups(&self.look, plan).into_iter().chain(untouched(plan, shown.choose));
         for group in all.filter(|group| !is_conflict(group)) {
             self.group(plan, group, shown.choose, Paint::Bold);
         }

@@ -178,11 +178,13 @@ impl Proposal {
         if self.asked.is_some_and(|(asked, _)| asked == ticket) {
             self.asked = None;
             self.doing = None;
-            self.planned(reply);
+            let before = self.plan.take();
+            self.planned(reply, before.as_ref());
             if self.note.as_deref() == Some(PLANNING) {
                 self.note = None;
             }
-            if std::mem::take(&mut self.is_renewed) {
+            // What was on the screen is agreed to at once; what took its place has to be looked at.
+            if std::mem::take(&mut self.is_renewed) && before.is_some_and(|before| !self.says_like(&before)) {
                 self.new_until_ms = cx.now_ms + NEW_MS;
             }
             if self.is_settled() && std::mem::take(&mut self.is_eager) {
@@ -204,19 +206,24 @@ impl Proposal {
         }
     }
 
-    fn planned(&mut self, reply: Result<Reply, Problem>) {
+    /// Whether the plan says what another one said, as of whatever head.
+    fn says_like(&self, before: &Plan) -> bool {
+        let as_of_now = |plan: &Plan| *plan == Plan { head: plan.head.clone(), ..before.clone() };
+        self.plan.as_ref().is_some_and(as_of_now)
+    }
+
+    fn planned(&mut self, reply: Result<Reply, Problem>, before: Option<&Plan>) {
         match reply {
             Ok(Reply::Plan(plan)) => {
                 if self.wish.scope == Scope::Both {
                     self.has_files = Some(plan.files.is_some());
                 }
-                self.view.set(self.plan.as_ref(), &plan, &self.wish.choose);
+                self.view.set(before, &plan, &self.wish.choose);
                 self.plan = Some(plan);
                 self.problem = None;
             }
-            Ok(_) => {}
+            Ok(_) => self.plan = before.cloned(),
             Err(problem) => {
-                self.plan = None;
                 self.problem = Some(Box::new(problem));
             }
         }

@@ -88,6 +88,18 @@ fn what_has_nothing_to_do_with_files_is_asked_without_them() {
     assert!(stage.applied()[0].files.is_default());
 }
 
+/// Somebody who takes it for the composer.
+#[test]
+fn words_that_are_typed_into_a_plan_agree_to_nothing() {
+    let mut stage = stage(undo(), with_files());
+    stage.owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
+    stage.keys("/ z % enter");
+    assert!(stage.applied().is_empty());
+    assert!(stage.screen(100, 24).contains("these were no words for here"), "{}", stage.screen(100, 24));
+    stage.keys("enter");
+    assert_eq!(stage.applied().len(), 1);
+}
+
 #[test]
 fn nothing_is_done_where_nothing_would_change() {
     let unchanged = retake_wire::reply::Plan { unchanged: true, ..Default::default() };
@@ -111,6 +123,9 @@ fn what_is_refused_before_it_is_planned_says_why() {
 #[test]
 fn a_stale_plan_is_planned_anew_and_never_applied_by_itself() {
     let mut stage = stage(undo(), with_files());
+    let mut other = with_files();
+    other.taken_back.messages += 2;
+    stage.owner.plans = [Ok(other)].into();
     stage.changed();
     stage.press("enter");
     stage.wait(200);
@@ -123,6 +138,19 @@ fn a_stale_plan_is_planned_anew_and_never_applied_by_itself() {
     assert_eq!(stage.applied().len(), 1);
     insta::assert_snapshot!("stale", stage.screen(80, 24));
     assert_eq!(stage.plans().len(), 3);
+}
+
+#[test]
+fn a_plan_that_is_made_anew_and_says_the_same_is_agreed_to_at_once() {
+    let mut stage = stage(undo(), with_files());
+    stage.owner.plans = [Ok(retake_wire::reply::Plan { head: "3.13".to_owned(), ..with_files() })].into();
+    stage.owner.applies.push_back(Err(problem(ProblemKind::Refused, "not now")));
+    stage.changed();
+    stage.wait(200);
+    stage.press("enter");
+    stage.settle();
+    let [apply] = &stage.applied()[..] else { panic!("{:?}", stage.applied()) };
+    assert_eq!(apply.head.as_deref(), Some("3.13"), "as of now");
 }
 
 #[test]
@@ -215,29 +243,42 @@ fn no_size_breaks_it() {
 }
 
 #[test]
-fn what_would_be_undone_is_named() {
-    use retake_wire::reply::{Operation, Operations};
-    let op = |undo_next| Operation {
-        number: 3,
-        head: "3.12".to_owned(),
-        kind: "move".to_owned(),
-        reason: "rewind".to_owned(),
-        description: "to the beginning".to_owned(),
-        author: "ann".to_owned(),
-        time_ms: 0,
-        before: "2.12".to_owned(),
-        undo_next,
-        redo_next: false,
+fn what_would_be_undone_is_named_and_several_steps_are_listed() {
+    let lines = ["rewind to t3 “make it \x1b[31mblue”", "hide 2 messages", "the turn t2 “run the tests”"];
+    let with = |lines: &[&str]| retake_wire::reply::Plan {
+        step_lines: lines.iter().map(|&line| line.to_owned()).collect(),
+        ..plan()
     };
-    let page = |operations, more| Operations { head: "3.12".to_owned(), operations, more };
-    let named = |count, page| super::undone(&Action::Undo { count }, &page);
-    assert_eq!(named(1, page(vec![op(true)], true)).as_deref(), Some("rewind to the beginning"));
-    let two = named(2, page(vec![op(true)], false));
-    assert_eq!(two.as_deref(), Some("2 steps, the first: rewind to the beginning"));
-    assert_eq!(
-        named(1, page(vec![op(false)], false)).as_deref(),
-        Some("the last turn"),
-        "a label is no step"
-    );
-    assert_eq!(named(1, page(vec![op(false)], true)), None);
+    let mut one = stage(undo(), with(&lines[..1]));
+    let title = one.screen(80, 8).lines().next().unwrap_or_default().to_owned();
+    assert!(title.contains("Undo rewind to t3 “make it"), "{title}");
+    assert!(!one.screen(80, 24).contains("1. rewind"), "one step needs no list");
+    let mut several = stage(PlanPane::new("Undo", Action::Undo { count: 3 }), with(&lines));
+    insta::assert_snapshot!("steps", several.screen(80, 14));
+}
+
+#[test]
+fn what_stays_of_a_call_whose_files_go_back_is_told_apart() {
+    let with = |mut plan: retake_wire::reply::Plan| {
+        plan.effects = retake_wire::reply::Effects { count: 1, calls: Vec::new() };
+        plan
+    };
+    let first = |plan| {
+        let shown = stage(undo(), with(plan)).screen(80, 24);
+        shown.lines().find(|line| line.contains("can't be taken back")).map(|line| line.trim().to_owned())
+    };
+    let both = first(with_files()).unwrap_or_default();
+    assert!(both.starts_with("! can't be taken back: what 1 call did besides these files"), "{both}");
+    assert!(first(plan()).unwrap_or_default().starts_with("! can't be taken back: 1 call"));
+}
+
+#[test]
+fn what_is_so_already_is_named_and_told_from_what_stays_by_choice() {
+    let mut plan = with_files();
+    let files = plan.files.as_mut().expect("files");
+    files.paths[3].verdict = retake_wire::Verdict::Unchanged;
+    let shown = stage(undo(), plan.clone()).screen(100, 24);
+    assert!(shown.contains("needs no change: 1 file\n    build.log, changed during `make all`"), "{shown}");
+    let text = crate::render::plan::body(&crate::face::words::look(80, 0), &plan);
+    assert!(text.contains("needs no change: 1 file\n") && text.contains("    build.log, changed"), "{text}");
 }

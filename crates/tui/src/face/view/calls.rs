@@ -9,6 +9,7 @@ use super::page::{Ink, Page};
 use crate::face::doc;
 use crate::face::keymap::Command;
 use crate::face::theme::Paint;
+use crate::render::calls::{self, Begun, reads};
 use crate::render::words;
 use crate::text::{safe, time};
 
@@ -39,7 +40,7 @@ pub(super) enum Came<'a> {
         content: &'a str,
         /// Whether it failed.
         failed: bool,
-        /// How long it worked, where that was seen.
+        /// How long it worked, where that is known.
         took_ms: Option<i64>,
     },
 }
@@ -60,11 +61,6 @@ fn whole(name: &str, arguments: &str) -> Option<String> {
         "edit" | "write" | "patch" | "todo" => None,
         _ => (arguments.len() > 60).then(|| format!("{given:#}")),
     }
-}
-
-/// Whether a tool only reads: what it reads is the model's.
-fn reads(name: &str) -> bool {
-    matches!(name, "read" | "list" | "glob" | "grep" | "fetch" | "todo" | "job_output" | "job_list")
 }
 
 /// The diff of a call, as far as its arguments say it.
@@ -133,7 +129,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     }
     let change = change(name, arguments);
     match came {
-        Came::Cut { unbegun } => page.text(cut_off(name, unbegun), Paint::Warn),
+        Came::Cut { unbegun } => page.text(&cut_off(name, unbegun), Paint::Warn),
         Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
@@ -154,14 +150,10 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
 }
 
 /// What became of a call whose run was cut off, and what to do.
-fn cut_off(name: &str, unbegun: bool) -> &'static str {
-    match (unbegun, reads(name)) {
-        (_, true) => "interrupted before there was a result: /retry asks again",
-        (true, false) => {
-            "interrupted while it waited for leave, before it began: nothing has changed; /retry asks again"
-        }
-        (false, false) => "interrupted before there was a result: it may have begun; /retry asks again",
-    }
+fn cut_off(name: &str, unbegun: bool) -> String {
+    let what = calls::cut_off(name, if unbegun { Begun::No } else { Begun::Perhaps });
+    let then = if what.contains(':') { "; " } else { ": " };
+    format!("{what}{then}/retry asks again")
 }
 
 /// A result whose call is not here.

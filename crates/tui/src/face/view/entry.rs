@@ -67,7 +67,7 @@ fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'
     let over = results(talk, at).find_map(|entry| {
         entry.parts.iter().find_map(|part| match part {
             Part::ToolResult { call, content, failed } if call == id => {
-                Some(Came::Over { content, failed: *failed, took_ms: talk.took(&entry.id) })
+                Some(Came::Over { content, failed: *failed, took_ms: entry.took_ms })
             }
             _ => None,
         })
@@ -105,7 +105,7 @@ pub(super) fn version(talk: &Talk, at: usize) -> u64 {
     (&entry.mark, &entry.fold, &entry.label, entry.interrupted, entry.erased).hash(&mut hasher);
     (entry.alternative, entry.parts.len(), entry.usage.is_some(), follows_card(talk, at)).hash(&mut hasher);
     for result in results(talk, at) {
-        (&result.id, result.erased, talk.took(&result.id)).hash(&mut hasher);
+        (&result.id, result.erased, result.took_ms).hash(&mut hasher);
     }
     for (number, id) in (1..).zip(calls_of(entry)) {
         match came(talk, at, number, id) {
@@ -167,7 +167,8 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
 fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     let text = parts_text(&entry.parts);
     let (room, theme) = (page.ink.room(), page.ink.theme);
-    let text = text.trim_end();
+    // Other white space is a control character, which is shown.
+    let text = text.trim_end_matches([' ', '\t', '\n']);
     // No more of it is laid out than is shown.
     let most = if open.all { text.len() } else { SAID * usize::from(room).max(40) };
     let end =

@@ -6,6 +6,7 @@ use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
 use retake_wire::{Asks, EffectClass, Part, Question};
 use serde_json::Value;
 
+use super::Asking;
 use super::calls;
 use super::entry::{self, parts_text};
 use super::page::{Ink, Page};
@@ -14,7 +15,8 @@ use crate::face::keymap::Command;
 use crate::face::talk::{Live, Talk, Tone};
 use crate::face::theme::Paint;
 use crate::face::words as rendered;
-use crate::render::{agent, words};
+use crate::render::agent::{self, Where};
+use crate::render::words;
 use crate::text::{safe, time};
 
 /// So many lines of a diff are shown where leave is asked.
@@ -54,10 +56,11 @@ pub(super) fn after(
     ink: Ink<'_>,
     todo: Option<&(Todo, bool)>,
     output: bool,
+    asking: Asking,
 ) -> Vec<Line<'static>> {
     let mut page = Page::new(ink);
     if let Some(live) = &talk.live {
-        work(&mut page, live, output);
+        work(&mut page, live, output, asking);
     }
     for note in &talk.notes {
         page.gap();
@@ -94,7 +97,7 @@ fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
     (is_new && (has_more || is_running)) || (has_more && is_running)
 }
 
-fn work(page: &mut Page<'_>, live: &Live, output: bool) {
+fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
     let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
     if !calls.is_empty() {
@@ -105,11 +108,16 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool) {
     }
     for (number, asks) in live.asks.iter().enumerate() {
         page.gap();
-        leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), number == 0, output);
+        leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), output);
+        if number == 0 {
+            answers(page, asks, asking);
+        } else {
+            page.cut("asked after the one above", Paint::Dim);
+        }
     }
     for question in &live.questions {
         page.gap();
-        ask(page, question);
+        ask(page, question, asking);
     }
     if let Some(notice) = &live.notice {
         page.gap();
@@ -138,8 +146,8 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool) {
     page.signed(sign, [Line::from(span)]);
 }
 
-/// A call that waits for leave, and how to give it.
-fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, first: bool, output: bool) {
+/// A call that waits for leave.
+fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, output: bool) {
     let ink = page.ink;
     let mut about = "may it run?".to_owned();
     if waited_ms >= LONG_MS {
@@ -155,34 +163,50 @@ fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, first: bool, output: 
     if let Some(detail) = &asks.call.detail {
         calls::beginning(page, detail, DETAIL_LINES, doc::is_diff(detail), output);
     }
-    if !first {
-        page.cut("asked after the one above", Paint::Dim);
-        return;
-    }
-    key(page, Command::AllowOnce, "allow it, this once");
-    if let Some(rule) = asks.offers.first() {
-        let rule = safe::line(&rule.short()).into_owned();
-        key(page, Command::AllowHere, &format!("allow {rule} in this conversation"));
-        key(page, Command::AllowAlways, &format!("allow {rule} always"));
+}
+
+/// How leave is given, and for what.
+fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
+    key(page, asking, Command::AllowOnce, "allow it, this once");
+    if let Some(rule) = asks.offers.get(asking.offer).or(asks.offers.first()) {
+        key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, Where::Here)));
+        key(page, asking, Command::AllowAlways, &format!("allow {}", agent::the_same(rule)));
     }
     if asks.offers.len() > 1 {
-        let wider: Vec<_> =
-            asks.offers[1..].iter().map(|rule| safe::line(&rule.short()).into_owned()).collect();
-        page.text(&format!("wider rules: {}", wider.join(", ")), Paint::Dim);
+        let next = (asking.offer + 1) % asks.offers.len();
+        let how = if next == 0 { "narrower again" } else { "wider" };
+        let next = agent::what(&asks.offers[next], Where::Here);
+        key(page, asking, Command::AllowWider, &format!("{how}: {next}"));
     }
-    key(page, Command::Deny, "refuse, and say why");
+    key(page, asking, Command::Deny, "refuse, and say why");
+    if asking.is_writing {
+        let send = page.ink.keys.named(Command::Send);
+        page.text(
+            &format!("you are writing, and letters answer nothing; {send} refuses with your words"),
+            Paint::Dim,
+        );
+    }
 }
 
-/// A key and what it does.
-fn key(page: &mut Page<'_>, command: Command, help: &str) {
+/// A key that holds and what it does.
+fn key(page: &mut Page<'_>, asking: Asking, command: Command, help: &str) {
     let ink = page.ink;
-    let name = ink.keys.named(command);
-    let mut run = doc::Run::of(&format!("{name:<3} "), ink.theme.style(Paint::Accent));
-    run.push(help, ink.theme.style(Paint::Plain));
-    page.push(run.wrap(ink.room().into()).into_iter().map(Line::from));
+    let (name, wide) = match (asking.is_writing, ink.keys.beside_words(command)) {
+        (true, None) => return,
+        (true, Some(key)) => (key.to_string(), 6),
+        (false, _) => (ink.keys.named(command), 3),
+    };
+    let beside = wide.max(doc::columns(&name)) + 1;
+    let help = doc::Run::of(help, ink.theme.style(Paint::Plain));
+    let room = usize::from(ink.room()).saturating_sub(beside).max(1);
+    let mut name = Some(name);
+    page.push(help.wrap(room).into_iter().map(|spans| {
+        let name = ink.span(format!("{:<beside$}", name.take().unwrap_or_default()), Paint::Accent);
+        Line::from_iter(std::iter::once(name).chain(spans))
+    }));
 }
 
-fn ask(page: &mut Page<'_>, question: &Question) {
+fn ask(page: &mut Page<'_>, question: &Question, asking: Asking) {
     let ink = page.ink;
     let lines = doc::plain(&question.question, ink.room(), ink.theme, Paint::Bold);
     page.signed(ink.span("?", Paint::Accent), lines);
@@ -191,9 +215,10 @@ fn ask(page: &mut Page<'_>, question: &Question) {
         run.push(&safe::line(choice), ink.theme.style(Paint::Plain));
         page.push(run.wrap(ink.room().into()).into_iter().map(Line::from));
     }
-    let how = match question.choices.is_empty() {
-        true => "your answer goes to the model",
-        false => "type the number of an answer, or send other words",
+    let how = match (question.choices.is_empty(), asking.is_writing) {
+        (true, _) => "your answer goes to the model",
+        (false, true) => "you are writing: what you send is the answer; numbers answer with nothing typed",
+        (false, false) => "type the number of an answer, or send other words",
     };
     page.text(how, Paint::Dim);
 }

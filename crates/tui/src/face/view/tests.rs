@@ -33,6 +33,7 @@ fn entry(number: u64, role: Role, parts: Vec<Part>) -> Entry {
         alternative: None,
         parts,
         usage: None,
+        took_ms: None,
         platform_id: None,
     }
 }
@@ -117,9 +118,12 @@ fn busy() -> Talk {
         text: "Now I *push*".to_owned(),
         reasoning: "hm".to_owned(),
         calls: vec![LiveCall {
-            now: CallNow { call: shown("c8", "$ cargo build", None), printed: "one\ntwo\n".to_owned() },
+            now: CallNow {
+                call: shown("c8", "$ cargo build", None),
+                printed: "one\ntwo\n".to_owned(),
+                began_ms: None,
+            },
             since_ms: NOW_MS - 3_000,
-            whole: true,
         }],
         asked_ms: [("a1".to_owned(), NOW_MS - 75_000)].into(),
         asks: vec![Asks {

@@ -35,10 +35,21 @@ pub(crate) struct Group<'a> {
     pub(crate) paths: Vec<&'a PathPlan>,
 }
 
+/// What happens where nothing is chosen.
+pub(crate) const NOTHING: &str = "nothing is done";
+
+/// The same of several steps, of which only the later ones are refused.
+pub(crate) const NOT_ALL: &str = "only the steps before are done";
+
 /// The file half of a plan.
 pub fn plan(look: &Look, plan: &FilesPlan) -> String {
+    plan_or(look, plan, NOTHING)
+}
+
+/// The same, with what happens where nothing is chosen.
+pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> String {
     let mut text = String::new();
-    if let Some(group) = conflicts(plan) {
+    if let Some(group) = conflicts(plan, otherwise) {
         text = format!("{}\n{}", group.title, lines(look, plan, &group.paths, &mut group.paths.len()));
     }
     let mut room = SHOWN;
@@ -55,19 +66,23 @@ pub fn plan(look: &Look, plan: &FilesPlan) -> String {
         text.push_str(&format!("{}\n", group.title));
         text.push_str(&lines(look, plan, &group.paths, &mut room));
     }
+    if let Some(group) = so_already(plan, |_| false) {
+        text.push_str(&format!("{}\n", group.title));
+        text.push_str(&lines(look, plan, &group.paths, &mut room));
+    }
     text + &others(look, plan, &mut room)
 }
 
 /// All paths that something is said of: what waits for a choice, what would be done, what is left alone.
 pub(crate) fn groups<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
-    conflicts(plan).into_iter().chain(done(look, plan)).chain(left(plan)).collect()
+    conflicts(plan, NOTHING).into_iter().chain(done(look, plan)).chain(left(plan)).collect()
 }
 
 /// A conflict that is not seen can't be chosen for: all of them.
-fn conflicts(plan: &FilesPlan) -> Option<Group<'_>> {
+fn conflicts<'a>(plan: &'a FilesPlan, otherwise: &str) -> Option<Group<'a>> {
     let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == Verdict::Conflict).collect();
     let amount = words::count(paths.len() as u64, "file");
-    let title = format!("can't decide about {amount}: choose for each, or nothing is done");
+    let title = format!("can't decide about {amount}: choose for each, or {otherwise}");
     (!paths.is_empty()).then_some(Group { title, paths })
 }
 
@@ -114,6 +129,14 @@ fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
         let amount = words::count(paths.len() as u64, "file");
         (!paths.is_empty()).then(|| Group { title: format!("leaves alone {amount}: {why}"), paths })
     })
+}
+
+/// What the calls changed and is already as it would become: a file that was made and is gone again, say. Some are told elsewhere.
+pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
+    let unchanged = |path: &&PathPlan| path.verdict == Verdict::Unchanged && !is_told(path);
+    let paths: Vec<_> = plan.paths.iter().filter(unchanged).collect();
+    let title = format!("needs no change: {}", words::count(paths.len() as u64, "file"));
+    (!paths.is_empty()).then_some(Group { title, paths })
 }
 
 /// A call and how long it ran.
@@ -250,6 +273,11 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
         Verdict::Conflict => format!(": {why} ({})", choices(path)),
         Verdict::NotCovered => format!(": {why}"),
         Verdict::Ambiguous => match path.calls.first().and_then(call) {
+            Some(call) => format!(", changed during {}", called(look, call)),
+            None => String::new(),
+        },
+        Verdict::Unchanged => match path.calls.first().and_then(call) {
+            Some(call) if path.grade == Grade::Written => format!(", written by {}", called(look, call)),
             Some(call) => format!(", changed during {}", called(look, call)),
             None => String::new(),
         },

@@ -31,7 +31,7 @@ fn with(words: &[&str]) -> App {
     let (mut app, acts) = opened();
     let ticket = asks_what_is_kept(&acts).expect("it asks");
     let parts = words.iter().map(|words| Part::text(*words)).collect();
-    let reply = Ok(Reply::Draft(Draft { author: "ada".to_owned(), parts }));
+    let reply = Ok(Reply::Draft(Draft { author: "ada".to_owned(), parts, edits: None }));
     assert_eq!(kept(&app.on(Msg::Replied(ticket, Box::new(reply)), NOW_MS)), None, "it is kept already");
     app
 }
@@ -99,7 +99,8 @@ fn what_was_typed_is_kept_and_given_back_and_never_sent() {
     let screen = screen(60, 12, |frame| app.draw(frame));
     assert!(screen.contains("half a thought"), "{screen}");
     let quits = press(&mut app, "ctrl+q", NOW_MS + LATER);
-    assert!(kept(&quits).is_none() && !quits.iter().any(|act| matches!(act, Act::Run(..))), "{quits:?}");
+    assert_eq!(kept(&quits), Some(vec![Part::text("half a thought")]), "also where it was taken away since");
+    assert!(!quits.iter().any(|act| matches!(act, Act::Run(..))), "{quits:?}");
 }
 
 #[test]
@@ -170,7 +171,8 @@ fn one_who_leaves_early_waits_until_it_is_known_what_else_is_kept() {
     let asked = asks_what_is_kept(&acts).expect("it asks");
     drop(app.on(Msg::Paste("early".to_owned()), NOW_MS));
     assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)));
-    let reply = Reply::Draft(Draft { author: "ada".to_owned(), parts: vec![Part::text("older")] });
+    let reply =
+        Reply::Draft(Draft { author: "ada".to_owned(), parts: vec![Part::text("older")], edits: None });
     let acts = app.on(Msg::Replied(asked, Box::new(Ok(reply))), NOW_MS);
     assert_eq!(kept(&acts), Some(vec![Part::text("older"), Part::text("early")]));
     assert!(!quits(&acts) && quits(&has(&mut app, &acts)));
@@ -182,7 +184,7 @@ fn what_was_typed_while_a_conversation_begins_is_its_draft_when_one_leaves() {
     drop(app.on(Msg::Paste("and then".to_owned()), NOW_MS));
     assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)), "its own draft is not known yet");
     assert_eq!(app.unkept(), ["and then"]);
-    app.take_draft(TabId(1), Vec::new());
+    app.take_draft(TabId(1), Vec::new(), None);
     let acts = app.on(Msg::Tick, NOW_MS);
     let set = acts.iter().any(|act| {
         matches!(act, Act::Ask(_, request) if matches!(&**request,

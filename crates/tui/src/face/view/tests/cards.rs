@@ -66,10 +66,17 @@ fn who_waits_is_told_how_long_and_the_card_counts_the_work() {
     tell(&mut talk, RunEvent::Called(ended), 103);
     let mut came = result(3, "toolu_1", "wrote a.txt", false);
     came.time_ms = NOW_MS + 103_000;
+    came.took_ms = Some(3_000);
     talk.entries.push(came);
     assert!(at(&talk, 104).contains("write a.txt · 3 s"), "{}", at(&talk, 104));
-    let unseen = Talk { entries: talk.entries.clone(), ..Talk::default() };
-    assert!(!at(&unseen, 104).contains("write a.txt ·"), "who has not seen it begin does not say how long");
+    let mut later = Talk { entries: talk.entries.clone(), ..Talk::default() };
+    assert!(
+        at(&later, 104).contains("write a.txt · 3 s"),
+        "the same to who comes later: {}",
+        at(&later, 104)
+    );
+    later.entries[2].took_ms = None;
+    assert!(!at(&later, 104).contains("write a.txt ·"), "what is not known is not said");
 }
 
 #[test]

@@ -1,0 +1,176 @@
+//! What is typed and not sent, in a real terminal: kept however the face ends, where it belongs, beside what other terminals keep. Must
+//! never send it.
+
+use std::path::Path;
+
+use super::{EMPTY, answers, says};
+use crate::live::model::{Model, words};
+use crate::live::tmux::Tmux;
+use crate::live::world::{World, until};
+
+#[test]
+fn drafts_are_kept_over_a_restart() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    face.types("an unfinished thought");
+    face.shows("an unfinished thought");
+    face.press("C-q");
+    face.is_given_back();
+    let mut thought = "an unfinished thought".to_owned();
+    // One who quits right after typing, or while the draft rests, is the one who would lose it.
+    for round in 0..8 {
+        let face = Tmux::face(&world, "-c");
+        face.shows(&thought);
+        let more = format!(" {round}");
+        face.types(&more);
+        thought.push_str(&more);
+        face.shows(&thought);
+        face.press("C-q");
+        face.is_given_back();
+    }
+    let face = Tmux::face(&world, "-c");
+    face.shows(&thought);
+}
+
+#[test]
+fn what_was_typed_before_a_conversation_has_begun_is_kept_too() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("the first thought");
+    face.shows("the first thought");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "");
+    face.shows("the first thought");
+    assert!(model.asked().is_empty(), "it is never sent");
+    face.press("Enter");
+    face.shows("Hello.");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "");
+    let screen = face.shows(EMPTY);
+    assert!(!screen.contains("the first thought"), "it was said: {screen}");
+}
+
+/// A conversation of one turn, and nobody in it.
+fn left(model: &Model) -> World {
+    let world = model.world(&[]);
+    model.then(vec![words("Hello.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    says(&face, "hello", "Hello.");
+    face.press("C-q");
+    face.is_given_back();
+    world
+}
+
+#[test]
+fn a_terminal_that_is_closed_or_a_face_that_is_killed_loses_no_word() {
+    let model = Model::start();
+    let world = left(&model);
+    let face = Tmux::face(&world, "-c");
+    face.shows("Hello.");
+    face.types("closed at once");
+    face.shows("closed at once");
+    face.closes();
+    let face = Tmux::face(&world, "-c");
+    face.shows("closed at once");
+    face.types(" and told to end");
+    face.shows("closed at once and told to end");
+    let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
+    let killed = std::process::Command::new("kill").args(["-15", &pid]).status().expect("kill is there");
+    assert!(killed.success());
+    face.is_given_back();
+    let face = Tmux::face(&world, "-c");
+    face.shows("closed at once and told to end");
+    assert_eq!(model.asked().len(), 1, "nothing is sent");
+}
+
+#[test]
+fn a_terminal_that_is_closed_lets_the_owner_of_others_go_on() {
+    let model = Model::start();
+    let world = left(&model);
+    let mut owner = world.command(&["serve"]).spawn().expect("it starts");
+    until("an owner", || world.run(&["status"]).status.success());
+    let face = Tmux::face(&world, "-c");
+    face.shows("Hello.");
+    face.types("closed at once");
+    face.shows("closed at once");
+    face.closes();
+    let face = Tmux::face(&world, "-c");
+    face.shows("closed at once");
+    assert!(owner.try_wait().expect("asked").is_none(), "the owner is still there");
+    owner.kill().expect("killed");
+    owner.wait().expect("it ends");
+}
+
+#[test]
+fn what_is_typed_before_the_conversation_is_there_is_for_it() {
+    let model = Model::start();
+    let world = left(&model);
+    let face = Tmux::shell(&world, 100, 30);
+    // All of it is there before the face has the terminal.
+    face.sends("\"$RETAKE\" -c\nfor the conversation");
+    let screen = face.shows("› for the conversation");
+    assert!(screen.contains("Hello."), "{screen}");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "");
+    let screen = face.shows(EMPTY);
+    assert!(!screen.contains("for the conversation"), "not the folder's: {screen}");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "-c");
+    face.shows("› for the conversation");
+}
+
+#[test]
+fn two_terminals_in_a_folder_keep_the_words_of_both() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let mut owner = world.command(&["serve"]).spawn().expect("it starts");
+    until("an owner", || world.run(&["status"]).status.success());
+    let (one, two) = (Tmux::face(&world, ""), Tmux::face(&world, ""));
+    for (face, text) in [(&one, "thought of one"), (&two, "idea of two")] {
+        face.shows(EMPTY);
+        face.types(text);
+        face.shows(text);
+    }
+    for face in [&one, &two] {
+        face.press("C-q");
+        face.is_given_back();
+    }
+    let face = Tmux::face(&world, "");
+    face.until("the words of both", |screen| {
+        screen.contains("thought of one") && screen.contains("idea of two")
+    });
+    owner.kill().expect("killed");
+    owner.wait().expect("it ends");
+}
+
+#[test]
+fn words_in_the_place_of_a_message_are_kept_and_named() {
+    let model = Model::start();
+    let world = left(&model);
+    let face = Tmux::face(&world, "-c");
+    face.shows("Hello.");
+    face.types("/edit t1");
+    face.press("Enter");
+    face.shows("Enter edits its words");
+    answers(&face, "Enter", "edit it and send it");
+    face.types(" and goodbye");
+    face.shows("› hello and goodbye");
+    face.press("C-q");
+    face.is_given_back();
+    let face = Tmux::face(&world, "-c");
+    face.until("the words, and what they are", |screen| {
+        screen.contains("› hello and goodbye") && screen.contains("written in the place of t1")
+    });
+}

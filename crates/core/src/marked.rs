@@ -1,0 +1,81 @@
+//! What is marked, in pieces that people know: the messages of one turn that were excluded, hidden or dropped together. It is the one
+//! reading that tells of hidden entries, for who asks for just them; must never be mixed with what a reading of the state shows.
+
+use crate::conversation::Conversation;
+use crate::entry::Totals;
+use crate::id::Pos;
+use crate::mark::Mark;
+use crate::path::{Path, Span};
+use crate::records::Records;
+
+/// Entries of one turn that stand together on the path and have one mark, which is not `Normal`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// The mark.
+    pub mark: Mark,
+    /// The number of the turn; 0 before the first.
+    pub turn: u64,
+    /// The entries.
+    pub part: Path,
+    /// What they come to.
+    pub totals: Totals,
+}
+
+/// The same while it is put together, its last entry first.
+struct Open {
+    mark: Mark,
+    turn: u64,
+    spans: Vec<Span>,
+}
+
+impl Conversation {
+    /// The newest `limit` pieces of what is marked on the path, newest first; with `before`, of what stands before that entry. Reads
+    /// what it shows; O(spans + marks) besides.
+    pub fn marked<R: Records>(
+        &self,
+        records: &R,
+        before: Option<Pos>,
+        limit: usize,
+    ) -> Result<Vec<Marked>, R::Error> {
+        let mut path = self.path();
+        if let Some(before) = before {
+            path = path.up_to(path.before(before));
+        }
+        let mut all = Vec::new();
+        let mut open: Option<Open> = None;
+        for (span, mark) in self.state.marks.along(&path).into_iter().rev() {
+            if mark == Mark::Normal {
+                all.extend(open.take());
+                continue;
+            }
+            let mut rest = Some(span);
+            while let Some(span) = rest {
+                let opener = records.last_opener(span)?.map_or(span.from, |opener| opener.seq);
+                let turn = records.meta(span.last())?.totals.turns;
+                let piece = Span::new(span.depth, opener, span.to);
+                match &mut open {
+                    Some(open) if (open.mark, open.turn) == (mark, turn) => open.spans.push(piece),
+                    _ => all.extend(open.replace(Open { mark, turn, spans: vec![piece] })),
+                }
+                if all.len() >= limit {
+                    return self.pieces(records, all, limit);
+                }
+                rest = (opener > span.from).then(|| Span::new(span.depth, span.from, opener - 1));
+            }
+        }
+        all.extend(open);
+        self.pieces(records, all, limit)
+    }
+
+    fn pieces<R: Records>(&self, records: &R, all: Vec<Open>, limit: usize) -> Result<Vec<Marked>, R::Error> {
+        let pieces = all.into_iter().take(limit).map(|Open { mark, turn, spans }| {
+            let part = Path::from_spans(spans.into_iter().rev());
+            let mut totals = Totals::default();
+            for span in part.spans() {
+                totals = totals.plus(self.span_totals(records, *span)?);
+            }
+            Ok(Marked { mark, turn, part, totals })
+        });
+        pieces.collect()
+    }
+}

@@ -1,0 +1,88 @@
+//! Whoever asks for a step and goes away leaves nothing half done; and what was broken off is finished before anything is done over it.
+
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures::future::poll_fn;
+use retake_engine::store::{Action, Care};
+use retake_engine::{Engine, FilesWish};
+
+use super::{Yard, a, three};
+
+/// Waits for it until it has been looked at so often, and lets go of it then. Whether it was over.
+async fn let_go_after(looks: usize, work: impl Future) -> bool {
+    let (mut work, mut left) = (pin!(work), looks);
+    poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(false);
+        }
+        left -= 1;
+        work.as_mut().poll(context).map(|_| true)
+    })
+    .await
+}
+
+/// Nothing is open, and files and conversation agree.
+async fn is_whole(yard: &Yard) {
+    Engine::finish(&yard.engine, Duration::from_secs(10)).await;
+    assert!(yard.engine.store().intents().await.expect("intents").is_empty());
+    let turns = yard.turns().await;
+    let made: Vec<_> = (1..=turns).map(|turn| format!("made{turn}")).collect();
+    let there = yard.names().into_iter().filter(|name| name.starts_with("made")).collect::<Vec<_>>();
+    assert_eq!((a(yard), there), (format!("{turns}\n"), made));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_goes_away_in_the_middle_of_a_step_leaves_it_done() {
+    let yard = three().await;
+    let mut over = 0;
+    for looks in 1..=40 {
+        for action in [yard.rewind("t2").await, Action::Undo(1)] {
+            // What was begun by who is gone may still be at work.
+            over += u64::from(let_go_after(looks, yard.apply(action, FilesWish::default())).await);
+            is_whole(&yard).await;
+        }
+        while yard.turns().await < 3 {
+            yard.undo().await;
+        }
+        is_whole(&yard).await;
+        if over >= 2 {
+            break;
+        }
+    }
+    assert!(over >= 2, "it was waited for at last");
+    yard.back("t1").await;
+    is_whole(&yard).await;
+}
+
+#[tokio::test]
+async fn what_was_broken_off_is_finished_before_the_next_step() {
+    let yard = three().await;
+    let workspace = yard.engine.store().workspaces().await.expect("workspaces")[0].no;
+    let staging = ".retake-staging-left".to_owned();
+    yard.engine.store().preparing(workspace, staging).await.expect("written down");
+    // Nobody has looked for it at the start.
+    let yard = yard.restarted().await;
+    assert_eq!(yard.engine.store().intents().await.expect("intents").len(), 1);
+    yard.back("t2").await;
+    is_whole(&yard).await;
+}
+
+/// Whoever looks while a step is at work waits for it, and tells nothing of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_at_work_is_not_told_as_broken_off() {
+    let yard = three().await;
+    for turn in 0..20 {
+        let action = if turn % 2 == 0 { yard.rewind("t2").await } else { Action::Undo(1) };
+        let (done, checked) =
+            tokio::join!(yard.apply(action, FilesWish::default()), yard.engine.doctor(Care::Look));
+        done.expect("done");
+        let checked = checked.expect("looked at");
+        assert_eq!((checked.problems, checked.mended), (Vec::new(), Vec::new()), "{turn}");
+        let (action, mended) = (Action::Undo(1), yard.engine.settle_files());
+        let (_, mended) = tokio::join!(yard.plan(action, FilesWish::default()), mended);
+        assert_eq!(mended.expect("looked at"), [""; 0]);
+        is_whole(&yard).await;
+    }
+}

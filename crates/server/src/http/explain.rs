@@ -1,0 +1,209 @@
+//! Why a request can't be read, in words: which field, what it takes, and what it got. Must never decide whether it can be read: whoever
+//! reads it does, and asks here afterwards.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::shape::{choices, word_of};
+
+/// So many letters of what a field got are shown.
+const SHOWN: usize = 40;
+
+/// The shape of a request, with all that it refers to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Shape {
+    shapes: Arc<Map<String, Value>>,
+    shape: Value,
+}
+
+impl Shape {
+    pub(super) fn new(shapes: Arc<Map<String, Value>>, shape: Value) -> Self {
+        Self { shapes, shape }
+    }
+
+    /// The first thing that does not fit, in a sentence.
+    pub(super) fn misfit(&self, given: &Map<String, Value>) -> Option<String> {
+        self.look("", &self.shape, &Value::Object(given.clone()))
+    }
+
+    fn target<'a>(&'a self, shape: &'a Value) -> Option<&'a Value> {
+        self.shapes.get(shape["$ref"].as_str()?.rsplit('/').next()?)
+    }
+
+    fn look(&self, at: &str, shape: &Value, value: &Value) -> Option<String> {
+        if let Some(why) = self.target(shape).and_then(|target| self.look(at, target, value)) {
+            return Some(why);
+        }
+        if !fits(shape, value) {
+            return Some(format!("{} is {}, not {}", called(at), self.takes(shape), got(value)));
+        }
+        if let Some(why) = choices(shape).and_then(|choices| self.choose(at, choices, value)) {
+            return Some(why);
+        }
+        match value {
+            Value::Object(members) => self.members(at, shape, members),
+            Value::Array(items) => {
+                let mut items = items.iter().enumerate();
+                items.find_map(|(i, item)| self.look(&format!("{at}[{i}]"), &shape["items"], item))
+            }
+            _ => None,
+        }
+    }
+
+    fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<String> {
+        // What a request is, is said by its path.
+        let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let missing = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
+        if let Some(name) = missing {
+            let takes = self.takes(&shape["properties"][name]);
+            return Some(format!("{} is missing: it is {takes}", called(&below(at, name))));
+        }
+        let fields = shape["properties"].as_object();
+        members.iter().find_map(|(name, value)| {
+            let field =
+                fields.and_then(|fields| fields.get(name)).or_else(|| shape.get("additionalProperties"));
+            self.look(&below(at, name), field?, value)
+        })
+    }
+
+    /// The field that says that a value is of this shape, and how.
+    fn word<'a>(&'a self, shape: &'a Value) -> Option<(&'a str, &'a str)> {
+        word_of(shape).or_else(|| word_of(self.target(shape)?))
+    }
+
+    /// What is wrong with a value that has to fit one of these.
+    fn choose(&self, at: &str, choices: &[Value], value: &Value) -> Option<String> {
+        let choices: Vec<_> =
+            choices.iter().filter(|choice| choice["type"] != "null" || value.is_null()).collect();
+        let words: Vec<_> = choices.iter().filter_map(|choice| self.word(choice)).collect();
+        if let (Some((field, _)), Value::Object(members)) = (words.first(), value)
+            && words.len() == choices.len()
+        {
+            let place = called(&below(at, field));
+            let mut list: Vec<_> = words.iter().map(|(_, word)| *word).collect();
+            list.dedup();
+            let list = list.join(", ");
+            let Some(said) = members.get(*field) else {
+                return Some(format!("{place} is missing: it is one of {list}"));
+            };
+            // Several may have the same word.
+            let meant = words.iter().zip(&choices).filter(|((_, word), _)| said == word);
+            let mut whys = meant.map(|(_, choice)| self.look(at, choice, value)).peekable();
+            if whys.peek().is_none() {
+                return Some(format!("{place} is one of {list}, not {}", got(said)));
+            }
+            return whys.reduce(|first, why| why.and(first)).flatten();
+        }
+        let whys: Vec<_> = choices.iter().map(|choice| self.look(at, choice, value)).collect();
+        if whys.iter().any(Option::is_none) {
+            return None;
+        }
+        match whys.as_slice() {
+            [only] => only.clone(),
+            _ => {
+                let takes: Vec<_> = choices.iter().map(|choice| self.takes(choice)).collect();
+                Some(format!("{} is {}, not {}", called(at), takes.join(", or "), got(value)))
+            }
+        }
+    }
+
+    /// What a field takes.
+    fn takes(&self, shape: &Value) -> String {
+        if let Some(words) = shape["enum"].as_array() {
+            let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
+            return format!("one of {}", words.join(", "));
+        }
+        if let Some(word) = shape["const"].as_str() {
+            return format!("“{word}”");
+        }
+        let kinds = kinds(shape).into_iter().filter(|kind| *kind != "null");
+        let words: Vec<_> = kinds.map(|kind| in_words(kind, shape)).collect();
+        if !words.is_empty() {
+            return words.join(" or ");
+        }
+        let chosen = choices(shape).into_iter().flatten().filter(|choice| choice["type"] != "null");
+        let chosen: Vec<_> = chosen.map(|choice| self.takes(choice)).collect();
+        match self.target(shape) {
+            Some(target) => self.takes(target),
+            None if chosen.is_empty() => "something else".to_owned(),
+            // Choices that are told apart by a word inside are all objects.
+            None if chosen.iter().all(|takes| *takes == chosen[0]) => chosen[0].clone(),
+            None => chosen.join(", or "),
+        }
+    }
+}
+
+fn kinds(shape: &Value) -> Vec<&str> {
+    match &shape["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        Value::String(kind) => vec![kind],
+        _ => Vec::new(),
+    }
+}
+
+fn in_words(kind: &str, shape: &Value) -> String {
+    match (kind, shape["minimum"].as_i64(), shape["maximum"].as_i64()) {
+        ("integer", Some(from), Some(to)) => format!("a whole number from {from} to {to}"),
+        ("integer", Some(from), None) => format!("a whole number from {from}"),
+        ("integer", ..) => "a whole number".to_owned(),
+        ("number", ..) => "a number".to_owned(),
+        ("boolean", ..) => "true or false".to_owned(),
+        ("string", ..) => "a text".to_owned(),
+        ("array", ..) => "a list".to_owned(),
+        ("object", ..) => "an object".to_owned(),
+        (other, ..) => other.to_owned(),
+    }
+}
+
+/// Whether a value is what the shape itself says of it; what is inside of it is another question.
+fn fits(shape: &Value, value: &Value) -> bool {
+    let kinds = kinds(shape);
+    let is = |kind: &&str| match *kind {
+        "null" => value.is_null(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    };
+    if !kinds.is_empty() && !kinds.iter().any(is) {
+        return false;
+    }
+    if value.is_null() && kinds.contains(&"null") {
+        return true;
+    }
+    let within = |limit: &Value, holds: fn(f64, f64) -> bool| match (limit.as_f64(), value.as_f64()) {
+        (Some(limit), Some(number)) => holds(number, limit),
+        _ => true,
+    };
+    shape["enum"].as_array().is_none_or(|words| words.contains(value))
+        && shape.get("const").is_none_or(|word| word == value)
+        && within(&shape["minimum"], |number, least| number >= least)
+        && within(&shape["maximum"], |number, most| number <= most)
+}
+
+fn below(at: &str, name: &str) -> String {
+    if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
+}
+
+fn called(at: &str) -> String {
+    if at.is_empty() { "the request".to_owned() } else { format!("`{at}`") }
+}
+
+/// What was given, in a few words.
+pub(super) fn got(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::String(text) => {
+            let shown: String = text.chars().take(SHOWN).collect();
+            let more = if shown.len() < text.len() { "…" } else { "" };
+            format!("the text “{shown}{more}”")
+        }
+        other => other.to_string(),
+    }
+}

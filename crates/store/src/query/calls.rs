@@ -1,0 +1,123 @@
+//! The piece of an entry with calls that shows why it was found: the call in words, and what of its arguments matched where the words do not
+//! say it. Must never show arguments as they are written down.
+
+use std::collections::BTreeMap;
+
+use retake_core::{Part, shorten};
+use serde_json::Value;
+
+use super::Query;
+use super::content::indexed;
+use super::snippet::Snippet;
+
+/// Tells a call in words, by the name of its tool and its arguments. Whoever asks knows the tools; the store does not.
+#[derive(Clone, Copy, Debug)]
+pub struct CallWords(pub fn(&str, &str) -> String);
+
+impl Default for CallWords {
+    fn default() -> Self {
+        Self(|tool, _| tool.to_owned())
+    }
+}
+
+impl Query {
+    /// The piece of an entry around its first match: of its text, else of a call in words, else of what a call was given.
+    pub fn snippet_of(&self, parts: &[Part], max_chars: usize, words: CallWords) -> Snippet {
+        let (calls, said): (Vec<_>, Vec<_>) =
+            parts.iter().cloned().partition(|part| matches!(part, Part::ToolCall { .. }));
+        let said = self.snippet(&indexed(&said), max_chars);
+        if calls.is_empty() || !said.marks.is_empty() {
+            return said;
+        }
+        let calls = calls.iter().filter_map(|call| match call {
+            Part::ToolCall { name, arguments, .. } => Some((words.0(name, arguments), given(arguments))),
+            _ => None,
+        });
+        let mut first = None;
+        for (line, given) in calls {
+            let called = self.snippet(&line, max_chars);
+            if !called.marks.is_empty() {
+                return called;
+            }
+            let lead = shorten(&line, max_chars / 3) + ": ";
+            let inside = self.snippet(&given, max_chars.saturating_sub(lead.chars().count()));
+            if !inside.marks.is_empty() {
+                return inside.behind(&lead);
+            }
+            first = first.or(Some(called));
+        }
+        first.filter(|_| said.text.is_empty()).unwrap_or(said)
+    }
+}
+
+impl Snippet {
+    /// The same behind other words.
+    fn behind(self, lead: &str) -> Self {
+        let marks = self.marks.iter().map(|mark| mark.start + lead.len()..mark.end + lead.len()).collect();
+        Self { text: format!("{lead}{}", self.text), marks }
+    }
+}
+
+/// What a call was given: the values, without their names.
+fn given(arguments: &str) -> String {
+    let mut text = Vec::new();
+    match serde_json::from_str(arguments) {
+        Ok(value) => values(&mut text, &value),
+        Err(_) => text.push(arguments.to_owned()),
+    }
+    text.join("\n")
+}
+
+fn values(text: &mut Vec<String>, value: &Value) {
+    match value {
+        Value::Object(members) => {
+            // One order, however the JSON library keeps them.
+            let members: BTreeMap<_, _> = members.iter().collect();
+            members.values().for_each(|value| values(text, value));
+        }
+        Value::Array(items) => items.iter().for_each(|value| values(text, value)),
+        Value::String(value) => text.push(value.clone()),
+        Value::Number(_) | Value::Bool(_) | Value::Null => text.push(value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_shown_in_words_with_what_matched() {
+        let words = CallWords(|tool, arguments| {
+            let given: Value = serde_json::from_str(arguments).unwrap_or_default();
+            format!("{tool} {}", given["path"].as_str().unwrap_or_default())
+        });
+        let call = |arguments: &str| Part::ToolCall {
+            id: "c1".into(),
+            name: "edit".into(),
+            arguments: arguments.into(),
+        };
+        let edit = call(r#"{"path": "src/lib.rs", "edits": [{"old": "a fox", "new": "a lazy dog"}]}"#);
+        let text = Part::text("I make a fox of it.");
+        let rows: [(&str, &[&Part], &str); 8] = [
+            ("fox", &[&text, &edit], "I make a [fox] of it."),
+            ("lib", &[&text, &edit], "edit src/[lib].rs"),
+            ("dog", &[&text, &edit], "edit src/lib.rs: a lazy [dog] a fox src/lib.rs"),
+            ("fox", &[&edit], "edit src/lib.rs: a lazy dog a [fox] src/lib.rs"),
+            // The name of an argument is no part of what it says.
+            ("edits", &[&edit], "edit src/lib.rs"),
+            ("edits", &[&text, &edit], "I make a fox of it."),
+            ("moon", &[&call("to the moon {")], "edit : to the [moon] {"),
+            ("fox", &[&text], "I make a [fox] of it."),
+        ];
+        for (query, parts, expected) in rows {
+            let parts: Vec<Part> = parts.iter().map(|part| (*part).clone()).collect();
+            let snippet = Query::parse(query).0.snippet_of(&parts, 160, words);
+            let mut marked = snippet.text.clone();
+            for mark in snippet.marks.iter().rev() {
+                marked.insert(mark.end, ']');
+                marked.insert(mark.start, '[');
+            }
+            assert_eq!(marked, expected, "{query}");
+        }
+    }
+}

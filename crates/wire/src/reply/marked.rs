@@ -1,0 +1,32 @@
+//! What is hidden, dropped or excluded, for who asks for just that. Must never be told with anything else.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, Line};
+
+/// What is hidden, dropped or excluded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MarkedPage {
+    /// The head that it was read at.
+    pub head: String,
+    /// Newest first.
+    pub marked: Vec<Marked>,
+    /// Whether there is more before it.
+    pub more: bool,
+}
+
+/// Messages of one turn that stand together and have one mark: a range from `line` to `last`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Marked {
+    /// `hidden`, `dropped` or `excluded`.
+    pub mark: String,
+    /// The number of their turn; 0 before the first.
+    pub turn: u64,
+    /// What they come to.
+    pub counts: Counts,
+    /// The first of them, in its own words though it is hidden.
+    pub line: Line,
+    /// The id of the last of them.
+    pub last: String,
+}
