@@ -82,15 +82,10 @@ impl Tmux {
         self.does(&["send-keys", "-l", text]);
     }
 
-    /// Presses keys, by tmux's names.
+    /// Presses a key, by tmux's names. What comes after an Escape waits until that is seen: read together, the two are one key, as in any
+    /// terminal.
     pub(super) fn press(&self, key: &str) {
         self.does(&["send-keys", key]);
-    }
-
-    /// Presses keys at once, so that no load of the machine comes between them. What follows an Escape on its own waits until that is
-    /// seen: read together, the two are a key with Alt, as in any terminal.
-    pub(super) fn presses(&self, keys: &[&str]) {
-        self.does(&[&["send-keys"], keys].concat());
     }
 
     /// Sends bytes, as the terminal's keys, mouse or focus would.

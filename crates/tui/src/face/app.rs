@@ -104,6 +104,9 @@ pub(crate) enum For {
     Nothing,
 }
 
+/// So long at least a line stands at the edge, and longer where it takes longer to read.
+const SHORT_MS: i64 = 4_000;
+
 /// A line at the edge for a while.
 #[derive(Clone, Debug)]
 struct Flash {
@@ -391,8 +394,6 @@ impl App {
     }
 
     fn flash_for(&mut self, text: String, is_wrong: bool) {
-        /// So long at least, and longer for what takes longer to read.
-        const SHORT_MS: i64 = 4_000;
         let long = i64::try_from(text.len()).unwrap_or(0) * 60;
         self.flash = Some(Flash { text, is_wrong, until_ms: self.now_ms + SHORT_MS.max(long) });
     }

@@ -273,12 +273,9 @@ impl App {
             let back = self.keys.named(Command::DraftBack);
             return self.say(format!("the composer is empty now; {back} brings your words back"));
         }
-        let twice = tab.escaped_ms.take().is_some_and(|at| self.now_ms - at < 4_000);
-        if twice {
+        if self.is_once_more(Command::Stop) {
             return self.leave();
         }
-        let now_ms = self.now_ms;
-        self.tab_mut().escaped_ms = Some(now_ms);
         let stop = self.keys.named(Command::Stop);
         self.say(format!("{stop} once more leaves; everything is kept"));
     }

@@ -7,15 +7,13 @@ use crossterm::event::{
 };
 use ratatui::layout::Position;
 
-use super::App;
+use super::tab::Once;
+use super::{App, SHORT_MS};
 use crate::face::keymap::{Command, Context, Key};
 use crate::render::words;
 
 /// So many lines a turn of the wheel moves.
 const WHEEL: i32 = 3;
-
-/// Two presses of Esc belong together within this time.
-const TWICE_MS: i64 = 600;
 
 impl App {
     /// Which keys hold now.
@@ -51,10 +49,8 @@ impl App {
             return;
         }
         let context = self.context();
-        let is_escape = self.keys.find(context, key) == Some(Command::Escape);
-        if !is_escape {
-            self.tab_mut().escaped_ms = None;
-        }
+        let found = self.keys.find(context, key);
+        self.tab_mut().once.take_if(|once| Some(once.command) != found);
         if self.tab().pane.is_some() {
             return self.key_in_pane(context, key, event);
         }
@@ -178,16 +174,34 @@ impl App {
         if !tab.composer.is_empty() || !rewinds {
             return;
         }
-        let twice = tab.escaped_ms.take().is_some_and(|escaped| now_ms - escaped <= TWICE_MS);
         let running = tab.talk.is_running();
-        match (twice, running) {
-            (true, false) => self.command(Command::Rewind, ""),
+        match (self.is_once_more(Command::Escape), running) {
+            (true, false) => {
+                self.flash = None;
+                self.command(Command::Rewind, "");
+            }
             (true, true) => {
                 let stop = self.keys.named(Command::Stop);
                 self.refuse(format!("a run is at work: {stop} stops it, then go back"));
             }
-            (false, _) => self.tab_mut().escaped_ms = Some(now_ms),
+            (false, false) => {
+                let escape = self.keys.named(Command::Escape);
+                self.say(format!("{escape} once more: back to an earlier message"));
+            }
+            (false, true) => {}
         }
+    }
+
+    /// Whether this is the second of two presses which belong together, as long as the word about the first one stands.
+    pub(super) fn is_once_more(&mut self, command: Command) -> bool {
+        let now_ms = self.now_ms;
+        let tab = self.tab_mut();
+        let before = tab.once.take();
+        let is_second = before.is_some_and(|once| once.command == command && now_ms - once.at_ms <= SHORT_MS);
+        if !is_second {
+            tab.once = Some(Once { command, at_ms: now_ms });
+        }
+        is_second
     }
 
     pub(super) fn mouse(&mut self, event: MouseEvent) {

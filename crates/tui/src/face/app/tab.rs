@@ -16,6 +16,13 @@ use super::stack::Behind;
 /// A draft is kept when nothing was typed for so long.
 const REST_MS: i64 = 600;
 
+/// A command that was given, and does something else when its key is pressed once more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Once {
+    pub(super) command: Command,
+    pub(super) at_ms: i64,
+}
+
 /// A tab.
 #[derive(Debug)]
 pub(super) struct Tab {
@@ -57,8 +64,8 @@ pub(super) struct Tab {
     pub(super) has_moved_aside: bool,
     /// When words came back, or a plan was done.
     pub(super) returned_ms: Option<i64>,
-    /// When Esc was pressed in an empty composer.
-    pub(super) escaped_ms: Option<i64>,
+    /// What does something when it is pressed once more.
+    pub(super) once: Option<Once>,
     /// Its conversation has begun with what was said here, and is not known yet.
     pub(super) begins: bool,
     /// What was sent, until the owner has it: it comes back if it is refused.
@@ -159,7 +166,7 @@ impl Tab {
             returned: Vec::new(),
             has_moved_aside: false,
             returned_ms: None,
-            escaped_ms: None,
+            once: None,
             begins: false,
             sent: Vec::new(),
             loading: false,

@@ -2,6 +2,7 @@
 
 mod asked;
 mod drafts;
+mod once_more;
 mod opening;
 
 use retake_wire::reply::{

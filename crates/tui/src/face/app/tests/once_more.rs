@@ -1,0 +1,48 @@
+//! Keys that do something when they are pressed once more, as long as it is said that they do.
+
+use super::*;
+
+/// So long after the first press.
+fn after(app: &mut App, key: &str, wait_ms: i64) -> (bool, bool) {
+    drop(app.on(Msg::Tick, NOW_MS + wait_ms));
+    let acts = press(app, key, NOW_MS + wait_ms);
+    let picks = app.tab().pane.is_some();
+    (picks, app.is_leaving() || acts.iter().any(|act| matches!(act, Act::Quit)))
+}
+
+#[test]
+fn esc_once_more_opens_the_rewind_as_long_as_that_is_said() {
+    let said = "Esc once more: back to an earlier message";
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "esc", NOW_MS));
+    assert!(shown(&mut app).contains(said));
+    assert_eq!(after(&mut app, "esc", 3_900), (true, false));
+    assert!(!shown(&mut app).contains(said), "it is done");
+
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "esc", NOW_MS));
+    drop(app.on(Msg::Tick, NOW_MS + 4_001));
+    assert!(!shown(&mut app).contains(said));
+    assert_eq!(after(&mut app, "esc", 4_001), (false, false), "this is a first press");
+}
+
+#[test]
+fn ctrl_c_once_more_leaves_as_long_as_that_is_said() {
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "ctrl+c", NOW_MS));
+    assert!(shown(&mut app).contains("Ctrl+C once more leaves"));
+    assert_eq!(after(&mut app, "ctrl+c", 1_000), (false, true));
+}
+
+#[test]
+fn a_key_between_two_presses_makes_them_two() {
+    for (first, second) in [("esc", "esc"), ("ctrl+c", "ctrl+c"), ("ctrl+c", "esc"), ("esc", "ctrl+c")] {
+        let mut app = talking(Theme::default());
+        drop(press(&mut app, first, NOW_MS));
+        if first == second {
+            drop(press(&mut app, "x", NOW_MS));
+            drop(press(&mut app, "backspace", NOW_MS));
+        }
+        assert_eq!(after(&mut app, second, 100), (false, false), "{first} and {second}");
+    }
+}
