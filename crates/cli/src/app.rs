@@ -14,7 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
-use retake_engine::settings::SettingsError;
+use retake_engine::settings::{self, SettingsError};
 use retake_server::Options;
 use retake_tui::face;
 use retake_wire::{Client, Problem, ProblemKind};
@@ -123,12 +123,12 @@ impl Owner for Local {
     }
 
     fn face(&self, places: &Places) -> Result<face::Configured, Problem> {
-        let text = named(places).and_then(|file| config::read(file).map_err(|error| explain(&error)))?;
+        let text = named(places).and_then(|file| settings::text(file).map_err(|error| explain(&error)))?;
         config::of_face(&text, &places.config_file).map_err(|error| explain(&error))
     }
 
     fn wrong(&self, places: &Places) -> Result<Vec<String>, Box<Problem>> {
-        let text = config::read(named(places)?).map_err(|error| explain(&error))?;
+        let text = settings::text(named(places)?).map_err(|error| explain(&error))?;
         Ok(config::wrong(&text, &places.config_file))
     }
 

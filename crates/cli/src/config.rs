@@ -1,6 +1,7 @@
 //! The settings file as the program's parts see it: the engine knows what may stand in it, the face what its own table means. Must never
 //! write a setting that one of them would find wrong.
 
+use std::error::Error as _;
 use std::path::Path;
 
 use retake_engine::settings::{self, SettingsError};
@@ -8,14 +9,6 @@ use retake_tui::face;
 use retake_tui::text::safe;
 
 use crate::owner::Setting;
-
-/// The text of a settings file, which need not be there.
-pub(crate) fn read(file: &Path) -> Result<String, SettingsError> {
-    match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        read => read.map_err(|source| SettingsError::Unreadable { path: file.to_owned(), source }),
-    }
-}
 
 /// What the text of the file and the files of themes beside it say of the full-screen face.
 pub(crate) fn of_face(text: &str, file: &Path) -> Result<face::Configured, SettingsError> {
@@ -42,7 +35,7 @@ pub(crate) fn wrong(text: &str, file: &Path) -> Vec<String> {
 
 /// Reads or changes the file.
 pub(crate) fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
-    let text = read(file)?;
+    let text = settings::text(file)?;
     let within = |error: SettingsError| error.within(file);
     match what {
         Setting::List => Ok(format!("{text}{}", settings::documented_defaults())),
@@ -98,10 +91,15 @@ fn themes(file: &Path) -> (face::Themes, Vec<String>) {
         paths.filter(|path| path.extension().is_some_and(|kind| kind == "toml")).collect();
     files.sort();
     for file in files {
-        wrong.extend(match std::fs::read_to_string(&file) {
-            Ok(text) => themes.add(&file, &text),
-            Err(error) => vec![format!("can't read the theme {}: {error}", file.display())],
-        });
+        let why = match settings::text(&file) {
+            Ok(text) => {
+                wrong.extend(themes.add(&file, &text));
+                continue;
+            }
+            Err(SettingsError::NoText { problem, .. }) => problem,
+            Err(error) => error.source().map_or_else(|| error.to_string(), ToString::to_string),
+        };
+        wrong.push(format!("can't read the theme {}: {why}", file.display()));
     }
     (themes, wrong)
 }
@@ -191,6 +189,6 @@ mod tests {
         // What was wrong before is no reason to refuse another change.
         set("face.keys.tree", "f6").expect("set");
         set("face.theme", "paper").expect("set");
-        assert_eq!(wrong(&read(&file).expect("read"), &file), Vec::<String>::new());
+        assert_eq!(wrong(&settings::text(&file).expect("read"), &file), Vec::<String>::new());
     }
 }

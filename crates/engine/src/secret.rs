@@ -6,10 +6,11 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::OFlags;
 use secrecy::SecretString;
 use thiserror::Error;
 
@@ -146,7 +147,9 @@ fn expand_home(path: &Path, environment: &Environment) -> PathBuf {
 fn read_file(path: &Path) -> Result<SecretString, KeyError> {
     let unreadable = |source| KeyError::Unreadable { path: path.to_owned(), source };
     // The checks look at the opened file, so that nobody can exchange it between check and reading.
-    let file = File::open(path).map_err(unreadable)?;
+    // A pipe in its place is not waited for.
+    let nonblock = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(nonblock).open(path).map_err(unreadable)?;
     let meta = file.metadata().map_err(unreadable)?;
     if !meta.is_file() {
         return Err(KeyError::NoKey { path: path.to_owned() });

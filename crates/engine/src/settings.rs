@@ -6,6 +6,7 @@
 mod edit;
 mod keys;
 mod read;
+mod text;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -22,6 +23,7 @@ use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
 
 pub use edit::{add_rule, documented_defaults, get, remove_rule, save, set, unset};
+pub use text::text;
 
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +115,14 @@ pub enum SettingsError {
         #[source]
         source: std::io::Error,
     },
+    /// What is named is no file of text.
+    #[error("cannot read the settings in {}: {problem}", path.display())]
+    NoText {
+        /// What is named.
+        path: PathBuf,
+        /// What it is.
+        problem: String,
+    },
     /// The file cannot be written.
     #[error("cannot write the settings to {}", path.display())]
     Unwritable {
@@ -174,6 +184,9 @@ impl SettingsError {
             Self::Unreadable { path, .. } | Self::Unwritable { path, .. } => {
                 format!("check the permissions of {}", path.display())
             }
+            Self::NoText { .. } => {
+                "the settings are a file of UTF-8 text; `retake config set KEY VALUE` makes one".into()
+            }
             Self::Syntax { line, .. } => format!("correct line {line}"),
             Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?"),
             Self::Unknown { nearest: None, key, table, .. } if !table.is_empty() => {
@@ -201,7 +214,7 @@ impl SettingsError {
             Self::Syntax { line, .. } => Some(*line),
             Self::Unknown { line, .. } | Self::Wrong { line, .. } => *line,
             Self::InFile { source, .. } => source.in_line(),
-            Self::Unreadable { .. } | Self::Unwritable { .. } => None,
+            Self::Unreadable { .. } | Self::NoText { .. } | Self::Unwritable { .. } => None,
         }
     }
 
@@ -217,11 +230,7 @@ impl SettingsError {
 impl Settings {
     /// The settings of a file. A file that is not there says nothing.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text).map_err(|error| error.within(path)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),
-        }
+        Self::parse(&text(path)?).map_err(|error| error.within(path))
     }
 
     /// The settings of a text.

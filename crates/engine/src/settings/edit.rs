@@ -11,7 +11,7 @@ use retake_core::{Rule, Ruling};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::keys::{self, KEYS, Takes, Value};
-use super::{Settings, SettingsError};
+use super::{Settings, SettingsError, text};
 
 /// A settings file that explains every setting and changes none: all of it is comments.
 pub fn documented_defaults() -> String {
@@ -176,11 +176,7 @@ fn in_file(
     path: &Path,
     change: impl FnOnce(&str) -> Result<String, SettingsError>,
 ) -> Result<(), SettingsError> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(source) => return Err(SettingsError::Unreadable { path: path.to_owned(), source }),
-    };
+    let text = text(path)?;
     let changed = change(&text)?;
     if changed == text { Ok(()) } else { save(path, &changed) }
 }

@@ -251,7 +251,37 @@ fn a_missing_file_means_the_defaults_and_a_saved_one_is_read_back() {
     assert_eq!(Settings::load(&path).expect("defaults"), Settings::default());
     save(&path, "[retry]\ntries = 9\n").expect("saved");
     assert_eq!(Settings::load(&path).expect("read").retry.tries, 9);
-    assert!(matches!(Settings::load(dir.path()), Err(SettingsError::Unreadable { .. })));
+}
+
+#[test]
+fn what_is_no_file_of_text_is_named_and_never_waited_for() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| dir.path().join(name);
+    rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), rustix::fs::Mode::RWXU).expect("a pipe");
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).expect("a socket");
+    std::fs::write(path("bytes"), b"[face]\n\xff").expect("written");
+    std::fs::write(path("large"), vec![b'#'; (1 << 20) + 1]).expect("written");
+    std::os::unix::fs::symlink(path("pipe"), path("link")).expect("linked");
+    let whats = [
+        (dir.path().to_owned(), "it is a folder"),
+        (path("pipe"), "it is a pipe"),
+        (path("link"), "it is a pipe"),
+        (path("socket"), "it is a socket"),
+        ("/dev/zero".into(), "it is a device"),
+        (path("bytes"), "it is not UTF-8 at byte 8"),
+        (path("large"), "it has more than 1 MiB"),
+    ];
+    let rule: retake_core::Rule = "allow shell(ls)".parse().expect("a rule");
+    for (path, what) in whats {
+        for error in [text(&path).map(drop), Settings::load(&path).map(drop), add_rule(&path, &rule)] {
+            let error = error.expect_err(what);
+            assert_eq!(error.to_string(), format!("cannot read the settings in {}: {what}", path.display()));
+            assert!(!error.hint().contains("permissions"), "{}", error.hint());
+        }
+    }
+    std::fs::write(path("full"), vec![b'#'; 1 << 20]).expect("written");
+    assert_eq!(text(&path("full")).expect("it is not too large").len(), 1 << 20);
+    assert_eq!(text(Path::new("/dev/null")).expect("nothing is in it"), "");
 }
 
 #[test]
