@@ -1,11 +1,12 @@
 //! An action with its files: planned on what is there now, refused where something is left to be chosen, and then carried out
 //! as one step (`carry`).
 
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
-    Clash, ConversationId, FileChange, FilePlan, Hint, PathMove, Reason, Remedy, Verdict, Words,
+    Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason, Remedy, Verdict, Words,
 };
 use retake_store::{Action, Apply, Outlook, Receipt};
 use retake_worktree::{Left, Note, Noting, Report};
@@ -13,7 +14,7 @@ use retake_worktree::{Left, Note, Noting, Report};
 use super::carry::{Applying, told};
 use super::leave::Effects;
 use super::plan::{FilesWish, FolderPlan, Scope, digest_of};
-use super::several::{lock_each, shown_in};
+use super::several::{lock_each, named_in, shown_in};
 use super::unseen::Unseen;
 use super::workspace::{Held, accept};
 use crate::engine::{Claim, Engine};
@@ -125,7 +126,8 @@ impl Engine {
         let (held, locks) = lock_each(held).await?;
         let held = self.capture_each(held, None).await?;
         let (held, plans, _) = self.plan_files(held, conversation, &apply.action, &wish).await?;
-        check(&plans, &wish)?;
+        let own = held.all.iter().find(|one| one.no == held.own).map(|one| one.root.path());
+        check(&plans, own, &wish)?;
         let apply = match wish.scope {
             Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },
             _ => self.conversation_half(conversation, apply, &plans).await?,
@@ -190,8 +192,9 @@ fn stale_plan() -> EngineError {
     EngineError::new(Kind::Stale, "stale_plan", what).hint("look at the new plan")
 }
 
-/// Refuses a plan that leaves something to be chosen, or is not the one that was seen.
-fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
+/// Refuses a plan that leaves something to be chosen, that has nothing of a name that was chosen for, or that is not the one that was
+/// seen. `own` is the conversation's own folder.
+fn check(plans: &[FolderPlan], own: Option<&Path>, wish: &FilesWish) -> Result<()> {
     if wish.seen.is_some_and(|seen| seen != digest_of(plans)) {
         return Err(stale_plan());
     }
@@ -201,15 +204,14 @@ fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
         paths.map(|path| shown_in(folder.folder.as_deref(), &path.path))
     });
     let clashes: Vec<String> = clashes.collect();
+    if let Some(name) = unplanned(plans, own, wish) {
+        return Err(nothing_called(&name, &clashes));
+    }
     if clashes.is_empty() {
         return Ok(());
     }
-    let (shown, more) = (clashes.iter().take(5).cloned().collect::<Vec<_>>().join(", "), clashes.len() > 5);
-    let what = format!(
-        "somebody else has changed {} too: {shown}{}",
-        if clashes.len() == 1 { "a file" } else { "files" },
-        if more { " …" } else { "" }
-    );
+    let files = if clashes.len() == 1 { "a file" } else { "files" };
+    let what = format!("somebody else has changed {files} too: {}", few(&clashes));
     let sealed = |path: &&retake_core::PathPlan| path.verdict == Verdict::Conflict(Clash::Sealed);
     let mut sealed = plans.iter().filter_map(|folder| {
         let path = folder.plan.paths.iter().find(sealed)?;
@@ -227,6 +229,39 @@ fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
         }
     };
     Err(EngineError::new(Kind::Refused, "conflict", what).hint(hint))
+}
+
+/// The first names of several.
+fn few(names: &[String]) -> String {
+    let more = if names.len() > 5 { " …" } else { "" };
+    format!("{}{more}", names[..names.len().min(5)].join(", "))
+}
+
+/// A name that something was chosen for, and that is not in the plan; as it is shown.
+fn unplanned(plans: &[FolderPlan], own: Option<&Path>, wish: &FilesWish) -> Option<String> {
+    let is_planned = |name: &[u8], own: Option<&Path>| {
+        plans.iter().any(|folder| {
+            let folder_name = folder.folder.as_deref().or(own);
+            folder.plan.paths.iter().any(|path| named_in(folder_name, &path.path) == name)
+        })
+    };
+    let here = wish.chosen.paths.keys().find(|path| !is_planned(path.as_bytes(), None));
+    let elsewhere = wish.elsewhere.keys().find(|path| !is_planned(path.as_os_str().as_bytes(), own));
+    here.map(ToString::to_string).or_else(|| {
+        let below = elsewhere?.as_os_str().as_bytes();
+        let below = FilePath::new(below.strip_prefix(b"/").unwrap_or(below));
+        below.ok().map(|below| format!("/{below}"))
+    })
+}
+
+fn nothing_called(name: &str, clashes: &[String]) -> EngineError {
+    let conflicts = match clashes {
+        [] => "nothing in it is in conflict".to_owned(),
+        [one] => format!("the conflict is {one}"),
+        several => format!("the conflicts are {}", few(several)),
+    };
+    let what = format!("nothing in the plan is called {name}; {conflicts}");
+    EngineError::new(Kind::Usage, "bad_path", what).hint("name files as the plan does")
 }
 
 /// What is recorded: paths that change, on the disk or in their layers.

@@ -1,6 +1,9 @@
 //! What others wrote stays, merges or is a conflict (spec `rewind.md`, cases 15 to 21).
 
-use super::Yard;
+use retake_core::Choice;
+use retake_engine::FilesWish;
+
+use super::{Yard, choose};
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
@@ -104,4 +107,28 @@ async fn a_fork_of_another_branch_takes_no_file_along() {
     assert_eq!((child.read("a").as_deref(), child.read("b").as_deref()), (Some("one\n"), Some("three\n")));
     yard.back("t1").await;
     assert_eq!(yard.read("b"), None, "the parent has its own still");
+}
+
+#[tokio::test]
+async fn what_is_chosen_for_a_name_that_the_plan_has_not_is_refused_with_the_names_that_it_has() {
+    let yard = Yard::with(&[("a", "one\n"), ("two\nlines", "one\n"), ("clean", "one\n")]).await;
+    yard.run("for name in a clean 'two\nlines'; do echo two > \"$name\"; done").await;
+    let said = async |wish| yard.apply(yard.rewind("t1").await, wish).await.expect_err("refused").message;
+    let wrong = || choose("b\nc", Choice::Disk);
+    let nothing = r"nothing in the plan is called b\nc; ";
+    assert_eq!(said(wrong()).await, format!("{nothing}nothing in it is in conflict"), "clean would go back");
+    yard.write("a", "mine\n");
+    assert_eq!(said(wrong()).await, format!("{nothing}the conflict is a"));
+    yard.write("two\nlines", "mine\n");
+    assert_eq!(said(wrong()).await, format!(r"{nothing}the conflicts are a, two\nlines"));
+    let elsewhere = [(yard.path("a\u{1b}"), Choice::Disk)].into();
+    let told = said(FilesWish { elsewhere, ..FilesWish::default() }).await;
+    assert!(told.ends_with(r"work/a\u{1b}; the conflicts are a, two\nlines"), "{told}");
+    assert_eq!((yard.read("a").as_deref(), yard.read("clean").as_deref()), (Some("mine\n"), Some("two\n")));
+    // By its absolute name it is the same file, and what is in no conflict can be chosen for, too.
+    let mut wish = choose("two\nlines", Choice::Disk);
+    wish.chosen.paths.extend(choose("clean", Choice::Disk).chosen.paths);
+    wish.elsewhere = [(yard.path("a"), Choice::Disk)].into();
+    yard.apply(yard.rewind("t1").await, wish).await.expect("chosen");
+    assert_eq!(yard.read("clean").as_deref(), Some("two\n"));
 }

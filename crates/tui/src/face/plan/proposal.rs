@@ -218,6 +218,11 @@ impl Proposal {
                 if self.wish.scope == Scope::Both {
                     self.has_files = Some(plan.files.is_some());
                 }
+                if let Some(files) = &plan.files {
+                    // What the plan has no more, nobody can choose for.
+                    let is_planned = |name: &_| files.paths.iter().any(|path| path.name == *name);
+                    self.wish.choose.retain(|choose| is_planned(&choose.name));
+                }
                 self.view.set(before, &plan, &self.wish.choose);
                 self.plan = Some(plan);
                 self.problem = None;
