@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::agent::{AgentConfig, Waits};
 use crate::clock::Clock;
-use crate::error::{EngineError, Result};
+use crate::error::{EngineError, Kind, Result};
 use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
@@ -143,6 +143,19 @@ impl Engine {
     /// The person who types, now, by this request.
     pub fn by(&self, request: Option<RequestId>) -> By {
         By { author: self.parts.user.clone(), time: self.now(), request, wording: None }
+    }
+
+    /// Refuses to begin a conversation where there is no folder to work in.
+    pub async fn can_work_in(&self, folder: Option<&str>) -> Result<()> {
+        let Some(folder) = folder else { return Ok(()) };
+        let looked = PathBuf::from(folder);
+        let is_there = tokio::task::spawn_blocking(move || looked.is_dir()).await;
+        if is_there.expect("BUG: looking at a folder does not panic") {
+            return Ok(());
+        }
+        let what = format!("there is no folder {}", folder.escape_debug());
+        Err(EngineError::new(Kind::Refused, "folder_missing", what)
+            .hint("make it first, or name another one"))
     }
 
     /// Makes a conversation.

@@ -185,6 +185,7 @@ impl Engine {
                     not_blank(parts)?;
                 }
                 self.choice(request.model.as_deref()).await?;
+                self.can_work_in(folder.as_deref()).await?;
                 self.create(None, folder, request.by.clone()).await?.conversation
             }
         };

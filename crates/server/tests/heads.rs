@@ -180,3 +180,28 @@ async fn many_clients_at_once_lose_nothing() {
     heads.dedup();
     assert_eq!((heads.len(), desk.texts(&id).await.len()), (20, 20));
 }
+
+#[tokio::test]
+async fn a_conversation_begins_in_a_folder_that_is_there_and_a_repeated_request_has_its_receipt_where_it_is_gone()
+ {
+    let desk = Desk::fast().await;
+    let folder = desk.folder("work");
+    let create = |id: &str| {
+        let (folder, request_id) = (Some(folder.clone()), Some(id.to_owned()));
+        Request::Create(retake_wire::request::Create { title: None, folder, request_id })
+    };
+    let run = |id: &str| Run {
+        conversation: String::new(),
+        folder: Some(folder.clone()),
+        request_id: Some(id.to_owned()),
+        ..saying("", "hello there")
+    };
+    let made = get!(desk, Receipt, create("one"));
+    drop(desk.client.run(run("begun")).await.expect("started").collect::<Vec<_>>().await);
+    std::fs::remove_dir(&folder).expect("removed");
+    assert_eq!(get!(desk, Receipt, create("one")).conversation, made.conversation);
+    drop(desk.client.run(run("begun")).await.expect("it was begun before").collect::<Vec<_>>().await);
+    assert_eq!(desk.refused(create("two")).await.code, "folder_missing");
+    let refused = desk.client.run(run("another")).await.err().expect("refused");
+    assert_eq!((refused.code.as_str(), refused.kind), ("folder_missing", ProblemKind::Refused));
+}

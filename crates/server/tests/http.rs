@@ -243,4 +243,11 @@ async fn what_the_document_lets_through_can_be_read_and_may_make_no_sense() {
     }
     let (status, told) = asking.post("/v1/imports", &json!({ "title": " " })).await;
     assert_eq!((status, &told["code"]), (422, &json!("empty_label")), "{told}");
+    // A conversation works in a folder that is there. What was brought along from elsewhere need not.
+    for folder in [desk.file("nowhere"), desk.file("config.toml")] {
+        let body = json!({ "folder": folder });
+        let (status, told) = asking.post("/v1/conversations", &body).await;
+        assert_eq!((status, &told["code"]), (409, &json!("folder_missing")), "{told}");
+        assert_eq!(asking.post("/v1/imports", &body).await.0, 200);
+    }
 }

@@ -135,16 +135,16 @@ async fn a_fork_begins_with_another_branch() {
 #[tokio::test]
 async fn pages_of_a_list_are_the_list() {
     let desk = Desk::new().await;
-    let mut made = Vec::new();
+    let (mut made, even) = (Vec::new(), desk.folder("even"));
     for number in 0..5 {
-        made.push(desk.create(Some(&number.to_string()), (number % 2 == 0).then_some("/even")).await);
+        made.push(desk.create(Some(&number.to_string()), (number % 2 == 0).then_some(&even)).await);
     }
     // The newest change comes first; of two in one millisecond, that of the newer conversation.
     let last = desk.info(&made[4]).await.changed_ms;
     while desk.info(&made[1]).await.changed_ms <= last {
         desk.say(&made[1], Role::User, "again").await;
     }
-    let even = Some("/even".to_owned());
+    let even = Some(even);
     let rows =
         [(None, vec!["1", "4", "3", "2", "0"]), (even, vec!["4", "2", "0"]), (Some("/".into()), vec![])];
     for (folder, expected) in rows {
@@ -203,7 +203,8 @@ async fn pages_of_targets_and_operations_are_all_of_them() {
 #[tokio::test]
 async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
     let desk = Desk::new().await;
-    let here = desk.create(None, Some("/here")).await;
+    let [at, beside] = ["here", "there"].map(|name| desk.folder(name));
+    let here = desk.create(None, Some(&at)).await;
     for said in ["one", "two", "one", "hidden", "rewound"] {
         desk.say(&here, Role::User, said).await;
     }
@@ -213,9 +214,9 @@ async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
     let made_by_a_program =
         retake_wire::request::Say { synthetic: true, ..said(&here, Role::User, "a reminder") };
     desk.does(Request::Say(made_by_a_program)).await;
-    let there = desk.create(None, Some("/there")).await;
+    let there = desk.create(None, Some(&beside)).await;
     desk.say(&there, Role::User, "three").await;
-    let folder = || Some("/here".to_owned());
+    let folder = || Some(at.clone());
     let rows = [
         (None, None, vec!["three", "one", "two"]),
         (None, Some(2), vec!["three", "one"]),
@@ -232,9 +233,9 @@ async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
 #[tokio::test]
 async fn history_is_paged_over_conversations() {
     let desk = Desk::new().await;
-    let mut all = Vec::new();
+    let (mut all, here) = (Vec::new(), desk.folder("here"));
     for of in 0..25 {
-        let id = desk.create(None, Some("/here")).await;
+        let id = desk.create(None, Some(&here)).await;
         for number in 0..3 {
             let said = format!("{of}.{number}");
             desk.say(&id, Role::User, &said).await;
@@ -245,7 +246,7 @@ async fn history_is_paged_over_conversations() {
     for limit in [1, 2, 7, 100] {
         let (mut prompts, mut before) = (Vec::new(), None);
         loop {
-            let history = History { folder: Some("/here".into()), limit: Some(limit), before };
+            let history = History { folder: Some(here.clone()), limit: Some(limit), before };
             let page = get!(desk, History, Request::History(history));
             assert!(page.prompts.len() <= limit);
             prompts.extend(page.prompts);

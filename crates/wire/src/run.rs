@@ -17,7 +17,7 @@ pub struct Run {
     /// in the receipt of [`RunEvent::Started`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conversation: String,
-    /// The folder that a new conversation works in, absolute.
+    /// The folder that a new conversation works in, absolute. It has to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,

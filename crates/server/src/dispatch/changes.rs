@@ -17,7 +17,14 @@ impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
         let by =
             self.by(create.request_id.as_deref(), &request::Create { request_id: None, ..create.clone() })?;
-        let receipt = self.engine.create(create.title, works_in(create.folder)?, by).await;
+        if by.request.is_some()
+            && let Some(receipt) = self.engine.store().created(by.clone()).await.map_err(store_problem)?
+        {
+            return self.receipt(receipt).await;
+        }
+        let folder = works_in(create.folder)?;
+        self.engine.can_work_in(folder.as_deref()).await.map_err(problem)?;
+        let receipt = self.engine.create(create.title, folder, by).await;
         self.receipt(receipt.map_err(problem)?).await
     }
 
