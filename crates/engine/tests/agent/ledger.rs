@@ -342,3 +342,23 @@ async fn a_stale_step_ends_nothing_and_a_refused_one_lets_what_waits_go_on() {
     assert_eq!(desk.follow(second, &mut |_| None).await.0.outcome, Outcome::Succeeded);
     assert_eq!(desk.shows().await, ["one", "calls write", "ok", "1", "three", "3"]);
 }
+
+/// As when the disk is full: the ledger takes no row.
+#[tokio::test]
+async fn a_call_that_can_not_be_written_down_does_not_run() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let data = desk.dir.path().join("data/retake.db");
+    let ledger =
+        |sql: &str| rusqlite::Connection::open(&data).expect("opened").execute_batch(sql).expect("done");
+    let make = |name: &str| {
+        let both = [("shell", json!({"command": format!("touch {name}")})), ("mail", json!({"to": "ada"}))];
+        vec![calls(&both), words("done")]
+    };
+    ledger("CREATE TRIGGER full BEFORE INSERT ON effect BEGIN SELECT RAISE(FAIL, 'full'); END");
+    let (ended, told) = desk.turn("work", make("a")).await;
+    assert_eq!(desk.read("a"), None, "{told:?}");
+    assert!(ended.outcome != Outcome::Succeeded && ended.error.is_some(), "{ended:?}");
+    ledger("DROP TRIGGER full");
+    let (ended, told) = desk.turn("again", make("b")).await;
+    assert_eq!((ended.outcome, desk.read("b").as_deref()), (Outcome::Succeeded, Some("")), "{told:?}");
+}
