@@ -27,8 +27,9 @@ enum Said {
     Nothing,
 }
 
-/// Asks whether a call may run, until that is clear, and passes it on. Ctrl-C stops the run instead.
-pub(crate) async fn leave(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result {
+/// Asks whether a call may run, until that is clear, and passes it on. Ctrl-C stops the run instead. Words that came too late come
+/// back.
+pub(crate) async fn leave(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<Option<String>> {
     let text = calls::asks(&cx.ui.look(), asks);
     cx.ui.print(&text)?;
     loop {
@@ -36,7 +37,7 @@ pub(crate) async fn leave(cx: &mut Context<'_>, conversation: &str, asks: &Asks)
         cx.ui.print(&keys)?;
         let line = match cx.ui.answer("allow? ")? {
             Read::Line(line) => line,
-            Read::Interrupted | Read::Eof => return stop(cx, conversation).await,
+            Read::Interrupted | Read::Eof => return stop(cx, conversation).await.map(|()| None),
         };
         let decision = match said(&line) {
             Said::Nothing => continue,
@@ -51,7 +52,13 @@ pub(crate) async fn leave(cx: &mut Context<'_>, conversation: &str, asks: &Asks)
                 None => continue,
             },
         };
-        return decide(cx, conversation, asks, decision).await;
+        let words = match &decision {
+            Decision::Deny { words } => words.clone(),
+            _ => None,
+        };
+        let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
+        let came = passed_on(cx, Request::Decide(decide)).await?;
+        return Ok(words.filter(|_| came == Came::TooLate));
     }
 }
 
@@ -88,11 +95,15 @@ pub(crate) async fn decide(
     decision: Decision,
 ) -> Result {
     let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
-    passed_on(cx, Request::Decide(decide)).await
+    passed_on(cx, Request::Decide(decide)).await.map(drop)
 }
 
-/// Asks what a tool asks.
-pub(crate) async fn question(cx: &mut Context<'_>, conversation: &str, question: &Question) -> Result {
+/// Asks what a tool asks. Words that came too late come back.
+pub(crate) async fn question(
+    cx: &mut Context<'_>,
+    conversation: &str,
+    question: &Question,
+) -> Result<Option<String>> {
     let look = cx.ui.look();
     let mut text = block(&look, &format!("? {}", question.question), 0, Some(Style::Accent));
     for (number, choice) in (1..).zip(&question.choices) {
@@ -108,7 +119,7 @@ pub(crate) async fn question(cx: &mut Context<'_>, conversation: &str, question:
     loop {
         let line = match cx.ui.answer("answer: ")? {
             Read::Line(line) => line,
-            Read::Interrupted | Read::Eof => return stop(cx, conversation).await,
+            Read::Interrupted | Read::Eof => return stop(cx, conversation).await.map(|()| None),
         };
         let words = line.trim();
         if words.is_empty() {
@@ -118,23 +129,34 @@ pub(crate) async fn question(cx: &mut Context<'_>, conversation: &str, question:
             words.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
         let answer = chosen.map_or(words, String::as_str).to_owned();
         let respond = Respond { conversation: conversation.to_owned(), id: question.id.clone(), answer };
-        return passed_on(cx, Request::Respond(respond)).await;
+        let came = passed_on(cx, Request::Respond(respond)).await?;
+        let is_late = came == Came::TooLate && chosen.is_none();
+        return Ok(is_late.then(|| words.to_owned()));
     }
 }
 
 /// Stops the run that asks.
 pub(crate) async fn stop(cx: &mut Context<'_>, conversation: &str) -> Result {
-    passed_on(cx, Request::Cancel(Of { conversation: conversation.to_owned() })).await
+    passed_on(cx, Request::Cancel(Of { conversation: conversation.to_owned() })).await.map(drop)
+}
+
+/// When something was passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// It was taken.
+    InTime,
+    /// Nobody asks that any more.
+    TooLate,
 }
 
 /// Somebody else may have answered, or the run may be over: then this comes too late, and that is all.
-pub(crate) async fn passed_on(cx: &mut Context<'_>, request: Request) -> Result {
+pub(crate) async fn passed_on(cx: &mut Context<'_>, request: Request) -> Result<Came> {
     match cx.call(request).await {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(Came::InTime),
         Err(Failure::Problem(problem))
             if matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Refused) =>
         {
-            cx.aside(&safe::line(&problem.message))
+            cx.aside(&safe::line(&problem.message)).map(|()| Came::TooLate)
         }
         Err(failure) => Err(failure),
     }

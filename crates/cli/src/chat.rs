@@ -292,6 +292,16 @@ impl<'a> Chat<'a> {
         self.attached = content::kept(&parts);
     }
 
+    /// Words for what nobody asks any more are no message by themselves: they go back into the line.
+    fn came_late(&mut self, words: Option<String>) -> Result {
+        let Some(words) = words else { return Ok(()) };
+        // What begins with a slash is a message only with two of them.
+        let slash = if words.starts_with('/') { "/" } else { "" };
+        let before = self.prefill.take().map(|before| format!("{before}\n")).unwrap_or_default();
+        self.prefill = Some(format!("{before}{slash}{words}"));
+        self.dim("your words are back in the line: Enter there says them as a message")
+    }
+
     /// Looks at where the conversation ends now.
     async fn refresh(&mut self) -> Result {
         if let Some(conversation) = self.conversation.clone() {
@@ -365,7 +375,7 @@ impl<'a> Chat<'a> {
         };
         let name = format!("{} · {}\n", render::lists::name(&look, &info), words::counts(info.counts));
         self.print(&name)?;
-        let text = entries::list(&look, &page.entries, &page.unbegun);
+        let text = entries::list(&look, &page.entries, &page.unbegun, &page.cut_off);
         self.print(&format!("{text}\n"))?;
         if let Some(why) = &info.read_only {
             self.dim(&format!("read-only: {}", safe::line(why)))?;

@@ -78,13 +78,15 @@ impl Shown {
                 let (call, conversation) = (asks.call.clone(), chat.here()?);
                 let seen = if call.detail.is_some() { Seen::Detail } else { Seen::Nothing };
                 self.begun(call, seen);
-                asked::leave(&mut chat.cx, &conversation, &asks).await?;
+                let late = asked::leave(&mut chat.cx, &conversation, &asks).await?;
+                chat.came_late(late)?;
                 chat.cx.ui.listen()?;
             }
             RunEvent::Question(question) => {
                 self.last = None;
                 let conversation = chat.here()?;
-                asked::question(&mut chat.cx, &conversation, &question).await?;
+                let late = asked::question(&mut chat.cx, &conversation, &question).await?;
+                chat.came_late(late)?;
                 chat.cx.ui.listen()?;
             }
             RunEvent::Calling(call) => {

@@ -70,8 +70,10 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<(Ended, boo
 /// Passes on what a run asks to the person at the terminal. Where nobody is there, nothing is allowed, and the model is told why.
 async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Result {
     match event {
-        RunEvent::Asks(asks) if cx.can_ask() => asked::leave(cx, conversation, asks).await?,
-        RunEvent::Question(question) if cx.can_ask() => asked::question(cx, conversation, question).await?,
+        RunEvent::Asks(asks) if cx.can_ask() => drop(asked::leave(cx, conversation, asks).await?),
+        RunEvent::Question(question) if cx.can_ask() => {
+            drop(asked::question(cx, conversation, question).await?);
+        }
         RunEvent::Asks(asks) => {
             let rule =
                 asks.offers.first().map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
@@ -88,7 +90,7 @@ async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Re
                 "nobody is there to answer: go on with what is most likely meant, and say what you assumed";
             let (id, answer) = (question.id.clone(), answer.to_owned());
             let respond = Respond { conversation: conversation.to_owned(), id, answer };
-            return asked::passed_on(cx, Request::Respond(respond)).await;
+            return asked::passed_on(cx, Request::Respond(respond)).await.map(drop);
         }
         _ => return Ok(()),
     }

@@ -152,6 +152,18 @@ fn what_nobody_asks_any_more_is_said_and_the_run_goes_on() {
 }
 
 #[test]
+fn words_for_what_nobody_asks_any_more_are_no_message_and_return_to_the_line() {
+    let gone = || {
+        let gone = Problem { message: "nobody asks that any more".to_owned(), ..super::world::stale() };
+        Err(Problem { kind: retake_wire::ProblemKind::NotFound, hint: None, head: None, ..gone })
+    };
+    let question = Question { id: "q1".to_owned(), question: "Which one?".to_owned(), choices: Vec::new() };
+    let acts = [Line("go on"), Says("use the other branch"), Says("the blue one"), Line("/quit")];
+    let case = Case::terminal(acts).reply("decide", gone()).reply("respond", gone());
+    assert_snapshot!(case.run(run([asks_edit(), RunEvent::Question(question)])).see(&[]));
+}
+
+#[test]
 fn a_question_is_answered_by_a_number_or_by_words() {
     let question = |id: &str, choices: &[&str]| {
         let choices = choices.iter().map(|&choice| choice.to_owned()).collect();
