@@ -281,14 +281,14 @@ impl Verb {
             Self::Models(it) => it.run(cx).await,
             Self::Mcp(it) => it.run(cx).await,
             Self::Backup(it) => it.run(cx).await,
-            Self::Doctor(it) => it.run(cx).await,
             Self::Config(_)
+            | Self::Doctor(_)
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Serve(_)
             | Self::Status(_)
             | Self::Stop(_) => {
-                unreachable!("BUG: `run` does what needs no client")
+                unreachable!("BUG: `run` does what needs no client, or more than one")
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,7 +13,7 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt as _, StreamExt};
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::ids::{Random as _, SystemRandom};
-use retake_server::{InProcess, Options, Served, Serving, serve, socket_of};
+use retake_server::{Holding, InProcess, Options, Served, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
     Client, Ended, Follow, HttpClient, Problem, ProblemKind, Reach, Reply, Request, Run, RunEvent, Told,
@@ -48,6 +48,8 @@ struct Inner {
     held: Mutex<Held>,
     /// The data directory as it was found: another one under its name is not what was talked about.
     found: Option<File>,
+    /// Under which name this process holds drafts, once it has some; nobody does where that can't be told to others.
+    holding: OnceLock<Option<(String, Holding)>>,
     /// Whether it was taken away under the owner that this process was.
     gone: watch::Sender<bool>,
 }
@@ -77,7 +79,8 @@ pub(crate) async fn attach(options: Options) -> Result<(Attached, Vec<String>), 
     let (held, notices) = find_or_become(&options).await?;
     let found = File::open(&options.data_dir).ok();
     let (ids, gone) = (SystemRandom::default(), watch::Sender::new(false));
-    let attached = Attached(Arc::new(Inner { options, ids, held: Mutex::new(held), found, gone }));
+    let (held, holding) = (Mutex::new(held), OnceLock::new());
+    let attached = Attached(Arc::new(Inner { options, ids, held, found, holding, gone }));
     attached.keep_watch(&*attached.0.held.lock().await);
     Ok((attached, notices))
 }
@@ -290,6 +293,15 @@ impl Attached {
         self.0.ids.uuid_v7(SystemClock.now_ms()).to_string()
     }
 
+    /// Who holds the drafts that are shown here, as long as this process lives.
+    fn holder(&self) -> Option<String> {
+        let held = self.0.holding.get_or_init(|| {
+            let name = self.new_id();
+            hold(&self.0.options.data_dir, &name).ok().map(|holding| (name, holding))
+        });
+        held.as_ref().map(|(name, _)| name.clone())
+    }
+
     /// Ends it: where this process is the owner, what others run here may end first.
     pub(crate) async fn end(self) {
         let held = std::mem::replace(&mut *self.0.held.lock().await, Held::Client(Arc::new(nobody())));
@@ -316,6 +328,9 @@ impl Client for Attached {
     async fn call(&self, mut request: Request) -> Result<Reply, Problem> {
         if let Some(id) = request.request_id() {
             id.get_or_insert_with(|| self.new_id());
+        }
+        if let Some(holder @ None) = request.holder() {
+            *holder = self.holder();
         }
         match self.client().await.call(request.clone()).await {
             Err(problem) if problem.code == AWAY || (problem.code == LOST && request.is_repeatable()) => {

@@ -128,12 +128,18 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
         return talk::begin(owner, &places, ui, &mut *world, cli.start, folder).await;
     }
     let face = if talks { Face::Chat } else { Face::Shell };
+    let checked = match verb {
+        // What is wrong in the settings is said also where nothing can be opened for it.
+        Some(Verb::Doctor(_)) => owner.wrong(&places)?,
+        _ => Vec::new(),
+    };
     let client = Opening::new(owner, places, face);
     if talks {
         client.open().await?;
     }
     let mut cx = Context { client: &client, ui, json, folder: &folder };
     let done = match verb {
+        Some(Verb::Doctor(doctor)) => doctor.run(&mut cx, &checked).await,
         Some(verb) => verb.run(&mut cx).await,
         None => chat::begin(cx, cli.start).await,
     };

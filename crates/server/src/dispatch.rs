@@ -75,6 +75,8 @@ impl InProcess {
             Request::SetDraft(set) => self.set_draft(set).await,
             Request::DraftIn(of) => self.draft_in(of).await,
             Request::SetDraftIn(set) => self.set_draft_in(set).await,
+            Request::ClaimDraft(claim) => self.claim_draft(claim).await,
+            Request::ClaimDraftIn(claim) => self.claim_draft_in(claim).await,
             Request::Decide(decide) => self.decide(decide).await,
             Request::Respond(respond) => self.respond(respond).await,
             Request::Todo(of) => self.todo(&of.conversation).await,

@@ -3,6 +3,7 @@
 mod agent;
 mod convert;
 mod dispatch;
+mod holders;
 mod http;
 mod hub;
 mod office;
@@ -22,6 +23,7 @@ use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use hub::Hub;
 use office::Office;
 
+pub use holders::{Holding, hold};
 pub use http::{Served, Serving, openapi, reachable, serve, socket_of};
 pub use open::{Options, open};
 

@@ -52,6 +52,7 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
     };
     let data_dir = request.data_dir.clone();
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
+    crate::holders::clear(&data_dir);
     let office = Arc::new(Office::new(data_dir, engine.by(None).time.0));
     let (settings, hub, drafting) = (Arc::new(settings), Arc::default(), Arc::default());
     Ok((InProcess { engine, settings, hub, office, drafting }, notices))

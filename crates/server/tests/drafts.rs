@@ -1,8 +1,9 @@
 //! Drafts that several terminals keep: none gives way but to what took its place, and each says what it was written for.
 
+use retake_server::{Holding, hold};
 use retake_wire::reply::Draft;
-use retake_wire::request::{DraftIn, DraftOf, SetDraft, SetDraftIn};
-use retake_wire::{Part, Request};
+use retake_wire::request::{ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, SetDraft, SetDraftIn};
+use retake_wire::{Part, ProblemKind, Request};
 
 use super::world::{Desk, get};
 
@@ -67,4 +68,96 @@ async fn what_a_draft_was_written_for_is_kept_with_it() {
     set(&[], Some(&entries[0])).await;
     let draft = kept().await;
     assert_eq!((draft.parts, draft.edits), (Vec::new(), None));
+}
+
+/// Who shows drafts of a conversation and of a folder.
+struct Shows<'a> {
+    desk: &'a Desk,
+    conversation: &'a str,
+    name: &'a str,
+}
+
+impl Shows<'_> {
+    fn holder(&self) -> Option<String> {
+        Some(self.name.to_owned())
+    }
+
+    /// What it is given; of the conversation and of the folder it is the same.
+    async fn claims(&self) -> Vec<Part> {
+        let claim = ClaimDraft {
+            conversation: self.conversation.to_owned(),
+            holder: self.holder(),
+            ..ClaimDraft::default()
+        };
+        let claim_in =
+            ClaimDraftIn { folder: "/work".to_owned(), holder: self.holder(), ..ClaimDraftIn::default() };
+        let here = get!(self.desk, Draft, Request::ClaimDraft(claim)).parts;
+        assert_eq!(get!(self.desk, Draft, Request::ClaimDraftIn(claim_in)).parts, here);
+        here
+    }
+
+    async fn sets(&self, texts: &[&str], instead_of: &[&str], released: bool) {
+        let (parts, instead_of, holder) = (parts(texts), Some(parts(instead_of)), self.holder());
+        let set_in = SetDraftIn {
+            folder: "/work".to_owned(),
+            parts: parts.clone(),
+            instead_of: instead_of.clone(),
+            holder: holder.clone(),
+            released,
+            ..SetDraftIn::default()
+        };
+        let conversation = self.conversation.to_owned();
+        let set = SetDraft { conversation, parts, instead_of, holder, released, ..SetDraft::default() };
+        self.desk.does(Request::SetDraft(set)).await;
+        self.desk.does(Request::SetDraftIn(set_in)).await;
+    }
+}
+
+#[tokio::test]
+async fn words_that_a_living_holder_shows_are_given_to_nobody_else() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one"]).await;
+    let holds = |name: &str| -> Holding { hold(&desk.file("data"), name).expect("held") };
+    let (lives, _b, _c, _d) = (holds("a"), holds("b"), holds("c"), holds("d"));
+    let conversation = id.as_str();
+    let (a, b) =
+        (Shows { desk: &desk, conversation, name: "a" }, Shows { desk: &desk, conversation, name: "b" });
+    assert_eq!(a.claims().await, []);
+    a.sets(&["of a"], &[], false).await;
+    assert_eq!(b.claims().await, [], "its own composer is empty");
+    b.sets(&["of b"], &[], false).await;
+    assert_eq!(a.claims().await, parts(&["of a"]), "asked again, it is the same");
+
+    // The owner goes, and the holders live on.
+    let next = desk.gives_way().await;
+    let [b, c, d] = ["b", "c", "d"].map(|name| Shows { desk: &next, conversation, name });
+    assert_eq!(c.claims().await, [], "both live");
+    drop(lives);
+    assert_eq!(c.claims().await, parts(&["of a"]), "nobody shows it any more");
+    assert_eq!(d.claims().await, [], "it is given once");
+    b.sets(&["of b", "and more"], &["of b"], false).await;
+    let of = DraftOf { conversation: id.clone(), ..DraftOf::default() };
+    let all = get!(next, Draft, Request::Draft(of.clone())).parts;
+    assert_eq!(all, parts(&["of a", "of b", "and more"]), "all of it is there");
+
+    // What is shown no more is for the next one; who comes back before takes it along.
+    b.sets(&["of b", "and more"], &["of b", "and more"], true).await;
+    b.sets(&["of b"], &["of b", "and more"], true).await;
+    assert_eq!(c.claims().await, parts(&["of a", "of b"]));
+    assert_eq!(b.claims().await, []);
+    c.sets(&[], &["of a", "of b"], false).await;
+    assert_eq!(get!(next, Draft, Request::Draft(of)).parts, [], "said");
+}
+
+#[tokio::test]
+async fn a_holder_has_a_name_that_leads_nowhere() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one"]).await;
+    for name in ["../config.toml", "", "a/b", "A", &"a".repeat(65)] {
+        let holder = Some(name.to_owned());
+        let claim = ClaimDraft { conversation: id.clone(), holder, ..ClaimDraft::default() };
+        let problem = desk.refused(Request::ClaimDraft(claim)).await;
+        assert_eq!(problem.kind, ProblemKind::Usage, "{name}: {problem:?}");
+        assert!(hold(&desk.file("data"), name).is_err(), "{name}");
+    }
 }

@@ -105,14 +105,22 @@ fn paths(id: &str) -> [Request; 2] {
     ]
 }
 
-fn drafts(id: &str) -> [Request; 4] {
+fn drafts(id: &str) -> [Request; 6] {
     let (conversation, author) = (id.to_owned(), String::new());
     let of = DraftOf { conversation: conversation.clone(), author: author.clone() };
     let parts = vec![Part::text("half a")];
     let folder = "/somewhere".to_owned();
     let of_folder = DraftIn { folder: folder.clone(), author: author.clone() };
-    let set_in =
-        SetDraftIn { folder, author: author.clone(), parts: parts.clone(), instead_of: Some(parts.clone()) };
+    let set_in = SetDraftIn {
+        folder: folder.clone(),
+        parts: parts.clone(),
+        instead_of: Some(parts.clone()),
+        ..SetDraftIn::default()
+    };
+    let holder = Some("0199a000-ab".to_owned());
+    let claim =
+        ClaimDraft { conversation: conversation.clone(), author: author.clone(), holder: holder.clone() };
+    let claim_in = ClaimDraftIn { folder, author: author.clone(), holder: holder.clone() };
     [
         Request::SetDraft(SetDraft {
             conversation,
@@ -120,10 +128,14 @@ fn drafts(id: &str) -> [Request; 4] {
             parts: parts.clone(),
             instead_of: Some(parts),
             edits: Some("an entry".into()),
+            holder,
+            released: true,
         }),
         Request::Draft(of),
         Request::SetDraftIn(set_in),
         Request::DraftIn(of_folder),
+        Request::ClaimDraft(claim),
+        Request::ClaimDraftIn(claim_in),
     ]
 }
 

@@ -74,6 +74,15 @@ impl Desk {
         Self::over(Arc::clone(&self.home), data, Serving::PATIENCE).await
     }
 
+    /// Ends; the next owner of its data.
+    pub(super) async fn gives_way(self) -> Self {
+        let Self { home, client, served, owner } = self;
+        drop(client);
+        served.stop().await;
+        drop(owner);
+        Self::over(home, "data", Serving::PATIENCE).await
+    }
+
     async fn over(home: Arc<TempDir>, data: &str, patience: Duration) -> Self {
         let data_dir = home.path().join(data);
         let owner = open(home.path(), &data_dir).await;
@@ -88,6 +97,13 @@ impl Desk {
     /// A file in this desk's folder.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
+    }
+
+    /// The name of a folder beside the data, made where it is not there.
+    pub(super) fn folder(&self, name: &str) -> String {
+        let folder = self.file(name);
+        std::fs::create_dir_all(&folder).expect("made");
+        folder.to_str().expect("UTF-8").to_owned()
     }
 
     /// Where the owner's socket is.

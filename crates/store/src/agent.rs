@@ -36,8 +36,9 @@ pub trait AgentStore: Send + Sync {
     async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()>;
     /// Says what came of a call, where that is not stored with its result ([`crate::SayRequest::ends`]).
     async fn end_effect(&self, call: String, state: EffectState) -> Result<()>;
-    /// When each of these calls was written down, from where on it may have changed something; nothing for one that was not.
-    async fn began(&self, calls: Vec<String>) -> Result<Vec<Option<Time>>>;
+    /// When each of these calls was written down, from where on it may have changed something, and what is known of its end; nothing
+    /// for one that was not.
+    async fn began(&self, calls: Vec<String>) -> Result<Vec<Option<(Time, EffectState)>>>;
     /// The effects that outlive a rewind, of calls on the visible path, newest first.
     async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>>;
     /// What is to be known before an action is done, at once.

@@ -45,7 +45,9 @@ pub fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Operations(it) => lists::operations(look, it),
         Reply::Tree(it) => tree::tree(look, it),
         Reply::Hits(it) => hits::hits(look, it),
-        Reply::Changes(it) => entries::list(look, &it.came, &[]) + &format!("revision {}\n", it.revision),
+        Reply::Changes(it) => {
+            entries::list(look, &it.came, &[], &[]) + &format!("revision {}\n", it.revision)
+        }
         Reply::Chunk(it) => it.text.clone(),
         Reply::Models(it) => lists::models(look, it),
         Reply::McpServers(it) => mcp::servers(look, it),

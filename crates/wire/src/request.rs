@@ -14,7 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
-pub use composer::{DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed};
+pub use composer::{
+    ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
+};
 pub use page::{Marked, Page, Targets};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
@@ -124,6 +126,11 @@ pub enum Request {
     SetDraft(SetDraft),
     /// Keeps with what somebody is about to begin a conversation in a folder, in the place of what was kept before. → `Done`
     SetDraftIn(SetDraftIn),
+    /// What somebody was about to say in a conversation, for who shows it from here on: words that another one shows stay with that
+    /// one. → `Draft`
+    ClaimDraft(ClaimDraft),
+    /// The same, of what was to begin a conversation in a folder. → `Draft`
+    ClaimDraftIn(ClaimDraftIn),
     /// Says whether a call may run that waits for leave. → `Done`
     Decide(Decide),
     /// Answers a question of a tool. → `Done`
@@ -188,7 +195,7 @@ pub struct Create {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub title: Option<String>,
-    /// The folder it works in, absolute.
+    /// The folder it works in, absolute. It has to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
@@ -320,7 +327,7 @@ pub struct List {
     /// Only those of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// At most so many.
+    /// At most so many; with 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Behind this conversation in the order of the list.
@@ -371,7 +378,7 @@ pub struct Log {
     /// Which reading.
     #[serde(default, rename = "as")]
     pub projection: Projection,
-    /// At most so many entries.
+    /// At most so many entries; with 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only entries before this one.

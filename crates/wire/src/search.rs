@@ -42,7 +42,7 @@ pub struct Search {
     /// The order.
     #[serde(default)]
     pub sort: Sort,
-    /// At most so many hits.
+    /// At most so many hits; with 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Leaves out so many hits first.

@@ -33,5 +33,8 @@ pub(crate) const SERVER: &str = r"^[A-Za-z0-9_.-]{1,40}$";
 /// A request's id.
 pub(crate) const REQUEST_ID: &str = "^[!-~]{1,128}$";
 
+/// The name of who holds a draft.
+pub(crate) const HOLDER: &str = "^[0-9a-f-]{1,64}$";
+
 /// The address of an MCP server; a variable of the environment may stand for its beginning.
 pub(crate) const ADDRESS: &str = r"^(https?://|\$\{)";

@@ -31,9 +31,10 @@ fn a_call_that_was_not_begun_is_told_apart() {
         name: name.to_owned(),
         arguments: r#"{"command":"make","path":"a"}"#.to_owned(),
     };
-    let parts = vec![Part::text("At once."), call("read"), call("shell"), call("shell")];
+    let parts = vec![Part::text("At once."), call("read"), call("shell"), call("shell"), call("shell")];
     let last = world::entry(7, 2, Role::Assistant, parts);
     let unbegun = vec![format!("{}-1", last.id), format!("{}-3", last.id)];
+    let cut_off = vec![format!("{}-4", last.id)];
     let page = Reply::Entries(Entries {
         conversation: world::HERE.to_owned(),
         head: "12.7".to_owned(),
@@ -42,6 +43,7 @@ fn a_call_that_was_not_begun_is_told_apart() {
         earlier: false,
         later: false,
         unbegun,
+        cut_off,
     });
     assert_snapshot!(Case::script("").reply("log", Ok(page)).see(&["log"]));
 }
@@ -93,6 +95,7 @@ fn nothing_to_show() {
                 earlier: false,
                 later: false,
                 unbegun: Vec::new(),
+                cut_off: Vec::new(),
             }),
         ),
         ("search", Reply::Hits(Hits { hits: Vec::new(), more: false, understood: None })),

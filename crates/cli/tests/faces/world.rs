@@ -445,6 +445,7 @@ pub(super) fn reply(request: &Request) -> Reply {
             earlier: true,
             later: false,
             unbegun: Vec::new(),
+            cut_off: Vec::new(),
         }),
         Request::Prompt(_) => Reply::Prompt(Prompt {
             head: "12.6".to_owned(),
@@ -478,7 +479,9 @@ pub(super) fn reply(request: &Request) -> Reply {
             mended: Vec::new(),
         }),
         Request::History(_) => Reply::History(folder::history()),
-        Request::Draft(_) | Request::DraftIn(_) => Reply::Draft(retake_wire::reply::Draft::default()),
+        Request::ClaimDraft(_) | Request::ClaimDraftIn(_) => {
+            Reply::Draft(retake_wire::reply::Draft::default())
+        }
         Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
         Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
         Request::FilesDiff(_) => Reply::Differences(folder::differences()),

@@ -83,3 +83,32 @@ fn a_run_whose_owner_is_struck_dead_is_marked_by_the_next_one() {
     world.does(&["rewind", "t1"]);
     assert_eq!(world.texts().len(), 0);
 }
+
+#[test]
+fn a_call_whose_owner_is_struck_dead_is_shown_as_cut_off_also_when_somebody_has_gone_on() {
+    let world = World::working(&[]);
+    world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n");
+    let strikes = |start: &[&str], made: &str| {
+        let serving = Serving::start(&world, &[]);
+        let mut asking = world.command(start).spawn().expect("it starts");
+        until("it works", || world.read(made).is_some());
+        // Who asked would take its place.
+        asking.kill().expect("killed");
+        asking.wait().expect("ended");
+        serving.signal("-KILL");
+        assert!(!serving.ended());
+        fs::write(world.home().join(format!("{made}-go")), "").expect("written");
+        let log = world.json(&["log"]);
+        assert_eq!(log["cut_off"].as_array().map(Vec::len), Some(1), "{log}");
+        assert_eq!(log.get("unbegun"), None, "{log}");
+        assert!(world.does(&["log"]).contains("cut off before there was a result: what it did is not known"));
+    };
+    let own = format!("touch own; {}", world.waits_for("own-go"));
+    strikes(&["exec", "--say", "do it", "--", "sh", "-c", &own], "own");
+    world.does(&["rewind", "t1"]);
+    let asked = format!("run `touch asked; {}`", world.waits_for("asked-go"));
+    strikes(&["ask", "--mode", "allow-all", &asked], "asked");
+    world.does(&["say", "never mind"]);
+    let log = world.json(&["log"]);
+    assert_eq!(log["cut_off"].as_array().map(Vec::len), Some(1), "it is known from the ledger: {log}");
+}

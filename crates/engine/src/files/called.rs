@@ -71,7 +71,8 @@ impl Engine {
         let id = answered(&told);
         // Before it was written down it waited, for leave or for other calls.
         if let Some(name) = id.and_then(|id| named(call, &asked, id)) {
-            called.began = self.store().began(vec![name]).await?.into_iter().next().flatten();
+            let began = self.store().began(vec![name]).await?;
+            called.began = began.into_iter().next().flatten().map(|(began, _)| began);
         }
         let own = asked.iter().filter(|part| match part {
             Part::ToolCall { id: own, .. } => Some(own.as_str()) == id,
@@ -106,7 +107,7 @@ impl Engine {
         }
         let began = self.store().began(names.iter().map(|(.., name)| name.clone()).collect()).await?;
         for ((place, ended, _), began) in names.into_iter().zip(began) {
-            took[place] = began.map(|began| (ended.0 - began.0).max(0));
+            took[place] = began.map(|(began, _)| (ended.0 - began.0).max(0));
         }
         Ok(took)
     }

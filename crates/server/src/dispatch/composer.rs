@@ -1,65 +1,92 @@
 //! Requests of composers: drafts, and prompts said earlier. Must never touch a draft but where it is told to: what a rewind gives
 //! back is for the one who asked, whose face knows what to do with it.
 
-use retake_core::{ConversationId, Fact, Part};
+use retake_core::{ConversationId, Part};
 use retake_engine::prompt::{Like, PathLike};
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::{PAGE, from_root, store_problem};
-use crate::InProcess;
 use crate::convert::{self, problem, usage};
+use crate::{InProcess, holders};
+
+mod pieces;
+
+use pieces::{Piece, Place, put};
 
 impl InProcess {
     pub(super) async fn draft(&self, of: request::DraftOf) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
         let author = self.author(of.author);
-        let kept = self.drafts(id).await?.into_iter().find(|draft| draft.author == author);
-        Ok(Reply::Draft(kept.unwrap_or(reply::Draft { author, ..reply::Draft::default() })))
+        let kept = self.kept(id, &author).await?;
+        Ok(Reply::Draft(told(author, pieces::read(kept))))
     }
 
     pub(super) async fn set_draft(&self, set: request::SetDraft) -> Result<Reply, Problem> {
         let id = self.conversation(&set.conversation).await?;
-        let (author, parts) = (self.author(set.author), drafted(set.parts)?);
-        let store = self.engine.store();
+        let (author, holder) = (self.author(set.author), named_holder(set.holder)?);
+        let new = Piece { parts: drafted(set.parts)?, edits: set.edits, holder };
+        let place = Place { instead_of: set.instead_of.map(drafted).transpose()?, released: set.released };
         let _alone = self.drafting.lock().await;
-        let mut parts = match set.instead_of {
-            None => parts,
-            Some(old) => {
-                let kept = store.drafts(id).await.map_err(store_problem)?;
-                let kept = kept.into_iter().find(|(of, _)| *of == author).map(|(_, parts)| parts);
-                beside(kept.unwrap_or_default(), drafted(old)?, parts)
-            }
-        };
-        if let (Some(entry), false) = (set.edits, parts.is_empty()) {
-            parts.push(Part::Facts(vec![Fact::new(EDITS, entry)]));
-        }
-        store.set_draft(id, author, parts).await.map(|()| Reply::Done).map_err(store_problem)
+        let pieces = put(pieces::read(self.kept(id, &author).await?), new, place);
+        let parts = pieces::written(pieces);
+        let kept = self.engine.store().set_draft(id, author, parts).await;
+        kept.map(|()| Reply::Done).map_err(store_problem)
+    }
+
+    pub(super) async fn claim_draft(&self, claim: request::ClaimDraft) -> Result<Reply, Problem> {
+        let id = self.conversation(&claim.conversation).await?;
+        let (author, holder) = (self.author(claim.author), named_holder(claim.holder)?);
+        let _alone = self.drafting.lock().await;
+        let (claimed, pieces) = self.claimed(self.kept(id, &author).await?, holder);
+        let kept = self.engine.store().set_draft(id, author.clone(), pieces::written(pieces)).await;
+        kept.map_err(store_problem)?;
+        Ok(Reply::Draft(told(author, vec![claimed])))
     }
 
     pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
         let (folder, author) = (from_root(of.folder)?, self.author(of.author));
         let parts = self.engine.store().draft_in(folder, author.clone()).await.map_err(store_problem)?;
-        Ok(Reply::Draft(draft((author, parts))))
+        Ok(Reply::Draft(told(author, pieces::read(parts))))
     }
 
     pub(super) async fn set_draft_in(&self, set: request::SetDraftIn) -> Result<Reply, Problem> {
-        let (folder, author, parts) = (from_root(set.folder)?, self.author(set.author), drafted(set.parts)?);
+        let (folder, author) = (from_root(set.folder)?, self.author(set.author));
+        let new = Piece { parts: drafted(set.parts)?, edits: None, holder: named_holder(set.holder)? };
+        let place = Place { instead_of: set.instead_of.map(drafted).transpose()?, released: set.released };
         let store = self.engine.store();
         let _alone = self.drafting.lock().await;
-        let parts = match set.instead_of {
-            None => parts,
-            Some(old) => {
-                let kept = store.draft_in(folder.clone(), author.clone()).await.map_err(store_problem)?;
-                beside(kept, drafted(old)?, parts)
-            }
-        };
+        let kept = store.draft_in(folder.clone(), author.clone()).await.map_err(store_problem)?;
+        let parts = pieces::written(put(pieces::read(kept), new, place));
         store.set_draft_in(folder, author, parts).await.map(|()| Reply::Done).map_err(store_problem)
+    }
+
+    pub(super) async fn claim_draft_in(&self, claim: request::ClaimDraftIn) -> Result<Reply, Problem> {
+        let (folder, author) = (from_root(claim.folder)?, self.author(claim.author));
+        let holder = named_holder(claim.holder)?;
+        let store = self.engine.store();
+        let _alone = self.drafting.lock().await;
+        let kept = store.draft_in(folder.clone(), author.clone()).await.map_err(store_problem)?;
+        let (claimed, pieces) = self.claimed(kept, holder);
+        let kept = store.set_draft_in(folder, author.clone(), pieces::written(pieces)).await;
+        kept.map_err(store_problem)?;
+        Ok(Reply::Draft(told(author, vec![claimed])))
+    }
+
+    /// What somebody is given who shows it from here on, and all that is kept then.
+    fn claimed(&self, kept: Vec<Part>, holder: Option<String>) -> (Piece, Vec<Piece>) {
+        let lives = |name: &str| holders::lives(&self.office.data_dir, name);
+        pieces::claimed(pieces::read(kept), holder, lives)
+    }
+
+    async fn kept(&self, of: ConversationId, author: &str) -> Result<Vec<Part>, Problem> {
+        let drafts = self.engine.store().drafts(of).await.map_err(store_problem)?;
+        Ok(drafts.into_iter().find(|(of, _)| of == author).map(|(_, parts)| parts).unwrap_or_default())
     }
 
     /// All drafts of a conversation.
     pub(crate) async fn drafts(&self, of: ConversationId) -> Result<Vec<reply::Draft>, Problem> {
         let drafts = self.engine.store().drafts(of).await.map_err(store_problem)?;
-        Ok(drafts.into_iter().map(draft).collect())
+        Ok(drafts.into_iter().map(|(author, parts)| told(author, pieces::read(parts))).collect())
     }
 
     fn author(&self, name: String) -> String {
@@ -86,27 +113,20 @@ impl InProcess {
     }
 }
 
-/// By this name it is kept what a draft is to be said in the place of.
-const EDITS: &str = "edits";
-
 /// A draft as it is told.
-fn draft((author, parts): (String, Vec<Part>)) -> reply::Draft {
-    let facts =
-        parts.iter().filter_map(|part| if let Part::Facts(facts) = part { Some(facts) } else { None });
-    let edits = facts.flatten().find(|fact| fact.key == EDITS).map(|fact| fact.value.clone());
+fn told(author: String, pieces: Vec<Piece>) -> reply::Draft {
+    let Piece { parts, edits, .. } = pieces::joined(pieces);
     reply::Draft { author, edits, parts: convert::parts(parts) }
 }
 
-/// What somebody else has kept meanwhile, and behind it the new parts in the place of the old ones.
-fn beside(mut kept: Vec<Part>, old: Vec<Part>, new: Vec<Part>) -> Vec<Part> {
-    kept.retain(|part| !matches!(part, Part::Facts(_)));
-    for part in old {
-        if let Some(at) = kept.iter().position(|kept| *kept == part) {
-            kept.remove(at);
-        }
+/// The name of a holder, where it is one.
+fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
+    match name {
+        Some(name) if !holders::is_name(&name) => Err(usage(format!(
+            "{name:?} names no holder: that is digits, the letters a to f and “-”, 64 at most"
+        ))),
+        name => Ok(name),
     }
-    kept.extend(new);
-    kept
 }
 
 /// What somebody may be about to say.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use retake_core::{ConversationId, Include, Mark, OpNo, Projection, Revision, RunState, Time};
+use retake_core::{ConversationId, EffectState, Include, Mark, OpNo, Projection, Revision, RunState, Time};
 use retake_engine::store::{
     CallWords, ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort, Summary,
 };
@@ -96,9 +96,9 @@ impl InProcess {
         let page = store.page(id, reading, page).await.map_err(store_problem)?;
         let is_now = head == now.head && branch.is_none() && projection == Projection::Timeline;
         let entries = self.wire_entries(id, page.entries).await?;
-        let unbegun = match is_now && !page.later && !self.engine.is_running(id) {
-            true => self.unbegun(&entries).await?,
-            false => Vec::new(),
+        let (unbegun, cut_off) = match is_now {
+            true => self.unfinished(&entries, !page.later && !self.engine.is_running(id)).await?,
+            false => (Vec::new(), Vec::new()),
         };
         Ok(Reply::Entries(reply::Entries {
             conversation: id.to_string(),
@@ -108,30 +108,36 @@ impl InProcess {
             earlier: page.earlier,
             later: page.later,
             unbegun,
+            cut_off,
         }))
     }
 
-    /// Calls of the last answer that have no result, and were not written down before they began.
-    async fn unbegun(&self, entries: &[reply::Entry]) -> Result<Vec<String>, Problem> {
-        let Some(at) = entries.iter().rposition(|entry| entry.role != retake_wire::Role::Tool) else {
-            return Ok(Vec::new());
-        };
-        let results = entries[at..].iter().flat_map(|entry| &entry.parts).filter_map(|part| match part {
-            retake_wire::Part::ToolResult { call, .. } => Some(call.as_str()),
-            _ => None,
-        });
-        let over: HashSet<&str> = results.collect();
-        let calls = entries[at].parts.iter().filter_map(|part| match part {
-            retake_wire::Part::ToolCall { id, .. } => Some(id.as_str()),
-            _ => None,
-        });
-        let open = (1..).zip(calls).filter(|(_, id)| !over.contains(id));
-        let open: Vec<String> = open.map(|(number, _)| format!("{}-{number}", entries[at].id)).collect();
+    /// Calls that have no result: those of the last answer that were not written down before they began, and those that were and did not
+    /// end. Nothing is said of the last answer, where more may come of it.
+    async fn unfinished(
+        &self,
+        entries: &[reply::Entry],
+        is_over: bool,
+    ) -> Result<(Vec<String>, Vec<String>), Problem> {
+        let last = entries.iter().rposition(|entry| entry.role != retake_wire::Role::Tool);
+        let asked = if is_over { last.map_or(0, |last| last + 1) } else { last.unwrap_or(0) };
+        let open: Vec<Open> = (0..asked).flat_map(|at| open(entries, at)).collect();
         if open.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
-        let began = self.engine.store().began(open.clone()).await.map_err(store_problem)?;
-        Ok(open.into_iter().zip(began).filter(|(_, began)| began.is_none()).map(|(call, _)| call).collect())
+        let calls = open.iter().map(|open| open.call.clone()).collect();
+        let began = self.engine.store().began(calls).await.map_err(store_problem)?;
+        let (mut unbegun, mut cut_off) = (Vec::new(), Vec::new());
+        for (Open { at, call, tool }, began) in open.into_iter().zip(began) {
+            match began {
+                Some((_, EffectState::Begun)) => cut_off.push(call),
+                // A person's command begins as soon as it is said, and is asked about nowhere.
+                None if Some(at) == last && tool == EXEC => cut_off.push(call),
+                None if Some(at) == last => unbegun.push(call),
+                _ => {}
+            }
+        }
+        Ok((unbegun, cut_off))
     }
 
     /// Entries with what they cost, where prices are set, and how long the calls worked whose results they are.
@@ -341,4 +347,33 @@ impl InProcess {
         });
         Ok(Reply::Models(reply::Models { default, why, models: models.collect() }))
     }
+}
+
+/// The tool of a command that a person runs.
+const EXEC: &str = "exec";
+
+/// A call that has no result.
+struct Open<'a> {
+    /// Which of the entries asks for it.
+    at: usize,
+    /// As a run names it.
+    call: String,
+    tool: &'a str,
+}
+
+/// The calls of an entry that have no result behind it.
+fn open(entries: &[reply::Entry], at: usize) -> impl Iterator<Item = Open<'_>> {
+    let asking = &entries[at];
+    let behind = entries[at + 1..].iter().take_while(|entry| entry.role != retake_wire::Role::Assistant);
+    let results = behind.flat_map(|entry| &entry.parts).filter_map(|part| match part {
+        retake_wire::Part::ToolResult { call, .. } => Some(call.as_str()),
+        _ => None,
+    });
+    let over: HashSet<&str> = results.collect();
+    let calls = asking.parts.iter().filter_map(|part| match part {
+        retake_wire::Part::ToolCall { id, name, .. } => Some((id.as_str(), name.as_str())),
+        _ => None,
+    });
+    let open = (1..).zip(calls).filter(move |(_, (id, _))| !over.contains(id));
+    open.map(move |(number, (_, tool))| Open { at, call: format!("{}-{number}", asking.id), tool })
 }

@@ -88,6 +88,7 @@ impl InProcess {
         conversation.running = running;
         Ok(Snapshot {
             unbegun: if running { Vec::new() } else { page.unbegun },
+            cut_off: page.cut_off,
             conversation,
             entries: page.entries,
             earlier: page.earlier,
@@ -140,7 +141,7 @@ impl Follower {
             let calls = now.calls.iter().map(|now| now.call.call.clone()).collect();
             let began = self.server.engine.store().began(calls).await.map_err(store_problem)?;
             for (call, began) in now.calls.iter_mut().zip(began) {
-                call.began_ms = began.map(|began| began.0);
+                call.began_ms = began.map(|(began, _)| began.0);
             }
             let now = Event::Now(Box::new(now));
             self.first.push_back(Arc::new(Frame::passing(age, now)));

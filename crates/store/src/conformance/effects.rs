@@ -62,7 +62,7 @@ pub async fn a_call_is_written_down_once_and_ends_with_its_result(store: Arc<dyn
     let first = effect(&stage, entry, "call-1", EXTERNAL);
     stage.store.begin_effect(first.clone(), None).await.expect("begun");
     let began = stage.store.began(vec!["call-2".to_owned(), "call-1".to_owned()]).await.expect("read");
-    assert_eq!(began, [None, Some(first.began)]);
+    assert_eq!(began, [None, Some((first.began, EffectState::Begun))]);
     let twice = begins(&stage, "a1", "call-1", EffectClass::None).await;
     assert!(matches!(&twice, Err(StoreError::CallBegun(call)) if call == "call-1"), "{twice:?}");
     let nowhere = effect(&stage, EntryId::new(new_id()), "call-2", EXTERNAL);

@@ -38,7 +38,7 @@ where
         self.write(move |context| context.end_effect(&call, state)).await
     }
 
-    async fn began(&self, calls: Vec<String>) -> Result<Vec<Option<Time>>> {
+    async fn began(&self, calls: Vec<String>) -> Result<Vec<Option<(Time, EffectState)>>> {
         self.read(move |rows| calls.iter().map(|call| rows.effect_began(call)).collect()).await
     }
 

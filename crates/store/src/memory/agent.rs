@@ -80,8 +80,9 @@ impl AgentRows for MemoryRows {
         Ok(named.map(|(log, ..)| log))
     }
 
-    fn effect_began(&self, call: &str) -> Result<Option<Time>> {
-        Ok(self.data.agent.effects.values().find(|effect| effect.call == call).map(|effect| effect.began))
+    fn effect_began(&self, call: &str) -> Result<Option<(Time, EffectState)>> {
+        let found = self.data.agent.effects.values().find(|effect| effect.call == call);
+        Ok(found.map(|effect| (effect.began, effect.state)))
     }
 
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {

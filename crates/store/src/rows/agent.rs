@@ -19,8 +19,8 @@ pub trait AgentRows {
     fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()>;
     /// Says what came of a call; the log that it is in, if there is one of that name.
     fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>>;
-    /// When a call of that name was written down, if there is one.
-    fn effect_began(&self, call: &str) -> Result<Option<Time>>;
+    /// When a call of that name was written down, if there is one, and what is known of its end.
+    fn effect_began(&self, call: &str) -> Result<Option<(Time, EffectState)>>;
     /// The last effects that outlive a rewind in a range of a log, newest first, at most `limit`.
     fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>>;
     /// All effects in a range of a log, with the entries that ask for them, in the order in which they were written down.

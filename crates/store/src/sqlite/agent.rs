@@ -41,7 +41,7 @@ impl AgentRows for SqliteRows {
         effects::set(&self.db, call, state)
     }
 
-    fn effect_began(&self, call: &str) -> Result<Option<Time>> {
+    fn effect_began(&self, call: &str) -> Result<Option<(Time, EffectState)>> {
         effects::began(&self.db, call)
     }
 

@@ -287,7 +287,7 @@ impl App {
     }
 
     fn close_tab(&mut self) {
-        self.keep_draft(self.current);
+        self.release_draft(self.current);
         self.leave_unbegun(self.current);
         let tab = self.tabs.remove(self.current);
         self.acts.push(Act::Unfollow(Some(tab.id)));

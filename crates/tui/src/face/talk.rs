@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
 use retake_wire::{Asks, CallNow, Event, Question, RunEvent, RunNow, Snapshot, Told};
 
+use crate::render::calls::Begun;
+
 /// A conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
@@ -27,6 +29,8 @@ pub(crate) struct Talk {
     pub(crate) version: u64,
     /// Calls that have not begun: they were asked about, or the owner says so.
     pub(crate) unbegun: HashSet<String>,
+    /// Calls that had begun and have no result, as the owner says.
+    pub(crate) cut_off: HashSet<String>,
     /// The place of the newest entry that was ever told, on the path or not.
     pub(crate) newest: Option<(u32, u64)>,
 }
@@ -126,6 +130,7 @@ impl Talk {
         self.waiting = snapshot.waiting;
         self.permissions = snapshot.permissions;
         self.unbegun = snapshot.unbegun.into_iter().collect();
+        self.cut_off = snapshot.cut_off.into_iter().collect();
         self.running(snapshot.running, now_ms);
         Heard { changed: true, ..Heard::default() }
     }
@@ -267,9 +272,13 @@ impl Talk {
         heard
     }
 
-    /// Whether a call is known not to have begun.
-    pub(crate) fn is_unbegun(&self, call: &str) -> bool {
-        self.unbegun.contains(call)
+    /// What is known of the beginning of a call that has no result.
+    pub(crate) fn begun(&self, call: &str) -> Begun {
+        match () {
+            () if self.unbegun.contains(call) => Begun::No,
+            () if self.cut_off.contains(call) => Begun::Yes,
+            () => Begun::Perhaps,
+        }
     }
 
     /// Whether a run is at work.

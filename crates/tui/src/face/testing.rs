@@ -268,6 +268,7 @@ pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
         earlier: true,
         later: false,
         unbegun: Vec::new(),
+        cut_off: Vec::new(),
     })
 }
 

@@ -31,6 +31,8 @@ pub(crate) enum Begun {
     Perhaps,
     /// It had not.
     No,
+    /// It had.
+    Yes,
 }
 
 /// What became of a call whose run was cut off.
@@ -39,6 +41,9 @@ pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
         _ if reads(name) => "interrupted before there was a result",
         Begun::No => "interrupted while it waited for leave, before it began: nothing has changed",
         Begun::Perhaps => "interrupted before there was a result: it may have begun",
+        Begun::Yes => {
+            "cut off before there was a result: what it did is not known, nor what it went on to do"
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub fn entries(look: &Look, page: &Entries) -> String {
         text.push_str(&dim(look, &hint));
         text.push('\n');
     }
-    text.push_str(&list(look, &page.entries, &page.unbegun));
+    text.push_str(&list(look, &page.entries, &page.unbegun, &page.cut_off));
     if let Some(last) = page.entries.last().filter(|_| page.later) {
         let hint = beyond(look, "… later ones", "after", ids.short(&last.id));
         text.push('\n');
@@ -37,10 +37,10 @@ fn beyond(look: &Look, what: &str, where_to: &str, id: &str) -> String {
     if look.ids { format!("{what} {where_to} {id}") } else { what.to_owned() }
 }
 
-/// Messages, an empty line between them; of calls that were cut off before they began, that they were.
-pub fn list(look: &Look, entries: &[Entry], unbegun: &[String]) -> String {
+/// Messages, an empty line between them; of calls that were cut off before they began or later, that they were.
+pub fn list(look: &Look, entries: &[Entry], unbegun: &[String], cut_off: &[String]) -> String {
     let ids = ids(entries);
-    let shown: Vec<String> = entries.iter().map(|entry| one(look, entry, &ids, unbegun)).collect();
+    let shown: Vec<String> = entries.iter().map(|entry| one(look, entry, &ids, (unbegun, cut_off))).collect();
     shown.join("\n")
 }
 
@@ -48,7 +48,7 @@ fn ids(entries: &[Entry]) -> Ids<'_> {
     entries.iter().map(|entry| entry.id.as_str()).collect()
 }
 
-fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, unbegun: &[String]) -> String {
+fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String], &[String])) -> String {
     let (speaker, style) = words::speaker(entry.role, &entry.author);
     let turn = if entry.opens_turn { format!("t{}", entry.turn) } else { String::new() };
     let mut about = words::when(look, entry.time_ms);
@@ -70,7 +70,12 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, unbegun: &[String]) -> String 
     }
     let note = |number: usize, name: &str| {
         let call = format!("{}-{number}", entry.id);
-        unbegun.contains(&call).then(|| calls::cut_off(name, Begun::No))
+        let begun = match () {
+            () if unbegun.contains(&call) => Begun::No,
+            () if cut_off.contains(&call) => Begun::Yes,
+            () => return None,
+        };
+        Some(calls::cut_off(name, begun))
     };
     let body = content::parts_noted(look, &entry.parts, INDENT, &note);
     let usage = entry.usage.as_ref().and_then(content::usage);

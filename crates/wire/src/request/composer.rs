@@ -26,12 +26,20 @@ pub struct SetDraft {
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
     pub parts: Vec<Part>,
-    /// What these parts take the place of, as it was kept; what else somebody keeps there stays, before them. All of it, without.
+    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. All of it, without. Words of a
+    /// holder take the place of what that one kept, whatever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<Vec<Part>>,
     /// The entry that these words are to be said in the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<String>,
+    /// Who shows these words, for as long as it lives: nobody else is given them meanwhile. Nobody, without, and whoever comes is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HOLDER))]
+    pub holder: Option<String>,
+    /// Whether the holder shows them no more: whoever comes next is given them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub released: bool,
 }
 
 /// Names the draft of a conversation that nobody has begun.
@@ -56,9 +64,46 @@ pub struct SetDraftIn {
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
     pub parts: Vec<Part>,
-    /// What these parts take the place of, as it was kept; what else somebody keeps there stays, before them. All of it, without.
+    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. All of it, without. Words of a
+    /// holder take the place of what that one kept, whatever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<Vec<Part>>,
+    /// Who shows these words, for as long as it lives: nobody else is given them meanwhile. Nobody, without, and whoever comes is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HOLDER))]
+    pub holder: Option<String>,
+    /// Whether the holder shows them no more: whoever comes next is given them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub released: bool,
+}
+
+/// Asks for the words of a draft that no other living holder shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimDraft {
+    /// The conversation.
+    pub conversation: String,
+    /// Whose it is; the owner's user, without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// Who shows the words from here on, for as long as it lives. Nobody, without, and whoever comes next is given them, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HOLDER))]
+    pub holder: Option<String>,
+}
+
+/// Asks for the words with which a conversation was to begin in a folder, and that no other living holder shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimDraftIn {
+    /// The folder in which it would begin, absolute.
+    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    pub folder: String,
+    /// Whose it is; the owner's user, without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// Who shows the words from here on, for as long as it lives. Nobody, without, and whoever comes next is given them, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = shape::HOLDER))]
+    pub holder: Option<String>,
 }
 
 /// Prompts said earlier: those of the conversation that changed last come first.
@@ -67,7 +112,7 @@ pub struct History {
     /// Only in conversations of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// At most so many.
+    /// At most so many; with 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only those behind this place, which the page before named as `earlier`.
@@ -82,7 +127,7 @@ pub struct Typed {
     /// What is typed so far, from the folder. Hidden files are named where their name is begun with its dot.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
-    /// At most so many; 50, without.
+    /// At most so many; 50, without. With 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }

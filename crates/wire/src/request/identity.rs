@@ -16,6 +16,17 @@ impl Request {
         }
     }
 
+    /// Who holds the draft that is asked for or kept, of a request that does one of both.
+    pub fn holder(&mut self) -> Option<&mut Option<String>> {
+        match self {
+            Self::SetDraft(it) => Some(&mut it.holder),
+            Self::SetDraftIn(it) => Some(&mut it.holder),
+            Self::ClaimDraft(it) => Some(&mut it.holder),
+            Self::ClaimDraftIn(it) => Some(&mut it.holder),
+            _ => None,
+        }
+    }
+
     /// Whether it may be sent again where nobody knows if it was done: it is done once, or changes nothing that counts.
     pub fn is_repeatable(&self) -> bool {
         match self {
@@ -25,6 +36,10 @@ impl Request {
             Self::Edit(it) => it.request_id.is_some(),
             Self::Apply(it) => it.request_id.is_some(),
             Self::ImportStart(it) => it.request_id.is_some(),
+            Self::SetDraft(it) => it.holder.is_some(),
+            Self::SetDraftIn(it) => it.holder.is_some(),
+            Self::ClaimDraft(it) => it.holder.is_some(),
+            Self::ClaimDraftIn(it) => it.holder.is_some(),
             _ => self.only_reads(),
         }
     }
@@ -51,6 +66,8 @@ impl Request {
             | Self::Doctor(_)
             | Self::SetDraft(_)
             | Self::SetDraftIn(_)
+            | Self::ClaimDraft(_)
+            | Self::ClaimDraftIn(_)
             | Self::SetArchived(_)
             | Self::Decide(_)
             | Self::Respond(_)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Targets {
     /// The conversation.
     pub conversation: String,
-    /// At most so many.
+    /// At most so many; with 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only turns before this entry.
@@ -21,7 +21,7 @@ pub struct Targets {
 pub struct Marked {
     /// The conversation.
     pub conversation: String,
-    /// At most so many.
+    /// At most so many; with 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only what stands before this entry.
@@ -34,7 +34,7 @@ pub struct Marked {
 pub struct Page {
     /// The conversation.
     pub conversation: String,
-    /// At most so many.
+    /// At most so many; with 0 the reply says only what it says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only those before this number.

@@ -3,10 +3,13 @@
 
 use std::path::Path;
 
+use retake_wire::request::DraftOf;
+use retake_wire::{Client as _, HttpClient, Reach, Reply, Request};
+
 use super::{EMPTY, answers, says};
 use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
-use crate::live::world::{World, until};
+use crate::live::world::{World, runs, until};
 
 #[test]
 fn drafts_are_kept_over_a_restart() {
@@ -173,4 +176,57 @@ fn words_in_the_place_of_a_message_are_kept_and_named() {
     face.until("the words, and what they are", |screen| {
         screen.contains("› hello and goodbye") && screen.contains("written in the place of t1")
     });
+}
+
+/// What the owner keeps of a conversation, by whoever.
+fn kept(world: &World) -> String {
+    let conversation = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let asked = runtime.block_on(async {
+        let client = HttpClient::new(Reach::Socket(world.data().join("owner.sock"))).expect("a client");
+        client.call(Request::Draft(DraftOf { conversation, ..DraftOf::default() })).await
+    });
+    match asked {
+        Ok(Reply::Draft(draft)) => format!("{:?}", draft.parts),
+        other => panic!("no draft: {other:?}"),
+    }
+}
+
+#[test]
+fn words_that_another_living_terminal_shows_are_given_to_nobody_else() {
+    let model = Model::start();
+    let world = left(&model);
+    // The first is the owner for the second.
+    let one = Tmux::face(&world, "-c");
+    one.shows("Hello.");
+    let two = Tmux::face(&world, "-c");
+    two.shows("Hello.");
+    for (face, text) in [(&one, "thought of one"), (&two, "idea of two")] {
+        face.types(text);
+        face.shows(text);
+        until("it is kept", || kept(&world).contains(text));
+    }
+    assert!(!two.screen().contains("thought of one"), "{}", two.screen());
+    let pid = one.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
+    let killed = std::process::Command::new("kill").args(["-9", &pid]).status().expect("kill is there");
+    assert!(killed.success());
+    until("it is gone", || !runs(&pid));
+    let three = Tmux::face(&world, "-c");
+    let screen = three.shows("› thought of one");
+    assert!(screen.contains("Hello.") && !screen.contains("idea of two"), "{screen}");
+    assert!(two.screen().contains("› idea of two"), "{}", two.screen());
+    two.press("C-q");
+    two.is_given_back();
+    let four = Tmux::face(&world, "-c");
+    let screen = four.shows("› idea of two");
+    assert!(!screen.contains("thought of one"), "it is given once: {screen}");
+    for face in [three, four] {
+        face.press("C-q");
+        face.is_given_back();
+    }
+    let face = Tmux::face(&world, "-c");
+    face.until("the words of both, each once", |screen| {
+        screen.matches("thought of one").count() == 1 && screen.matches("idea of two").count() == 1
+    });
+    assert_eq!(model.asked().len(), 1, "nothing is sent");
 }

@@ -58,7 +58,7 @@ const LIKE: Sql = (
          ORDER BY effect.log DESC, effect.seq DESC, effect.no DESC LIMIT 1"
     ),
 );
-const ONE: Sql = ("look a call up", "SELECT began FROM effect WHERE call = ?");
+const ONE: Sql = ("look a call up", "SELECT began, state FROM effect WHERE call = ?");
 
 /// Every statement that reads effects, for the test that none of them scans.
 #[cfg(test)]
@@ -100,8 +100,10 @@ pub(super) fn set(db: &Connection, call: &str, state: EffectState) -> Result<Opt
     first(db, sql, values, || format!("call {call}"), |cells| cells.next().map(LogNo))
 }
 
-pub(super) fn began(db: &Connection, call: &str) -> Result<Option<Time>> {
-    first(db, ONE, [call], || format!("call {call}"), |cells| Ok(Time(cells.next()?)))
+pub(super) fn began(db: &Connection, call: &str) -> Result<Option<(Time, EffectState)>> {
+    let read =
+        |cells: &mut Cells<'_>| Ok((Time(cells.next()?), decode_effect_state(&cells.next::<String>()?)?));
+    first(db, ONE, [call], || format!("call {call}"), read)
 }
 
 pub(super) fn within(db: &Connection, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {

@@ -1,7 +1,7 @@
 //! What is typed and not sent: kept with the owner, by its conversation, or by the folder as long as none has begun. Must never send
 //! anything, and must never give up words of which the owner has nothing yet.
 
-use retake_wire::request::{DraftIn, SetDraft, SetDraftIn};
+use retake_wire::request::{ClaimDraftIn, SetDraft, SetDraftIn};
 use retake_wire::{Part, Problem, Request};
 
 use super::tab::Tab;
@@ -122,7 +122,7 @@ impl App {
             if let (Some(conversation), true, false) =
                 (tab.conversation(), tab.has_draft, tab.own().is_empty())
             {
-                self.set_draft(at, conversation);
+                self.set_draft(at, conversation, false);
             }
         }
         let is_new = |tab: &Tab| tab.conversation().is_none() && !tab.own().is_empty();
@@ -169,19 +169,30 @@ impl App {
             && (tab.own().parts() != tab.kept || tab.edited() != tab.kept_edits)
             && tab.has_draft
         {
-            self.set_draft(at, conversation);
+            self.set_draft(at, conversation, false);
         }
         self.keep_unbegun();
     }
 
+    /// A tab shows its conversation no more: whoever opens that next is given the draft.
+    pub(super) fn release_draft(&mut self, at: usize) {
+        self.keep_draft(at);
+        let Some(tab) = self.tabs.get(at).filter(|tab| tab.has_draft && !tab.own().is_empty()) else {
+            return;
+        };
+        if let Some(conversation) = tab.conversation() {
+            self.set_draft(at, conversation, true);
+        }
+    }
+
     /// Gives the owner the draft of a tab, in the place of the one that it was given before.
-    fn set_draft(&mut self, at: usize, conversation: String) {
+    fn set_draft(&mut self, at: usize, conversation: String, released: bool) {
         let tab = &mut self.tabs[at];
         let (parts, edits) = (tab.own().parts(), tab.edited());
         let instead_of = Some(std::mem::replace(&mut tab.kept, parts.clone()));
         tab.kept_edits.clone_from(&edits);
-        let author = String::new();
-        self.keep(Request::SetDraft(SetDraft { conversation, author, parts, instead_of, edits }));
+        let set = SetDraft { conversation, parts, instead_of, edits, released, ..SetDraft::default() };
+        self.keep(Request::SetDraft(set));
     }
 
     /// Keeps the draft of a tab once nothing was typed for a moment.
@@ -250,8 +261,8 @@ impl App {
         if std::mem::replace(&mut self.unbegun.is_asked, true) {
             return self.give_unbegun();
         }
-        let (folder, author) = (self.known.folder.clone(), String::new());
-        self.ask(Asked::All(For::Unbegun), Request::DraftIn(DraftIn { folder, author }));
+        let claim = ClaimDraftIn { folder: self.known.folder.clone(), ..ClaimDraftIn::default() };
+        self.ask(Asked::All(For::Unbegun), Request::ClaimDraftIn(claim));
     }
 
     /// The owner says what it has.
@@ -294,8 +305,8 @@ impl App {
     /// Gives the owner the draft of the folder, in the place of what it was given before: what another terminal has given it stays.
     fn set_draft_in(&mut self, parts: Vec<Part>) {
         let instead_of = self.unbegun.kept.replace(parts.clone());
-        let (folder, author) = (self.known.folder.clone(), String::new());
-        self.keep(Request::SetDraftIn(SetDraftIn { folder, author, parts, instead_of }));
+        let folder = self.known.folder.clone();
+        self.keep(Request::SetDraftIn(SetDraftIn { folder, parts, instead_of, ..SetDraftIn::default() }));
     }
 }
 

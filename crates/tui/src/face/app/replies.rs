@@ -1,6 +1,6 @@
 //! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
 
-use retake_wire::request::{DraftOf, FolderPaths, Log, Paths, Projection, Typed};
+use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Typed};
 use retake_wire::{Event, Problem, Reply, Request, Told};
 
 use super::{App, Asked, For};
@@ -62,6 +62,7 @@ impl App {
             (For::Earlier, Reply::Entries(page)) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading = false;
+                    tab.talk.cut_off.extend(page.cut_off);
                     tab.talk.loaded(page.entries, page.earlier);
                 }
                 self.show_wanted(id);
@@ -69,6 +70,7 @@ impl App {
             (For::Until(entry), Reply::Entries(page)) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading = false;
+                    tab.talk.cut_off.extend(page.cut_off);
                     tab.talk.loaded(page.entries, page.earlier);
                     tab.show = Some(entry);
                 }
@@ -145,9 +147,13 @@ impl App {
             return self.show_wanted(other);
         }
         let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
-        self.keep_draft(at);
-        self.leave_unbegun(at);
         let same = self.tabs[at].conversation().as_deref() == Some(conversation.id.as_str());
+        if same {
+            self.keep_draft(at)
+        } else {
+            self.release_draft(at)
+        }
+        self.leave_unbegun(at);
         if !same {
             let model = self.tabs[at].model.take().or_else(|| self.known.model.clone());
             let mut tab = super::tab::Tab::new(id, model);
@@ -225,8 +231,8 @@ impl App {
         }
         self.tabs[at].forget_settled();
         if begins && let Some(conversation) = self.tabs[at].conversation() {
-            let draft = DraftOf { conversation, author: String::new() };
-            self.ask(Asked::Tab(id, For::Draft), Request::Draft(draft));
+            let claim = ClaimDraft { conversation, ..ClaimDraft::default() };
+            self.ask(Asked::Tab(id, For::Draft), Request::ClaimDraft(claim));
         }
         self.heard(at, heard, since);
         self.show_wanted(id);

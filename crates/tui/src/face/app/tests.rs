@@ -48,6 +48,7 @@ fn talking(theme: Theme) -> App {
         permissions: Permissions::default(),
         drafts: Vec::new(),
         unbegun: Vec::new(),
+        cut_off: Vec::new(),
     };
     tell(&mut app, Event::Snapshot(Box::new(snapshot)), Some("3"));
     app

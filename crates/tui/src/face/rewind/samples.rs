@@ -256,7 +256,16 @@ fn log(targets: &[Target], page: &retake_wire::request::Log) -> Entries {
     let found = &all[from.min(all.len())..to.min(all.len())];
     let entries = found.iter().map(|(turn, id)| shown(*turn, id)).collect();
     let (conversation, head) = ("c".to_owned(), "3.12".to_owned());
-    Entries { conversation, head, revision: 1, entries, earlier: from > 0, later: false, unbegun: Vec::new() }
+    Entries {
+        conversation,
+        head,
+        revision: 1,
+        entries,
+        earlier: from > 0,
+        later: false,
+        unbegun: Vec::new(),
+        cut_off: Vec::new(),
+    }
 }
 
 fn shown(turn: u64, id: &str) -> Entry {

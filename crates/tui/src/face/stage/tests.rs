@@ -148,6 +148,7 @@ fn snapshot() -> Snapshot {
         waiting: Vec::new(),
         permissions: Permissions::default(),
         unbegun: Vec::new(),
+        cut_off: Vec::new(),
         drafts: Vec::new(),
     }
 }

@@ -29,10 +29,12 @@ pub(super) enum Came<'a> {
     Waits,
     /// It was never run, or what came of it is not here.
     Unknown,
-    /// Its run was cut off, and nobody has gone on since.
+    /// Its run was cut off.
     Cut {
-        /// Before it began, as while it waited for leave.
-        unbegun: bool,
+        /// Whether it had begun; it had not, as while it waited for leave.
+        begun: Begun,
+        /// Nobody has gone on since.
+        is_last: bool,
     },
     /// It is over.
     Over {
@@ -129,7 +131,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     }
     let change = change(name, arguments);
     match came {
-        Came::Cut { unbegun } => page.text(&cut_off(name, unbegun), Paint::Warn),
+        Came::Cut { begun, is_last } => page.text(&cut_off(name, begun, is_last), Paint::Warn),
         Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
@@ -150,8 +152,11 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
 }
 
 /// What became of a call whose run was cut off, and what to do.
-fn cut_off(name: &str, unbegun: bool) -> String {
-    let what = calls::cut_off(name, if unbegun { Begun::No } else { Begun::Perhaps });
+fn cut_off(name: &str, begun: Begun, is_last: bool) -> String {
+    let what = calls::cut_off(name, begun);
+    if !is_last {
+        return what.to_owned();
+    }
     let then = if what.contains(':') { "; " } else { ": " };
     format!("{what}{then}/retry asks again")
 }

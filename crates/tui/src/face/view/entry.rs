@@ -12,6 +12,7 @@ use crate::face::doc;
 use crate::face::keymap::Command;
 use crate::face::talk::Talk;
 use crate::face::theme::Paint;
+use crate::render::calls::Begun;
 use crate::render::{content, entries, words};
 use crate::text::safe;
 
@@ -81,8 +82,11 @@ fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'
             let shown = running.chain(asked).any(|call| call.call == key);
             (!shown).then_some(Came::Waits)
         }
-        (None, None) if is_newest(talk, at) => Some(Came::Cut { unbegun: talk.is_unbegun(&key) }),
-        _ => Some(Came::Unknown),
+        (None, None) if is_newest(talk, at) => Some(Came::Cut { begun: talk.begun(&key), is_last: true }),
+        _ => Some(match talk.begun(&key) {
+            Begun::Yes => Came::Cut { begun: Begun::Yes, is_last: false },
+            _ => Came::Unknown,
+        }),
     }
 }
 
@@ -113,8 +117,7 @@ pub(super) fn version(talk: &Talk, at: usize) -> u64 {
             Some(Came::Waits) => 1,
             Some(Came::Unknown) => 2,
             Some(Came::Over { .. }) => 3,
-            Some(Came::Cut { unbegun: false }) => 4,
-            Some(Came::Cut { unbegun: true }) => 5,
+            Some(Came::Cut { begun, is_last }) => 4 + 2 * begun as u8 + u8::from(is_last),
         }
         .hash(&mut hasher);
     }

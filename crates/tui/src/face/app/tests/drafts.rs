@@ -19,7 +19,7 @@ fn opened() -> (App, Vec<Act>) {
 fn asks_what_is_kept(acts: &[Act]) -> Option<Ticket> {
     acts.iter().find_map(|act| match act {
         Act::Ask(ticket, request) => match &**request {
-            Request::DraftIn(of) if of.folder == "/work" => Some(*ticket),
+            Request::ClaimDraftIn(of) if of.folder == "/work" => Some(*ticket),
             _ => None,
         },
         _ => None,

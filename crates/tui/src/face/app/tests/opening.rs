@@ -41,10 +41,11 @@ fn told(app: &mut App, reply: Reply) -> Vec<Act> {
         permissions: Permissions::default(),
         drafts: Vec::new(),
         unbegun: Vec::new(),
+        cut_off: Vec::new(),
     };
     let told = Told { id: Some("3".into()), event: Event::Snapshot(Box::new(snapshot)) };
     let acts = app.on(Msg::Told(Some(TabId(1)), Box::new(told)), NOW_MS);
-    let asked = ticket(&acts, |request| matches!(request, Request::Draft(_))).expect("it asks");
+    let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraft(_))).expect("it asks");
     drop(app.on(Msg::Replied(asked, Box::new(Ok(reply))), NOW_MS));
     app.on(Msg::Tick, NOW_MS + LATER)
 }
@@ -119,7 +120,7 @@ fn what_was_typed_for_a_conversation_that_is_not_there_is_the_folders() {
     let asked = ticket(&acts, |request| matches!(request, Request::Info(_))).expect("it asks");
     let acts = app.on(Msg::Replied(asked, Box::new(Err(problem()))), NOW_MS);
     assert_eq!(text(&app), "words");
-    let asked = ticket(&acts, |request| matches!(request, Request::DraftIn(_))).expect("it asks");
+    let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraftIn(_))).expect("it asks");
     let acts = app.on(Msg::Replied(asked, Box::new(Ok(draft("older", None)))), NOW_MS);
     let set = kept_in_folder(&acts).expect("it is kept");
     assert_eq!(set.parts, [Part::text("older"), Part::text("words")]);
@@ -180,7 +181,7 @@ fn words_for_another_message_are_kept_and_told_to_be() {
 #[test]
 fn a_draft_gives_way_only_to_what_was_kept_before_it() {
     let (mut app, acts) = started(Start::New);
-    let asked = ticket(&acts, |request| matches!(request, Request::DraftIn(_))).expect("it asks");
+    let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraftIn(_))).expect("it asks");
     drop(app.on(Msg::Replied(asked, Box::new(Ok(draft("older", None)))), NOW_MS));
     let first = paste(&mut app, " one");
     let set = kept_in_folder(&first).expect("kept");
