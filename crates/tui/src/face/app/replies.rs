@@ -149,9 +149,9 @@ impl App {
         let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
         let same = self.tabs[at].conversation().as_deref() == Some(conversation.id.as_str());
         if same {
-            self.keep_draft(at)
+            self.keep_draft(at);
         } else {
-            self.release_draft(at)
+            self.release_draft(at);
         }
         self.leave_unbegun(at);
         if !same {
