@@ -3,7 +3,7 @@
 
 use retake_wire::reply::{
     Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing,
-    Effects, Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt,
+    Draft, Effects, Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt,
     PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
@@ -444,11 +444,11 @@ pub(super) fn reply(request: &Request) -> Reply {
             entries: entries(),
             earlier: true,
             later: false,
-            unbegun: Vec::new(),
-            cut_off: Vec::new(),
+            unbegun: vec![],
+            cut_off: vec![],
         }),
         Request::Prompt(_) => Reply::Prompt(Prompt {
-            head: "12.6".to_owned(),
+            head: "12.6".into(),
             messages: vec![PromptMessage { role: Role::User, parts: vec![Part::text(HOSTILE)] }],
         }),
         Request::Targets(_) => Reply::Targets(targets()),
@@ -471,17 +471,12 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Backup(_) => {
             Reply::Written(Written { path: "/home/ada/copy.db".to_owned(), bytes: 1_234_567 })
         }
-        Request::Doctor(_) => Reply::Report(Report {
-            conversations: 2,
-            entries: 1_210,
-            problems: Vec::new(),
-            details: Vec::new(),
-            mended: Vec::new(),
-        }),
-        Request::History(_) => Reply::History(folder::history()),
-        Request::ClaimDraft(_) | Request::ClaimDraftIn(_) => {
-            Reply::Draft(retake_wire::reply::Draft::default())
+        Request::Doctor(_) => {
+            let (problems, details, mended) = Default::default();
+            Reply::Report(Report { conversations: 2, entries: 1_210, problems, details, mended })
         }
+        Request::History(_) => Reply::History(folder::history()),
+        Request::ClaimDraft(_) | Request::ClaimDraftIn(_) => Reply::Draft(Draft::default()),
         Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
         Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
         Request::FilesDiff(_) => Reply::Differences(folder::differences()),
