@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use retake_core::{Choice, Clash, Grade, Verdict};
 
 use super::merge::{merge, one};
-use super::naive::{Layer, Moved, Outcome, Talk, Thing, Tree};
+use super::naive::{Kind, Layer, Moved, Outcome, Talk, Thing, Tree};
 
 /// A path of a plan.
 #[derive(Clone, Debug)]
@@ -116,12 +116,16 @@ fn goals(talk: &Talk, outcome: &Outcome) -> BTreeMap<String, Goal> {
         }
         return goals;
     }
+    // What is shown again brings its own files, and settles nothing that another step has left.
+    let (shows, was) = (matches!(outcome.kinds.as_slice(), [Kind::Shown(_)]), talk.timeline());
     let wanted = |delta: usize| timeline.contains(&talk.deltas[delta].entry);
+    let settles = |delta: usize| !shows || wanted(delta) != was.contains(&talk.deltas[delta].entry);
     for path in touched {
         let have = have(path);
-        let mut want: Vec<Layer> = have.iter().filter(|layer| wanted(layer.delta)).cloned().collect();
+        let stays = |layer: &&Layer| wanted(layer.delta) || !settles(layer.delta);
+        let mut want: Vec<Layer> = have.iter().filter(stays).cloned().collect();
         for (number, delta) in talk.deltas.iter().enumerate() {
-            if wanted(number) && !have.iter().any(|layer| layer.delta == number) {
+            if wanted(number) && settles(number) && !have.iter().any(|layer| layer.delta == number) {
                 want.extend(delta.layers.get(path).into_iter().flatten().cloned());
             }
         }

@@ -149,3 +149,28 @@ fn what_comes_with_its_folder_into_the_place_of_another_is_the_call_s() {
         act(Aim::Turn(0)),
     ]);
 }
+
+#[test]
+fn what_is_shown_again_settles_nothing_that_another_step_left() {
+    // The change of the mode was made while both conversations ran: undo leaves it, and it is no matter of the turn that is shown.
+    let steps = [
+        (0, call(&[Line(A, 0, 1)])),
+        (0, act(Aim::Drop(0))),
+        (0, turn(&[Line(A, 0, 1)])),
+        (1, Do::Begin(false)),
+        (0, turn(&[Mode(A, 1)])),
+        (0, act(Aim::Undo(1))),
+        (0, act(Aim::Show)),
+    ];
+    run(&[Line(A, 0, 1)], &steps);
+    // Nor does it bring forward what a rewind of the conversation alone has left.
+    check(vec![
+        turn(&[Line(A, 0, 2)]),
+        turn(&[Line(B, 0, 2)]),
+        turn(&[Line(C, 0, 2)]),
+        act(Aim::Drop(2)),
+        within(Aim::Turn(0), Scope::Conversation),
+        act(Aim::Show),
+        act(Aim::Undo(1)),
+    ]);
+}
