@@ -10,6 +10,7 @@ mod plan;
 mod record;
 mod stack;
 mod tree;
+mod whose;
 
 pub use change::{FileChange, Grade};
 pub use file_path::{BadFilePath, FilePath};
@@ -18,4 +19,5 @@ pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{Choice, Chosen, FilePlan, Look, Now, PathMove, PathPlan, Verdict, Want, Wish};
 pub use record::{ContentHash, Record};
-pub use stack::{DeltaNo, Layer, Rebuilt, Stack};
+pub use stack::{Clashed, ClashedBy, DeltaNo, Layer, Rebuilt, Stack};
+pub use whose::{Against, Becomes};

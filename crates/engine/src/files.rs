@@ -29,6 +29,7 @@ mod restore;
 mod several;
 mod status;
 mod unseen;
+mod whose;
 mod work;
 mod workspace;
 

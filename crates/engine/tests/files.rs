@@ -16,6 +16,7 @@ mod several;
 mod steps;
 mod undo;
 mod unseen;
+mod whose;
 
 use std::fs;
 use std::path::{Path, PathBuf};

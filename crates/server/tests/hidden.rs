@@ -51,6 +51,24 @@ async fn a_turn_names_all_that_is_hidden_of_it() {
     assert!(desk.apply(&id, mark(MarkVerb::Show, "t1")).await.unchanged, "nothing is hidden of it");
     desk.apply(&id, mark(MarkVerb::Include, "t1")).await;
     assert_eq!(hidden(&desk, &id, 9, None).await.marked, []);
+    let said: Vec<_> = operations(&desk, &id)
+        .await
+        .into_iter()
+        .map(|op| format!("{} {}", op.reason, op.description))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "include an answer of t1 “two”",
+            "exclude an answer of t1 “two”",
+            "show t3 “five” and 1 more message",
+            "drop t3 “five”",
+            "hide an answer of t3 “six”",
+            "show t2 “three” and 1 more message",
+            "hide an answer of t2 “four”",
+            "hide t2 “three”",
+        ]
+    );
     let unknown = desk.refused(plan(&id, mark(MarkVerb::Show, "t9"))).await;
     assert_eq!(unknown.code, "unknown_entry");
 }
@@ -69,6 +87,9 @@ async fn what_is_listed_as_hidden_comes_back_as_it_is_listed() {
     desk.apply(&id, mark(MarkVerb::Exclude, &entries[4])).await;
     let page = hidden(&desk, &id, 2, None).await;
     assert_eq!(told(&page.marked), ["excluded t3 five*1", "hidden t2 three*2"]);
+    let done: Vec<_> = operations(&desk, &id).await.iter().map(|op| Some(op.time_ms)).collect();
+    let since: Vec<_> = page.marked.iter().map(|it| it.marked_ms).collect();
+    assert_eq!(since, done, "when they were marked, not when they were said");
     assert!(page.more && page.head == desk.info(&id).await.head);
     let rest = hidden(&desk, &id, 2, Some(&page.marked[1].line.id)).await;
     assert_eq!(
@@ -149,12 +170,16 @@ async fn operations_and_steps_say_in_words_what_they_were() {
     let blue = "t2 “make it blue, and tell nobody why it ha…”";
     assert_eq!(
         said,
-        ["hide: 1 message".to_owned(), "undo: took back operation 1".into(), format!("rewind: to {blue}")]
+        [
+            "hide: an answer of t1".to_owned(),
+            "undo: took back operation 1".into(),
+            format!("rewind: to {blue}")
+        ]
     );
     let planned = get!(desk, Plan, plan(&id, Action::Undo { count: 3 }));
     assert_eq!(
         planned.step_lines,
-        ["hide 1 message".to_owned(), format!("the turn {blue}"), "the turn t1 “one”".into()]
+        ["hide an answer of t1".to_owned(), format!("the turn {blue}"), "the turn t1 “one”".into()]
     );
 }
 

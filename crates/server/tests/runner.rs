@@ -24,4 +24,5 @@ mod search;
 mod stalled;
 mod streams;
 mod together;
+mod whose;
 mod world;

@@ -267,6 +267,8 @@ pub struct MarkedLine {
     pub first: Line,
     /// The last of them.
     pub last: EntryId,
+    /// When they got the mark, where that is known.
+    pub when: Option<Time>,
 }
 
 /// What is marked, newest first.
@@ -418,7 +420,7 @@ pub struct OpLine {
     pub undo_next: bool,
     /// Whether redo brings it back next.
     pub redo_next: bool,
-    /// The message that it led to, where it moved the tip.
+    /// The message that it led to, where it moved the tip, or the first one that it marked.
     pub aim: Option<Aim>,
 }
 

@@ -141,6 +141,72 @@ pub enum Grade {
     Ambiguous,
 }
 
+/// Whose work keeps a path from what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Against {
+    /// It.
+    pub whose: Whose,
+    /// The number of its turn, where a call of this conversation did it and that is on the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// The result of that call, by entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+}
+
+/// Whose something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// A call of this conversation did it later, and stays.
+    Later,
+    /// A call of this conversation did it, and it is there.
+    There,
+    /// A call of this conversation did it, and it isn't there any more.
+    Missing,
+    /// No call did it: a person, or another program.
+    Hand,
+    /// Nothing that this conversation knows of, such as another conversation.
+    Others,
+}
+
+/// What a file is after a choice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AfterChoice {
+    /// The choice.
+    pub choice: Choice,
+    /// The file then.
+    pub becomes: Becomes,
+    /// The number of the turn that this is told by, where that is on the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// The result of the call that it is told by, by entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The same in words.
+    pub words: String,
+}
+
+/// A file after a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Becomes {
+    /// As it is now, which is as the call left it where one is named.
+    Stays,
+    /// It is gone.
+    Gone,
+    /// As the call left it.
+    Left,
+    /// As it was before the call.
+    Before,
+    /// As somebody else left it last.
+    Yours,
+    /// What all sides did, together.
+    Merged,
+    /// Another version.
+    Other,
+}
+
 /// A path of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathPlan {
@@ -174,6 +240,12 @@ pub struct PathPlan {
     /// What somebody else wrote goes with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theirs: bool,
+    /// Whose work keeps it from what is wanted, where something does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
+    /// What it is after each choice; of what is in conflict, or was before something was chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<AfterChoice>,
 }
 
 /// A call whose changes a plan is about.

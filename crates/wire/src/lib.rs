@@ -28,8 +28,8 @@ pub use client::{HttpClient, Reach};
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
 pub use files::{
-    CallLine, Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan, FilesWish, Grade, Others, PathPlan,
-    Scope, Verdict,
+    AfterChoice, Against, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan,
+    FilesWish, Grade, Others, PathPlan, Scope, Verdict, Whose,
 };
 pub use hint::{Hint, HintPiece, Remedy};
 pub use mcp::{
@@ -39,4 +39,4 @@ pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};
 pub use search::{Hit, Hits, Search, Sort};
-pub use told::call_line;
+pub use told::{call_line, call_words};

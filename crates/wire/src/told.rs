@@ -1,22 +1,29 @@
 //! Calls of tools in words: the owner tells them so in plans, faces on their cards. Must never fail, whatever the arguments are: they
 //! are what a model wrote.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 /// What a call does, on one line, which may be long and is as safe as its arguments: our own tools in words, others with their
 /// arguments as they are.
 #[must_use]
 pub fn call_line(tool: &str, arguments: &str) -> String {
-    let given: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let given = serde_json::from_str(arguments).unwrap_or_default();
+    spaced(&own(tool, &given).unwrap_or_else(|| format!("{tool} {arguments}")))
+}
+
+/// A call of one of our own tools in words.
+fn own(tool: &str, given: &Value) -> Option<String> {
     let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
     let amount = |key: &str, thing: &str| {
         let amount = given.get(key).and_then(Value::as_array).map_or(0, Vec::len);
         format!("{amount} {thing}{}", if amount == 1 { "" } else { "s" })
     };
-    let line = match tool {
+    Some(match tool {
         "shell" | "exec" => {
             let network = given.get("network").and_then(Value::as_bool).unwrap_or(false);
-            format!("{}$ {}", if network { "with network: " } else { "" }, command(&given))
+            format!("{}$ {}", if network { "with network: " } else { "" }, command(given))
         }
         "read" | "write" | "list" => {
             format!("{tool} {}", if word("path").is_empty() { "." } else { word("path") })
@@ -34,9 +41,39 @@ pub fn call_line(tool: &str, arguments: &str) -> String {
         "job_output" => format!("read the output of job {}", word("id")),
         "job_stop" => format!("stop job {}", word("id")),
         "job_list" => "list jobs".to_owned(),
-        _ => format!("{tool} {arguments}"),
-    };
+        _ => return None,
+    })
+}
+
+fn spaced(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The same for an excerpt: of other tools the values alone, which are what was found, without the names of their fields.
+#[must_use]
+pub fn call_words(tool: &str, arguments: &str) -> String {
+    let Ok(given) = serde_json::from_str(arguments) else { return call_line(tool, arguments) };
+    let others = || {
+        let mut words = vec![tool.to_owned()];
+        values(&given, &mut words);
+        words.join(" ")
+    };
+    spaced(&own(tool, &given).unwrap_or_else(others))
+}
+
+/// What is given.
+fn values(given: &Value, words: &mut Vec<String>) {
+    match given {
+        Value::Object(members) => {
+            // One order, however the JSON library keeps them.
+            let members: BTreeMap<_, _> = members.iter().collect();
+            members.values().for_each(|value| values(value, words));
+        }
+        Value::Array(items) => items.iter().for_each(|value| values(value, words)),
+        Value::String(text) => words.push(text.clone()),
+        Value::Number(_) | Value::Bool(_) => words.push(given.to_string()),
+        Value::Null => {}
+    }
 }
 
 /// The command among arguments: a line, or its words.
@@ -50,7 +87,7 @@ fn command(given: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::call_line;
+    use super::{call_line, call_words};
 
     #[test]
     fn our_own_tools_are_told_in_words() {
@@ -68,6 +105,21 @@ mod tests {
             ("edit", "no json", "edit (0 places)"),
         ] {
             assert_eq!(call_line(tool, arguments), line);
+        }
+    }
+
+    #[test]
+    fn an_excerpt_of_another_tool_s_call_has_no_names_of_fields() {
+        for (tool, arguments, line) in [
+            (
+                "mcp__mail__send",
+                r#"{"to":"ann","body":{"text":"hi,\n you","urgent":true,"cc":null}}"#,
+                "mcp__mail__send hi, you true ann",
+            ),
+            ("shell", r#"{"command":"make"}"#, "$ make"),
+            ("odd", "no json", "odd no json"),
+        ] {
+            assert_eq!(call_words(tool, arguments), line);
         }
     }
 }

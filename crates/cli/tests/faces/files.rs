@@ -1,6 +1,8 @@
 //! What a plan says of files: every verdict, two calls, and names that try to act on the terminal. Only data.
 
-use retake_wire::{CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others, PathPlan, Verdict};
+use retake_wire::{
+    AfterChoice, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others, PathPlan, Verdict,
+};
 
 use super::world::{ago, id};
 
@@ -18,6 +20,8 @@ fn path(name: &str, verdict: Verdict, grade: Grade, calls: &[u32]) -> PathPlan {
         renamed: None,
         diff: None,
         theirs: false,
+        against: None,
+        outcomes: Vec::new(),
     }
 }
 
@@ -30,8 +34,19 @@ pub(super) fn files_plan() -> FilesPlan {
         ended_ms: Some(ago(40) + lasted),
     };
     let seen = |name, verdict, calls: &[u32]| path(name, verdict, Grade::Seen, calls);
+    let after = |choice, becomes, words: &str| AfterChoice {
+        choice,
+        becomes,
+        turn: Some(3),
+        call: Some(id(3)),
+        words: words.to_owned(),
+    };
     let conflict = PathPlan {
-        why: Some("somebody else has changed the same place".to_owned()),
+        why: Some("t3 changed the same place later".to_owned()),
+        outcomes: vec![
+            after(Choice::Skip, Becomes::Stays, "stays as t3 left it, and is asked about again"),
+            after(Choice::Checkpoint, Becomes::Before, "as it was before \x1b[2Jt1"),
+        ],
         hunks: Some(7),
         ..seen("clash", Verdict::Conflict, &[3])
     };

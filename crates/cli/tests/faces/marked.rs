@@ -12,6 +12,7 @@ pub(super) fn marked() -> MarkedPage {
         counts: Counts { messages: u64::from(last - number + 1), calls: 0, turns: 1 },
         line: line(number, Role::User, preview),
         last: id(last),
+        marked_ms: (turn != 1).then(|| super::world::ago(5 * i64::from(number))),
     };
     let marked = vec![
         one("excluded", 3, 9, 9, HOSTILE),

@@ -6,9 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
 use super::hunks::{self, Unfit, WhyUnfit};
-use super::merge::{Clash, MergeBytes, merge};
+use super::merge::{Clash, MergeBytes};
 use super::record::Record;
-use super::stack::{DeltaNo, Layer, Rebuilt, Stack};
+use super::stack::{Clashed, DeltaNo, Layer, Rebuilt, Stack};
+use super::whose::{self, Against, Becomes};
+use goal::Goal;
 
 /// What a plan looks at.
 pub trait Look: MergeBytes {
@@ -18,6 +20,8 @@ pub trait Look: MergeBytes {
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>>;
     /// The last version that somebody else wrote, where one is known.
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>>;
+    /// The last delta of the conversation that left this at a path, wherever that is in it, as far as that is known.
+    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaNo>;
     /// Whether it is what git's HEAD has, which a call that is taken back has moved there (spec `rewind.md`, *Plan*).
     fn is_git_s(&mut self, path: &FilePath) -> bool;
 }
@@ -148,6 +152,10 @@ pub struct PathPlan {
     pub renamed: Option<FilePath>,
     /// What somebody else wrote goes with it.
     pub theirs: bool,
+    /// Whose work keeps it from what is wanted, where something does, also where a choice settles it.
+    pub against: Option<Against>,
+    /// What it is after each choice that is offered; not of what is put back from a checkpoint.
+    pub outcomes: Vec<(Choice, Becomes)>,
 }
 
 /// The file half of a plan, in the order of the paths.
@@ -268,11 +276,34 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     };
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
     let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
-    let choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
+    let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
+    if matches!(verdict, Verdict::Conflict(_)) && fork.goal.checkpoint(&fork.stack) == fork.disk {
+        // It would change nothing, and leave layers that say otherwise.
+        choices.retain(|choice| *choice != Choice::Checkpoint);
+    }
+    // Also where something is chosen: what is there is told with the choice.
+    let clashed = fork.merged.as_ref().err();
+    let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
+    // A folder that is in the way makes a conflict of it later.
+    let outcomes = choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look))).collect();
     let change = FileChange { path: path.clone(), before: fork.disk, after: record };
     let step = PathMove { change, stack_before: fork.stack, stack_after };
     let renamed = None;
-    Ok(Some(PathPlan { path, verdict, grade, out, into, step, choices, whole, hunks, renamed, theirs }))
+    Ok(Some(PathPlan {
+        path,
+        verdict,
+        grade,
+        out,
+        into,
+        step,
+        choices,
+        whole,
+        hunks,
+        renamed,
+        theirs,
+        against,
+        outcomes,
+    }))
 }
 
 /// A path that is left alone, as nobody knows what is there.
@@ -290,6 +321,8 @@ fn not_covered(path: FilePath, stack: Stack, why: String) -> PathPlan {
         hunks: Vec::new(),
         renamed: None,
         theirs: false,
+        against: None,
+        outcomes: Vec::new(),
     }
 }
 
@@ -304,7 +337,7 @@ struct Fork {
     stack: Stack,
     disk: Option<Record>,
     theirs: Option<Option<Record>>,
-    merged: Result<Rebuilt, Clash>,
+    merged: Result<Rebuilt, Clashed>,
     /// Whether nobody is sure of what is to leave it.
     doubtful: bool,
     git_has: bool,
@@ -333,8 +366,14 @@ impl Fork {
                 let verdict = merged.mixed.then_some(Verdict::Merge);
                 (verdict, merged.record.clone(), merged.stack.clone())
             }
-            (_, Err(clash)) => (Some(Verdict::Conflict(*clash)), disk.cloned(), stack.clone()),
+            (_, Err(clashed)) => (Some(Verdict::Conflict(clashed.clash)), disk.cloned(), stack.clone()),
         }
+    }
+
+    /// What the path is after a choice.
+    fn becomes(&self, choice: &Choice, look: &mut dyn Look) -> Becomes {
+        let (_, record, _) = self.outcome(Some(choice), look);
+        whose::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
     }
 
     /// What it would be, and with which layers, if no clash and no doubt kept it as this outcome says.
@@ -408,81 +447,9 @@ fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
     choices.into_iter().map(|(choice, _)| choice).collect()
 }
 
-/// What a path is to become, as layers.
-struct Goal {
-    stack: Stack,
-    /// What is reversed on the way, in this order.
-    reversed: Vec<PathMove>,
-    /// The layers stay, whatever the path becomes.
-    stays: bool,
-}
-
 type Outcome = (Option<Verdict>, Option<Record>, Stack);
 
-impl Goal {
-    fn new(stack: &Stack, want: Want) -> Self {
-        match want {
-            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: false },
-            Want::PutBack(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: true },
-            Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
-            Want::Back { reversed, without } => {
-                let last = reversed.last().map_or(stack, |made| &made.stack_before);
-                Self { stack: last.without(&without), reversed, stays: false }
-            }
-        }
-    }
-
-    fn merged(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Result<Rebuilt, Clash> {
-        let (mut now, mut stack, mut mixed) = (disk.cloned(), stack, false);
-        for made in &self.reversed {
-            // What was done upon it since goes first.
-            let there = stack.rebuild(now.as_ref(), made.stack_after.layers(), look)?;
-            let (base, theirs) = (made.change.after.as_ref(), made.change.before.as_ref());
-            let merged = merge(base, there.record.as_ref(), theirs, look)?;
-            mixed |= there.mixed || merged.mixed;
-            (now, stack) = (merged.record, &made.stack_before);
-        }
-        let rebuilt = stack.rebuild(now.as_ref(), self.stack.layers(), look)?;
-        Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
-    }
-
-    fn checkpoint(&self, stack: &Stack) -> Option<Record> {
-        match self.reversed.last() {
-            Some(made) if made.stack_before == self.stack => made.change.before.clone(),
-            Some(made) => made.stack_before.checkpoint(self.stack.layers()),
-            None => stack.checkpoint(self.stack.layers()),
-        }
-    }
-
-    /// Whether one of these deltas is to leave that nobody is sure of. What an operation had put there itself is sure.
-    fn is_doubtful(&self, stack: &Stack, out: &[DeltaNo]) -> bool {
-        let reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
-        let sure: Vec<DeltaNo> = reversed.map(|layer| layer.delta).collect();
-        stack.layers().iter().any(|layer| {
-            layer.grade == Grade::Ambiguous && out.contains(&layer.delta) && !sure.contains(&layer.delta)
-        })
-    }
-
-    /// What is done unless somebody chooses: ambiguous layers stay, the others go.
-    fn without_ambiguous(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Outcome {
-        let mut layers = self.stack.layers().to_vec();
-        let staying = stack.layers().iter().filter(|layer| layer.grade == Grade::Ambiguous);
-        let known: Vec<_> = layers.iter().map(|layer| layer.delta).collect();
-        layers.extend(staying.filter(|layer| !known.contains(&layer.delta)).cloned());
-        layers.sort_by_key(|layer| layer.delta);
-        let unchanged =
-            layers.iter().map(|layer| layer.delta).eq(stack.layers().iter().map(|layer| layer.delta));
-        let kept = (Some(Verdict::Kept), disk.cloned(), stack.clone());
-        if unchanged {
-            return kept;
-        }
-        match stack.rebuild(disk, &layers, look) {
-            Ok(merged) => (merged.mixed.then_some(Verdict::Merge), merged.record, merged.stack),
-            Err(_) => kept,
-        }
-    }
-}
-
+mod goal;
 mod version;
 
 #[cfg(test)]

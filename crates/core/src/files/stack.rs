@@ -27,6 +27,27 @@ pub struct Layer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stack(Vec<Layer>);
 
+/// Why a path can't get another selection of layers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the layers do not go together with what is there")]
+pub struct Clashed {
+    /// What doesn't go together.
+    pub clash: Clash,
+    /// What stands in the way.
+    pub by: ClashedBy,
+}
+
+/// What stands in the way of layers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClashedBy {
+    /// This version, which was found where a layer had left another one.
+    Found(Option<Record>),
+    /// What this delta did above, and what is to stay.
+    Stays(DeltaNo),
+    /// This layer is to come, and was made upon something else than is there; the delta right below it, if there is one.
+    Comes(Box<Layer>, Option<DeltaNo>),
+}
+
 /// A path as another selection of layers makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
@@ -91,7 +112,7 @@ impl Stack {
         disk: Option<&Record>,
         wanted: &[Layer],
         bytes: &mut dyn MergeBytes,
-    ) -> Result<Rebuilt, Clash> {
+    ) -> Result<Rebuilt, Clashed> {
         let kept = self.kept(wanted);
         let mut now = disk.cloned();
         let mut mixed = false;
@@ -102,19 +123,33 @@ impl Stack {
             while first > 0 && rest[first - 1].after == rest[first].before {
                 first -= 1;
             }
-            let merged = merge(last.after.as_ref(), now.as_ref(), rest[first].before.as_ref(), bytes)?;
+            let merged = merge(last.after.as_ref(), now.as_ref(), rest[first].before.as_ref(), bytes);
+            let merged = merged.map_err(|clash| Clashed { clash, by: ClashedBy::Found(now.clone()) })?;
             mixed |= merged.mixed;
             now = merged.record;
             rest = &rest[..first];
         }
         let mut stack = self.0[..kept].to_vec();
         for layer in &wanted[kept..] {
-            let merged = merge(layer.before.as_ref(), now.as_ref(), layer.after.as_ref(), bytes)?;
+            let merged = merge(layer.before.as_ref(), now.as_ref(), layer.after.as_ref(), bytes);
+            let merged = merged
+                .map_err(|clash| Clashed { clash, by: self.clashed_by(layer, now.as_ref(), &stack) })?;
             mixed |= merged.mixed;
             stack.push(Layer { before: now, after: merged.record.clone(), ..layer.clone() });
             now = merged.record;
         }
         Ok(Rebuilt { record: now, stack: Self(stack), mixed })
+    }
+
+    /// What stands in the way of a layer that is put forward over what is there, with these below it.
+    fn clashed_by(&self, layer: &Layer, now: Option<&Record>, below: &[Layer]) -> ClashedBy {
+        if self.0.iter().any(|have| have.delta == layer.delta) {
+            return ClashedBy::Stays(layer.delta);
+        }
+        match below.last() {
+            Some(below) if below.after.as_ref() != now => ClashedBy::Found(now.cloned()),
+            below => ClashedBy::Comes(Box::new(layer.clone()), below.map(|below| below.delta)),
+        }
     }
 
     /// The path exactly as the deltas left it when `wanted` were the ones in it, whatever others wrote.
@@ -169,7 +204,7 @@ impl Stack {
         bytes: &mut dyn MergeBytes,
     ) -> Result<Self, Clash> {
         let kept = self.0.iter().zip(wanted).take_while(|(have, want)| have == want).count();
-        let base = self.rebuild(disk, &self.0[..kept], bytes)?.record;
+        let base = self.rebuild(disk, &self.0[..kept], bytes).map_err(|clashed| clashed.clash)?.record;
         let Self(mut layers) = self.together(wanted);
         let mut above = layers.split_off(kept);
         let mut after = Some(part.clone());

@@ -9,6 +9,7 @@ use super::merge::{Clash, pick};
 use super::plan::{Choice, Look, Now, PathMove, PathPlan, Verdict};
 use super::record::{ContentHash, Record};
 use super::stack::Stack;
+use super::whose::{self, Against};
 
 /// The permission bits of a folder that is missing on the way to what is put back.
 const FOLDER_MODE: u16 = 0o755;
@@ -140,11 +141,14 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
         return;
     }
     let children = look.children(name);
-    let stays = children.iter().any(|child| match child {
+    let stays = children.iter().find(|child| match child {
         Some(child) => then(paths, child, look) != Now::Covered(None),
         None => true,
     });
-    let Some(plan) = paths.get_mut(name).filter(|_| stays) else { return };
+    let Some(stays) = stays else { return };
+    let against = stays.as_ref().map_or(Against::Others, |child| whose::who_put(child, look));
+    let Some(plan) = paths.get_mut(name) else { return };
+    plan.against = Some(against);
     if plan.step.change.after.is_none() {
         plan.verdict = Verdict::NotEmpty;
     } else {
@@ -168,7 +172,9 @@ fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
             Now::Covered(Some(Record::Folder { .. })) => break,
             Now::Covered(None) => missing.push(folder.clone()),
             Now::Covered(Some(_)) | Now::NotCovered(_) => {
+                let against = whose::who_put(&folder, look);
                 let Some(plan) = paths.get_mut(name) else { return };
+                plan.against = Some(against);
                 plan.verdict = Verdict::Conflict(Clash::Parent);
                 plan.choices = vec![Choice::Skip, Choice::Disk];
                 plan.step.change.after = plan.step.change.before.clone();
@@ -191,7 +197,10 @@ fn needed(plan: &mut PathPlan) {
     let change = &mut plan.step.change;
     (change.after, plan.verdict) = match &change.before {
         // One that was to go is needed after all.
-        Some(Record::Folder { .. }) => (change.before.clone(), Verdict::NotEmpty),
+        Some(Record::Folder { .. }) => {
+            plan.against = None;
+            (change.before.clone(), Verdict::NotEmpty)
+        }
         Some(_) => (Some(Record::Folder { mode: FOLDER_MODE }), Verdict::Revert),
         None => (Some(Record::Folder { mode: FOLDER_MODE }), Verdict::Recreate),
     };
@@ -213,5 +222,7 @@ fn made(path: FilePath) -> PathPlan {
         hunks: Vec::new(),
         renamed: None,
         theirs: false,
+        against: None,
+        outcomes: Vec::new(),
     }
 }

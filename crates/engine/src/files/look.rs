@@ -1,14 +1,15 @@
 //! What a plan looks at: the tree as the capture just made saw it, and what lies in a folder.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, ContentHash, FilePath, FilePlan, Look, MergeBytes, NoSuchHunks, Now, Record, Verdict,
+    Choice, ContentHash, DeltaNo, FilePath, FilePlan, Look, MergeBytes, NoSuchHunks, Now, Record, Verdict,
 };
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 
 use super::Workspace;
+use super::whose::Told;
 
 /// Why a path is left alone whose version to be is gone (erased, collected by the quota, or lost).
 const NOT_KEPT: &str = "the version that it takes is not kept any more";
@@ -18,7 +19,7 @@ pub(super) struct Looking<'a> {
     workspace: &'a Workspace,
     objects: Arc<dyn Objects>,
     merges: StoredMerges,
-    theirs: &'a HashMap<FilePath, Option<Record>>,
+    told: &'a Told,
     git_s: &'a HashSet<FilePath>,
     /// The path that is looked at.
     at: Option<FilePath>,
@@ -30,11 +31,11 @@ impl<'a> Looking<'a> {
     pub(super) fn new(
         workspace: &'a Workspace,
         objects: Arc<dyn Objects>,
-        theirs: &'a HashMap<FilePath, Option<Record>>,
+        told: &'a Told,
         git_s: &'a HashSet<FilePath>,
     ) -> Self {
         let merges = StoredMerges::new(Arc::clone(&objects));
-        Self { workspace, objects, merges, theirs, git_s, at: None, gone: HashSet::new() }
+        Self { workspace, objects, merges, told, git_s, at: None, gone: HashSet::new() }
     }
 
     /// What takes a version that is not kept any more is left alone, and says so.
@@ -102,7 +103,12 @@ impl Look for Looking<'_> {
     }
 
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>> {
-        self.theirs.get(path).cloned()
+        self.told.theirs.get(path).cloned()
+    }
+
+    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaNo> {
+        let left = self.told.left.get(path)?;
+        left.iter().find(|(left, _)| left.as_ref() == record).map(|(_, no)| *no)
     }
 
     fn is_git_s(&mut self, path: &FilePath) -> bool {

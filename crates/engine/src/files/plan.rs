@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use retake_core::{
     Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, OpNo, PathMove, Pos,
-    Reason, Record, Stack, Verdict, Want, Wish,
+    Reason, Stack, Verdict, Want, Wish,
 };
 use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
 use retake_worktree::Objects;
@@ -20,12 +20,10 @@ use super::look::Looking;
 use super::restore::Restore;
 use super::several::HeldAll;
 use super::unseen::Unseen;
+use super::whose::{self, Told};
 use super::workspace::Held;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Kind, Result};
-
-/// How many of the last captures are looked through for what somebody else wrote last.
-const LOOK_BACK: usize = 256;
 
 /// What a step takes along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -295,18 +293,18 @@ impl Engine {
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let Drawn { held, plan, git_s, .. } =
-            draw(held, wishes.clone(), chosen, &objects, HashMap::new(), has).await?;
-        if plan.is_clean() && *chosen == Chosen::default() {
+            draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
+        if !whose::is_asked(&plan) && *chosen == Chosen::default() {
             return Ok((held, plan, stays));
         }
-        let theirs = self.theirs(&held).await?;
-        let drawn = draw(held, wishes.clone(), chosen, &objects, theirs.clone(), git_s).await?;
+        let told = self.told(&held, conversation, &plan).await?;
+        let drawn = draw(held, wishes.clone(), chosen, &objects, told.clone(), git_s).await?;
         if drawn.in_the_way.is_empty() {
             return Ok((drawn.held, drawn.plan, stays));
         }
         let (more, chosen) = self.making_way(&drawn, conversation, chosen).await?;
         let wishes = wishes.into_iter().chain(more).collect();
-        let drawn = draw(drawn.held, wishes, &chosen, &objects, theirs, drawn.git_s).await?;
+        let drawn = draw(drawn.held, wishes, &chosen, &objects, told, drawn.git_s).await?;
         Ok((drawn.held, drawn.plan, stays))
     }
 
@@ -404,17 +402,6 @@ impl Engine {
         };
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }
-
-    /// The last version of each path that nobody's call wrote, as far as captures are looked through.
-    async fn theirs(&self, held: &Held) -> Result<HashMap<FilePath, Option<Record>>> {
-        let mut theirs = HashMap::new();
-        for capture in self.store().captures(held.no, None, LOOK_BACK).await? {
-            for change in capture.changes {
-                theirs.entry(change.path).or_insert(change.after);
-            }
-        }
-        Ok(theirs)
-    }
 }
 
 /// What stays in git, by folder; two folders of one repository tell the same.
@@ -455,12 +442,12 @@ async fn draw(
     wishes: Vec<Wish>,
     chosen: &Chosen,
     objects: &Arc<dyn Objects>,
-    theirs: HashMap<FilePath, Option<Record>>,
+    told: Told,
     git_s: HashSet<FilePath>,
 ) -> Result<Drawn> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
     let (held, plan, git_s, in_the_way, error) = blocking(move || {
-        let mut looking = Looking::new(&held, objects, &theirs, &git_s);
+        let mut looking = Looking::new(&held, objects, &told, &git_s);
         let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
         let mut in_the_way = Vec::new();
         if let Ok(plan) = &mut plan {

@@ -38,7 +38,13 @@ pub(crate) fn description(op: &Operation, aim: Option<&Aim>) -> String {
         (Reason::Restore(head), _) => format!("went back to what head {head} left"),
         (_, Change::Mark(changes)) => {
             let count: u64 = changes.iter().map(|change| change.span.len()).sum();
-            format!("{count} {}", if count == 1 { "message" } else { "messages" })
+            match (aim.map(named), count) {
+                (None, 1) => "1 message".to_owned(),
+                (None, count) => format!("{count} messages"),
+                (Some(first), 0 | 1) => first,
+                (Some(first), 2) => format!("{first} and 1 more message"),
+                (Some(first), count) => format!("{first} and {} more messages", count - 1),
+            }
         }
         (_, Change::Fold(fold) | Change::Unfold(fold)) => {
             format!("a summary of {} messages", fold.covers.len())
@@ -96,5 +102,6 @@ pub(crate) fn marked(marked: MarkedLine) -> reply::Marked {
         counts: counts(marked.totals),
         line: line(marked.first),
         last: marked.last.to_string(),
+        marked_ms: marked.when.map(|time| time.0),
     }
 }

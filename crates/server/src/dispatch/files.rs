@@ -15,6 +15,7 @@ use crate::InProcess;
 use crate::convert::{self, problem, usage};
 
 mod shown;
+pub(super) mod whose;
 pub(super) mod words;
 
 use words::{bytes_in, stays, wish};
@@ -181,7 +182,8 @@ impl InProcess {
             || !self.engine.store().has_changes(of).await.map_err(store_problem)?;
         if at_once {
             let mut done = Done::default();
-            done.add(self.engine.apply_both(of, apply, wish).await.map_err(problem)?);
+            let applied = self.engine.apply_both(of, apply, wish).await.map_err(problem)?;
+            self.add(of, &mut done, applied).await?;
             return Ok(done);
         }
         let wish = self.engine.as_seen(of, &apply.action, wish).await.map_err(problem)?;
@@ -196,7 +198,7 @@ impl InProcess {
             match self.engine.apply_both(of, Apply { action: step(1), seen, by }, wish.clone()).await {
                 Ok(applied) => {
                     seen = Seen::Exactly(applied.receipt.head);
-                    done.add(applied);
+                    self.add(of, &mut done, applied).await?;
                 }
                 Err(error) if at == 1 => return Err(problem(error)),
                 Err(error) if is_end(&error) => break,

@@ -263,7 +263,7 @@ impl InProcess {
             offset: search.offset,
             limit: search.limit.unwrap_or(20),
             include: Include { rewound: search.rewound, hidden: search.hidden },
-            calls: CallWords(retake_wire::call_line),
+            calls: CallWords(retake_wire::call_words),
         };
         let hits = self.engine.store().search(request).await.map_err(store_problem)?;
         Ok(Reply::Hits(retake_wire::Hits {

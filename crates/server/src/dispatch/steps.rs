@@ -7,7 +7,8 @@ use retake_engine::store::{Action, Aftermath, By, Moved, Net, OpRange, Receipt};
 use retake_engine::{EngineError, FilesPlanned, FilesWish, shown_in};
 use retake_wire::{Problem, reply};
 
-use super::files::words::{count, left, note, why};
+use super::files::whose::Whose;
+use super::files::words::{count, left, note};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
@@ -52,6 +53,29 @@ impl InProcess {
         Ok(Done { receipts, refused, ..Done::default() })
     }
 
+    /// What a step did is done.
+    pub(super) async fn add(
+        &self,
+        of: ConversationId,
+        done: &mut Done,
+        applied: retake_engine::FilesApplied,
+    ) -> Result<(), Problem> {
+        let whose = self.whose(of, applied.folders.iter().map(|folder| &folder.plan)).await?;
+        done.add(applied, &whose);
+        Ok(())
+    }
+
+    /// What waits for a choice first, and why.
+    async fn clash(&self, of: ConversationId, planned: &FilesPlanned) -> Result<Option<String>, Problem> {
+        let waits = |path: &&PathPlan| matches!(path.verdict, Verdict::Conflict(_));
+        let mut folders = planned.files.iter();
+        let first = folders.find_map(|folder| Some((folder, folder.plan.paths.iter().find(waits)?)));
+        let Some((folder, path)) = first else { return Ok(None) };
+        let whose = self.whose(of, [&folder.plan].into_iter()).await?;
+        let name = shown_in(folder.folder.as_deref(), &path.path);
+        Ok(whose.why(path).map(|why| format!("{name}: {why}")))
+    }
+
     /// Whether there was a step more after the last one of these.
     async fn goes_on(&self, of: ConversationId, last: Option<&Receipt>) -> Result<bool, Problem> {
         let Some(no) = last.and_then(|receipt| receipt.ops.last()) else {
@@ -67,7 +91,7 @@ impl InProcess {
     }
 
     /// Which of several planned steps are done before one is refused, as they are taken one at a time, and why that one is. None, where
-    /// none is refused, or the first one is: then nothing is done.
+    /// none is refused, or where the first one is and the plan of all shows that.
     pub(super) async fn refused_step(
         &self,
         of: ConversationId,
@@ -81,21 +105,25 @@ impl InProcess {
             _ => return Ok(None),
         };
         let steps = all.conversation.as_ref().map_or(0, |half| half.ops);
-        let Some(mut why) = clash(all).filter(|_| steps > 1) else { return Ok(None) };
+        // Where no file is planned of, no step has one.
+        if steps < 2 || all.files.iter().all(|folder| folder.plan.paths.is_empty()) {
+            return Ok(None);
+        }
         // Hunks are those of the whole plan: they fit no part of it, and several steps are refused with them.
         let mut chosen = wish.chosen.paths.values().chain(wish.elsewhere.values());
         if chosen.any(|choice| matches!(choice, Choice::Hunks(_))) {
             return Ok(None);
         }
-        let mut done = steps - 1;
+        // A step may clash with what is there although all of them together lead to just that.
         for count in 1..steps {
             let planned = self.engine.plan_both(of, step(count), wish.clone()).await.map_err(problem)?;
-            if let Some(first) = clash(&planned) {
-                (done, why) = (count - 1, first);
-                break;
+            if let Some(why) = self.clash(of, &planned).await? {
+                // The plan of all shows the clash that is to be chosen for.
+                let shown = count == 1 && !all.files.iter().all(|folder| folder.plan.is_clean());
+                return Ok((!shown).then_some((count - 1, why)));
             }
         }
-        Ok((done > 0).then_some((done, why)))
+        Ok(self.clash(of, all).await?.map(|why| (steps - 1, why)))
     }
 
     /// The receipt of all steps together: what they came to in all, as their plan said.
@@ -131,11 +159,11 @@ impl InProcess {
 }
 
 impl Done {
-    pub(super) fn add(&mut self, applied: retake_engine::FilesApplied) {
+    fn add(&mut self, applied: retake_engine::FilesApplied, whose: &Whose) {
         for done in &applied.folders {
             let folder = done.folder.as_deref();
             let why = |path: &PathPlan| {
-                why(&path.verdict).map(|why| format!("{}: {why}", shown_in(folder, &path.path)))
+                whose.why(path).map(|why| format!("{}: {why}", shown_in(folder, &path.path)))
             };
             self.left.extend(done.plan.paths.iter().filter_map(why));
             self.left.extend(done.left.iter().map(|it| left(folder, it)));
@@ -152,15 +180,6 @@ impl Done {
         self.waited.extend(applied.waited.into_iter().map(crate::agent::words));
         self.receipts.push(applied.receipt);
     }
-}
-
-/// What waits for a choice first, and why.
-fn clash(planned: &FilesPlanned) -> Option<String> {
-    planned.files.iter().find_map(|folder| {
-        let path = folder.plan.paths.iter().find(|path| matches!(path.verdict, Verdict::Conflict(_)))?;
-        let name = shown_in(folder.folder.as_deref(), &path.path);
-        Some(format!("{name}: {}", why(&path.verdict)?))
-    })
 }
 
 /// The request of a step: the first one has the id as it was given.

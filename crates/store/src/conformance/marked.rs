@@ -26,6 +26,11 @@ pub async fn what_is_marked_is_listed_by_turns(store: Arc<dyn Store>) {
     stage.mark(Reason::Exclude, &["T3!"]).await.expect("excluded");
     let all = "hidden 4 T4*1 | excluded 3 T3!*1 | hidden 2 T2*2 | hidden 1 T1!*1";
     assert_eq!(marked(&stage, None, 9).await, all);
+    let page = stage.store.marked(stage.id, None, 9).await.expect("a page");
+    let ops = stage.store.ops(stage.id, OpRange { before: None, limit: 2 }).await.expect("operations").ops;
+    let (excluded, hidden) = (Some(ops[0].op.time), Some(ops[1].op.time));
+    let times: Vec<_> = page.marked.iter().map(|it| it.when).collect();
+    assert_eq!(times, [hidden, excluded, hidden, hidden], "when it was marked");
     assert_eq!(marked(&stage, None, 2).await, "hidden 4 T4*1 | excluded 3 T3!*1 | …");
     assert_eq!(marked(&stage, Some(stage.named("T3!")), 1).await, "hidden 2 T2*2 | …");
     assert_eq!(marked(&stage, Some(stage.named("T2")), 1).await, "hidden 1 T1!*1");
@@ -97,7 +102,7 @@ async fn led_to(stage: &Stage) -> String {
     aim.map_or_else(String::new, |aim| format!("{} {}", aim.turn, aim.line.preview))
 }
 
-/// Each Move names its message, and nothing else does; hidden words are not told.
+/// Each Move names its message, and each mark the first one that it marks; hidden words are not told.
 pub async fn operations_say_where_they_led(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.rewind("T2").await;
@@ -108,7 +113,7 @@ pub async fn operations_say_where_they_led(store: Arc<dyn Store>) {
     stage.act(Action::Checkout(Some(stage.named("T3!")))).await.expect("switched");
     assert_eq!(led_to(&stage).await, "3 T3!");
     stage.mark(Reason::Hide, &["T3"]).await.expect("hidden");
-    assert_eq!(led_to(&stage).await, "");
+    assert_eq!(led_to(&stage).await, "3 ", "a mark names its turn, and no hidden words");
     stage.rewind("T3!").await;
     assert_eq!(led_to(&stage).await, "3 T3!");
     stage.mark(Reason::Hide, &["T2!"]).await.expect("hidden");

@@ -1,7 +1,9 @@
 //! What is marked, and what operations were about, in words: lists that tell of what a state leaves out, to who asks for them. Each reads
 //! what it shows, however long the conversation is.
 
-use retake_core::{Change, Commit, EntryId, Mark, Operation, Pos, Reason, Records as _, Step};
+use retake_core::{
+    Change, Commit, EntryId, Mark, MarkChange, Marked, OpNo, Operation, Pos, Reason, Records as _, Step, Time,
+};
 
 use super::decide::locate;
 use super::load::Loaded;
@@ -12,6 +14,10 @@ use crate::rows::Rows;
 
 /// So many steps of an undo or a redo are told one by one.
 const STEPS: usize = 20;
+
+/// So many of the last operations are looked through for when a mark was given, and so many are read at once.
+const LOOK_BACK: u64 = 1_024;
+const PAGE: u64 = 128;
 
 /// What is marked on the path, newest first.
 pub(super) fn marked<R: Rows>(
@@ -29,13 +35,45 @@ pub(super) fn marked<R: Rows>(
     let mut found = loaded.conversation.marked(&records, before, limit.saturating_add(1))?;
     let more = found.len() > limit;
     found.truncate(limit);
-    let lines = found.into_iter().filter_map(|it| Some((it.part.first()?, it.part.last()?, it)));
-    let lines = lines.map(|(first, last, it)| {
+    let whens = since(rows, loaded, &found)?;
+    let found = found.into_iter().zip(whens);
+    let lines = found.filter_map(|(it, when)| Some((it.part.first()?, it.part.last()?, it, when)));
+    let lines = lines.map(|(first, last, it, when)| {
         let (mark, turn, totals) = (it.mark, it.turn, it.totals);
         let (first, last) = (any_line(rows, loaded, first)?, records.meta(last)?.id);
-        Ok(MarkedLine { mark, turn, totals, first, last })
+        Ok(MarkedLine { mark, turn, totals, first, last, when })
     });
     Ok(MarkedPage { marked: lines.collect::<Result<_>>()?, more })
+}
+
+/// When each piece got its mark, by the last operation that gave it, as far as operations are looked through; a mark of a parent has
+/// none.
+fn since<R: Rows>(rows: &R, loaded: &Loaded, pieces: &[Marked]) -> Result<Vec<Option<Time>>> {
+    let mut times = vec![None; pieces.len()];
+    let mut waiting: Vec<usize> = (0..pieces.len()).collect();
+    let mut last = loaded.conversation.head.op;
+    for _ in 0..LOOK_BACK / PAGE {
+        if last.0 == 0 || waiting.is_empty() {
+            break;
+        }
+        let first = OpNo((last.0 + 1).saturating_sub(PAGE).max(1));
+        for op in rows.ops(loaded.row.log, first, last)?.into_iter().rev() {
+            let Change::Mark(changes) = &op.change else { continue };
+            waiting.retain(|at| {
+                let (piece, pos) = (&pieces[*at], pieces[*at].part.first());
+                let gives = |change: &MarkChange| {
+                    change.after == piece.mark && pos.is_some_and(|pos| change.span.contains(pos))
+                };
+                let given = changes.iter().any(gives);
+                if given {
+                    times[*at] = Some(op.time);
+                }
+                !given
+            });
+        }
+        last = OpNo(first.0 - 1);
+    }
+    Ok(times)
 }
 
 /// All of a turn that is on the path, with its marks.
@@ -45,7 +83,8 @@ pub(super) fn of_turn<R: Rows>(rows: &R, loaded: &Loaded, number: u64) -> Result
     part.positions().map(|pos| Ok((records.meta(pos)?.id, loaded.conversation.mark(pos)))).collect()
 }
 
-/// The message that an operation led to, if it moved the tip. Words that are hidden are left out. One row, whatever the operation.
+/// The message that an operation led to, if it moved the tip, or the first one that it marked. Words that are hidden are left out. One
+/// row, whatever the operation.
 pub(super) fn aim<R: Rows>(rows: &R, loaded: &Loaded, op: &Operation) -> Result<Option<Aim>> {
     let tree = &loaded.conversation.tree;
     let pos = match (op.reason, &op.change) {
@@ -53,6 +92,7 @@ pub(super) fn aim<R: Rows>(rows: &R, loaded: &Loaded, op: &Operation) -> Result<
         (Reason::Undo(_) | Reason::Redo(_) | Reason::Compensate(_) | Reason::Restore(_), _) => None,
         (Reason::Rewind | Reason::Edit, Change::Move { before, after }) => tree.next_towards(*after, *before),
         (_, Change::Move { after, .. }) => *after,
+        (_, Change::Mark(changes)) => changes.first().map(|change| change.span.first()),
         _ => None,
     };
     pos.map(|pos| at(rows, loaded, pos)).transpose()

@@ -444,7 +444,7 @@ fn hidden(it: Marked, now_ms: i64) -> Choice {
     Choice {
         key: it.line.id,
         about: format!("{speaker}: {}{more}", it.line.preview),
-        right: words::when(&look(0, now_ms), it.line.time_ms),
+        right: it.marked_ms.map(|then| words::when(&look(0, now_ms), then)).unwrap_or_default(),
         ..Choice::new(format!("{turn}{}", it.mark), Pick::Marked(title, action))
     }
 }

@@ -88,7 +88,7 @@ impl Ops {
         let about = about.trim_end_matches([':', ' ']);
         let (number, before, head) = (op.it.number, &op.it.before, &op.it.head);
         self.preview.head(format!(
-            "{number}: {about}\n/restore {before} is before it, /restore {head} after it\nto restore what was before it:"
+            "{number}: {about}\n/restore {before} goes back to before this\n/restore {head} goes back to right after it\nwhat going back to before this does:"
         ));
         let conversation = cx.id();
         let ask = || {
@@ -177,7 +177,7 @@ impl Pane for Ops {
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         self.area = area;
         let keys = [
-            (Command::Accept, "restores before it"),
+            (Command::Accept, "back to before it"),
             (Command::RestoreAfter, "after it"),
             (Command::StepBack, "undo"),
             (Command::StepForth, "redo"),

@@ -1,5 +1,6 @@
 //! What each kind of action does and does not do, in a sentence and a verb. Must never promise what the action does not keep.
 
+use retake_wire::reply::Counts;
 use retake_wire::{Action, MarkVerb};
 
 /// What an action of this kind does, and what it leaves alone, in a sentence; nothing, where the plan itself says it.
@@ -22,7 +23,7 @@ pub fn sentence(action: &Action) -> Option<&'static str> {
 fn mark(verb: MarkVerb) -> &'static str {
     match verb {
         MarkVerb::Hide => {
-            "Out of sight for you and for the model, as if deleted; files stay as they are. Show brings it back."
+            "Out of sight for you and for the model, as if deleted. Only what is named goes: an answer to it stays, and files stay as they are. Show brings it back."
         }
         MarkVerb::Show => "Brings back what was hidden, and a dropped turn with its files.",
         MarkVerb::Exclude => {
@@ -38,6 +39,16 @@ fn mark(verb: MarkVerb) -> &'static str {
 /// Whether messages go out of sight, of people or of the model, and stand in a list from which they come back.
 pub fn is_hiding(action: &Action) -> bool {
     matches!(action, Action::Mark { verb: MarkVerb::Hide | MarkVerb::Exclude | MarkVerb::Drop, .. })
+}
+
+/// How much an action hides or shows: marks are of messages, and a turn of which the first one is hidden is not hidden itself. Only a drop
+/// takes whole turns.
+pub fn counts(action: Option<&Action>, counts: Counts) -> Counts {
+    match action {
+        Some(Action::Mark { verb: MarkVerb::Drop, .. }) | None => counts,
+        Some(Action::Mark { .. }) => Counts { turns: 0, ..counts },
+        Some(_) => counts,
+    }
 }
 
 /// What becomes of messages that leave the conversation, and of those that come into it.

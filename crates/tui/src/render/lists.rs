@@ -138,7 +138,7 @@ pub fn marked(look: &Look, page: &MarkedPage) -> String {
         vec![
             cell(format!("t{}", it.turn)).style(Style::Accent),
             cell(safe::line(&it.mark)).style(Style::Warn),
-            cell(words::when(look, it.line.time_ms)),
+            cell(it.marked_ms.map(|then| words::when(look, then)).unwrap_or_default()),
             cell(ids.short(&it.line.id)).style(Style::Dim),
             cell(words::count(it.counts.messages, "message")).right(),
             cell(speaker).style(style),

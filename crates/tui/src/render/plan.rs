@@ -40,7 +40,7 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
         text.push_str(&content::block(look, &line, 0, None));
     }
     let (back, forth) = about::verbs(action);
-    text.push_str(&messages(look, plan, [back, forth]));
+    text.push_str(&messages(look, action, plan, [back, forth]));
     text.extend(folds(plan).into_iter().map(|line| line + "\n"));
     if let Some(composer) = &plan.composer {
         text.push_str(&returns(look, composer));
@@ -66,7 +66,7 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
 
 /// What is different where a plan would lead to, as if it were no plan.
 pub(crate) fn comparison(look: &Look, plan: &Plan) -> String {
-    let mut text = messages(look, plan, ["only here", "only there"]);
+    let mut text = messages(look, None, plan, ["only here", "only there"]);
     match &plan.files {
         Some(plan) if !plan.paths.is_empty() => {
             text.push_str("files, for them to be as they were there\n");
@@ -78,7 +78,7 @@ pub(crate) fn comparison(look: &Look, plan: &Plan) -> String {
 }
 
 /// The messages that go and come, under these words.
-fn messages(look: &Look, plan: &Plan, verbs: [&str; 2]) -> String {
+fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> String {
     let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     let mut text = String::new();
     for (verb, sign, style, counts, lines) in [
@@ -86,7 +86,7 @@ fn messages(look: &Look, plan: &Plan, verbs: [&str; 2]) -> String {
         (verbs[1], '+', Style::Added, plan.brought_back, &plan.came),
     ] {
         if counts != Counts::default() || !lines.is_empty() {
-            text.push_str(&format!("{verb} {}\n", words::counts(counts)));
+            text.push_str(&format!("{verb} {}\n", words::counts(about::counts(action, counts))));
             for entry in lines {
                 text.push_str(&line(look, entry, sign, style, &ids));
             }
@@ -100,6 +100,12 @@ fn messages(look: &Look, plan: &Plan, verbs: [&str; 2]) -> String {
 pub(crate) fn short_of(plan: &Plan) -> Option<String> {
     let steps = plan.steps.as_ref().filter(|steps| steps.done < steps.asked)?;
     if let Some(why) = &steps.refused {
+        if steps.done == 0 {
+            let why = safe::line(why);
+            return Some(format!(
+                "nothing would be done: the first step is refused: {why}; plan one step to choose"
+            ));
+        }
         let (done, asked) = (words::number(steps.done as u64), words::number(steps.asked as u64));
         return Some(format!(
             "{done} of {asked} steps would be done, and the next one is refused: {}",
@@ -170,7 +176,7 @@ pub fn brief(action: Option<&Action>, plan: &Plan) -> String {
     let (back, forth) = about::verbs(action);
     for (verb, counts) in [(back, plan.taken_back), (forth, plan.brought_back)] {
         if counts != Counts::default() {
-            pieces.push(format!("{verb} {}", words::counts(counts)));
+            pieces.push(format!("{verb} {}", words::counts(about::counts(action, counts))));
         }
     }
     if !plan.lifted.is_empty() {

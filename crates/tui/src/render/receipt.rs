@@ -3,7 +3,7 @@
 use retake_wire::reply::{Counts, Receipt};
 use retake_wire::{Action, MarkVerb};
 
-use super::{content, effects, files, plan, words};
+use super::{about, content, effects, files, plan, words};
 use crate::text::Look;
 use crate::text::style::Style;
 
@@ -45,7 +45,8 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
     let mut pieces = Vec::new();
     for (counts, what) in [(receipt.taken_back, back), (receipt.brought_back, forth)] {
         if counts != Counts::default() {
-            pieces.push(format!("{}{what}", words::counts(counts)));
+            let counts = words::counts(about::counts(Some(action), counts));
+            pieces.push(format!("{counts}{what}"));
         }
     }
     let lifted = receipt.lifted.len();

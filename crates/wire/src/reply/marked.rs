@@ -29,4 +29,7 @@ pub struct Marked {
     pub line: Line,
     /// The id of the last of them.
     pub last: String,
+    /// When they got the mark, Unix milliseconds, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marked_ms: Option<i64>,
 }

@@ -40,6 +40,10 @@ impl Look for Disk {
         Vec::new()
     }
 
+    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<crate::files::DeltaNo> {
+        None
+    }
+
     fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
         None
     }

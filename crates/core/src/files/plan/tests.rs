@@ -44,6 +44,10 @@ impl Look for Tree {
         None
     }
 
+    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaNo> {
+        None
+    }
+
     /// Git has whatever is named by a `g`.
     fn is_git_s(&mut self, path: &FilePath) -> bool {
         path.name() == b"g"

@@ -176,8 +176,9 @@ fn a_path_changed_twice_goes_back_in_one_step() {
 fn the_same_place_is_a_clash() {
     let stack = chain(&[1, 2]);
     let clash = stack.rebuild(Some(&record([7, 0, 0, 0])), &[], &mut BySlot).unwrap_err();
-    assert_eq!(clash, Clash::Bytes);
-    assert_eq!(stack.rebuild(None, &[], &mut BySlot).unwrap_err(), Clash::Removed);
+    assert_eq!(clash.clash, Clash::Bytes);
+    assert_eq!(clash.by, ClashedBy::Found(Some(record([7, 0, 0, 0]))));
+    assert_eq!(stack.rebuild(None, &[], &mut BySlot).unwrap_err().clash, Clash::Removed);
     assert_eq!(stack.checkpoint(&[]), Some(record([1, 0, 0, 0])));
 }
 
@@ -187,7 +188,7 @@ fn what_was_dropped_and_kept_in_a_conflict_does_not_come_back() {
     let stack = chain(&[1, 2, 3]);
     let wanted = stack.layers()[1..].to_vec();
     let disk = record([3, 0, 0, 0]);
-    assert_eq!(stack.rebuild(Some(&disk), &wanted, &mut BySlot).unwrap_err(), Clash::Bytes);
+    assert_eq!(stack.rebuild(Some(&disk), &wanted, &mut BySlot).unwrap_err().clash, Clash::Bytes);
     for settled in [stack.settled(&wanted), stack.clone()] {
         let past = settled.rebuild(Some(&disk), &[], &mut BySlot).unwrap();
         assert_eq!(past.record, Some(record([1, 0, 0, 0])), "as before the dropped turn");

@@ -57,6 +57,7 @@ impl InProcess {
         }
         let calls: HashMap<DeltaNo, EntryId> =
             deltas.into_iter().map(|(line, entry)| (line.no, entry)).collect();
+        let whose = self.whose(of, folders.iter().map(|folder| &folder.plan)).await?;
         for FolderPlan { folder, plan, .. } in folders {
             let folder = folder.as_deref();
             for path in plan.paths {
@@ -65,7 +66,7 @@ impl InProcess {
                 shown.paths.push(retake_wire::PathPlan {
                     diff: text,
                     hunks,
-                    ..path_plan(folder, path, &calls)
+                    ..path_plan(folder, path, &calls, &whose)
                 });
             }
         }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{Choice, Chosen, Clash, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict};
+use retake_core::{Choice, Chosen, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict};
 use retake_engine::store::Planned;
 use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
 use retake_engine::{FilesWish, FolderPlan, Scope, Unseen, named_in, shown_in};
 use retake_wire::Problem;
 
+use super::whose::Whose;
 use crate::convert::usage;
 
 pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
@@ -77,7 +78,7 @@ fn choice_in(choice: &retake_wire::Choice) -> Result<Choice, Problem> {
     })
 }
 
-fn choice(choice: Choice) -> retake_wire::Choice {
+pub(super) fn choice(choice: Choice) -> retake_wire::Choice {
     match choice {
         Choice::Disk => retake_wire::Choice::Disk,
         Choice::Yours => retake_wire::Choice::Yours,
@@ -92,6 +93,7 @@ pub(in crate::dispatch) fn path_plan(
     folder: Option<&Path>,
     path: PathPlan,
     calls: &HashMap<DeltaNo, EntryId>,
+    whose: &Whose,
 ) -> retake_wire::PathPlan {
     let verdict = match &path.verdict {
         Verdict::Revert => retake_wire::Verdict::Revert,
@@ -113,7 +115,9 @@ pub(in crate::dispatch) fn path_plan(
     retake_wire::PathPlan {
         name: name(folder, &path.path),
         verdict,
-        why: why(&path.verdict),
+        why: whose.why(&path),
+        against: whose.against(&path),
+        outcomes: whose.outcomes(&path),
         grade: grade(path.grade),
         calls: by.collect(),
         choices: path.choices.into_iter().map(choice).collect(),
@@ -131,33 +135,6 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
         Grade::Seen => retake_wire::Grade::Seen,
         Grade::Ambiguous => retake_wire::Grade::Ambiguous,
     }
-}
-
-/// Why a path is left alone.
-pub(in crate::dispatch) fn why(verdict: &Verdict) -> Option<String> {
-    let why = match verdict {
-        Verdict::Conflict(Clash::Bytes) => "somebody else has changed the same place",
-        Verdict::Conflict(Clash::Mode) => "somebody else has changed its permissions too",
-        Verdict::Conflict(Clash::Kind) => "somebody else has made another kind of thing of it",
-        Verdict::Conflict(Clash::Removed) => "somebody else has removed it",
-        Verdict::Conflict(Clash::Made) => "somebody else has made something there",
-        Verdict::Conflict(Clash::Sealed) => {
-            "a folder is in its place, and not all in it can be taken away: move it elsewhere"
-        }
-        Verdict::Conflict(Clash::Parent) => "the folder that it belongs in is none any more",
-        Verdict::Kept => "it changed while several calls or a background job ran: nobody knows whose it is",
-        Verdict::GitHas => "it is what git's HEAD has, which a command moved: only git goes back there",
-        Verdict::NotEmpty => "somebody else has put something into it",
-        Verdict::Foreign => "somebody else has made it since",
-        Verdict::NotCovered(why) => return Some(format!("not covered: {why}")),
-        Verdict::Revert
-        | Verdict::Delete
-        | Verdict::Recreate
-        | Verdict::Merge
-        | Verdict::Part
-        | Verdict::Unchanged => return None,
-    };
-    Some(why.to_owned())
 }
 
 pub(in crate::dispatch) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
@@ -219,9 +196,9 @@ pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan], half: Optio
     match (scope, files) {
         (Scope::Conversation, _) => "files are not touched: only the conversation goes back",
         (_, folders) if folders.iter().all(|folder| folder.plan.paths.is_empty()) => match half {
-            Some(half) if no_call(half) => "no file comes or goes: no command goes along",
+            Some(half) if no_call(half) => "files stay as they are: these messages changed none",
             // What is not covered may have been changed all the same.
-            _ => "no file that is covered comes or goes",
+            _ => "no covered file changes",
         },
         (_, folders) if folders.len() > 1 => {
             "only files of these folders go back: not what commands did elsewhere, nor what git keeps for itself"

@@ -73,6 +73,7 @@ fn hidden(from: usize, to: usize, more: bool) -> Reply {
             preview: format!("words \x1b[2J漢字 {number}"),
         },
         last: if number.is_multiple_of(2) { format!("m{number}") } else { format!("m{number}-last") },
+        marked_ms: (!number.is_multiple_of(3)).then_some(NOW_MS - 1_000 * number as i64),
     };
     let marked = (from..to).map(one).collect();
     Reply::Marked(retake_wire::reply::MarkedPage { head: "3.9".to_owned(), marked, more })

@@ -192,8 +192,10 @@ fn when_columns(room: usize) -> usize {
 fn draw_when(time_ms: i64, ink: &mut Ink<'_>, columns: usize, now_ms: i64) {
     let when = match columns {
         0 => return,
-        12 if now_ms - time_ms < 60_000 => "now".to_owned(),
-        12 => time::lasted(now_ms - time_ms),
+        12 => match time::short(now_ms, time_ms).as_str() {
+            now @ "now" => now.to_owned(),
+            age => format!("{age} ago"),
+        },
         _ => words::when(&look(0, now_ms), time_ms),
     };
     ink.column_right(&when, columns, Paint::Dim);

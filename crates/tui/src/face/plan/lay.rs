@@ -136,7 +136,8 @@ impl Page {
             if counts == Counts::default() && lines.is_empty() {
                 continue;
             }
-            self.wrapped(&format!("{verb} {}", words::counts(counts)), Paint::Bold);
+            let amount = words::counts(about::counts(Some(shown.action), counts));
+            self.wrapped(&format!("{verb} {amount}"), Paint::Bold);
             for line in lines {
                 let (speaker, _) = words::speaker(line.role, "");
                 let text = format!("  {sign} {speaker:<6} {}", safe::line(&line.preview));
@@ -214,7 +215,13 @@ impl Page {
     }
 }
 
-/// What becomes of a file with a choice.
+/// What becomes of a file with a choice: as the plan says it, where it does.
+fn becomes(path: &PathPlan, choice: &Choice) -> String {
+    let after = path.outcomes.iter().find(|after| after.choice == *choice);
+    after.map_or_else(|| means(choice).to_owned(), |after| safe::line(&after.words).into_owned())
+}
+
+/// What a choice comes to, whatever the file.
 fn means(choice: &Choice) -> &'static str {
     match choice {
         Choice::Disk => "keep what is on the disk now",
@@ -245,7 +252,7 @@ fn offered(
         let before = format!("    {sign} {} ", width::fit(name, wide + 1));
         let margin = width::columns(&before);
         for (row, words) in
-            width::wrap(means(option), columns.saturating_sub(margin).max(8)).iter().enumerate()
+            width::wrap(&becomes(path, option), columns.saturating_sub(margin).max(8)).iter().enumerate()
         {
             let before = if row == 0 { before.clone() } else { " ".repeat(margin) };
             lines.push(styled(format!("{before}{words}"), style));

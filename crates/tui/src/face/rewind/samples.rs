@@ -7,8 +7,8 @@ use retake_wire::reply::{
     TargetPage, Work,
 };
 use retake_wire::{
-    Action, CallLine, Choice, EffectClass, FileCounts, FileName, FilesPlan, Grade, Others, PathPlan, Problem,
-    ProblemKind, Reply, Request, Role, Scope, Verdict,
+    Action, AfterChoice, Becomes, CallLine, Choice, EffectClass, FileCounts, FileName, FilesPlan, Grade,
+    Others, PathPlan, Problem, ProblemKind, Reply, Request, Role, Scope, Verdict,
 };
 
 use crate::face::keymap::{Command, Key, Keymap};
@@ -94,6 +94,8 @@ fn path(name: &str, verdict: Verdict, grade: Grade, call: usize, diff: &str) -> 
         renamed: None,
         diff: (!diff.is_empty()).then(|| diff.to_owned()),
         theirs: false,
+        against: None,
+        outcomes: Vec::new(),
     }
 }
 
@@ -153,8 +155,21 @@ pub(crate) fn with_conflict() -> Plan {
     files.conflicts = 1;
     let first = &mut files.paths[0];
     first.verdict = Verdict::Conflict;
-    first.why = Some("someone else has changed the same lines".to_owned());
+    first.why = Some("t3 changed the same place later".to_owned());
     first.choices = vec![Choice::Skip, Choice::Disk, Choice::Yours, Choice::Checkpoint];
+    let after = |choice: &Choice, becomes, words: &str| AfterChoice {
+        choice: choice.clone(),
+        becomes,
+        turn: Some(3),
+        call: Some("call-1".to_owned()),
+        words: words.to_owned(),
+    };
+    first.outcomes = vec![
+        after(&Choice::Skip, Becomes::Stays, "stays as t3 left it, and is asked about again"),
+        after(&Choice::Disk, Becomes::Stays, "stays as t3 left it, for good"),
+        after(&Choice::Yours, Becomes::Yours, "as you or another program left it last"),
+        after(&Choice::Checkpoint, Becomes::Before, "as it was before t2"),
+    ];
     first.hunks = Some(2);
     plan
 }

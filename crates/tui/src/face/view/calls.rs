@@ -121,7 +121,8 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
             if reads(name) && !failed && !open && name != "todo" {
                 about.push(words::count(content.lines().count() as u64, "line"));
             }
-            about.extend(took_ms.filter(|took| *took >= 1_000).map(time::lasted));
+            let took = took_ms.filter(|took| *took >= 1_000).map(time::lasted);
+            about.extend(took.map(|took| format!("took {took}")));
         }
     }
     let sign = page.ink.span(sign, paint);

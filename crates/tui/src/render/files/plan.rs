@@ -21,8 +21,8 @@ const HUNKS: u32 = 4;
 const LEFT: [(Verdict, &str); 5] = [
     (Verdict::Ambiguous, "nobody knows whose these changes are"),
     (Verdict::GitHas, "git's HEAD has it, which a command moved"),
-    (Verdict::NotEmpty, "others have put something into it"),
-    (Verdict::Foreign, "others have made it since"),
+    (Verdict::NotEmpty, "something else is in it"),
+    (Verdict::Foreign, "it was made since"),
     (Verdict::NotCovered, "not covered"),
 ];
 
@@ -139,12 +139,12 @@ pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) 
     (!paths.is_empty()).then_some(Group { title, paths })
 }
 
-/// A call and how long it ran.
+/// A call and how long it took.
 fn called(look: &Look, call: &CallLine) -> String {
     let lasted = call.began_ms.zip(call.ended_ms).map(|(began, ended)| ended - began);
     let lasted = lasted.filter(|lasted| *lasted >= 1_000).map(time::lasted);
-    let lasted = lasted.map(|lasted| format!(", {lasted}")).unwrap_or_default();
-    let columns = look.columns.saturating_sub(lasted.len() + 17).max(20);
+    let lasted = lasted.map(|lasted| format!(", took {lasted}")).unwrap_or_default();
+    let columns = look.columns.saturating_sub(lasted.len() + 22).max(20);
     format!("`{}`{lasted}", width::truncate(&safe::line(&call.line), columns))
 }
 
@@ -207,6 +207,10 @@ fn sign(verdict: Verdict) -> Option<(char, Style)> {
 
 fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     let mut text = alone(look, plan, path);
+    for (choice, words) in outcomes(path) {
+        let line = format!("      {choice}: {words}");
+        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, safe::block(&line))));
+    }
     if left_alone(path) {
         text.push_str(&format!("    {}\n", look.palette.paint(Style::Dim, IF_NOT_LEFT)));
     }
@@ -272,6 +276,7 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     match path.verdict {
         Verdict::Conflict => format!(": {why} ({})", choices(path)),
         Verdict::NotCovered => format!(": {why}"),
+        Verdict::NotEmpty | Verdict::Foreign if !why.is_empty() => format!(": {why}"),
         Verdict::Ambiguous => match path.calls.first().and_then(call) {
             Some(call) => format!(", changed during {}", called(look, call)),
             None => String::new(),
@@ -293,6 +298,12 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
             more => format!(", and in {}", words::count(more as u64 - 1, "earlier call")),
         },
     }
+}
+
+/// What a file that waits for a choice is after each, by the choice as it is typed; the default first.
+pub(crate) fn outcomes(path: &PathPlan) -> Vec<(String, String)> {
+    let told = path.outcomes.iter().filter(|_| path.verdict == Verdict::Conflict);
+    told.map(|after| (choice_name(&after.choice), safe::line(&after.words).into_owned())).collect()
 }
 
 /// What can be chosen for a path, as it is typed; the default first.

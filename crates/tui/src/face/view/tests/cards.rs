@@ -68,10 +68,10 @@ fn who_waits_is_told_how_long_and_the_card_counts_the_work() {
     came.time_ms = NOW_MS + 103_000;
     came.took_ms = Some(3_000);
     talk.entries.push(came);
-    assert!(at(&talk, 104).contains("write a.txt · 3 s"), "{}", at(&talk, 104));
+    assert!(at(&talk, 104).contains("write a.txt · took 3 s"), "{}", at(&talk, 104));
     let mut later = Talk { entries: talk.entries.clone(), ..Talk::default() };
     assert!(
-        at(&later, 104).contains("write a.txt · 3 s"),
+        at(&later, 104).contains("write a.txt · took 3 s"),
         "the same to who comes later: {}",
         at(&later, 104)
     );

@@ -1,0 +1,158 @@
+//! Whose work stands in the way, and what each choice comes to, over stacks of a few versions.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::*;
+use crate::files::{
+    Chosen, ContentHash, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict, Want, Wish,
+};
+
+/// A tree of files of one letter each, which never merge, with what nobody's call wrote last and what deltas left anywhere.
+#[derive(Default)]
+struct Tree {
+    now: BTreeMap<FilePath, Record>,
+    theirs: HashMap<FilePath, Option<Record>>,
+    left: Vec<(FilePath, Option<Record>, DeltaNo)>,
+}
+
+impl MergeBytes for Tree {
+    fn merge(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+        None
+    }
+
+    fn part(&mut self, _: ContentHash, _: ContentHash, _: &[u32]) -> Result<(ContentHash, u64), NoSuchHunks> {
+        Err(NoSuchHunks::NoText)
+    }
+}
+
+impl Look for Tree {
+    fn now(&mut self, path: &FilePath) -> Now {
+        Now::Covered(self.now.get(path).cloned())
+    }
+
+    fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
+        self.now.keys().filter(|path| path.parent().as_ref() == Some(folder)).cloned().map(Some).collect()
+    }
+
+    fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>> {
+        self.theirs.get(path).cloned()
+    }
+
+    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaNo> {
+        let mut left = self.left.iter().rev();
+        left.find(|(at, left, _)| at == path && left.as_ref() == record).map(|(_, _, no)| *no)
+    }
+
+    fn is_git_s(&mut self, _: &FilePath) -> bool {
+        false
+    }
+}
+
+fn path(text: &str) -> FilePath {
+    FilePath::new(text.as_bytes()).unwrap()
+}
+
+/// A file with this letter in it, `/` a folder; a blank is nothing.
+fn record(what: char) -> Option<Record> {
+    match what {
+        ' ' => None,
+        '/' => Some(Record::Folder { mode: 0o755 }),
+        letter => {
+            let mut hash = [0; 32];
+            hash[0] = u8::try_from(letter).unwrap();
+            Some(Record::File { hash: ContentHash(hash), len: 1, mode: 0o644 })
+        }
+    }
+}
+
+/// Layers, each told as its delta and what it found and left.
+fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
+    let layer = |(no, versions): &(u64, &str)| {
+        let mut versions = versions.chars().map(record);
+        let (before, after) = (versions.next().unwrap(), versions.next().unwrap());
+        Layer { delta: DeltaNo(*no), grade: Grade::Written, before, after }
+    };
+    told.iter().map(layer).collect()
+}
+
+/// Why the path `f` waits for a choice, and what it is after each, by these layers, of which those are to be in it.
+fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> String {
+    let mut tree = tree;
+    tree.now.extend(record(now).map(|record| (path("f"), record)));
+    let wish = Wish { path: path("f"), stack: Stack::new(layers(have)), want: Want::Layers(layers(want)) };
+    let plan = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
+    let [planned] = plan.paths.as_slice() else { panic!("one path: {plan:?}") };
+    let Verdict::Conflict(clash) = planned.verdict else { panic!("no conflict: {planned:?}") };
+    let outcomes = planned.choices.iter().map(|choice| {
+        let becomes = planned.becomes(choice).expect("each choice is told");
+        format!("{choice:?} {becomes:?}")
+    });
+    let outcomes: Vec<String> = outcomes.collect();
+    format!("{clash:?} {:?}: {}", planned.against.expect("somebody's"), outcomes.join(", "))
+        .replace("DeltaNo", "")
+}
+
+#[test]
+fn what_a_later_turn_did_is_said_to_be_its_own() {
+    let tree = Tree::default;
+    for (have, want, now, expected) in [
+        // The first of two is dropped: the second one stands on it, and nobody has removed anything.
+        (&[(1, " a"), (3, "ab")][..], &[(3, "ab")][..], 'b', "Removed Later((3))"),
+        (&[(1, "xa"), (3, "ab")], &[(3, "ab")], 'b', "Bytes Later((3))"),
+        // The first one is shown again.
+        (&[(3, " b")], &[(1, " a"), (3, " b")], 'b', "Made Later((3))"),
+        (&[(3, "xb")], &[(1, "xa"), (3, "xb")], 'b', "Bytes Later((3))"),
+    ] {
+        assert_eq!(
+            clash(have, want, now, tree()),
+            format!("{expected}: Skip Stays(Some((3))), Disk Stays(Some((3)))"),
+            "a checkpoint that is what is there anyway is not offered"
+        );
+    }
+}
+
+#[test]
+fn what_comes_back_without_what_it_was_made_upon_names_that() {
+    let left = vec![(path("f"), record('a'), DeltaNo(1)), (path("f"), record('b'), DeltaNo(3))];
+    let tree = || Tree { left: left.clone(), ..Tree::default() };
+    let expected = "Removed Missing((1)): Skip Stays(None), Disk Stays(None), Checkpoint Left((3))";
+    assert_eq!(clash(&[], &[(3, "ab")], ' ', tree()), expected);
+    // What is there is an earlier one's, which it has never seen.
+    let expected = "Bytes There((1)): Skip Stays(Some((1))), Disk Stays(Some((1))), Checkpoint Left((3))";
+    assert_eq!(clash(&[(1, "xa")], &[(1, "xa"), (3, "xb")], 'a', tree()), expected);
+}
+
+#[test]
+fn only_what_no_turn_explains_is_somebody_else_s() {
+    let by_hand = || Tree { theirs: [(path("f"), record('m'))].into(), ..Tree::default() };
+    let have = [(1, "xa")];
+    let told = clash(&have, &[], 'm', by_hand());
+    assert_eq!(
+        told,
+        "Bytes Hand: Skip Stays(None), Disk Stays(None), Checkpoint Before((1)), Yours Stays(None)"
+    );
+    let told = clash(&have, &[], 'm', Tree::default());
+    assert_eq!(told, "Bytes Others: Skip Stays(None), Disk Stays(None), Checkpoint Before((1))");
+    let told = clash(&[(1, " a")], &[], 'm', Tree::default());
+    assert_eq!(told, "Bytes Others: Skip Stays(None), Disk Stays(None), Checkpoint Gone");
+    // Somebody's edit upon a later turn's, with an earlier one to go: the edit it is that is met first.
+    let told = clash(&[(1, "xa"), (3, "ab")], &[(3, "ab")], 'm', by_hand());
+    assert!(told.starts_with("Bytes Hand: "), "{told}");
+}
+
+#[test]
+fn what_is_in_a_folder_is_its_maker_s() {
+    for (left, expected) in [
+        (vec![(path("d/y"), record('y'), DeltaNo(3))], Against::There(DeltaNo(3))),
+        (Vec::new(), Against::Others),
+    ] {
+        let mut tree = Tree { left, ..Tree::default() };
+        tree.now.extend([(path("d"), record('/').unwrap()), (path("d/y"), record('y').unwrap())]);
+        let stack = Stack::new(layers(&[(1, " /")]));
+        let wish = Wish { path: path("d"), stack, want: Want::Layers(Vec::new()) };
+        let plan = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
+        let kept = FileChange { path: path("d"), before: record('/'), after: record('/') };
+        assert_eq!((&plan.paths[0].verdict, &plan.paths[0].step.change), (&Verdict::NotEmpty, &kept));
+        assert_eq!(plan.paths[0].against, Some(expected));
+    }
+}

@@ -1,0 +1,73 @@
+//! What is known of versions of a path that are no layers in it now: what nobody's call wrote last, and what calls of the
+//! conversation left there, also those that were dropped. Asked for only where a plan has to say whose something is.
+
+use std::collections::{HashMap, HashSet};
+
+use retake_core::{ConversationId, DeltaNo, FilePath, FilePlan, Record, Verdict};
+
+use super::workspace::Held;
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// How many of the last captures are looked through for what somebody else wrote last, and how many of the last deltas for what
+/// calls left.
+const LOOK_BACK: usize = 256;
+
+/// Who wrote what.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    /// The last version of each path that nobody's call wrote, as far as captures are looked through.
+    pub(super) theirs: HashMap<FilePath, Option<Record>>,
+    /// What calls of the conversation left at the paths that are asked about, newest first.
+    pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaNo)>>,
+}
+
+/// Whether a plan has to say of a path whose work keeps it from what is wanted.
+pub(super) fn is_asked(plan: &FilePlan) -> bool {
+    asked(plan).next().is_some()
+}
+
+fn asked(plan: &FilePlan) -> impl Iterator<Item = &FilePath> {
+    let asks =
+        |verdict: &Verdict| matches!(verdict, Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign);
+    plan.paths.iter().filter(move |path| asks(&path.verdict)).map(|path| &path.path)
+}
+
+impl Engine {
+    pub(super) async fn told(
+        &self,
+        held: &Held,
+        conversation: ConversationId,
+        plan: &FilePlan,
+    ) -> Result<Told> {
+        let mut told = Told::default();
+        for capture in self.store().captures(held.no, None, LOOK_BACK).await? {
+            for change in capture.changes {
+                told.theirs.entry(change.path).or_insert(change.after);
+            }
+        }
+        // What is in a folder may be what keeps it, and a folder above what keeps a path.
+        let asked: HashSet<&FilePath> = asked(plan).collect();
+        let above: HashSet<FilePath> = asked.iter().flat_map(|path| parents(path)).collect();
+        let about = |path: &FilePath| {
+            asked.contains(path) || above.contains(path) || parents(path).any(|above| asked.contains(&above))
+        };
+        if asked.is_empty() {
+            return Ok(told);
+        }
+        let deltas = self.store().deltas(conversation).await?;
+        let here = deltas.iter().rev().filter(|(line, _)| line.workspace == held.no).take(LOOK_BACK);
+        for (line, _) in here {
+            for (path, layers) in self.store().delta(conversation, line.no).await? {
+                let Some(last) = layers.last().filter(|_| about(&path)) else { continue };
+                told.left.entry(path).or_default().push((last.after.clone(), line.no));
+            }
+        }
+        Ok(told)
+    }
+}
+
+/// The folders above a path, the nearest first.
+fn parents(path: &FilePath) -> impl Iterator<Item = FilePath> {
+    std::iter::successors(path.parent(), FilePath::parent)
+}

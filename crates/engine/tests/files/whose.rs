@@ -1,0 +1,104 @@
+//! Whose work stands in the way: what a turn of the conversation did is never taken for somebody else's.
+
+use retake_core::{Becomes, Choice, DeltaNo, PathPlan, Reason, Verdict};
+use retake_engine::FilesWish;
+use retake_engine::store::Action;
+
+use super::{Yard, choose, own, three};
+
+/// Drops or shows the turn that a call was of, and the words before it.
+async fn mark(yard: &Yard, verb: Reason, turn: &str, delta: usize) -> Action {
+    let call = yard.engine.store().deltas(yard.id).await.expect("deltas")[delta - 1].1;
+    let opener = match verb {
+        Reason::Show => {
+            let turn = turn.trim_start_matches('t').parse().expect("a number");
+            yard.engine.store().turn_entries(yard.id, turn).await.expect("a turn")[0].0
+        }
+        _ => yard.engine.entry(yard.id, turn).await.expect("a turn"),
+    };
+    Action::Mark { verb, entries: vec![opener, call], range: true, seen: None }
+}
+
+/// The paths of a plan that are left alone, as they are told.
+async fn told(yard: &Yard, action: Action) -> Vec<String> {
+    let plan = own(yard.plan(action, FilesWish::default()).await);
+    let line = |path: &PathPlan| {
+        let waits = |_: &&Choice| matches!(path.verdict, Verdict::Conflict(_));
+        let outcomes =
+            path.choices.iter().filter(waits).filter_map(|choice| Some((choice, path.becomes(choice)?)));
+        let outcomes: Vec<_> = outcomes.map(|(choice, it)| format!("{choice:?} {it:?}")).collect();
+        format!(
+            "{} {:?} {:?}: {}",
+            path.path,
+            path.verdict,
+            path.against.expect("whose"),
+            outcomes.join(", ")
+        )
+    };
+    let left = |path: &&PathPlan| matches!(path.verdict, Verdict::Conflict(_) | Verdict::NotEmpty);
+    plan.paths.iter().filter(left).map(line).collect()
+}
+
+#[tokio::test]
+async fn what_a_later_turn_did_is_that_turn_s() {
+    // Each turn writes the same line of `a`; the first one makes `new`, which the third one changes.
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    yard.run("echo 1 > a; echo 1 > new; mkdir d; echo 1 > d/x").await;
+    yard.run("true").await;
+    yard.run("echo 3 > a; echo 3 > new; echo 3 > d/y").await;
+    let stays = "Skip Stays(Some(DeltaNo(2))), Disk Stays(Some(DeltaNo(2)))";
+    let drop = mark(&yard, Reason::Drop, "t1", 1).await;
+    assert_eq!(
+        told(&yard, drop.clone()).await,
+        [
+            format!("a Conflict(Bytes) Later(DeltaNo(2)): {stays}"),
+            "d NotEmpty There(DeltaNo(2)): ".to_owned(),
+            format!("new Conflict(Removed) Later(DeltaNo(2)): {stays}"),
+        ]
+    );
+    // Removed by a fourth one: it is no somebody who did.
+    yard.run("rm new").await;
+    let last = told(&yard, drop).await.pop().expect("a path");
+    assert!(last.starts_with("new Conflict(Removed) Later(DeltaNo(2)): "), "{last}");
+}
+
+#[tokio::test]
+async fn what_is_shown_again_meets_what_was_made_meanwhile() {
+    let yard = Yard::with(&[]).await;
+    yard.run("echo 1 > new").await;
+    yard.run("true").await;
+    yard.does(mark(&yard, Reason::Drop, "t1", 1).await).await;
+    yard.run("echo 3 > new").await;
+    assert_eq!(
+        told(&yard, mark(&yard, Reason::Show, "t1", 1).await).await,
+        ["new Conflict(Made) Later(DeltaNo(2)): Skip Stays(Some(DeltaNo(2))), Disk Stays(Some(DeltaNo(2)))"]
+    );
+}
+
+#[tokio::test]
+async fn what_is_shown_without_what_it_was_made_upon_names_that() {
+    let yard = three().await;
+    yard.does(mark(&yard, Reason::Drop, "t3", 3).await).await;
+    yard.does(mark(&yard, Reason::Drop, "t2", 2).await).await;
+    let told = told(&yard, mark(&yard, Reason::Show, "t3", 3).await).await;
+    let expected = "a Conflict(Bytes) Missing(DeltaNo(2)): Skip Stays(Some(DeltaNo(1))), \
+         Disk Stays(Some(DeltaNo(1))), Checkpoint Left(DeltaNo(3))";
+    assert_eq!(told, [expected]);
+}
+
+#[tokio::test]
+async fn a_hand_edit_is_told_apart_from_what_another_conversation_did() {
+    let yard = three().await;
+    yard.write("a", "mine\n");
+    let drop = mark(&yard, Reason::Drop, "t1", 1).await;
+    let offered = "Skip Stays(None), Disk Stays(None), Checkpoint Left(DeltaNo(3)), Yours Stays(None)";
+    assert_eq!(told(&yard, drop.clone()).await, [format!("a Conflict(Bytes) Hand: {offered}")]);
+    yard.another().await.run("echo theirs > a").await;
+    let told = told(&yard, drop.clone()).await;
+    assert!(told[0].starts_with("a Conflict(Bytes) Others: "), "{told:?}");
+    // What is said of a choice is what comes of it.
+    let path = own(yard.plan(drop.clone(), FilesWish::default()).await).paths.remove(0);
+    assert_eq!(path.becomes(&Choice::Checkpoint), Some(Becomes::Left(DeltaNo(3))));
+    yard.apply(drop, choose("a", Choice::Checkpoint)).await.expect("done");
+    assert_eq!(super::a(&yard), "3\n");
+}

@@ -1,0 +1,113 @@
+//! Whose work stands in the way of a plan, in words and as data, and steps that are refused though all of them together are not.
+
+use futures::StreamExt as _;
+use retake_wire::reply::Plan;
+use retake_wire::{Action, Becomes, MarkVerb, PathPlan, Request, Run, RunEvent, RunStart, Verdict, Whose};
+
+use super::world::{Desk, get, mark, plan};
+
+/// A conversation in a folder, of turns that each run a shell command there; its id.
+async fn turns(desk: &Desk, scripts: &[&str]) -> String {
+    let work = desk.file("work");
+    std::fs::create_dir_all(&work).expect("made");
+    let id = desk.create(None, work.to_str()).await;
+    for script in scripts {
+        turn(desk, &id, script).await;
+    }
+    id
+}
+
+async fn turn(desk: &Desk, id: &str, script: &str) {
+    let run = Run {
+        conversation: id.to_owned(),
+        folder: None,
+        start: RunStart::Exec {
+            command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+            say: Some(format!("please {script}")),
+        },
+        files: Default::default(),
+        model: None,
+        head: None,
+        permit: Default::default(),
+        request_id: None,
+    };
+    let mut run = desk.client.run(run).await.expect("started");
+    while let Some(event) = run.next().await {
+        if let RunEvent::Ended(ended) = event {
+            assert!(ended.problem.is_none(), "{ended:?}");
+        }
+    }
+}
+
+async fn planned(desk: &Desk, id: &str, action: Action) -> Plan {
+    get!(desk, Plan, plan(id, action))
+}
+
+/// The one path of a plan that is left alone.
+fn left(plan: Plan) -> PathPlan {
+    let left = |path: &PathPlan| matches!(path.verdict, Verdict::Conflict | Verdict::NotEmpty);
+    plan.files.expect("files").paths.into_iter().find(left).expect("one is left alone")
+}
+
+/// Why a path waits, and what it is after each choice.
+fn told(path: &PathPlan) -> String {
+    let why = path.why.clone().expect("why");
+    let outcomes = path.outcomes.iter().map(|after| format!("; {:?}: {}", after.choice, after.words));
+    why + &outcomes.collect::<String>()
+}
+
+#[tokio::test]
+async fn what_a_later_turn_did_is_told_by_its_turn() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > a", "true", "echo 3 > a"]).await;
+    let path = left(planned(&desk, &id, mark(MarkVerb::Drop, "t1")).await);
+    assert_eq!(
+        told(&path),
+        "t3 changed this file later; Skip: stays as t3 left it, and is asked about again; \
+         Disk: stays as t3 left it, for good"
+    );
+    let against = path.against.expect("whose");
+    assert_eq!((against.whose, against.turn), (Whose::Later, Some(3)));
+    assert!(against.call.is_some_and(|call| path.calls.iter().all(|own| *own != call)));
+    assert_eq!(path.outcomes[0].becomes, Becomes::Stays);
+    // One turn and one hand besides.
+    std::fs::write(desk.file("work").join("a"), "mine\n").expect("written");
+    let path = left(planned(&desk, &id, Action::Undo { count: 1 }).await);
+    assert_eq!(
+        told(&path),
+        "you or another program changed the same place; Skip: stays as it is now, and is asked about again; \
+         Disk: stays as it is now, for good; Checkpoint: as t1 left it; Yours: stays as it is now"
+    );
+    assert_eq!(path.against.expect("whose").whose, Whose::Hand);
+}
+
+#[tokio::test]
+async fn what_was_made_meanwhile_is_told_when_a_turn_is_shown_again() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > new; mkdir d; echo 1 > d/x", "true"]).await;
+    desk.apply(&id, mark(MarkVerb::Drop, "t1")).await;
+    turn(&desk, &id, "echo 3 > new").await;
+    let path = left(planned(&desk, &id, mark(MarkVerb::Show, "t1")).await);
+    assert!(told(&path).starts_with("t3 made it later; "), "{}", told(&path));
+    assert!(!told(&path).contains("somebody"), "{}", told(&path));
+    // What keeps a folder, too.
+    let id = turns(&desk, &["mkdir -p e; echo 1 > e/x", "echo 2 > e/y"]).await;
+    let path = left(planned(&desk, &id, mark(MarkVerb::Drop, "t1")).await);
+    assert_eq!((path.name.path.as_str(), told(&path).as_str()), ("e", "t2 put something into it"));
+}
+
+#[tokio::test]
+async fn a_step_that_is_refused_by_itself_is_told_though_all_of_them_are_not() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["true", "echo 1 > a", "echo 2 > a"]).await;
+    let undo = |count| Action::Undo { count };
+    assert_eq!(planned(&desk, &id, undo(2)).await.steps.expect("steps").refused, None);
+    // Somebody removes it: all steps together lead to just that, and the first one alone does not.
+    std::fs::remove_file(desk.file("work").join("a")).expect("removed");
+    let steps = planned(&desk, &id, undo(2)).await.steps.expect("steps");
+    assert_eq!((steps.done, steps.asked), (0, 2));
+    assert_eq!(steps.refused.as_deref(), Some("a: you or another program removed it"));
+    let refused = desk.refused(super::world::apply(&id, undo(2))).await;
+    assert_eq!(refused.code, "conflict", "as the plan says");
+    assert_eq!(desk.info(&id).await.counts.turns, 3);
+}
