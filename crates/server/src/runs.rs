@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::ConversationId;
-use retake_wire::{CallNow, Ended, Outcome, Problem, Run, RunEvent, RunNow};
+use retake_wire::{CallNow, Ended, Outcome, Problem, Run, RunEvent, RunNow, RunStart};
 
 use crate::InProcess;
 use crate::agent;
@@ -12,12 +12,21 @@ use crate::dispatch::store_problem;
 
 impl InProcess {
     pub(crate) async fn start_run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        let rewords = matches!(run.start, RunStart::Edit { .. });
         let (conversation, events) = self.begin_run(run).await?;
         let server = self.clone();
         Ok(events
             .then(move |event| {
                 let server = server.clone();
-                async move { server.event(conversation, event).await }
+                async move {
+                    match event {
+                        retake_engine::RunEvent::Started(Some(said), model) if rewords => {
+                            let receipt = server.reworded(&said).await.ok().map(Box::new);
+                            RunEvent::Started { receipt, model }
+                        }
+                        event => server.event(conversation, event).await,
+                    }
+                }
             })
             .boxed())
     }

@@ -4,6 +4,7 @@ mod agent;
 mod care;
 mod catch_up;
 mod drafts;
+mod edits;
 mod erased;
 mod events;
 mod heads;

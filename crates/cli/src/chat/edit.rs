@@ -1,11 +1,11 @@
 //! `/edit`: the words of a message in the line, to be said in its place. Must never run before they are submitted.
 
-use retake_wire::{Action, FilesWish, Scope};
+use retake_wire::{Action, FilesWish};
 
 use super::{Chat, Editing, rewind};
 use crate::error::{Result, problem};
 use crate::verbs::change;
-use retake_tui::render::content;
+use retake_tui::render::{content, receipt};
 
 /// Puts the words of a message into the line.
 pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
@@ -19,9 +19,7 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
         named.to_owned()
     };
     let action = Action::Edit { entry: entry.clone() };
-    // Files stay as they are: only the words are said anew.
-    let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
-    let plan = change::plan(&chat.cx, conversation, action, files).await?;
+    let plan = change::plan(&chat.cx, conversation, action, FilesWish::default()).await?;
     let Some(composer) = plan.composer else {
         let mut problem = problem(
             retake_wire::ProblemKind::Refused,
@@ -32,10 +30,13 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
         return Err(problem.into());
     };
     chat.take_up(&composer);
+    let takes_back = receipt::would_take_back(&plan);
     chat.editing = Some(Editing { entry: composer.entry, head: plan.head });
     let attached =
         content::attached(&chat.attached).map(|attached| format!("; {attached}")).unwrap_or_default();
-    chat.dim(&format!("Enter says it in the place of the old one, an empty line leaves it{attached}"))
+    chat.dim(&format!(
+        "Enter says it in the place of the old one and takes back {takes_back}, an empty line leaves it{attached}"
+    ))
 }
 
 /// Leaves out what waits to go with the next message.

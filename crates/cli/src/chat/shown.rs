@@ -13,6 +13,7 @@ use crate::term::safe;
 use crate::term::style::Style;
 use retake_tui::render::calls::{self, Printed, Seen};
 use retake_tui::render::flow::Flow;
+use retake_tui::render::receipt::edited;
 
 /// What of a run is on the screen.
 pub(super) struct Shown {
@@ -68,7 +69,12 @@ impl Shown {
             _ => self.end(chat)?,
         }
         match event {
-            RunEvent::Started { model, .. } => {
+            RunEvent::Started { model, receipt } => {
+                let look = chat.cx.ui.look();
+                let edited = receipt.and_then(|receipt| edited(&look, &receipt, ["/undo", "/undo"]));
+                if let Some(text) = edited {
+                    chat.print(&text)?;
+                }
                 self.wait(&format!("waiting for {model}, Ctrl-C stops"));
                 self.model = model;
             }

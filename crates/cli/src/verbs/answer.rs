@@ -15,6 +15,7 @@ use crate::error::{Failure, INTERRUPTED, Result};
 use crate::term::safe;
 use crate::ui::Look;
 use retake_tui::render::calls::{self, Seen};
+use retake_tui::render::receipt::edited;
 
 /// What a run says.
 pub(crate) type Events = Peekable<BoxStream<'static, RunEvent>>;
@@ -127,6 +128,12 @@ impl Shown {
                 self.any |= !text.is_empty();
                 self.newline = text.ends_with('\n');
                 cx.ui.print(&text)?;
+            }
+            RunEvent::Started { receipt: Some(receipt), .. } if !cx.json => {
+                let look = Look { palette: cx.ui.error_palette(), ..cx.ui.look() };
+                if let Some(text) = edited(&look, &receipt, ["retake undo", "retake undo"]) {
+                    cx.ui.note(&text)?;
+                }
             }
             RunEvent::Notice { text } if !cx.json => cx.aside(&safe::block(&text))?,
             RunEvent::Answered { .. } if !cx.json => {

@@ -8,6 +8,8 @@ use crate::args::files::FileArgs;
 use crate::args::{Changing, May};
 use crate::context::Context;
 use crate::error::Result;
+use crate::ui::Look;
+use retake_tui::render::receipt::edited;
 
 /// Say something else in the place of a message, and print the answer
 ///
@@ -48,6 +50,11 @@ impl Edit {
                 request::Edit { conversation, entry: self.entry, parts, attached, files, head, request_id };
             let receipt = cx.receipt(Request::Edit(edit)).await?;
             let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
+            if !cx.json {
+                let look = Look { palette: cx.ui.error_palette(), ..cx.ui.look() };
+                let text = edited(&look, &receipt, ["retake undo", "retake undo"]);
+                cx.ui.note(&text.unwrap_or_default())?;
+            }
             return cx.acknowledge(&receipt, &ids);
         }
         let start = RunStart::Edit { entry: self.entry, parts, attached };

@@ -106,7 +106,7 @@ impl InProcess {
             &request::Edit { request_id: None, conversation: String::new(), ..edit.clone() },
         )?;
         if let Some(receipt) = self.recorded(conversation, &by).await? {
-            return self.receipt(receipt).await;
+            return self.reworded(&receipt).await.map(Reply::Receipt);
         }
         let entry = self.entry(conversation, &edit.entry).await?;
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
@@ -114,11 +114,8 @@ impl InProcess {
         let files = words::wish(&edit.files)?;
         let edited = self.engine.edit(conversation, entry, parts, files, seen, by).await;
         let (receipt, waited) = edited.map_err(problem)?;
-        let mut reply = self.receipt(receipt).await?;
-        if let Reply::Receipt(receipt) = &mut reply {
-            receipt.waited = waited.into_iter().map(crate::agent::words).collect();
-        }
-        Ok(reply)
+        let waited = waited.into_iter().map(crate::agent::words).collect();
+        Ok(Reply::Receipt(reply::Receipt { waited, ..self.reworded(&receipt).await? }))
     }
 
     /// A new wording, with the images and files of the old one where they are kept.

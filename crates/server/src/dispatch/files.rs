@@ -67,7 +67,8 @@ impl InProcess {
             waiting,
         } = planned;
         let said = (!restores).then(|| stays(scope, &files, half.as_ref()).to_owned());
-        let stays = said.into_iter().chain(words::unseen(&unseen)).chain(more).collect();
+        let stays = said.into_iter().chain(half.as_ref().and_then(convert::edit_stays));
+        let stays = stays.chain(words::unseen(&unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {
             folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
         };

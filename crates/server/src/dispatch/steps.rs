@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use retake_core::{Choice, ConversationId, PathMove, PathPlan, Reason, RequestId, Verdict};
+use retake_core::{Choice, ConversationId, Head, Operation, PathMove, PathPlan, Reason, RequestId, Verdict};
 use retake_engine::store::{Action, Aftermath, By, Moved, Net, OpRange, Receipt};
 use retake_engine::{EngineError, FilesPlanned, FilesWish, shown_in};
 use retake_wire::{Problem, reply};
@@ -155,6 +155,28 @@ impl InProcess {
         });
         let steps = asked.map(|asked| reply::Steps { done: whole.ops.len(), asked, refused });
         Ok(reply::Receipt { steps, files, effects, waited, ..convert::receipt(&whole, composer) })
+    }
+}
+
+impl InProcess {
+    /// The receipt of words that were said in an edit: the step back that they began with is part of it, and so is what that did to
+    /// files.
+    pub(crate) async fn reworded(&self, said: &Receipt) -> Result<reply::Receipt, Problem> {
+        let (of, mut whole) = (said.conversation, said.clone());
+        if whole.ops.is_empty() {
+            let range = OpRange { before: Some(whole.head.op.next()), limit: 1 };
+            let last =
+                self.engine.store().ops(of, range).await.map_err(store_problem)?.ops.into_iter().next();
+            // The same that a run goes on from which is asked for again.
+            let is_back = |op: &Operation| op.reason == Reason::Edit && op.at.0 + 1 == said.head.seq.0;
+            if let Some(back) = last.map(|line| line.op).filter(is_back) {
+                let to = Head { op: back.no, seq: back.at };
+                let net = self.engine.store().net(of, back.no, to).await.map_err(store_problem)?;
+                let Net { taken_back, lifted, .. } = net;
+                whole = Receipt { ops: vec![back.no], taken_back, lifted, ..whole };
+            }
+        }
+        self.told(Done { receipts: vec![whole], ..Done::default() }, None).await
     }
 }
 

@@ -86,8 +86,8 @@ pub(crate) enum For {
     Until(String),
     /// An action, done at once.
     Applied(Box<retake_wire::Action>),
-    /// A fork, to be shown beside.
-    Forked,
+    /// A fork, to be shown beside; the turn whose message it ends with, where nothing follows that there.
+    Forked(Option<u64>),
     /// The draft that was kept.
     Draft,
     /// With what a conversation was about to begin in the folder.

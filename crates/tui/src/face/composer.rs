@@ -13,6 +13,7 @@ mod prompts;
 use retake_wire::Part;
 
 use self::buffer::Buffer;
+pub(crate) use self::draw::Keys;
 pub(crate) use self::keys::EDITING;
 use self::layout::Layout;
 use self::popup::Popup;

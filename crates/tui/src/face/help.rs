@@ -24,6 +24,17 @@ const WIDE: u16 = 100;
 /// So much is between them.
 const GAP: u16 = 2;
 
+/// What everybody needs, before all else.
+const ESSENTIALS: &[Command] = &[
+    Command::Send,
+    Command::NewLine,
+    Command::Rewind,
+    Command::Undo,
+    Command::Stop,
+    Command::Help,
+    Command::Quit,
+];
+
 /// What signs and badges mean.
 const SIGNS: &[(&str, &str)] = &[
     ("✓ ✗ ○ !", "a call: done, failed, not run, interrupted"),
@@ -99,6 +110,10 @@ impl Help {
         sections.push(Section { title: "To be typed", rows: typed });
         let signs = SIGNS.iter().map(|(sign, help)| Told { keys: (*sign).to_owned(), help, name: "" });
         sections.push(Section { title: "Signs", rows: signs.collect() });
+        if self.filter.trim().is_empty() {
+            let rows = ESSENTIALS.iter().filter_map(|command| self.told(command.row())).collect();
+            sections.insert(0, Section { title: "First of all", rows });
+        }
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
         for section in &mut sections {
             section.rows.retain(|Told { keys, help, name }| {
@@ -112,15 +127,17 @@ impl Help {
 
     fn keys_in(&self, place: Context) -> Section {
         let rows = TABLE.iter().filter(|row| row.context == place);
-        let rows = rows.filter_map(|row| {
-            let keys = self.keys.keys(row.command);
-            // The usual one comes first, as everywhere where one is named.
-            let first = self.keys.named(row.command);
-            let mut names: Vec<String> = keys.iter().map(ToString::to_string).collect();
-            names.sort_by_key(|name| *name != first);
-            (!names.is_empty()).then(|| Told { keys: names.join(" "), help: row.help, name: row.name })
-        });
-        Section { title: place.title(), rows: rows.collect() }
+        Section { title: place.title(), rows: rows.filter_map(|row| self.told(row)).collect() }
+    }
+
+    /// A command with its keys; nothing, where it has none.
+    fn told(&self, row: &Row) -> Option<Told> {
+        let keys = self.keys.keys(row.command);
+        // The usual one comes first, as everywhere where one is named.
+        let first = self.keys.named(row.command);
+        let mut names: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        names.sort_by_key(|name| *name != first);
+        (!names.is_empty()).then(|| Told { keys: names.join(" "), help: row.help, name: row.name })
     }
 
     fn scroll(&mut self, rows: isize) {

@@ -202,6 +202,8 @@ mod tests {
         // The same thing in another place, or what the wider place does is of no use there.
         let meant: &[(&str, &str)] = &[
             ("beside", "new"),
+            // A question is answered before its tab is closed.
+            ("allow-wider", "close"),
             ("select-up", "history-up"),
             ("select-up", "select"),
             ("select-down", "history-down"),

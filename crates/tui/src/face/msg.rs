@@ -123,6 +123,8 @@ pub(crate) enum Want {
         parts: Vec<retake_wire::Part>,
         /// What is wished for files: they go back with what is taken back.
         files: retake_wire::FilesWish,
+        /// What sending them takes back, in words.
+        takes_back: String,
     },
     /// Start a run in the tab's conversation.
     Run(Box<Run>),

@@ -148,10 +148,15 @@ impl Pane for PlanPane {
         }
     }
 
-    fn typed(&mut self, _text: &str, _cx: &mut Cx<'_>) {
-        self.strays = true;
-        if let Some(proposal) = self.proposal() {
-            proposal.say("there is nothing to type here");
+    fn typed(&mut self, text: &str, _cx: &mut Cx<'_>) {
+        let is_command = text.starts_with('/') || text.starts_with(':');
+        let goes_on = std::mem::replace(&mut self.strays, true);
+        if let Some(proposal) = self.proposal().filter(|_| is_command || !goes_on) {
+            proposal.say(if is_command {
+                "commands are typed in the composer: leave this first"
+            } else {
+                "there is nothing to type here"
+            });
         }
     }
 
@@ -205,7 +210,10 @@ impl Pane for PlanPane {
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let theme = brush.theme;
-        if area.height < 2 {
+        if area.height < 3 {
+            if let Some(proposal) = self.proposal() {
+                proposal.is_seen(false);
+            }
             return;
         }
         let [head, body, foot] = parts(area);
@@ -291,7 +299,8 @@ pub(crate) fn edge(
         Ends::Applied => (Command::Accept, "applies"),
     };
     // Where there is no plan, nothing can be agreed to.
-    let mut keys = if proposal.problem().is_some() { Vec::new() } else { vec![first] };
+    let is_open = proposal.problem().is_none() && !proposal.is_unseen();
+    let mut keys = if is_open { vec![first] } else { Vec::new() };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
         let (next, choose) = (proposal.next_file(), proposal.commands().1);
         // Nothing goes on before what has to be chosen: its key is the last one to be left out.

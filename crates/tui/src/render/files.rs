@@ -33,6 +33,11 @@ pub fn name(path: &str) -> String {
     shown
 }
 
+/// How many files come out otherwise than they are.
+pub(crate) fn changed(counts: FileCounts) -> u64 {
+    counts.reverted + counts.deleted + counts.recreated + counts.merged
+}
+
 /// The file half of a plan in a few words.
 pub fn brief(plan: &FilesPlan) -> String {
     let mut pieces = counted(plan.counts);

@@ -1,6 +1,6 @@
 //! What an action did. Must never say more than the receipt proves.
 
-use retake_wire::reply::{Counts, Receipt};
+use retake_wire::reply::{Counts, Plan, Receipt};
 use retake_wire::{Action, MarkVerb};
 
 use super::{about, content, effects, files, plan, words};
@@ -10,7 +10,8 @@ use crate::text::style::Style;
 /// The action in one word of the past.
 fn done(action: &Action) -> &'static str {
     match action {
-        Action::Rewind { .. } | Action::Edit { .. } => "rewound",
+        Action::Rewind { .. } => "rewound",
+        Action::Edit { .. } => "edited",
         Action::Undo { .. } => "undone",
         Action::Redo { .. } => "redone",
         Action::Restore { .. } => "restored",
@@ -77,6 +78,32 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
         text.push_str(&plan::returns(look, composer));
     }
     text
+}
+
+/// What a run began with that says other words in the place of a message: what they took back, what stays, and how undo takes
+/// that back: by this key or command, and by this command for several steps. Nothing, where it began with something else.
+pub fn edited(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String> {
+    let (Some(entry), false) = (given.entries.first(), given.operations.is_empty()) else { return None };
+    let text = receipt(look, &Action::Edit { entry: entry.clone() }, given);
+    let stays = if given.files.is_some() { "" } else { "files stay as they are; " };
+    let [undo, command] = undo;
+    Some(format!(
+        "{text}{stays}the old words stay as a branch\n{undo} takes back the new message first, then the edit; {command} 2 both\n"
+    ))
+}
+
+/// What sending other words in the place of a message takes back: turns and files, as its plan said.
+pub fn would_take_back(plan: &Plan) -> String {
+    let counts = plan.taken_back;
+    let mut pieces = vec![match counts.turns {
+        0 => words::count(counts.messages, "message"),
+        turns => words::count(turns, "turn"),
+    }];
+    match plan.files.as_ref().map_or(0, |plan| files::changed(plan.counts)) {
+        0 => {}
+        some => pieces.push(words::count(some, "file")),
+    }
+    pieces.join(", ")
 }
 
 /// The same for the conversation in the terminal, where the text is in the line already.

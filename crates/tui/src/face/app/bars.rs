@@ -34,28 +34,34 @@ impl App {
         model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
     }
 
-    pub(super) fn draw_status(&self, frame: &mut Frame<'_>, area: Rect, context: Context) {
+    pub(super) fn draw_status(&self, frame: &mut Frame<'_>, area: Rect, context: Context, is_low: bool) {
         if area.height == 0 {
             return;
         }
         let columns = usize::from(area.width);
-        let keys = self.key_words(context, columns);
+        let is_told = is_low && self.tab().rewriting.is_some() && self.flash.is_none();
+        let keys = if is_told { String::new() } else { self.key_words(context, columns) };
         let room = columns.saturating_sub(width::columns(&keys) + 1);
         let left = match &self.flash {
             Some(flash) => {
                 let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
                 Span::styled(width::fit(&safe::line(&flash.text), room), self.theme.style(paint))
             }
-            None => Span::styled(width::fit(&self.state_words(), room), self.theme.style(Paint::Bar)),
+            None => Span::styled(
+                width::fit(&self.state_words(is_low, columns), room),
+                self.theme.style(Paint::Bar),
+            ),
         };
         let spans = vec![left, Span::raw(" "), Span::styled(keys, self.theme.style(Paint::Dim))];
         frame.render_widget(Paragraph::new(Line::from(spans)), area);
     }
 
     /// How things are, most important first.
-    fn state_words(&self) -> String {
+    fn state_words(&self, is_low: bool, columns: usize) -> String {
         let tab = self.tab();
         let mut pieces = Vec::new();
+        // Where there is no line above the composer to say it.
+        pieces.extend(super::draw::editing(tab, &self.keys, columns).filter(|_| is_low));
         let turn = usize::try_from(self.now_ms / SPIN_MS).unwrap_or(0) % SPINNER.len();
         if let Some(why) = &tab.lost {
             let why = if why.is_empty() { "the owner is gone, seeking it".into() } else { safe::line(why) };

@@ -6,8 +6,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::App;
-use super::tab::LineFor;
-use crate::face::keymap::{Command, Context};
+use super::tab::{LineFor, Rewriting, Tab};
+use crate::face::composer::Keys;
+use crate::face::keymap::{Command, Context, Keymap};
 use crate::face::pane::Brush;
 use crate::face::sheet::prompt;
 use crate::face::theme::Paint;
@@ -46,26 +47,13 @@ impl App {
             Some(pane) => pane.draw(frame, areas.main, &brush),
             None => tab.view.draw(frame, areas.main, &tab.talk, &brush),
         }
-        let selecting = has_keys == Context::Select;
-        let typing = tab.pane.is_none() && tab.line.is_none() && !selecting;
-        let colour = if typing { Paint::Border } else { Paint::Bar };
-        let mut rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));
-        let leave = brush.keys.named(Command::SelectLeave);
-        let selected = format!("a message is selected: its keys act · {leave} to write");
-        if selecting && !tab.composer.is_empty() {
-            rule = rule.title(Span::styled(format!(" {selected} "), theme.style(Paint::Dim)));
-        }
-        frame.render_widget(rule, areas.rule);
-        let answer = [Command::AllowOnce, Command::Deny].map(|command| brush.keys.named(command));
-        let answer = format!("{} allows this call, {} says no, and why", answer[0], answer[1]);
-        let placeholder = match (&tab.rewriting, tab.talk.is_running(), has_keys) {
-            (_, _, Context::Select) => &selected,
-            (Some(_), ..) => "Another wording of that message · Esc leaves it as it was",
-            (_, _, Context::Asked) => &answer,
-            (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it",
-            _ => "Say something · / for commands · @ for files",
+        let focus = match (&tab.pane, &tab.line, has_keys) {
+            (Some(_), ..) | (_, Some(_), _) => Keys::Elsewhere,
+            (_, _, Context::Select) => Keys::Commands,
+            _ => Keys::Here,
         };
-        tab.composer.draw(frame, areas.composer, &brush, typing, placeholder);
+        frame.render_widget(rule(tab, focus, areas.rule.width, &brush), areas.rule);
+        tab.composer.draw(frame, areas.composer, &brush, focus, &placeholder(tab, has_keys, brush.keys));
         if let Some(line) = &tab.line {
             let label = match &line.what {
                 LineFor::Find => "find",
@@ -77,7 +65,7 @@ impl App {
                 if line.what == LineFor::Find { tab.view.found().unwrap_or_default() } else { String::new() };
             prompt(frame, areas.line, &brush, label, [&line.text, &count]);
         }
-        self.draw_status(frame, areas.status, has_keys);
+        self.draw_status(frame, areas.status, has_keys, areas.rule.is_empty());
         self.want_earlier();
     }
 
@@ -140,5 +128,63 @@ impl App {
             }
             from += taken;
         }
+    }
+}
+
+/// The line above the composer; what the words below it are for stands in it as long as they do.
+fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'static> {
+    let theme = brush.theme;
+    let colour = if focus == Keys::Here { Paint::Border } else { Paint::Bar };
+    let rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));
+    let (title, paint) = match editing(tab, brush.keys, usize::from(columns).saturating_sub(2)) {
+        Some(editing) => (editing, Paint::Warn),
+        None if focus == Keys::Commands && !tab.composer.is_empty() => (selected(brush.keys), Paint::Dim),
+        None => return rule,
+    };
+    rule.title(Span::styled(format!(" {title} "), theme.style(paint)))
+}
+
+/// That the next message is said in the place of another one, and what sending it takes back: as much as there is room for.
+pub(super) fn editing(tab: &Tab, keys: &Keymap, columns: usize) -> Option<String> {
+    let Rewriting { entry, takes_back, .. } = tab.rewriting.as_ref()?;
+    let known = tab.talk.entries.iter().find(|known| known.id == *entry);
+    let name = known.map_or_else(|| "a message".to_owned(), |known| format!("t{}", known.turn));
+    let escape = keys.named(Command::Escape);
+    let full = format!("editing {name}: sending takes back {takes_back} · {escape} gives it up");
+    let short = format!("editing {name}: takes back {takes_back}");
+    let fits = [full, short].into_iter().find(|text| width::columns(text) <= columns);
+    fits.or_else(|| {
+        let least = format!("edit {name}: −{takes_back}");
+        Some(width::truncate(&least, columns).into_owned())
+    })
+}
+
+fn selected(keys: &Keymap) -> String {
+    format!("a message is selected: its keys act · {} to write", keys.named(Command::SelectLeave))
+}
+
+/// What stands in the composer as long as nothing is typed: what Enter would do with words, or who has the keys.
+fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap) -> String {
+    let named = |command| keys.named(command);
+    if tab.pane.is_some() {
+        return format!("the keys go above · {} comes back here", named(Command::Close));
+    }
+    if let Some(line) = &tab.line {
+        let (enter, esc) = (named(Command::FindNext), named(Command::FindLeave));
+        return match line.what {
+            LineFor::Deny => format!("{enter} refuses the call with these words · {esc} asks again"),
+            LineFor::Find => format!("{enter} finds the one before · {esc} comes back here"),
+            LineFor::Title | LineFor::Label(_) => format!("{enter} names it · {esc} leaves it as it was"),
+        };
+    }
+    match (&tab.rewriting, tab.talk.is_running(), has_keys) {
+        (_, _, Context::Select) => selected(keys),
+        (Some(_), ..) => format!("Another wording of that message · {} gives it up", named(Command::Escape)),
+        (_, _, Context::Asked) => {
+            let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
+            format!("{allow} allows this call, {deny} says no, and why")
+        }
+        (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it".to_owned(),
+        _ => "Say something · / for commands · @ for files".to_owned(),
     }
 }

@@ -86,9 +86,6 @@ impl App {
     fn key_in_pane(&mut self, context: Context, key: Key, event: KeyEvent) {
         match self.keys.find(context, key) {
             Some(command) if command.is_of_app() => self.command(command, ""),
-            Some(Command::Accept) if self.is_unseen(context) => {
-                self.refuse("the window is too small to show what that would do: make it larger");
-            }
             Some(command) => self.with_pane(self.current, |pane, cx| pane.command(command, cx)),
             None => {
                 if let Some(letter) = typed(event) {
@@ -96,12 +93,6 @@ impl App {
                 }
             }
         }
-    }
-
-    /// Whether there is no room to see what would be agreed to.
-    fn is_unseen(&self, context: Context) -> bool {
-        let area = self.tab().area;
-        matches!(context, Context::Rewind | Context::Confirm) && (area.height < 8 || area.width < 30)
     }
 
     fn key_in_composer(&mut self, event: KeyEvent) {

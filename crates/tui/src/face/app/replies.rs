@@ -77,10 +77,16 @@ impl App {
                 self.show_wanted(id);
             }
             (For::Applied(action), Reply::Receipt(receipt)) => self.applied(id, &action, &receipt),
-            (For::Forked, Reply::Receipt(receipt)) => {
+            (For::Forked(asked), Reply::Receipt(receipt)) => {
                 let tab = self.open_tab();
                 self.show(tab, &receipt.conversation, None);
-                self.say("a new conversation begins with what was said up to there; the old one stays");
+                self.say(match asked {
+                    None => "a new conversation begins with what was said up to there; the old one stays"
+                        .to_owned(),
+                    Some(turn) => {
+                        format!("it ends with your message t{turn}, unanswered: /retry asks for an answer")
+                    }
+                });
             }
             (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft.parts, draft.edits),
             (For::Unqueued, Reply::Waiting(waiting)) => {

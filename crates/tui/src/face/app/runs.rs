@@ -1,5 +1,6 @@
 //! Saying something, and what comes of it. Must never lose words that the owner does not have.
 
+use retake_wire::reply::Receipt;
 use retake_wire::{
     Attached, Ended, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent, RunStart, Steer,
 };
@@ -11,6 +12,7 @@ use crate::face::msg::{Act, TabId, Ticket};
 use crate::face::talk::{Note, Tone};
 use crate::face::words;
 use crate::hint::Face;
+use crate::render;
 use crate::text::safe;
 use crate::text::style::Style;
 
@@ -123,6 +125,7 @@ impl App {
         match event {
             RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
                 self.is_said(id, ticket);
+                self.told_of_edit(id, &receipt);
                 let is_new = self.find_tab(id).is_some_and(|tab| tab.talk.conversation.is_none());
                 if is_new {
                     self.begun(id, &receipt.conversation);
@@ -134,6 +137,15 @@ impl App {
                 self.ended(id, ticket, *ended);
             }
             _ => {}
+        }
+    }
+
+    /// Words were said in the place of others: what that took back is said, as of any other operation.
+    fn told_of_edit(&mut self, id: TabId, receipt: &Receipt) {
+        let undo = self.keys.named(Command::Undo);
+        let look = words::look(100, self.now_ms);
+        if let Some(text) = render::receipt::edited(&look, receipt, [&undo, "/undo"]) {
+            self.note_in(id, text.trim_end().to_owned(), Tone::Done);
         }
     }
 

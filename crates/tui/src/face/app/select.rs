@@ -188,9 +188,17 @@ impl App {
 
     fn fork(&mut self, entry: Option<String>) {
         if let Some(conversation) = self.here() {
+            let asked = entry.as_deref().and_then(|entry| self.unanswered(entry));
             let fork = Fork { conversation, entry, title: None, request_id: None };
-            self.ask(Asked::Tab(self.tab().id, For::Forked), Request::Fork(fork));
+            self.ask(Asked::Tab(self.tab().id, For::Forked(asked)), Request::Fork(fork));
         }
+    }
+
+    /// The turn of a message of a person that is loaded: a fork has what was said up to there, and no answer to it.
+    fn unanswered(&self, named: &str) -> Option<u64> {
+        let is_it = |turn: u64, id: &str| id == named || format!("t{turn}") == named;
+        let mut said = self.tab().talk.entries.iter().filter(|entry| entry.opens_turn);
+        said.find(|entry| is_it(entry.turn, &entry.id)).map(|entry| entry.turn)
     }
 
     fn title(&mut self, words: &str) {

@@ -100,6 +100,8 @@ pub(super) struct Rewriting {
     pub(super) head: String,
     /// What is wished for files, as the plan was agreed to.
     pub(super) files: retake_wire::FilesWish,
+    /// What sending the words takes back, as that plan said.
+    pub(super) takes_back: String,
 }
 
 /// A letter that answers what is asked, once it is known that it is no part of words.

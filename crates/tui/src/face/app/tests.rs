@@ -2,6 +2,7 @@
 
 mod asked;
 mod drafts;
+mod editing;
 mod once_more;
 mod opening;
 

@@ -43,14 +43,13 @@ impl App {
                 let tab = self.open_tab();
                 self.show(tab, &conversation, entry);
             }
-            Want::Rewrite { entry, head, parts, files } => {
+            Want::Rewrite { entry, head, parts, files, takes_back } => {
                 self.close_behind(id);
                 self.returned(id, &parts);
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
-                    tab.rewriting = Some(Rewriting { entry, head, files });
+                    tab.rewriting = Some(Rewriting { entry, head, files, takes_back });
                 }
-                self.say("edit it and send it in the place of the old one; Esc leaves it as it was");
             }
             Want::Run(mut run) => {
                 self.close_behind(id);

@@ -21,6 +21,17 @@ const SIGN: &str = "› ";
 /// So many columns it takes.
 const MARGIN: u16 = 2;
 
+/// Whose the keys are while it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Its own: letters are written.
+    Here,
+    /// Those of a selected message; its commands are done all the same.
+    Commands,
+    /// Nothing that is pressed reaches it.
+    Elsewhere,
+}
+
 impl Composer {
     /// So many rows all of it takes, at least one.
     pub(crate) fn height(&mut self, width: u16) -> u16 {
@@ -35,9 +46,10 @@ impl Composer {
         frame: &mut Frame<'_>,
         area: Rect,
         brush: &Brush<'_>,
-        is_focused: bool,
+        keys: Keys,
         placeholder: &str,
     ) {
+        let is_focused = keys == Keys::Here;
         let area = area.intersection(frame.area());
         if area.is_empty() {
             return;
@@ -45,7 +57,7 @@ impl Composer {
         self.lay_out(Some(area.width));
         let mut body = area;
         if self.has_head() && area.height > 1 {
-            frame.render_widget(self.head(brush, area.width), Rect { height: 1, ..area });
+            frame.render_widget(self.head(brush, area.width, keys), Rect { height: 1, ..area });
             body = Rect { y: area.y + 1, height: area.height - 1, ..area };
         }
         let sign = if is_focused { Paint::Accent } else { Paint::Dim };
@@ -62,7 +74,7 @@ impl Composer {
             frame
                 .render_widget(Line::styled(text, brush.theme.style(Paint::Dim)), Rect { height: 1, ..body });
         } else {
-            self.draw_text(frame, body, brush);
+            self.draw_text(frame, body, brush, is_focused);
         }
         if is_focused && !matches!(self.popup, Some(Popup::Search { .. })) {
             let down = u16::try_from(row - self.top).unwrap_or(0);
@@ -91,7 +103,7 @@ impl Composer {
     }
 
     /// What is attached, and whether a draft waits.
-    fn head(&self, brush: &Brush<'_>, columns: u16) -> Line<'static> {
+    fn head(&self, brush: &Brush<'_>, columns: u16, keys: Keys) -> Line<'static> {
         let theme = brush.theme;
         let mut spans = vec![Span::raw("  ")];
         let mut left = usize::from(columns).saturating_sub(2);
@@ -111,17 +123,21 @@ impl Composer {
                 more => format!("{more} drafts moved aside"),
             };
             let before = if self.attached.is_empty() { "" } else { "· " };
-            push(format!("{before}{drafts} · {back} brings it back"), Paint::Dim);
+            // A key is told where it does something.
+            let back =
+                if keys == Keys::Elsewhere { String::new() } else { format!(" · {back} brings it back") };
+            push(format!("{before}{drafts}{back}"), Paint::Dim);
         }
         Line::from(spans)
     }
 
-    fn draw_text(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>) {
+    fn draw_text(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>, is_focused: bool) {
         let text = self.buffer.text();
         let rows = self.layout.rows().iter().skip(self.top).zip(body.y..body.bottom());
         for (row, y) in rows {
             for glyph in &row.glyphs {
                 let (shown, style) = look(glyph, text, brush);
+                let style = if is_focused { style } else { brush.theme.style(Paint::Dim) };
                 let x = body.x + glyph.column;
                 if let Some(left) = body.right().checked_sub(x)
                     && !shown.is_empty()
@@ -130,7 +146,9 @@ impl Composer {
                 }
             }
         }
-        self.draw_hint(frame, body, brush);
+        if is_focused {
+            self.draw_hint(frame, body, brush);
+        }
     }
 
     /// What a command takes whose name is complete, behind it, as long as nothing follows.

@@ -91,7 +91,7 @@ impl Desk {
         let area = Rect { y: area.bottom() - rows, height: rows, ..area };
         let rule = Rect { y: area.y.saturating_sub(1), height: 1, ..area };
         frame.render_widget("─".repeat(area.width.into()), rule);
-        self.composer.draw(frame, area, &brush(theme, &self.keys), true, "Say something");
+        self.composer.draw(frame, area, &brush(theme, &self.keys), Keys::Here, "Say something");
     }
 }
 

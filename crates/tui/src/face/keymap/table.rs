@@ -168,7 +168,7 @@ commands! {
         AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation";
         AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always";
         Deny "deny" ["n", "alt+n"] "Refuse, and say why if you like";
-        AllowWider "allow-wider" ["w"] "Choose a wider rule for such calls, or the narrow one again";
+        AllowWider "allow-wider" ["w", "alt+w"] "Choose a wider rule for such calls, or the narrow one again";
     }
     Select {
         SelectUp "select-up" ["up", "k", "alt+up", "ctrl+up"] "The message before";

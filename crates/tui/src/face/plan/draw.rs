@@ -12,8 +12,26 @@ use super::view::{Shown, styled};
 use crate::face::keymap::Command;
 use crate::face::pane::Brush;
 use crate::face::theme::Paint;
-use crate::render::{effects, plan as render_plan, words};
+use crate::render::{about, effects, files as render_files, plan as render_plan, words};
 use crate::text::width;
+
+/// In less columns and rows only what matters of a plan is shown.
+const TIGHT: (u16, u16) = (30, 6);
+
+/// What is said where not even that fits.
+pub(crate) const TOO_SMALL: &str = "too small to show it: make it larger";
+
+/// How files are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// By what becomes of them.
+    Each,
+    /// In all.
+    All,
+}
+
+/// The first of them is taken that there is room for.
+const COUNTS: [Counts; 2] = [Counts::Each, Counts::All];
 
 /// Draws it. The place of the plan in it.
 pub(crate) fn proposal(
@@ -23,11 +41,30 @@ pub(crate) fn proposal(
     title: &str,
     proposal: &mut Proposal,
 ) -> Rect {
+    let is_tight = area.height < TIGHT.1 || area.width < TIGHT.0;
+    let fits = |lines: &Vec<Line<'_>>| lines.len() <= usize::from(area.height);
     let mut top = match proposal.stage() {
+        Stage::Looking if is_tight && is_agreed_to_at_once(proposal) => {
+            let lines =
+                COUNTS.iter().map(|counts| matters(proposal, brush, area.width, false, *counts)).find(fits);
+            return all_of_it(frame, area, brush, proposal, lines);
+        }
         Stage::Looking => scope(proposal, brush, area.width).into_iter().collect(),
-        Stage::Agreeing { stop } => question(proposal, brush, area.width, title, stop),
+        Stage::Agreeing { stop } => {
+            let whole = Some(question(proposal, brush, area.width, title, stop)).filter(fits);
+            let Some(whole) = whole else {
+                let ask = |counts| short_question(proposal, brush, area.width, stop, counts);
+                let first = width::truncate(title, area.width.into()).into_owned();
+                let titled =
+                    [vec![styled(first, brush.theme.style(Paint::Bold))], ask(Counts::Each)].concat();
+                let lines = [titled, ask(Counts::Each), ask(Counts::All)].into_iter().find(fits);
+                return all_of_it(frame, area, brush, proposal, lines);
+            };
+            whole
+        }
         Stage::Applying(..) => vec![applying(proposal, brush)],
     };
+    proposal.is_seen(true);
     // The plan keeps a line at least where there is room for it.
     top.truncate(usize::from(area.height));
     for (row, line) in (area.y..).zip(&top) {
@@ -37,6 +74,102 @@ pub(crate) fn proposal(
     let below = Rect { y: area.y + used, height: area.height - used, ..area };
     body(frame, below, brush, proposal);
     below
+}
+
+/// Whether the next Enter does what is planned, and no file is looked at.
+fn is_agreed_to_at_once(proposal: &Proposal) -> bool {
+    let conflicts = |plan: &Plan| plan.files.as_ref().map_or(0, |files| files.conflicts);
+    let is_read = |plan: &Plan| conflicts(plan) > 0 || proposal.view.path(plan).is_some();
+    !proposal.asks_twice() && proposal.plan().is_some_and(|plan| !is_read(plan))
+}
+
+/// Draws these lines, and nothing else; where there is no room for all of them, that.
+fn all_of_it(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    brush: &Brush<'_>,
+    proposal: &mut Proposal,
+    lines: Option<Vec<Line<'static>>>,
+) -> Rect {
+    proposal.is_seen(lines.is_some());
+    match lines {
+        Some(lines) => {
+            for (row, line) in (area.y..area.bottom()).zip(&lines) {
+                frame.render_widget(line, Rect { y: row, height: 1, ..area });
+            }
+        }
+        None => paragraph(frame, area, brush, TOO_SMALL, Paint::Warn),
+    }
+    Rect { y: area.bottom(), height: 0, ..area }
+}
+
+/// What has to be seen before it is agreed to, in as few lines as can be.
+fn matters(
+    proposal: &Proposal,
+    brush: &Brush<'_>,
+    columns: u16,
+    stop: bool,
+    counts: Counts,
+) -> Vec<Line<'static>> {
+    let Some(plan) = proposal.plan() else { return Vec::new() };
+    let mut lines = Vec::new();
+    let mut push = |text: &str, paint: Paint| {
+        let style = brush.theme.style(paint);
+        lines.extend(
+            width::wrap(text, usize::from(columns).max(1)).into_iter().map(|line| styled(line, style)),
+        );
+    };
+    if let Some(problem) = proposal.problem() {
+        push(&problem, Paint::Error);
+    }
+    push(&counted(proposal.action(), plan, proposal.wish(), counts), Paint::Plain);
+    if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
+        push(&line, Paint::Error);
+    }
+    let ends = if stop { stopped(plan) } else { render_plan::ended_first(plan) };
+    for line in ends {
+        push(&line, Paint::Warn);
+    }
+    lines
+}
+
+/// The final question where there is no room for it and the plan below.
+fn short_question(
+    proposal: &Proposal,
+    brush: &Brush<'_>,
+    columns: u16,
+    stop: bool,
+    counts: Counts,
+) -> Vec<Line<'static>> {
+    let mut lines = matters(proposal, brush, columns, stop, counts);
+    let [enter, esc] = [Command::Accept, Command::Close].map(|command| brush.keys.named(command));
+    let keys = format!("{enter} applies · {esc} back");
+    let style = brush.theme.style(Paint::Accent);
+    lines.extend(width::wrap(&keys, usize::from(columns).max(1)).into_iter().map(|line| styled(line, style)));
+    lines
+}
+
+/// How many messages and files come and go.
+fn counted(action: &Action, plan: &Plan, wish: &FilesWish, how: Counts) -> String {
+    let (back, forth) = about::verbs(Some(action));
+    let mut pieces = Vec::new();
+    for (verb, counts) in [(back, plan.taken_back), (forth, plan.brought_back)] {
+        match (counts.turns, counts.messages) {
+            (0, 0) => {}
+            (0, messages) => pieces.push(format!("{verb} {}", words::count(messages, "message"))),
+            (turns, _) => pieces.push(format!("{verb} {}", words::count(turns, "turn"))),
+        }
+    }
+    if !plan.lifted.is_empty() {
+        pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
+    }
+    match (&plan.files, wish.scope) {
+        (_, Scope::Conversation) => pieces.push("files stay".to_owned()),
+        (Some(files), _) if how == Counts::Each => pieces.push(render_files::brief(files)),
+        (Some(files), _) => pieces.push(words::count(render_files::changed(files.counts), "file")),
+        (None, _) => {}
+    }
+    if pieces.is_empty() { "no message comes or goes".to_owned() } else { pieces.join("; ") }
 }
 
 fn body(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, proposal: &mut Proposal) {

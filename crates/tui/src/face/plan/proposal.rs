@@ -56,6 +56,8 @@ pub(crate) struct Proposal {
     /// Until then a plan that came so is too new to be agreed to.
     new_until_ms: i64,
     pub(crate) view: View,
+    /// There was no room for what has to be seen before it is agreed to, when it was drawn last.
+    is_unseen: bool,
 }
 
 /// What becomes of an action that is agreed to.
@@ -127,6 +129,7 @@ impl Proposal {
             is_renewed: false,
             new_until_ms: 0,
             view: View::default(),
+            is_unseen: false,
         }
     }
 
@@ -293,6 +296,16 @@ impl Proposal {
     /// The plan.
     pub(crate) fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
+    }
+
+    /// Whether what has to be seen before it is agreed to was drawn.
+    pub(crate) fn is_seen(&mut self, is_seen: bool) {
+        self.is_unseen = !is_seen;
+    }
+
+    /// Whether it can't be agreed to, because that was not drawn.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.is_unseen
     }
 
     /// What is wished for files.

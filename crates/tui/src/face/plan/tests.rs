@@ -171,9 +171,12 @@ fn the_words_of_an_edited_message_are_taken_up_with_what_was_agreed() {
     stage.keys("s");
     stage.keys("enter");
     assert!(stage.applied().is_empty(), "nothing is done before the new words are sent");
-    let [Want::Rewrite { entry: rewritten, head, parts, files }, Want::Close] = &stage.world.wants[..] else {
+    let [Want::Rewrite { entry: rewritten, head, parts, files, takes_back }, Want::Close] =
+        &stage.world.wants[..]
+    else {
         panic!("{:?}", stage.world.wants);
     };
+    assert!(takes_back.starts_with("1 turn"), "{takes_back}");
     assert_eq!((rewritten, head.as_str(), parts.len()), (&entry(3), "3.12", 1));
     assert_eq!(files, &FilesWish { scope: Scope::Conversation, ..FilesWish::default() });
 }
@@ -281,4 +284,24 @@ fn what_is_so_already_is_named_and_told_from_what_stays_by_choice() {
     assert!(shown.contains("needs no change: 1 file\n    build.log, changed during `make all`"), "{shown}");
     let text = crate::render::plan::body(&crate::face::words::look(80, 0), &plan);
     assert!(text.contains("needs no change: 1 file\n") && text.contains("    build.log, changed"), "{text}");
+}
+
+#[test]
+fn a_small_window_shows_what_matters_of_a_plan_or_nothing_is_agreed_to() {
+    for (width, height) in [(40, 7), (30, 6), (12, 4)] {
+        let mut stage = stage(undo(), with_files());
+        stage.owner.applies.push_back(Ok(Receipt::default()));
+        let seen = stage.screen(width, height);
+        insta::assert_snapshot!(format!("small_{width}x{height}"), seen);
+        stage.keys("enter");
+        assert_eq!(stage.applied().len(), usize::from(width > 12), "{seen}");
+        assert_eq!(seen.contains("Enter"), width > 12, "{seen}");
+    }
+}
+
+#[test]
+fn a_command_that_is_typed_into_a_plan_is_said_to_belong_elsewhere() {
+    let mut stage = stage(undo(), with_files());
+    stage.keys("/ u d");
+    assert!(stage.screen(80, 24).contains("commands are typed in the composer: leave this first"));
 }

@@ -11,7 +11,7 @@ use super::turns::Shown;
 use super::{Drawn, Focus, Rewind, disabled};
 use crate::face::keymap::Command;
 use crate::face::pane::Brush;
-use crate::face::plan::{self, paragraph};
+use crate::face::plan::{self, Stage, paragraph};
 use crate::face::theme::Paint;
 use crate::render::words;
 use crate::text::{safe, time, width};
@@ -24,7 +24,23 @@ const TALL: u16 = 8;
 
 impl Rewind {
     pub(super) fn paint(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let agrees = matches!(self.stage(), Stage::Agreeing { .. });
         if area.height < 3 || area.width == 0 {
+            if let Some(shown) = &mut self.shown {
+                shown.proposal.is_seen(!agrees);
+            }
+            return;
+        }
+        if agrees && area.height <= TALL {
+            // All the room is the question's.
+            let note = self.shown.as_ref().is_some_and(|shown| shown.proposal.note().is_some());
+            let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
+            let plan = self.plan(frame, Rect { height: area.height - u16::from(note), ..area }, brush);
+            self.drawn.list = Rect::ZERO;
+            self.drawn.plan = Rect { x: plan.x - area.x, y: plan.y - area.y, ..plan };
+            if note {
+                self.edge(frame, foot, brush);
+            }
             return;
         }
         let [head, below, foot] = plan::parts(area);

@@ -1,5 +1,7 @@
 //! What a person sees and does in the picker, before an owner that answers by script.
 
+mod small;
+
 use retake_wire::reply::{Doing, Receipt, Running, Work};
 use retake_wire::{Choice, FilesWish, ProblemKind, Scope, Verdict};
 

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use retake_wire::reply::Entry;
 use retake_wire::{Part, Role};
 
@@ -18,6 +18,9 @@ use crate::text::safe;
 
 /// So many lines are shown of what a person said.
 const SAID: usize = 24;
+
+/// From so many columns on, messages are told with the numbers of their turns.
+const NUMBERED: u16 = 60;
 
 /// So far results are sought behind their calls.
 const NEAR: usize = 64;
@@ -169,7 +172,11 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
 
 fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     let text = parts_text(&entry.parts);
-    let (room, theme) = (page.ink.room(), page.ink.theme);
+    let (whole, theme) = (page.ink.room(), page.ink.theme);
+    // Commands name a turn by its number. It has columns of its own, where there are enough.
+    let turn = (entry.opens_turn && page.ink.width >= NUMBERED).then(|| format!("t{}", entry.turn));
+    let taken = turn.as_ref().map_or(0, |turn| u16::try_from(turn.len() + 2).unwrap_or(0));
+    let room = whole.saturating_sub(taken);
     // Other white space is a control character, which is shown.
     let text = text.trim_end_matches([' ', '\t', '\n']);
     // No more of it is laid out than is shown.
@@ -190,6 +197,11 @@ fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
             0,
             Line::from(doc::cut(&safe::line(&entry.author), theme.style(Paint::Dim), room.into())),
         );
+    }
+    if let (Some(turn), Some(first)) = (turn, lines.first_mut()) {
+        let gap = usize::from(whole).saturating_sub(first.width() + turn.len());
+        first.spans.push(Span::raw(" ".repeat(gap)));
+        first.spans.push(Span::styled(turn, theme.style(Paint::Dim)));
     }
     let sign = page.ink.span(">", Paint::User);
     page.signed(sign, lines);

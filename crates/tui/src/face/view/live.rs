@@ -282,6 +282,10 @@ pub(super) fn greeting(ink: Ink<'_>, version: &str, model: Option<&str>) -> Vec<
         Some(model) => page.text(&format!("{} answers", safe::line(model)), Paint::Dim),
         None => page.text(&format!("{} chooses the model", ink.keys.named(Command::Model)), Paint::Dim),
     }
+    if model.is_some_and(|model| model == "demo" || model.starts_with("demo:")) {
+        let how = "for a real one: retake config set model.default PROVIDER/MODEL";
+        page.text(how, Paint::Plain);
+    }
     page.lines
 }
 

@@ -191,7 +191,12 @@ fn a_number_answers_a_tool_where_nothing_is_written() {
 fn words_for_an_edited_message_answer_nothing() {
     let mut app = asked(Theme::default());
     let (entry, head) = ("e1".to_owned(), "1.4".to_owned());
-    app.tab_mut().rewriting = Some(Rewriting { entry, head, files: retake_wire::FilesWish::default() });
+    app.tab_mut().rewriting = Some(Rewriting {
+        entry,
+        head,
+        files: retake_wire::FilesWish::default(),
+        takes_back: "1 turn".to_owned(),
+    });
     drop(types(&mut app, "17 * 3", 100, NOW_MS + LATER));
     let acts = press(&mut app, "enter", NOW_MS + 4 * LATER);
     assert!(acts.iter().all(|act| !matches!(act, Act::Ask(..) | Act::Run(..))), "{acts:?}");

@@ -157,7 +157,8 @@ fn words_for_another_message_are_kept_and_told_to_be() {
     let entry = app.tab().talk.entries[0].id.clone();
     let parts = vec![Part::text("what is 6 times 7?")];
     let files = retake_wire::FilesWish::default();
-    app.want(TabId(1), Want::Rewrite { entry: entry.clone(), head: "1.4".into(), parts, files });
+    let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
+    app.want(TabId(1), Want::Rewrite { entry: entry.clone(), head, parts, files, takes_back });
     let acts = paste(&mut app, " Or 8?");
     let set = kept(&acts).expect("it is kept");
     assert_eq!(set.parts, [Part::text("what is 6 times 7? Or 8?")]);

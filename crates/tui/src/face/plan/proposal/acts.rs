@@ -9,6 +9,7 @@ use super::{Ends, PLANNING, Proposal, Scopes, Stage, takes_files, worded};
 use crate::face::keymap::{Command, Context};
 use crate::face::msg::Want;
 use crate::face::pane::Cx;
+use crate::face::plan::draw::TOO_SMALL;
 use crate::face::plan::view::{holds, options};
 
 /// Files have nothing to do with it.
@@ -50,7 +51,13 @@ impl Proposal {
     }
 
     pub(super) fn accept(&mut self, cx: &mut Cx<'_>) {
-        match self.stage {
+        let stage = self.stage;
+        match stage {
+            Stage::Agreeing { .. } | Stage::Looking
+                if self.is_unseen && (stage != Stage::Looking || !self.asks_twice()) =>
+            {
+                self.note = Some(TOO_SMALL.to_owned());
+            }
             Stage::Agreeing { stop } => self.apply(stop, cx),
             Stage::Looking if !self.is_settled() => {
                 // What nobody has seen is not agreed to: where there is no question, one presses again.
@@ -136,7 +143,8 @@ impl Proposal {
             Ends::Rewritten(entry) => {
                 let composer = plan.composer.clone().unwrap_or_default();
                 let Composer { parts, .. } = composer;
-                cx.want(Want::Rewrite { entry: entry.clone(), head, parts, files });
+                let takes_back = crate::render::receipt::would_take_back(plan);
+                cx.want(Want::Rewrite { entry: entry.clone(), head, parts, files, takes_back });
                 cx.want(Want::Close);
             }
             Ends::Retried(entry) => {

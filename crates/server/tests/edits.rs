@@ -1,0 +1,83 @@
+//! Other words in the place of a message: the receipt says what they took back, and undo takes the words back first, the edit then.
+
+use futures::StreamExt;
+use retake_wire::reply::Receipt;
+use retake_wire::request::Edit;
+use retake_wire::{Action, Attached, Mode, Part, Permit, Request, Run, RunEvent, RunStart};
+
+use super::world::{Desk, get, plan};
+
+/// What a run begins with.
+async fn begun(desk: &Desk, id: &str, start: RunStart, request_id: Option<&str>) -> Receipt {
+    let run = Run {
+        conversation: id.to_owned(),
+        folder: None,
+        start,
+        files: Default::default(),
+        model: None,
+        head: None,
+        permit: Permit { mode: Some(Mode::AllowAll), ..Permit::default() },
+        request_id: request_id.map(str::to_owned),
+    };
+    let events: Vec<_> = desk.client.run(run).await.expect("begun").collect().await;
+    let begun = events.into_iter().find_map(|event| match event {
+        RunEvent::Started { receipt, .. } => receipt,
+        _ => None,
+    });
+    *begun.expect("a receipt")
+}
+
+fn says(text: &str) -> RunStart {
+    RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None }
+}
+
+fn edits(entry: &str, text: &str) -> RunStart {
+    RunStart::Edit { entry: entry.into(), parts: vec![Part::text(text)], attached: Attached::Kept }
+}
+
+#[tokio::test]
+async fn the_receipt_of_an_edit_says_what_it_took_back() {
+    let desk = Desk::fast().await;
+    let folder = desk.file("work");
+    std::fs::create_dir(&folder).expect("made");
+    let id = desk.create(None, folder.to_str()).await;
+    let said = begun(&desk, &id, says("create a file a.txt with x"), None).await;
+    assert_eq!((said.operations.len(), said.taken_back.messages), (0, 0));
+    assert!(folder.join("a.txt").exists());
+    begun(&desk, &id, says("hello"), None).await;
+    let edited = begun(&desk, &id, edits("t1", "hello again"), Some("r1")).await;
+    assert_eq!((edited.operations.len(), edited.entries.len(), edited.taken_back.turns), (1, 1, 2));
+    assert_eq!(edited.files.as_ref().map(|files| files.counts.deleted), Some(1));
+    assert!(!folder.join("a.txt").exists());
+    let again = begun(&desk, &id, edits("t1", "hello again"), Some("r1")).await;
+    assert_eq!(again, edited, "the same request has the same receipt");
+    let parts = vec![Part::text("other words")];
+    let edit = Edit {
+        conversation: id.clone(),
+        entry: "t1".into(),
+        parts,
+        attached: Attached::Kept,
+        files: Default::default(),
+        head: None,
+        request_id: Some("r2".into()),
+    };
+    let stored = get!(desk, Receipt, Request::Edit(edit.clone()));
+    assert_eq!((stored.operations.len(), stored.taken_back.turns), (1, 1));
+    assert_eq!(get!(desk, Receipt, Request::Edit(edit)), stored);
+}
+
+#[tokio::test]
+async fn the_plan_of_an_undo_says_that_an_edit_is_a_step_of_its_own() {
+    let desk = Desk::fast().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    let says_so = async |count: usize| {
+        let plan = get!(desk, Plan, plan(&id, Action::Undo { count }));
+        plan.stays.iter().any(|stays| stays.starts_with("the edit of t1 is a step of its own"))
+    };
+    assert!(!says_so(1).await);
+    begun(&desk, &id, edits(&entries[0], "eins"), None).await;
+    assert!(says_so(1).await);
+    assert!(!says_so(2).await, "both are taken back");
+    let back = desk.apply(&id, Action::Undo { count: 2 }).await;
+    assert_eq!((back.taken_back.turns, back.brought_back.turns), (1, 1));
+}

@@ -1,0 +1,115 @@
+//! Other words in the place of a message: what stands on the screen as long as they are written, and what is said once they are sent.
+
+use retake_wire::{FilesDone, Part};
+
+use super::*;
+use crate::face::msg::Ticket;
+
+/// The words of the first message stand in the composer, to be said anew.
+fn editing() -> App {
+    let mut app = talking(Theme::default());
+    let entry = app.tab().talk.entries[0].id.clone();
+    let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FilesWish::default());
+    let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
+    app.want(TabId(1), Want::Rewrite { entry, head, parts, files, takes_back });
+    app
+}
+
+#[test]
+fn what_sending_takes_back_is_said_until_it_is_sent_or_given_up() {
+    let mut app = editing();
+    drop(app.on(Msg::Tick, NOW_MS + 60_000));
+    let mut shots = String::new();
+    for (width, height) in [(100, 12), (40, 10), (30, 8)] {
+        let shot = screen(width, height, |frame| app.draw(frame));
+        shots.push_str(&format!("══ {width}x{height}\n{shot}"));
+    }
+    insta::assert_snapshot!("editing", shots);
+    drop(press(&mut app, "esc", NOW_MS + 61_000));
+    let shown = screen(100, 12, |frame| app.draw(frame));
+    assert!(!shown.contains("editing t1") && shown.contains("nothing has changed"), "{shown}");
+}
+
+#[test]
+fn a_sent_edit_says_what_it_took_back_and_how_it_comes_back() {
+    let mut app = editing();
+    let acts = press(&mut app, "enter", NOW_MS + LATER);
+    let run = acts.iter().find_map(|act| match act {
+        Act::Run(ticket, _) => Some(*ticket),
+        _ => None,
+    });
+    let files = FilesDone {
+        counts: retake_wire::FileCounts { deleted: 1, ..Default::default() },
+        left: Vec::new(),
+        notes: Vec::new(),
+    };
+    let receipt = Receipt {
+        operations: vec![3],
+        entries: vec!["e".into()],
+        taken_back: Counts { messages: 4, calls: 0, turns: 2 },
+        files: Some(files),
+        ..Receipt::default()
+    };
+    let begins = |app: &mut App, ticket: Ticket, receipt: &Receipt| {
+        let receipt = Some(Box::new(receipt.clone()));
+        let begun = RunEvent::Started { receipt, model: "demo".into() };
+        drop(app.on(Msg::Ran(ticket, Box::new(begun)), NOW_MS + LATER));
+        screen(100, 24, |frame| app.draw(frame))
+    };
+    let ticket = run.expect("a run");
+    let plain = Receipt { operations: Vec::new(), ..receipt.clone() };
+    assert!(!begins(&mut app, ticket, &plain).contains("edited"), "a message is no edit");
+    insta::assert_snapshot!("edited", begins(&mut app, ticket, &receipt));
+}
+
+#[test]
+fn the_composer_is_grey_where_keys_do_not_reach_it() {
+    let mut app = talking(THEMES[1]);
+    drop(app.on(Msg::Paste("half a thought".into()), NOW_MS));
+    app.returned(TabId(1), &[Part::text("words that came back")]);
+    let shown = |app: &mut App| screen(100, 14, |frame| app.draw(frame));
+    assert!(shown(&mut app).contains("draft moved aside · Alt+D brings it back"));
+    app.command(Command::Undo, "");
+    let open = shown(&mut app);
+    assert!(open.contains("draft moved aside") && !open.contains("brings it back"), "{open}");
+    insta::assert_snapshot!("grey", styled(60, 10, |frame| app.draw(frame)));
+    let mut app = talking(Theme::default());
+    app.command(Command::Undo, "");
+    assert!(shown(&mut app).contains("the keys go above · Esc comes back here"));
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "alt+n", NOW_MS + LATER));
+    assert!(shown(&mut app).contains("Enter refuses the call with these words · Esc asks again"));
+}
+
+#[test]
+fn a_wider_rule_is_chosen_while_words_are_typed() {
+    let mut app = talking(Theme::default());
+    let model = "demo".to_owned();
+    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+    let rule = |what: &str| Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some(what.into()) };
+    ask_with(&mut app, "a1", "write", vec![rule("notes.md"), rule("**")]);
+    drop(app.on(Msg::Paste("some words".into()), NOW_MS));
+    assert!(screen(100, 24, |frame| app.draw(frame)).contains("Alt+W"));
+    drop(press(&mut app, "alt+w", NOW_MS + LATER));
+    assert_eq!((app.tab().offer, app.tabs.len()), (1, 1));
+}
+
+#[test]
+fn a_fork_says_where_it_ends_with_an_unanswered_message() {
+    for (words, says) in
+        [("t1", "it ends with your message t1, unanswered: /retry asks"), ("", "the old one stays")]
+    {
+        let mut app = talking(Theme::default());
+        app.command(Command::Fork, words);
+        let acts = app.on(Msg::Tick, NOW_MS);
+        let asked = acts.iter().find_map(|act| match act {
+            Act::Ask(ticket, request) if matches!(**request, Request::Fork(_)) => Some(*ticket),
+            _ => None,
+        });
+        let receipt = Receipt { conversation: "0199a000-f".into(), ..Receipt::default() };
+        let reply = Ok(Reply::Receipt(receipt));
+        drop(app.on(Msg::Replied(asked.expect("asked"), Box::new(reply)), NOW_MS));
+        let shown = screen(120, 12, |frame| app.draw(frame));
+        assert!(shown.contains(says), "{shown}");
+    }
+}
