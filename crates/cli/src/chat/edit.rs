@@ -5,7 +5,7 @@ use retake_wire::{Action, FilesWish};
 use super::{Chat, Editing, rewind};
 use crate::error::{Result, problem};
 use crate::verbs::change;
-use retake_tui::render::{content, receipt};
+use retake_tui::render::{content, effects, receipt};
 
 /// Puts the words of a message into the line.
 pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
@@ -19,8 +19,8 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
         named.to_owned()
     };
     let action = Action::Edit { entry: entry.clone() };
-    let plan = change::plan(&chat.cx, conversation, action, FilesWish::default()).await?;
-    let Some(composer) = plan.composer else {
+    let mut plan = change::plan(&chat.cx, conversation, action, FilesWish::default()).await?;
+    let Some(composer) = plan.composer.take() else {
         let mut problem = problem(
             retake_wire::ProblemKind::Refused,
             "not_editable",
@@ -31,6 +31,10 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
     };
     chat.take_up(&composer);
     let takes_back = receipt::would_take_back(&plan);
+    // What nothing takes back is said before.
+    if let Some(stays) = effects::brief(&plan.effects, effects::Files::of_plan(&plan)) {
+        chat.dim(&stays)?;
+    }
     chat.editing = Some(Editing { entry: composer.entry, head: plan.head });
     let attached =
         content::attached(&chat.attached).map(|attached| format!("; {attached}")).unwrap_or_default();

@@ -42,6 +42,8 @@ pub(crate) struct Note {
     pub(crate) text: String,
     /// How important it is.
     pub(crate) tone: Tone,
+    /// What is said behind it does not take its place: it is about what that began with.
+    pub(crate) lasts: bool,
 }
 
 /// How important a note is.
@@ -149,7 +151,7 @@ impl Talk {
         if newest > self.newest {
             // Something new is said; what comes back by a step is not.
             self.newest = newest;
-            self.notes.clear();
+            self.notes.retain(|note| note.lasts);
         }
         self.came(changes.came);
         self.waiting = changes.waiting;

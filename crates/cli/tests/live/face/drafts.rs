@@ -167,7 +167,7 @@ fn words_in_the_place_of_a_message_are_kept_and_named() {
     face.types("/edit t1");
     face.press("Enter");
     face.shows("Enter edits its words");
-    answers(&face, "Enter", "edit it and send it");
+    answers(&face, "Enter", "editing t");
     face.types(" and goodbye");
     face.shows("› hello and goodbye");
     face.press("C-q");

@@ -79,8 +79,8 @@ fn a_message_is_edited_and_an_answer_is_asked_for_anew() {
     let (world, face) = three_turns(&model);
     selects(&face, "plums please");
     face.press("e");
-    face.until("the plan", |screen| screen.contains("Edit") && screen.contains("edits its words"));
-    answers(&face, "Enter", "edit it and send it");
+    face.until("the plan", |screen| screen.contains("Edit") && screen.contains("to edit: "));
+    answers(&face, "Enter", "editing t");
     face.types(" now");
     face.shows("plums please now");
     model.then(vec![words("The answer after the edit."), words("Quite another answer.")]);

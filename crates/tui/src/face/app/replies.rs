@@ -319,6 +319,7 @@ impl App {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
             tab.rewriting = None;
+            tab.talk.notes.retain(|note| !note.lasts);
             tab.select(false);
             tab.view.to_end();
             tab.returned_ms = Some(now_ms);

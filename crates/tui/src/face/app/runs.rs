@@ -146,6 +146,9 @@ impl App {
         let look = words::look(100, self.now_ms);
         if let Some(text) = render::receipt::edited(&look, receipt, [&undo, "/undo"]) {
             self.note_in(id, text.trim_end().to_owned(), Tone::Done);
+            let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
+            // The words themselves, and their answer, are still to be told.
+            note.into_iter().for_each(|note| note.lasts = true);
         }
     }
 
@@ -264,7 +267,7 @@ impl App {
         const NOTES: usize = 20;
         if let Some(tab) = self.find_tab(id) {
             tab.talk.version += 1;
-            tab.talk.notes.push(Note { text, tone });
+            tab.talk.notes.push(Note { text, tone, lasts: false });
             let more = tab.talk.notes.len().saturating_sub(NOTES);
             tab.talk.notes.drain(..more);
         }

@@ -145,7 +145,11 @@ fn busy() -> Talk {
         entries: vec![user(1, "push it")],
         live: Some(live),
         waiting: vec![words],
-        notes: vec![Note { text: "rewound to before t3: Alt+U takes it back".to_owned(), tone: Tone::Done }],
+        notes: vec![Note {
+            text: "rewound to before t3: Alt+U takes it back".to_owned(),
+            tone: Tone::Done,
+            lasts: false,
+        }],
         ..Talk::default()
     }
 }

@@ -142,9 +142,11 @@ impl Proposal {
             }
             Ends::Rewritten(entry) => {
                 let composer = plan.composer.clone().unwrap_or_default();
-                let Composer { parts, .. } = composer;
+                let Composer { entry: named, parts, .. } = composer;
+                // Its own name, whatever it was called by.
+                let entry = if named.is_empty() { entry.clone() } else { named };
                 let takes_back = crate::render::receipt::would_take_back(plan);
-                cx.want(Want::Rewrite { entry: entry.clone(), head, parts, files, takes_back });
+                cx.want(Want::Rewrite { entry, head, parts, files, takes_back });
                 cx.want(Want::Close);
             }
             Ends::Retried(entry) => {
