@@ -2,7 +2,7 @@
 
 use futures::StreamExt as _;
 use retake_wire::reply::Plan;
-use retake_wire::{Action, Becomes, MarkVerb, PathPlan, Request, Run, RunEvent, RunStart, Verdict, Whose};
+use retake_wire::{Action, Becomes, MarkVerb, PathPlan, Run, RunEvent, RunStart, Verdict, Whose};
 
 use super::world::{Desk, get, mark, plan};
 

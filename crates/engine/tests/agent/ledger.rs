@@ -359,6 +359,8 @@ async fn a_call_that_can_not_be_written_down_does_not_run() {
     assert_eq!(desk.read("a"), None, "{told:?}");
     assert!(ended.outcome != Outcome::Succeeded && ended.error.is_some(), "{ended:?}");
     ledger("DROP TRIGGER full");
-    let (ended, told) = desk.turn("again", [make("b"), vec![words("done")]].concat()).await;
+    let mut script = make("b");
+    script.push(words("done"));
+    let (ended, told) = desk.turn("again", script).await;
     assert_eq!((ended.outcome, desk.read("b").as_deref()), (Outcome::Succeeded, Some("")), "{told:?}");
 }

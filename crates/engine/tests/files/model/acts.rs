@@ -99,7 +99,12 @@ impl World {
         // Of files that no call has ever changed nothing is asked.
         compare(&planned, outcome.is_some() || scope == Scope::Files && !touches, made.as_ref(), &act);
         self.check(&("the plan of", &act)).await;
-        let decided = self.decided(at, &act, outcome, scope, made);
+        // What is chosen for a name that the plan has not would be chosen in silence.
+        let is_planned = |made: &Plan| chosen.0.iter().all(|(name, _)| made.contains_key(name.str()));
+        let decided = match made {
+            Some(made) if !is_planned(&made) => Err("nothing in the plan is called so"),
+            made => self.decided(at, &act, outcome, scope, made),
+        };
         self.as_when_alone(at, &act, scope, chosen, &decided);
         let fault = self.possible(fault, &decided);
         self.faults.expect(fault, &self.root());
