@@ -10,7 +10,7 @@ use crate::term::pick::Row;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Read;
-use retake_tui::render::agent::{Where, allows};
+use retake_tui::render::agent::{Where, allows, is_widest};
 use retake_tui::render::calls;
 use retake_tui::render::content::block;
 
@@ -82,9 +82,17 @@ fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Resu
         return Ok(None);
     }
     let row = |rule: &Rule| Row { title: rule.short(), detail: allows(rule, place), disabled: None };
-    let rows: Vec<Row> = asks.offers.iter().map(row).collect();
+    // The widest rule is never the first that is offered.
+    let none = || Row {
+        title: "no rule".to_owned(),
+        detail: "ask about this call alone".to_owned(),
+        disabled: None,
+    };
+    let first = asks.offers.first().is_some_and(is_widest).then(none);
+    let before = usize::from(first.is_some());
+    let rows: Vec<Row> = first.into_iter().chain(asks.offers.iter().map(row)).collect();
     let picked = cx.ui.pick(question, &rows, &mut |_| String::new())?;
-    Ok(picked.and_then(|row| asks.offers.get(row)).cloned())
+    Ok(picked.and_then(|row| asks.offers.get(row.checked_sub(before)?)).cloned())
 }
 
 /// Passes a decision on. That nobody asks any more is said, and is no failure.

@@ -14,6 +14,7 @@ use crate::context::{Context, watched};
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::term::safe;
 use crate::ui::Look;
+use retake_tui::render::agent::is_widest;
 use retake_tui::render::calls::{self, Seen};
 use retake_tui::render::receipt::edited;
 
@@ -76,8 +77,8 @@ async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Re
             drop(asked::question(cx, conversation, question).await?);
         }
         RunEvent::Asks(asks) => {
-            let rule =
-                asks.offers.first().map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
+            let narrow = asks.offers.iter().find(|rule| !is_widest(rule));
+            let rule = narrow.map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
             let how = format!("{rule}--mode allow-all allows it");
             if !cx.json {
                 let what = format!("not allowed: {} ({}); {how}", asks.call.line, asks.why);

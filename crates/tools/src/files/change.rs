@@ -14,8 +14,10 @@ use super::text::{self, Breaks};
 use super::work::blocking;
 use crate::call::{Call, Output};
 
-/// How many lines of a diff are shown.
+/// How many lines of a diff are shown when it is done.
 const MOST_LINES: usize = 400;
+/// How many a person is asked about, and how long a line of them may be: all of nearly every change.
+const MOST_ASKED: (usize, usize) = (5_000, 20_000);
 /// The largest file that is compared to be shown.
 const MOST_COMPARED: usize = 2_000_000;
 
@@ -147,13 +149,13 @@ impl Change {
 }
 
 impl Plan {
-    /// The differences as one unified diff, bounded.
-    fn diff(&self, ground: &Ground) -> String {
+    /// The differences as one unified diff of so many lines, each of so many bytes, at most.
+    fn diff(&self, ground: &Ground, (most_lines, most_of_line): (usize, usize)) -> String {
         let whole: String = self.changes.iter().map(|change| change.diff(ground)).collect();
         let mut shown = String::new();
         let mut lines = whole.split_inclusive('\n');
-        for line in lines.by_ref().take(MOST_LINES) {
-            shown.push_str(&text::cut(line.trim_end_matches('\n').as_bytes(), text::MOST_OF_LINE));
+        for line in lines.by_ref().take(most_lines) {
+            shown.push_str(&text::cut(line.trim_end_matches('\n').as_bytes(), most_of_line));
             shown.push('\n');
         }
         let left = lines.count();
@@ -166,7 +168,7 @@ impl Plan {
 
     /// What a person is asked about.
     fn intent(self, ground: &Ground) -> Intent {
-        let detail = Some(self.diff(ground));
+        let detail = Some(self.diff(ground, MOST_ASKED));
         let touches = self.changes.iter().flat_map(Change::places).flat_map(Place::written).collect();
         Intent { class: EffectClass::Workspace, touches, line: self.line, detail }
     }
@@ -264,7 +266,7 @@ fn land(plan: &Plan, ground: &Ground) -> Output {
         output.written.extend(change.places().map(|place| place.path.clone()));
     }
     if output.outcome == ToolOutcome::Ok {
-        output.shown = Some(plan.diff(ground));
+        output.shown = Some(plan.diff(ground, (MOST_LINES, text::MOST_OF_LINE)));
     }
     output
 }

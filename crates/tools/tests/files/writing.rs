@@ -93,11 +93,16 @@ fn what_a_write_would_do_is_shown_before() {
     assert_eq!(intent.touches, [Touch::Write(stage.path("src/a.rs"))]);
     let diff = "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
     assert_eq!(intent.detail.as_deref(), Some(diff));
-    let long: String = (0..1_000).map(|n| format!("{n}\n")).collect();
+    // Who is asked is asked about all of it.
+    let long: String = (0..1_000).map(|n| format!("{n} {}\n", "x".repeat(3_000))).collect();
+    let intent = stage.intent("write", &json!({ "path": "b", "content": long })).unwrap();
+    let asked: String = long.lines().map(|line| format!("+{line}\n")).collect();
+    assert!(intent.detail.unwrap().ends_with(&asked));
+    let long: String = (0..6_000).map(|n| format!("{n}\n")).collect();
     let intent = stage.intent("write", &json!({ "path": "b", "content": long })).unwrap();
     let detail = intent.detail.unwrap();
-    assert_eq!(detail.lines().count(), 401);
-    assert!(detail.ends_with("[603 more lines not shown]\n"), "{}", &detail[detail.len() - 100..]);
+    assert_eq!(detail.lines().count(), 5_001);
+    assert!(detail.ends_with("[1003 more lines not shown]\n"), "{}", &detail[detail.len() - 100..]);
     let other = stage.intent("write", &json!({ "path": "b", "content": "\0" })).unwrap();
     assert_eq!(other.detail.as_deref(), Some("--- /dev/null\n+++ b/b\n[not text]\n"));
     assert_eq!(stage.names(), ["src/", "src/a.rs"]);

@@ -47,6 +47,8 @@ pub(crate) struct View {
     shift: isize,
     reasoning: bool,
     output: bool,
+    /// Of what is asked for leave some was folded, at the last drawing.
+    hides_asked: bool,
     /// Entries of which all is shown.
     opened: HashSet<String>,
     selected: Option<String>,
@@ -133,6 +135,11 @@ impl View {
     #[expect(clippy::wrong_self_convention, reason = "it goes there, and makes nothing of it")]
     pub(crate) fn to_end(&mut self) {
         (self.anchor, self.shift, self.reveal) = (Anchor::End, 0, None);
+    }
+
+    /// Whether some of what is asked for leave was not shown at the last drawing: nobody can say yes to that.
+    pub(crate) fn hides_asked(&self) -> bool {
+        self.hides_asked
     }
 
     /// The entry that is selected.
@@ -304,7 +311,9 @@ impl View {
         let text = talk.live.as_ref().map_or("", |live| &live.text);
         let comes = self.streaming.update(text, ink.room(), ink.theme);
         let before = talk.live.as_ref().map(|live| live::before(live, ink, reasoning)).unwrap_or_default();
-        let rest = live::after(talk, ink, self.todo.as_ref(), output, self.asking);
+        let room = if output { live::Room::All } else { live::Room::Rows(self.area.height) };
+        let (rest, hides) = live::after(talk, ink, self.todo.as_ref(), room, self.asking);
+        self.hides_asked = hides;
         let cache = &mut self.cache;
         with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
     }

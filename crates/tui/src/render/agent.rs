@@ -161,6 +161,27 @@ pub fn what(rule: &Rule, place: Where) -> String {
     }
 }
 
+/// Whether a rule lets a tool do everything that it can, though narrower ones can be said. Nobody is offered that first, nor gives
+/// it by one key.
+pub fn is_widest(rule: &Rule) -> bool {
+    rule.what.is_none() && (matches!(&*rule.tool, "shell" | "fetch") || touches(&rule.tool).is_some())
+}
+
+/// The rule of these offers that is given after a wider one was asked for so many times; none at first, where there is no narrow
+/// one.
+pub fn chosen(offers: &[Rule], wider: usize) -> Option<&Rule> {
+    match offers.first().is_some_and(is_widest) {
+        true => offers.get(wider.checked_sub(1)?),
+        false => offers.get(wider).or(offers.first()),
+    }
+}
+
+/// The count for [`chosen`] with a wider rule, or with the first choice again; none, where there is nothing else.
+pub fn wider(offers: &[Rule], now: usize) -> Option<usize> {
+    let choices = offers.len() + usize::from(offers.first().is_some_and(is_widest));
+    (choices > 1).then(|| (now + 1) % choices)
+}
+
 /// What a tool that has to do with files does to them.
 fn touches(tool: &str) -> Option<&'static str> {
     Some(match tool {

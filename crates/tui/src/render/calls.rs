@@ -54,23 +54,31 @@ pub fn calling(look: &Look, call: &CallShown) -> String {
     format!("{} {}\n", look.palette.paint(Style::Tool, "●"), look.palette.paint(Style::Bold, line))
 }
 
-/// What a person is asked about a call: what it is, why it is asked, what it would change.
+/// What a person is asked about a call: what it is, why it is asked, what it would change. All of it: nobody says yes to what is
+/// left out.
 pub fn asks(look: &Look, asks: &Asks) -> String {
-    let mut text = calling(look, &asks.call);
-    text.push_str(&block(look, &asks.why, 2, Some(Style::Dim)));
-    if let Some(then) = asks.again_ms {
-        let when = time::relative(look.now_ms, then);
-        let stays = match asks.call.class {
-            EffectClass::External => " and can't be taken back",
-            _ => "",
-        };
-        let again = format!("the same was done {when}{stays}");
-        text.push_str(&block(look, &again, 2, Some(Style::Warn)));
+    let line = safe::line(&asks.call.line);
+    let room = look.columns.saturating_sub(2).max(20);
+    let mut text = String::new();
+    for (number, line) in width::wrap(&line, room).into_iter().enumerate() {
+        let sign = if number == 0 { "●" } else { " " };
+        let (sign, line) = (look.palette.paint(Style::Tool, sign), look.palette.paint(Style::Bold, line));
+        text.push_str(&format!("{sign} {line}\n"));
     }
+    text.push_str(&match ran_before(asks, look.now_ms) {
+        Some(before) => block(look, &before, 2, Some(Style::Warn)),
+        None => block(look, &asks.why, 2, Some(Style::Dim)),
+    });
     if let Some(detail) = &asks.call.detail {
-        text.push_str(&shown(look, detail, DIFF_LINES));
+        text.push_str(&shown(look, detail, usize::MAX));
     }
     text
+}
+
+/// When the same ran before, and what stays of that: going back took back no more of it than files. This is why it is asked, then.
+pub(crate) fn ran_before(asks: &Asks, now_ms: i64) -> Option<String> {
+    let when = time::relative(now_ms, asks.again_ms?);
+    Some(format!("the same ran {when}; what it did outside of the files was not taken back"))
 }
 
 /// What came of a call. What was on the screen already, as its detail, is not shown again.

@@ -28,9 +28,8 @@ impl App {
     }
 
     /// The rule that would be allowed.
-    fn rule(&self) -> Option<&Rule> {
-        let offers = &self.asks()?.offers;
-        offers.get(self.tab().offer).or(offers.first())
+    pub(super) fn rule(&self) -> Option<&Rule> {
+        agent::chosen(&self.asks()?.offers, self.tab().offer)
     }
 
     /// The commands of a question for leave.
@@ -114,6 +113,11 @@ impl App {
         if !self.is_asked() {
             return;
         }
+        let is_yes = !matches!(command, Command::Deny | Command::AllowWider);
+        if is_yes && self.tab().view.hides_asked() {
+            let all = self.keys.named(Command::Output);
+            return self.refuse(format!("{all} first: not all of it is shown"));
+        }
         let rule = self.rule().cloned();
         let decision = match (command, rule) {
             (Command::AllowOnce, _) => Decision::Once,
@@ -121,11 +125,16 @@ impl App {
                 self.tab_mut().line = Some(EdgeLine { what: LineFor::Deny, text: String::new() });
                 return;
             }
+            (Command::AllowWider, _) => return self.other_rule(),
             (_, None) => {
                 let once = self.keys.named(Command::AllowOnce);
-                return self.refuse(format!("no rule would allow such calls: {once} allows this one"));
+                return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
             }
-            (Command::AllowWider, Some(_)) => return self.other_rule(),
+            (_, Some(rule)) if agent::is_widest(&rule) && !self.is_once_more(command) => {
+                let place = if command == Command::AllowHere { Where::Here } else { Where::Everywhere };
+                let key = self.keys.named(command);
+                return self.say(format!("{key} once more: {}", agent::allows(&rule, place)));
+            }
             (Command::AllowHere, Some(rule)) => {
                 self.say(format!("from now on: {}", agent::allows(&rule, Where::Here)));
                 Decision::InConversation { rule }
@@ -141,12 +150,11 @@ impl App {
 
     /// The next rule on offer; behind the widest one the first.
     fn other_rule(&mut self) {
-        let rules = self.asks().map_or(0, |asks| asks.offers.len());
-        if rules < 2 {
+        let Some(next) = self.asks().and_then(|asks| agent::wider(&asks.offers, self.tab().offer)) else {
             return self.refuse("there is no wider rule for such calls");
-        }
+        };
         let tab = self.tab_mut();
-        tab.offer = (tab.offer + 1) % rules;
+        (tab.offer, tab.once) = (next, None);
     }
 
     fn is_new(&self) -> bool {

@@ -109,6 +109,9 @@ impl App {
                 (Command::Deny, "says no"),
                 (Command::Send, "refuses with this"),
             ],
+            Context::Asked if self.rule().is_none() => {
+                &[(Command::AllowOnce, "once"), (Command::Deny, "no…")]
+            }
             Context::Asked => &[
                 (Command::AllowOnce, "once"),
                 (Command::AllowHere, "this conversation"),

@@ -3,7 +3,7 @@
 
 use ratatui::text::{Line, Span};
 use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
-use retake_wire::{Asks, EffectClass, Part, Question};
+use retake_wire::{Asks, Part, Question};
 use serde_json::Value;
 
 use super::Asking;
@@ -16,11 +16,15 @@ use crate::face::talk::{Live, Talk, Tone};
 use crate::face::theme::Paint;
 use crate::face::words as rendered;
 use crate::render::agent::{self, Where};
+use crate::render::calls::ran_before;
 use crate::render::words;
 use crate::text::{safe, time};
 
-/// So many lines of a diff are shown where leave is asked.
-const DETAIL_LINES: usize = 40;
+/// So many rows are left to the answers to a question for leave, and to what stands around them.
+const AROUND: usize = 10;
+
+/// What a question is about has so many rows at least, however low the window is.
+const LEAST: usize = 4;
 
 /// Who is asked is told how long, once it was so long.
 const LONG_MS: i64 = 10_000;
@@ -50,18 +54,16 @@ pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'st
     page.lines
 }
 
-/// What is drawn behind it.
+/// What is drawn behind it, and whether the first question for leave hides some of what it asks about.
 pub(super) fn after(
     talk: &Talk,
     ink: Ink<'_>,
     todo: Option<&(Todo, bool)>,
-    output: bool,
+    room: Room,
     asking: Asking,
-) -> Vec<Line<'static>> {
+) -> (Vec<Line<'static>>, bool) {
     let mut page = Page::new(ink);
-    if let Some(live) = &talk.live {
-        work(&mut page, live, output, asking);
-    }
+    let hides = talk.live.as_ref().is_some_and(|live| work(&mut page, live, room, asking));
     for note in &talk.notes {
         page.gap();
         let (sign, paint) = match note.tone {
@@ -88,7 +90,16 @@ pub(super) fn after(
         let hint = format!("waits for the run · {} takes it back", ink.keys.named(Command::Unqueue));
         page.cut(&hint, Paint::Dim);
     }
-    page.lines
+    (page.lines, hides)
+}
+
+/// How much of what a question is about can be shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Room {
+    /// All of it, also where the window does not hold that.
+    All,
+    /// What a window of so many rows holds beside the answers.
+    Rows(u16),
 }
 
 /// Whether a list is shown: as long as there is something to do, or the run that wrote it is at work; an old one only with a run.
@@ -97,7 +108,8 @@ fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
     (is_new && (has_more || is_running)) || (has_more && is_running)
 }
 
-fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
+fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> bool {
+    let mut hides = false;
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
     let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
     if !calls.is_empty() {
@@ -108,8 +120,9 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
     }
     for (number, asks) in live.asks.iter().enumerate() {
         page.gap();
-        leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), output);
+        let is_cut = leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), room);
         if number == 0 {
+            hides = is_cut;
             answers(page, asks, asking);
         } else {
             page.cut("asked after the one above", Paint::Dim);
@@ -144,39 +157,73 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
     let is_asked = !(live.asks.is_empty() && live.questions.is_empty());
     let sign = if is_asked { ink.span("?", Paint::Accent) } else { calls::spinner(&ink) };
     page.signed(sign, [Line::from(span)]);
+    hides
 }
 
-/// A call that waits for leave.
-fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, output: bool) {
+/// A call that waits for leave, all of it: nobody says yes to what is left out. Where the window does not hold it, its middle is
+/// folded; whether it is.
+fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
     let ink = page.ink;
     let mut about = "may it run?".to_owned();
     if waited_ms >= LONG_MS {
         about.push_str(&format!(" · waits for {}", time::lasted(waited_ms)));
     }
-    calls::head(page, ink.span("?", Paint::Accent), &safe::line(&asks.call.line), &about);
-    page.text(&asks.why, Paint::Dim);
-    if let Some(then) = asks.again_ms {
-        let when = time::relative(ink.now_ms, then);
-        let stays = if asks.call.class == EffectClass::External { " and can't be taken back" } else { "" };
-        page.text(&format!("the same was done {when}{stays}"), Paint::Warn);
+    let mut head = doc::Run::of(&safe::line(&asks.call.line), ink.theme.style(Paint::Bold));
+    head.push(&format!(" · {about}"), ink.theme.style(Paint::Dim));
+    let head: Vec<_> = head.wrap(ink.room().into()).into_iter().map(Line::from).collect();
+    // Nothing is taken out of what is asked about: what would act on a terminal is a sign.
+    let detail = asks.call.detail.as_deref().map(safe::block).unwrap_or_default();
+    let detail = match detail.trim_end() {
+        "" => Vec::new(),
+        diff if doc::is_diff(diff) => doc::diff(diff, ink.room(), ink.theme),
+        text => doc::said(text, ink.room(), ink.theme, Paint::Dim),
+    };
+    let rows = match room {
+        Room::All => usize::MAX,
+        Room::Rows(rows) => usize::from(rows).saturating_sub(AROUND).max(LEAST),
+    };
+    let is_cut = head.len() + detail.len() > rows;
+    let for_detail = detail.len().min(rows / 2);
+    let head = folded(head, rows - for_detail, ink);
+    let detail = folded(detail, rows - head.len().min(rows), ink);
+    page.signed(ink.span("?", Paint::Accent), head);
+    match ran_before(asks, ink.now_ms) {
+        Some(before) => page.text(&before, Paint::Warn),
+        None => page.text(&asks.why, Paint::Dim),
     }
-    if let Some(detail) = &asks.call.detail {
-        calls::beginning(page, detail, DETAIL_LINES, doc::is_diff(detail), output);
+    page.push(detail);
+    is_cut
+}
+
+/// The first and the last of these lines, where they are more, and how many are between them.
+fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: Ink<'_>) -> Vec<Line<'static>> {
+    if lines.len() <= most {
+        return lines;
     }
+    let shown = most.saturating_sub(1).max(2);
+    let (first, last) = (shown.div_ceil(2), shown / 2);
+    let between = lines.len().saturating_sub(first + last);
+    let all = ink.keys.named(Command::Output);
+    let more = format!("… {}, {all} shows all", words::count(between as u64, "more line"));
+    let more = doc::cut(&more, ink.theme.style(Paint::Warn), ink.room().into());
+    drop(lines.splice(first..first + between, [Line::from(more)]));
+    lines
 }
 
 /// How leave is given, and for what.
 fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
     key(page, asking, Command::AllowOnce, "allow it, this once");
-    if let Some(rule) = asks.offers.get(asking.offer).or(asks.offers.first()) {
+    if let Some(rule) = agent::chosen(&asks.offers, asking.offer) {
         key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, Where::Here)));
         key(page, asking, Command::AllowAlways, &format!("allow {}", agent::the_same(rule)));
     }
-    if asks.offers.len() > 1 {
-        let next = (asking.offer + 1) % asks.offers.len();
-        let how = if next == 0 { "narrower again" } else { "wider" };
-        let next = agent::what(&asks.offers[next], Where::Here);
-        key(page, asking, Command::AllowWider, &format!("{how}: {next}"));
+    if let Some(next) = agent::wider(&asks.offers, asking.offer) {
+        let how = match (next, agent::chosen(&asks.offers, next)) {
+            (_, None) => "narrower again: this call alone".to_owned(),
+            (0, Some(rule)) => format!("narrower again: {}", agent::what(rule, Where::Here)),
+            (_, Some(rule)) => format!("wider: {}", agent::what(rule, Where::Here)),
+        };
+        key(page, asking, Command::AllowWider, &how);
     }
     key(page, asking, Command::Deny, "refuse, and say why");
     if asking.is_writing {

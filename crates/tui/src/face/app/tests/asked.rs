@@ -263,8 +263,43 @@ fn a_wider_rule_is_chosen_and_said_in_words() {
     assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
     assert!(seen.contains("w   narrower again: every command that begins with “git push”"), "{seen}");
     drop(press(&mut app, "c", NOW_MS + 9 * LATER));
-    let said = decided(&app.on(Msg::Tick, NOW_MS + 10 * LATER));
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 300)), None, "the widest one is asked about");
+    let seen = screen(100, 30, |frame| app.draw(frame));
+    assert!(seen.contains("c once more: every command, for this conversation"), "{seen}");
+    drop(press(&mut app, "c", NOW_MS + 9 * LATER + 600));
+    let said = decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 900));
     assert_eq!(said, Some(Decision::InConversation { rule: offers[2].clone() }));
+}
+
+/// The same key gives a narrow rule for one command and must not give the widest for the next.
+#[test]
+fn the_widest_rule_is_never_the_first_that_is_offered() {
+    let widest = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: None };
+    for (key, decision) in [
+        ("c", Decision::InConversation { rule: widest.clone() }),
+        ("a", Decision::Always { rule: widest.clone() }),
+    ] {
+        let mut app = talking(Theme::default());
+        ask_with(&mut app, "a1", "shell", vec![widest.clone()]);
+        let mut at = NOW_MS;
+        let mut answer = |app: &mut App, key: &str, after: i64| {
+            at += after;
+            drop(press(app, key, at));
+            decided(&app.on(Msg::Tick, at + 300))
+        };
+        let seen = screen(100, 30, |frame| app.draw(frame));
+        assert!(!seen.contains("c   allow") && !seen.contains("a   allow"), "{seen}");
+        assert!(seen.contains("w   wider: every command\n"), "{seen}");
+        for _ in 0..2 {
+            assert_eq!(answer(&mut app, key, LATER), None, "{key}");
+        }
+        assert_eq!(answer(&mut app, "w", LATER), None);
+        let seen = screen(100, 30, |frame| app.draw(frame));
+        assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
+        assert!(seen.contains("w   narrower again: this call alone"), "{seen}");
+        assert_eq!(answer(&mut app, key, LATER), None, "{key} has to be pressed twice");
+        assert_eq!(answer(&mut app, key, 600), Some(decision), "{key}");
+    }
 }
 
 #[test]
@@ -304,4 +339,38 @@ fn what_was_refused_goes_with_what_it_was_about() {
     let decided = RunEvent::Settled { id: "a1".into() };
     tell(&mut app, Event::Run { said: decided }, None);
     assert!(!shown(&mut app).contains("has just asked"), "{}", shown(&mut app));
+}
+
+/// A yes is one to all that is asked: what does not fit has to be unfolded once.
+#[test]
+fn nobody_says_yes_to_what_is_not_shown() {
+    for key in ["y", "c", "a"] {
+        let mut app = talking(Theme::default());
+        let model = "demo".to_owned();
+        tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+        let rule = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: Some("echo".into()) };
+        let lines = (0..90).map(|at| format!("echo {at}\n")).collect();
+        let call = CallShown {
+            call: "c1".into(),
+            tool: "shell".into(),
+            line: "$ echo 0 …".into(),
+            class: EffectClass::External,
+            detail: Some(lines),
+        };
+        let why = "it runs a command".to_owned();
+        let asks = Asks { id: "a1".into(), call, why, again_ms: None, offers: vec![rule] };
+        tell(&mut app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
+        let mut at = NOW_MS;
+        let mut answer = |app: &mut App| {
+            drop(screen(80, 24, |frame| app.draw(frame)));
+            at += LATER;
+            drop(press(app, key, at));
+            decided(&app.on(Msg::Tick, at + 300))
+        };
+        assert_eq!(answer(&mut app), None, "{key}");
+        let seen = shown(&mut app);
+        assert!(seen.contains("Alt+E first: not all of it is shown"), "{seen}");
+        drop(press(&mut app, "alt+e", NOW_MS + 2 * LATER));
+        assert!(answer(&mut app).is_some(), "{key}");
+    }
 }

@@ -95,3 +95,57 @@ fn a_call_that_was_cut_off_says_what_to_do() {
     gone_on.entries.push(user(3, "never mind"));
     assert!(at(&gone_on, 1).contains("no result"));
 }
+
+/// A question about a command, as a window shows it.
+fn asked_about(call: CallShown, view: &mut View, size: (u16, u16)) -> String {
+    let mut talk = Talk { entries: vec![user(1, "do it")], ..Talk::default() };
+    tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
+    let why = "it runs a command".to_owned();
+    let asks = Asks { id: "a1".to_owned(), call, why, again_ms: None, offers: Vec::new() };
+    tell(&mut talk, RunEvent::Asks(Box::new(asks)), 0);
+    drawn(view, &talk, size)
+}
+
+fn command(line: String, detail: Option<String>) -> CallShown {
+    CallShown { tool: "shell".to_owned(), line, detail, class: EffectClass::External, ..shown() }
+}
+
+#[test]
+fn a_question_shows_all_that_it_asks_about() {
+    let long = format!("$ echo {}; echo {}; rm -rf d; echo \u{1b}[2J ok", "a".repeat(80), "b".repeat(90));
+    for width in [40, 80, 100] {
+        let mut view = View::default();
+        let seen = asked_about(command(long.clone(), None), &mut view, (width, 40));
+        let all: String = seen.split_whitespace().collect();
+        let asked: String = long.replace('\u{1b}', "␛").split_whitespace().collect();
+        // Of lines that are broken within words the margin is the only thing between.
+        assert!(all.contains(&asked), "{width}: {seen}");
+        assert!(seen.contains("may it run?") && !view.hides_asked(), "{width}: {seen}");
+    }
+    // What a carriage return would write over is shown.
+    let hidden = command("$ sh …".to_owned(), Some("rm -rf d\recho fine\n\u{1b}[8mecho too".to_owned()));
+    let seen = asked_about(hidden, &mut View::default(), (80, 30));
+    assert!(seen.contains("rm -rf d") && seen.contains("[8mecho too"), "{seen}");
+}
+
+#[test]
+fn what_a_window_does_not_hold_is_folded_in_its_middle_until_it_is_unfolded() {
+    let lines = |sign: &str| (1..=150).map(|at| format!("{sign}line {at}\n")).collect::<String>();
+    let diff = format!("--- /dev/null\n+++ b/a\n@@ -0,0 +1,150 @@\n{}", lines("+"));
+    let one = (1..=150).map(|at| format!("echo line {at} ;")).collect::<String>();
+    for call in [
+        command("$ echo line 1 …".to_owned(), Some(lines("echo "))),
+        command(format!("$ {one}"), None),
+        CallShown { detail: Some(diff), ..shown() },
+    ] {
+        let mut view = View::default();
+        let seen = asked_about(call.clone(), &mut view, (60, 24));
+        assert!(seen.contains("more lines, Alt+E shows all") && view.hides_asked(), "{seen}");
+        assert!(seen.contains("may it run?") && seen.contains("line 150"), "{seen}");
+        assert!(!seen.contains("line 75"), "{seen}");
+        assert!(view.command(Command::Output, &Talk::default()));
+        let seen = asked_about(call, &mut view, (60, 400));
+        assert!(seen.contains("line 75") && seen.contains("line 150") && !view.hides_asked(), "{seen}");
+        assert!(!seen.contains("more line"), "{seen}");
+    }
+}
