@@ -4,13 +4,14 @@
 mod look;
 mod settle;
 mod spool;
+mod standing;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use retake_core::{ConversationId, Permission, Rule, Steer};
+use retake_core::{ConversationId, Permission, Steer};
 use retake_tools::Toolbox;
 use tokio::sync::{mpsc, oneshot};
 
@@ -39,7 +40,7 @@ pub struct AgentConfig {
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.
     pub server_wait: Duration,
-    /// Where rules are written that hold for good.
+    /// Where rules are written that hold for good: what it says there holds as it stands now, instead of `permission`.
     pub settings: Option<PathBuf>,
 }
 
@@ -48,8 +49,8 @@ pub struct AgentConfig {
 pub(crate) struct Waits {
     leave: Mutex<HashMap<String, (ConversationId, mpsc::UnboundedSender<Inbox>)>>,
     questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
-    /// The rules that hold for good, once they are others than the settings said at the start.
-    always: Mutex<Option<Vec<Rule>>>,
+    /// What the settings file allows.
+    standing: Mutex<standing::Standing>,
 }
 
 /// While this lives, somebody waits for an answer.

@@ -7,8 +7,12 @@ use super::{Permission, Rule, Ruling};
 use crate::effect::Intent;
 
 impl Permission {
-    /// Rules that would allow this call unasked, and more like it, from narrow to wide. None where a rule wants it asked.
+    /// Rules that would allow this call unasked, and more like it, from narrow to wide. None where a rule wants it asked, nor where
+    /// it may run as it is: then no rule is what it lacks.
     pub fn offers(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Vec<Rule> {
+        if self.settle(tool, intent, roots).ruling == Ruling::Allow {
+            return Vec::new();
+        }
         let pieces = fit::pieces(intent, roots);
         let mut whats: Vec<Option<String>> = Vec::new();
         whats.extend([2, 1].into_iter().flat_map(|count| commands(&pieces, count)).map(Some));

@@ -273,6 +273,44 @@ fn offers_go_from_narrow_to_wide_and_each_allows() {
     assert!(permission("plan", &[]).offers(&tool, &intent, &roots()).is_empty());
 }
 
+/// Whoever takes an offer is not asked about the very same call again.
+#[test]
+fn under_each_offer_the_very_same_command_runs_unasked() {
+    let lines = [
+        "touch zz",
+        "ls -la && sleep 1",
+        "for i in $(seq 30); do echo $i; done",
+        "for f in *; do rm \"$f\"; done",
+        "if test -f a; then rm a; fi",
+        "while true; do make; done",
+        "a=1 make test",
+        "sudo make install",
+        "sh -c 'rm -rf x; y'",
+        "cat <<EOF\nrm x\nEOF",
+        "echo $(date) > log",
+        "( cd a; make )",
+        "make 2>&1 | tee log",
+        "git commit -m 'a b'",
+        "echo *",
+        "a\\\nb",
+        "",
+    ];
+    for mode in Mode::ALL {
+        for rules in [&[][..], &["allow shell(cd)"], &["ask shell(rm)"], &["deny shell(make)"]] {
+            for line in lines {
+                let (tool, intent) = call(&format!("$ {line}"));
+                let permission = permission(mode.name(), rules);
+                let settle = |permission: &Permission| permission.settle(&tool, &intent, &roots()).ruling;
+                let offers = permission.offers(&tool, &intent, &roots());
+                assert!(settle(&permission) == Ruling::Ask || offers.is_empty(), "{mode:?} {rules:?} {line}");
+                for offer in offers {
+                    assert_eq!(settle(&permission.with(&offer)), Ruling::Allow, "{mode:?} {offer} {line}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn rules_are_read_and_printed() {
     for text in
@@ -364,7 +402,9 @@ proptest! {
         if mode == Mode::Plan && intent.class != EffectClass::None {
             prop_assert_eq!(before, Ruling::Deny);
         }
-        for offer in permission.offers(&tool, &intent, &roots()) {
+        let offers = permission.offers(&tool, &intent, &roots());
+        prop_assert!(before == Ruling::Ask || offers.is_empty());
+        for offer in offers {
             prop_assert_eq!(settle(&permission.with(&offer)), Ruling::Allow);
             prop_assert_eq!(offer.to_string().parse::<Rule>(), Ok(offer));
         }

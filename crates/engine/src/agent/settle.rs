@@ -36,8 +36,8 @@ impl Engine {
     /// What is settled for a conversation alone; where nothing is, the mode that holds for all.
     pub(crate) async fn own_permission(&self, conversation: ConversationId) -> Result<Permission> {
         let own = self.store().permission(conversation).await?;
-        let mode = self.parts().agent.as_ref().map(|config| config.permission.mode).unwrap_or_default();
-        Ok(own.unwrap_or(Permission { mode, rules: Vec::new() }))
+        let mode = || self.permission_for_all().mode;
+        Ok(own.unwrap_or_else(|| Permission { mode: mode(), rules: Vec::new() }))
     }
 
     /// What a conversation's agent may do: what is settled for all, then what is settled for it.
@@ -52,10 +52,18 @@ impl Engine {
         Ok(SettledRules { mode: own.mode, for_good: self.for_good(), own: own.rules })
     }
 
-    /// What holds where nothing is settled.
+    /// What holds where nothing is settled: what the settings file says now.
     pub(crate) fn permission_for_all(&self) -> Permission {
-        let mode = self.parts().agent.as_ref().map(|config| config.permission.mode).unwrap_or_default();
-        Permission { mode, rules: self.for_good() }
+        let Some(config) = &self.parts().agent else { return Permission::default() };
+        match &config.settings {
+            Some(path) => locked(&self.waits.standing).look(path, &config.permission),
+            None => config.permission.clone(),
+        }
+    }
+
+    /// That the settings file is wrong, and what that means; nothing, where it is not, or where that was told.
+    pub(crate) fn wrong_settings(&self) -> Option<String> {
+        locked(&self.waits.standing).untold()
     }
 
     /// Changes what a conversation's agent may do; of a run that goes on, from its next call.
@@ -72,7 +80,7 @@ impl Engine {
                 let what = format!("there is no rule `{rule}` to forget");
                 return Err(EngineError::new(Kind::NotFound, "no_rule", what));
             }
-            self.change_for_good(|file| remove_rule(file, &rule), |rules| rules.retain(|own| *own != rule))?;
+            self.change_for_good(|file| remove_rule(file, &rule))?;
         }
         for rule in add {
             if !own.rules.contains(&rule) {
@@ -85,27 +93,21 @@ impl Engine {
 
     /// Keeps a rule for good, in the settings file.
     pub(crate) fn remember_always(&self, rule: &Rule) -> Result<()> {
-        self.change_for_good(|file| add_rule(file, rule), |rules| rules.push(rule.clone()))
+        self.change_for_good(|file| add_rule(file, rule))
     }
 
     /// The rules of every conversation, as they are now.
     fn for_good(&self) -> Vec<Rule> {
-        let configured = || self.parts().agent.as_ref().map(|config| config.permission.rules.clone());
-        locked(&self.waits.always).clone().or_else(configured).unwrap_or_default()
+        self.permission_for_all().rules
     }
 
     fn change_for_good(
         &self,
         file: impl FnOnce(&std::path::Path) -> std::result::Result<(), SettingsError>,
-        rules: impl FnOnce(&mut Vec<Rule>),
     ) -> Result<()> {
         let settings = self.parts().agent.as_ref().and_then(|config| config.settings.as_deref());
         let none = || EngineError::new(Kind::Usage, "no_settings", "there is no settings file to keep it in");
-        file(settings.ok_or_else(none)?).map_err(not_kept)?;
-        let mut all = self.for_good();
-        rules(&mut all);
-        *locked(&self.waits.always) = Some(all);
-        Ok(())
+        file(settings.ok_or_else(none)?).map_err(not_kept)
     }
 }
 

@@ -144,6 +144,9 @@ impl Driver {
                     ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
                 }
                 let permission = self.permission().await?;
+                if let Some(wrong) = self.engine.wrong_settings() {
+                    self.events.send(RunEvent::Notice(wrong));
+                }
                 let settled = permission.settle(&ready.name, &intent, &self.scene.roots);
                 ready.permission = Arc::new(permission);
                 ready.settled = asked_again(settled, ready.again.as_ref());
@@ -173,12 +176,17 @@ impl Driver {
         let permission = self.permission().await.unwrap_or_default();
         let ready = self.calls.get_mut(&key)?;
         ready.told = true;
+        // What was done before is asked about whatever rules say.
+        let offers = match ready.again {
+            Some(_) => Vec::new(),
+            None => permission.offers(&ready.name, &ready.intent, &self.scene.roots),
+        };
         let asks = Asks {
             id: key.clone(),
             call: ready.shown(),
             why: ready.settled.why.clone(),
             again: ready.again.as_ref().map(|effect| effect.began),
-            offers: permission.offers(&ready.name, &ready.intent, &self.scene.roots),
+            offers,
         };
         self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
         self.events.send(RunEvent::Asks(asks));
@@ -393,7 +401,7 @@ fn asked_again(settled: Settled, again: Option<&Effect>) -> Settled {
     match (settled.ruling, again) {
         (Ruling::Allow | Ruling::Ask, Some(_)) => Settled {
             ruling: Ruling::Ask,
-            why: "the same was done before; going back in the conversation did not take it back".to_owned(),
+            why: "the same ran before; what it did outside of the files was not taken back".to_owned(),
         },
         _ => settled,
     }

@@ -118,6 +118,8 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
     let (_, told) = desk
         .follow(events, &mut |asks| {
             again.push(asks.again);
+            assert_eq!(asks.why, "the same ran before; what it did outside of the files was not taken back");
+            assert!(asks.offers.is_empty(), "it would be asked under each of them: {:?}", asks.offers);
             Some(Decision::Deny(None))
         })
         .await;
