@@ -48,7 +48,7 @@ pub(crate) use called::name_of;
 pub use called::{Asked, Called};
 pub use erase::{ErasePlan, ObjectsErased};
 pub use exec::Exec;
-pub(crate) use exec::lives_on;
+pub(crate) use exec::{command_line, lives_on};
 pub use folders::{FolderShown, PathShown};
 pub use keep::{Keep, LetGo, Prune, Pruned};
 pub use leave::{EffectShown, Effects};

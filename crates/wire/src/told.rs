@@ -80,8 +80,19 @@ fn values(given: &Value, words: &mut Vec<String>) {
 fn command(given: &Value) -> String {
     match given.get("command") {
         Some(Value::String(command)) => command.clone(),
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(Value::as_str).map(word_of_shell).collect::<Vec<_>>().join(" ")
+        }
         _ => String::new(),
+    }
+}
+
+/// A word as a shell needs it to be the same word.
+fn word_of_shell(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 
@@ -97,7 +108,8 @@ mod tests {
             ("list", "{}", "list ."),
             ("shell", r#"{"command":"cargo  test\n"}"#, "$ cargo test"),
             ("shell", r#"{"command":"git push","network":true}"#, "with network: $ git push"),
-            ("exec", r#"{"command":["sh","-c","echo a\n  b"]}"#, "$ sh -c echo a b"),
+            ("exec", r#"{"command":["sh","-c","echo a\n  b"]}"#, "$ sh -c 'echo a b'"),
+            ("exec", r#"{"command":["./a.sh","it's","","-x=1","*"]}"#, r"$ ./a.sh 'it'\''s' '' -x=1 '*'"),
             ("patch", r#"{"patch":"--- a\n+++ b\n"}"#, "patch b"),
             ("todo", r#"{"items":[]}"#, "write the to-do list, 0 items"),
             ("mcp__mail__send", r#"{"to":"ann"}"#, r#"mcp__mail__send {"to":"ann"}"#),

@@ -48,6 +48,16 @@ struct Call {
     receipt: Receipt,
 }
 
+/// The words of a command as a line that a shell reads as these words.
+pub(crate) fn command_line<T: AsRef<str>>(words: &[T]) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
+    let word = |word: &T| match word.as_ref() {
+        word if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
+        word => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
 impl Engine {
     /// Runs a command as a tool call of a conversation. Refusals come back before anything is stored.
     pub async fn exec(
@@ -82,7 +92,7 @@ impl Engine {
         claim: Claim,
     ) -> Result<Call> {
         let folder: PathBuf = before.held.own().root.path().to_owned();
-        let line = exec.command.join(" ");
+        let line = command_line(&exec.command);
         let first = self.store().snapshot(conversation).await?.conversation().state.tip.is_none();
         if let Some(words) = exec.say.clone().or_else(|| first.then(|| format!("run {line}"))) {
             let say = self.saying(Role::User, vec![Part::text(words)], self.by(None));

@@ -204,5 +204,5 @@ fn asked(arguments: &str) -> String {
     let parsed: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
     let words = parsed.as_ref().and_then(|parsed| parsed["command"].as_array());
     let words: Option<Vec<&str>> = words.map(|words| words.iter().filter_map(|word| word.as_str()).collect());
-    words.map_or_else(|| arguments.to_owned(), |words| words.join(" "))
+    words.map_or_else(|| arguments.to_owned(), |words| super::exec::command_line(&words))
 }

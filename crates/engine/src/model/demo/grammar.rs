@@ -3,13 +3,15 @@
 
 use serde_json::{Value, json};
 
+use crate::files::command_line;
+
 /// What the demo understands, for people.
 pub(super) const HELP: &str = "\
 I can be asked to work. I understand, in plain words:
-- `write FILE: TEXT`, or `create a file FILE with TEXT`
-- `edit FILE: replace \"OLD\" with \"NEW\"`, and `everywhere` behind it
+- `write FILE: TEXT`, or `make a file FILE with TEXT`; `delete FILE`
+- `edit FILE: replace \"OLD\" with \"NEW\"`, and `everywhere` behind it; or `change OLD to NEW in FILE`
 - `patch:` and the patch in the lines below
-- `read FILE`, `list`, `list FOLDER`, `find *.rs`, `search for WORDS in FOLDER`
+- `read FILE` or `show me FILE`, `list`, `list FOLDER`, `find *.rs`, `search for WORDS in FOLDER`
 - `run COMMAND`, and `with network` or `in the background` behind it; `jobs`, `output of job ID`, `stop job ID`
 - `todo: one; two; three`
 - `fetch https://…`
@@ -117,6 +119,8 @@ fn action(text: &str) -> Option<Action> {
     }
     write(text)
         .or_else(|| edit(text))
+        .or_else(|| change(text))
+        .or_else(|| delete(text))
         .or_else(|| patch(text))
         .or_else(|| look(text))
         .or_else(|| shell(text))
@@ -131,13 +135,12 @@ fn one(line: String, tool: &str, arguments: Value) -> Option<Action> {
 fn write(text: &str) -> Option<Action> {
     let (path, content) = match after(text, "write ") {
         Some(rest) => token(rest, &[':'])?,
-        None => {
-            let rest = after(text, "create ")?;
-            let rest =
-                ["a file ", "the file ", "file "].iter().find_map(|word| after(rest, word)).unwrap_or(rest);
-            let (path, rest) = token(rest, &[])?;
-            (path, after(rest.trim_start(), "with ")?)
-        }
+        None => match made(text)? {
+            (path, Some(content)) => (path, content),
+            (path, None) => {
+                return one(format!("write {path}"), "write", json!({ "path": path, "content": "" }));
+            }
+        },
     };
     let content = match quoted(content.trim()) {
         Some(("", _)) | None if content.trim().is_empty() => return None,
@@ -147,17 +150,95 @@ fn write(text: &str) -> Option<Action> {
     one(format!("write {path}"), "write", json!({ "path": path, "content": content }))
 }
 
+/// `make a file FILE with TEXT`: the file, and the text where there is one.
+fn made(text: &str) -> Option<(String, Option<&str>)> {
+    const FILE: [&str; 6] = ["a new file ", "an empty file ", "a file ", "the file ", "new file ", "file "];
+    const NAMED: [&str; 4] = ["called ", "named ", "with the name ", "by the name of "];
+    const WITH: [&str; 8] = [
+        "with the text ",
+        "with the content ",
+        "with the words ",
+        "with content ",
+        "with text ",
+        "with ",
+        "containing ",
+        "that says ",
+    ];
+    let first = |text: &'_ str, words: &[&str]| {
+        words.iter().find(|word| after(text, word).is_some()).map(|word| word.len())
+    };
+    let verb = first(text, &["make ", "create ", "add "])?;
+    let rest = text[verb..].trim_start();
+    let file = first(rest, &FILE);
+    let rest = rest[file.unwrap_or(0)..].trim_start();
+    let rest = rest[first(rest, &NAMED).unwrap_or(0)..].trim_start();
+    if let Some(path) = alone(rest).filter(|_| file.is_some()) {
+        return Some((path, None));
+    }
+    let (path, behind) = token(rest, &[])?;
+    let behind = behind.trim_start();
+    let with = first(behind, &WITH).filter(|_| file.is_some() || is_named(&path))?;
+    Some((path, Some(&behind[with..])))
+}
+
+/// Whether a word looks like the name of a file, and not like a word of a sentence.
+fn is_named(word: &str) -> bool {
+    word.contains('/') || word.trim_end_matches('.').contains('.')
+}
+
+/// `delete FILE`.
+fn delete(text: &str) -> Option<Action> {
+    let rest = ["delete ", "remove "].iter().find_map(|word| after(text, word))?.trim_start();
+    let file = ["the file ", "file "].iter().find_map(|word| after(rest, word));
+    let path = alone(file.unwrap_or(rest)).filter(|path| file.is_some() || is_named(path))?;
+    let named = if path.starts_with('-') { format!("./{path}") } else { path.clone() };
+    let command = command_line(&["rm", &named]);
+    one(format!("delete {path}"), "shell", json!({ "command": command }))
+}
+
+/// `change OLD to NEW in FILE`.
+fn change(text: &str) -> Option<Action> {
+    let (rest, to) = match after(text, "change ") {
+        Some(rest) => (rest, " to "),
+        None => (after(text, "replace ")?, " with "),
+    };
+    let (what, path) = rest.rsplit_once(" in ")?;
+    let path = path.trim_start();
+    let path = ["the file ", "file "].iter().find_map(|word| after(path, word)).unwrap_or(path);
+    let path = alone(path).filter(|path| is_named(path))?;
+    let (what, all) = match what.trim().strip_suffix(" everywhere") {
+        Some(what) => (what, true),
+        None => (what.trim(), false),
+    };
+    let (old, new) = match quoted(what) {
+        Some((old, rest)) => (unescaped(old), after(rest, to)?),
+        None => what.split_once(to).map(|(old, new)| (old.trim().to_owned(), new))?,
+    };
+    let new = match quoted(new.trim()) {
+        Some((new, "")) => unescaped(new),
+        _ => new.trim().to_owned(),
+    };
+    (!old.is_empty()).then(|| edits(&path, json!([{ "old": old, "new": new, "all": all }])))
+}
+
 /// The file is read first, as whoever edits should.
+fn edits(path: &str, edits: Value) -> Action {
+    let call = |tool: &str, arguments| Wanted { tool: tool.into(), arguments };
+    let calls =
+        vec![call("read", json!({ "path": path })), call("edit", json!({ "path": path, "edits": edits }))];
+    Action { line: format!("edit {path}"), calls }
+}
+
 fn edit(text: &str) -> Option<Action> {
     let (path, rest) = token(after(text, "edit ")?, &[':'])?;
     let mut rest = after(rest.trim_start(), "replace ")?;
-    let mut edits = Vec::new();
+    let mut changes = Vec::new();
     loop {
         let (old, behind) = quoted(rest.trim_start())?;
         let (new, behind) = quoted(after(behind.trim_start(), "with ")?.trim_start())?;
         let behind = behind.trim_start();
         let all = after(behind, "everywhere");
-        edits.push(json!({ "old": unescaped(old), "new": unescaped(new), "all": all.is_some() }));
+        changes.push(json!({ "old": unescaped(old), "new": unescaped(new), "all": all.is_some() }));
         let behind = all.unwrap_or(behind).trim();
         if behind.trim_end_matches('.').is_empty() {
             break;
@@ -165,10 +246,7 @@ fn edit(text: &str) -> Option<Action> {
         let next = ["and replace ", ", and ", ", ", "and "].iter().find_map(|word| after(behind, word))?;
         rest = after(next, "replace ").unwrap_or(next);
     }
-    let call = |tool: &str, arguments| Wanted { tool: tool.into(), arguments };
-    let calls =
-        vec![call("read", json!({ "path": path })), call("edit", json!({ "path": path, "edits": edits }))];
-    Some(Action { line: format!("edit {path}"), calls })
+    Some(edits(&path, changes.into()))
 }
 
 fn patch(text: &str) -> Option<Action> {
@@ -184,8 +262,25 @@ fn look(text: &str) -> Option<Action> {
         let path = alone(rest)?;
         return one(format!("read {path}"), "read", json!({ "path": path }));
     }
-    let bare = text.trim_end_matches(['.', '!']).to_lowercase();
-    if ["list", "ls", "list files", "list the files"].contains(&bare.as_str()) {
+    const SHOW: [&str; 6] =
+        ["show me the file ", "show me ", "show the file ", "show ", "what is in ", "what's in "];
+    let shown = SHOW.iter().find_map(|word| after(text, word)).map(|rest| rest.trim_end_matches('?'));
+    if let Some(path) = shown.and_then(alone).filter(|path| is_named(path)) {
+        return one(format!("read {path}"), "read", json!({ "path": path }));
+    }
+    const LIST: [&str; 9] = [
+        "list",
+        "ls",
+        "list files",
+        "list the files",
+        "list all files",
+        "show files",
+        "show the files",
+        "show me the files",
+        "what files are here",
+    ];
+    let bare = text.trim_end_matches(['.', '!', '?']).to_lowercase();
+    if LIST.contains(&bare.as_str()) {
         return one("list the files".into(), "list", json!({}));
     }
     if let Some(rest) = after(text, "list ") {

@@ -223,9 +223,75 @@ fn it_works_as_it_is_asked() {
     }
 }
 
+/// The first sentences that people type.
+#[test]
+fn it_understands_how_people_say_it() {
+    let write = |path: &str, content: &str| json!([[["write", {"path": path, "content": content}]]]);
+    let change = |path: &str, old: &str, new: &str, all: bool| {
+        let edits = json!([{"old": old, "new": new, "all": all}]);
+        json!([[["read", {"path": path}]], [["edit", {"path": path, "edits": edits}]]])
+    };
+    let read = |path: &str| json!([[["read", {"path": path}]]]);
+    let rm = |command: &str| json!([[["shell", {"command": command}]]]);
+    for (said, expected) in [
+        ("make a file a.txt with hello", write("a.txt", "hello\n")),
+        ("Make a file called b.txt.", write("b.txt", "")),
+        ("create an empty file b", write("b", "")),
+        ("create a file notes.md with buy milk and bread", write("notes.md", "buy milk and bread\n")),
+        ("can you make a new file named \"x y\" with the text \"a b\"", write("x y", "a b")),
+        ("add a file src/a.rs containing fn a() {}", write("src/a.rs", "fn a() {}\n")),
+        ("make a.txt with hello", write("a.txt", "hello\n")),
+        ("delete a.txt", rm("rm a.txt")),
+        ("please remove the file notes.", rm("rm notes")),
+        ("delete \"it's.txt\"", rm("rm 'it'\\''s.txt'")),
+        ("change a to b in f.txt", change("f.txt", "a", "b", false)),
+        ("change one two to three in the file src/f", change("src/f", "one two", "three", false)),
+        ("replace \"a to\" with \"b in\" in f.txt", change("f.txt", "a to", "b in", false)),
+        ("change a to b everywhere in f.txt", change("f.txt", "a", "b", true)),
+        ("show me a.txt", read("a.txt")),
+        ("what's in a.txt?", read("a.txt")),
+        ("list the files", json!([[["list", {}]]])),
+        ("Show me the files!", json!([[["list", {}]]])),
+        (
+            "make a file a.txt with hello, then delete a.txt",
+            json!([
+                [["write", {"path": "a.txt", "content": "hello\n"}]],
+                [["shell", {"command": "rm a.txt"}]]
+            ]),
+        ),
+    ] {
+        let (called, _) = worked(said, &TOOLS, "");
+        assert_eq!(json!(called), expected, "{said}");
+    }
+}
+
+#[test]
+fn what_it_does_not_understand_is_answered_with_what_it_can_do() {
+    let mut prompt = prompt(&["x", "paint the house"], 0);
+    assert!(words::answer(&prompt).starts_with("I understand only a little: say `help`"));
+    prompt.tools = tools(&TOOLS);
+    let answer = words::answer(&prompt);
+    assert!(
+        answer.contains("such as `make a file a.txt with hello`") && answer.contains("`help`"),
+        "{answer}"
+    );
+    for known in ["What is 17 * 3?", "help", "tell me a story about a fox"] {
+        assert!(!self::answer(&["x", known], 0).contains("only a little"), "{known}");
+    }
+}
+
 #[test]
 fn what_is_no_work_is_answered_in_words() {
     for said in [
+        "make a cake with milk",
+        "make a plan",
+        "create something nice with words",
+        "delete everything",
+        "remove the last thing",
+        "change your mind",
+        "change a to b",
+        "show me how",
+        "show me what you can do in there",
         "read this carefully please",
         "list of my wishes",
         "find a way",

@@ -13,6 +13,13 @@ const COMMANDS: &str = "Try `/rewind` to go back to an earlier message, `/undo` 
 another answer, and Ctrl-C to stop me. I can do sums (\"17 * 3\"), repeat a list (\"repeat: tea, milk\"), tell a story \
 (\"tell me a story about a fox\"), and say what I see of our conversation (\"what do you see?\").";
 
+/// What is said to what the demo does not understand.
+const LITTLE: &str = "I understand only a little: say `help`, and I say what.";
+
+/// The same, where it has tools.
+const LITTLE_WORK: &str = "I understand only a little, such as `make a file a.txt with hello`, `change hello to bye in \
+a.txt`, `run ls`: say `help`, and I say what else.";
+
 /// What the demo explains, by the words that ask for it.
 const EXPLANATIONS: [(&[&str], &str); 6] = [
     (
@@ -66,7 +73,12 @@ pub(super) fn answer(prompt: &Prompt) -> String {
         paragraphs.push(INTRODUCTION.to_owned());
     }
     paragraphs.extend(opening(prompt.variant));
-    paragraphs.extend(reply(last, &said, prompt));
+    let reply = reply(last, &said, prompt);
+    if reply.is_empty() && !last.trim().is_empty() {
+        let can = if prompt.tools.is_empty() { LITTLE } else { LITTLE_WORK };
+        paragraphs.push(can.to_owned());
+    }
+    paragraphs.extend(reply);
     paragraphs.push(place(&said));
     paragraphs.join("\n\n")
 }
