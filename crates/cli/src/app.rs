@@ -106,7 +106,7 @@ impl Owner for Local {
     async fn open(&self, places: &Places) -> Result<Opened, Problem> {
         let (attached, notices) = attach(options(places)?).await?;
         let ended = attached.clone();
-        let ending = Box::new(move || ended.end().boxed());
+        let ending = Box::new(move |stops| ended.end(stops).boxed());
         Ok(Opened { client: Arc::new(attached), notices, ending })
     }
 

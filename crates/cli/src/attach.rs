@@ -302,10 +302,16 @@ impl Attached {
         held.as_ref().map(|(name, _)| name.clone())
     }
 
-    /// Ends it: where this process is the owner, what others run here may end first.
-    pub(crate) async fn end(self) {
+    /// Ends it: where this process is the owner, what runs in these conversations is stopped, and what others run here may end first.
+    /// In which of them something was stopped.
+    pub(crate) async fn end(self, stops: Vec<String>) -> Vec<String> {
         let held = std::mem::replace(&mut *self.0.held.lock().await, Held::Client(Arc::new(nobody())));
+        let stopped = match &held {
+            Held::Owner(owner) => owner.0.leave(&stops).await,
+            _ => Vec::new(),
+        };
         end(held, FINISH).await;
+        stopped
     }
 }
 

@@ -49,8 +49,9 @@ pub struct Opened {
     pub ending: Ending,
 }
 
-/// Ends an owner, or a client of one.
-pub type Ending = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
+/// Ends an owner, or a client of one. Where this process is the owner, what runs in these conversations is stopped first; in which of
+/// them something was.
+pub type Ending = Box<dyn FnOnce(Vec<String>) -> BoxFuture<'static, Vec<String>> + Send + Sync>;
 
 /// An owner that is there for others.
 pub struct Standing {
@@ -114,7 +115,7 @@ impl<'a> Opening<'a> {
     /// Ends it, where it was opened.
     pub(crate) async fn end(self) {
         if let Some(opened) = self.opened.into_inner() {
-            (opened.ending)().await;
+            (opened.ending)(Vec::new()).await;
         }
     }
 

@@ -150,16 +150,15 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     done
 }
 
-/// Ends what was opened; that others still work here is said where it takes longer than a moment.
-pub(crate) async fn ended(ending: impl Future<Output = ()>, ui: &mut dyn Ui) -> Result {
+/// Ends what was opened; that something still works here is said where it takes longer than a moment.
+pub(crate) async fn ended<T>(ending: impl Future<Output = T>, ui: &mut dyn Ui) -> Result<T> {
     let mut ending = std::pin::pin!(ending);
     tokio::select! {
-        () = &mut ending => return Ok(()),
+        ended = &mut ending => return Ok(ended),
         () = tokio::time::sleep(LONG) => {}
     }
-    ui.note("waiting for what other clients run here, ten seconds at most\n")?;
-    ending.await;
-    Ok(())
+    ui.note("waiting for what still runs here; after ten seconds it is stopped\n")?;
+    Ok(ending.await)
 }
 
 /// Says what the person should know.

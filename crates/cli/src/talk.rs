@@ -53,11 +53,19 @@ pub(crate) async fn begin(
     };
     let left = face::talk(opening, &mut Keeping { world, owner, places }, beginning).await;
     let ending = ending.into_inner().expect("BUG: nobody panics with it");
+    let stops = left.as_ref().map_or(&[][..], |left| &left.stops);
     if let Some(ending) = ending {
-        ended(ending(), ui).await?;
+        let named = stops.iter().map(|run| run.conversation.clone()).collect();
+        let stopped = ended(ending(named), ui).await?;
+        for run in stops.iter().filter(|run| stopped.contains(&run.conversation)) {
+            ui.print(&format!("stopped, as you left: {}\n", run.what))?;
+        }
     }
     match left {
         Ok(left) => {
+            for run in left.goes_on {
+                ui.print(&format!("it goes on: {}\n", run.what))?;
+            }
             for words in left.unkept {
                 ui.print(&format!("what you typed may not be kept; here it is:\n{}\n", safe::block(&words)))?;
             }

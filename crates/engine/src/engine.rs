@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ConversationId, EntryId, Head, Part, RequestId, Role, Time};
@@ -68,6 +68,8 @@ pub struct Engine {
     /// Where somebody has looked for what waits, and whoever has claimed the conversation has not since.
     sought: Mutex<HashSet<ConversationId>>,
     erasures: AtomicU64,
+    /// The terminal that this owner belongs to was left.
+    left: AtomicBool,
     pub(crate) unbroken: Unbroken,
 }
 
@@ -90,6 +92,7 @@ impl Engine {
             feeds: Feeds::default(),
             sought: Mutex::default(),
             erasures: AtomicU64::new(0),
+            left: AtomicBool::new(false),
             unbroken: Unbroken::default(),
         });
         engine.recover().await?;
@@ -239,6 +242,20 @@ impl Engine {
                 () = idle => return,
                 () = late => {}
             }
+        }
+    }
+
+    /// Stops what runs in these conversations, because the terminal that ran it is left. In which of them something ran.
+    pub fn leave(&self, conversations: &[ConversationId]) -> Vec<ConversationId> {
+        self.left.store(true, Ordering::SeqCst);
+        conversations.iter().copied().filter(|of| self.cancel(*of)).collect()
+    }
+
+    /// By whom or what calls are stopped.
+    pub(crate) fn stopped_by(&self) -> &'static str {
+        match self.left.load(Ordering::SeqCst) {
+            true => "stopped when the terminal that ran it was left",
+            false => "stopped by the person",
         }
     }
 

@@ -27,6 +27,10 @@ pub trait Host: Send + Sync {
     }
     /// Completes when the call is to stop: the tool then ends what it started, and answers with what it has.
     async fn stopped(&self);
+    /// What stops it, as its result says.
+    fn stopped_by(&self) -> &'static str {
+        "stopped by the person"
+    }
     /// Completes when the time has passed.
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
 }

@@ -31,6 +31,7 @@ mod tree;
 mod view;
 mod words;
 
+pub use app::AtWork;
 pub use app::Start;
 pub use driver::{Beginning, FaceError, Found, Left, World, leave, restore, restore_after_panic, talk};
 pub use keymap::{Command, Context, Key, KeyError, Keymap};

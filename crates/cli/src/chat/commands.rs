@@ -283,7 +283,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "quit",
         takes: "",
-        help: "leave; everything is kept",
+        help: "leave; what was said is kept",
         more: "Ctrl-D does the same.",
         run: |chat, _| quit(chat).boxed_local(),
     },

@@ -77,7 +77,7 @@ impl Owner for FakeOwner {
         Ok(Opened {
             client: Arc::clone(&self.client) as Arc<dyn Client>,
             notices: Vec::new(),
-            ending: Box::new(|| Box::pin(async {})),
+            ending: Box::new(|_| Box::pin(async { Vec::new() })),
         })
     }
 

@@ -82,6 +82,10 @@ impl Host for Backstage {
         }
     }
 
+    fn stopped_by(&self) -> &'static str {
+        self.engine.stopped_by()
+    }
+
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.engine.parts().clock.sleep(time)
     }

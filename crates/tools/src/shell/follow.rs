@@ -159,7 +159,7 @@ impl Line<'_> {
         let why = loop {
             tokio::select! {
                 biased;
-                () = &mut stopped => break "stopped by the person",
+                () = &mut stopped => break call.host.stopped_by(),
                 () = &mut time => break "its time limit has passed",
                 status = child.wait() => return Ending::Exited(status),
                 () = call.host.sleep(TICK) => {

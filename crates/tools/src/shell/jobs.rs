@@ -154,7 +154,7 @@ async fn started(call: &Call, known: Known, is_stopped: bool) -> Output {
         let code = known.code();
         output.outcome = if code == Some(0) { ToolOutcome::Ok } else { ToolOutcome::Failed };
         match code {
-            _ if is_stopped => "[stopped by the person]".to_owned(),
+            _ if is_stopped => format!("[{}]", call.host.stopped_by()),
             Some(code) => format!("[it has ended already, with exit code {code}: there is no job]"),
             None => "[it has ended already: there is no job]".to_owned(),
         }

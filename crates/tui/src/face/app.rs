@@ -7,6 +7,7 @@ mod commands;
 mod drafts;
 mod draw;
 mod keys;
+mod leave;
 mod looks;
 mod replies;
 mod runs;
@@ -28,6 +29,7 @@ use super::pane::Cx;
 use super::settings::Settings;
 use super::theme::{Theme, Themes};
 
+pub use leave::AtWork;
 use tab::Tab;
 
 /// So many earlier prompts are remembered.
@@ -56,6 +58,8 @@ pub(crate) struct Known {
     pub(crate) version: String,
     /// The model that was asked for.
     pub(crate) model: Option<String>,
+    /// This process: an owner with the same number is in it, and ends with it.
+    pub(crate) process: u32,
 }
 
 /// Who waits for an answer.
@@ -100,6 +104,8 @@ pub(crate) enum For {
     Paths(String),
     /// A draft that is to be kept.
     Kept,
+    /// Who the owner is, of one who leaves.
+    Leaving,
     /// Nothing but whether it failed.
     Nothing,
 }
@@ -150,6 +156,8 @@ pub(crate) struct App {
     follows_list: bool,
     /// Since when one is leaving.
     leaving_ms: Option<i64>,
+    /// What becomes of runs as one leaves.
+    runs: leave::Runs,
     acts: Vec<Act>,
 }
 
@@ -186,6 +194,7 @@ impl App {
             permit: Permit::default(),
             follows_list: false,
             leaving_ms: None,
+            runs: leave::Runs::default(),
             keeping: drafts::Keeping::default(),
             acts: Vec::new(),
         };

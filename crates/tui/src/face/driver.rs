@@ -17,7 +17,7 @@ use retake_wire::{Client, Follow, Problem, Request, Run};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::app::{App, Known, Start};
+use super::app::{App, AtWork, Known, Start};
 use super::keymap::Keymap;
 use super::msg::{Act, Msg, TabId, Ticket};
 use super::settings::Settings;
@@ -82,6 +82,10 @@ pub struct Left {
     pub conversation: Option<String>,
     /// What was typed, and could not be kept in time.
     pub unkept: Vec<String>,
+    /// What is to be stopped now: the person knows that.
+    pub stops: Vec<AtWork>,
+    /// What goes on in another process.
+    pub goes_on: Vec<AtWork>,
 }
 
 /// Why the face could not go on.
@@ -155,7 +159,8 @@ pub async fn talk(
 /// The app as it begins.
 pub(super) fn app(beginning: Beginning, now_ms: i64) -> App {
     let Beginning { start, folder, version, model, settings, keys, theme, themes, notices } = beginning;
-    let mut app = App::new(Known { folder, version, model }, start, settings, keys, theme, now_ms);
+    let known = Known { folder, version, model, process: std::process::id() };
+    let mut app = App::new(known, start, settings, keys, theme, now_ms);
     app.offer(themes);
     for notice in notices {
         app.notice(notice);
@@ -254,7 +259,12 @@ impl Driver<'_> {
         if let Some(error) = self.lost.take().filter(|_| !self.is_told) {
             return Err(FaceError::Terminal(error));
         }
-        Ok(Left { conversation: self.app.conversation().map(str::to_owned), unkept: self.app.unkept() })
+        Ok(Left {
+            conversation: self.app.conversation().map(str::to_owned),
+            unkept: self.app.unkept(),
+            stops: self.app.stops(),
+            goes_on: self.app.goes_on(),
+        })
     }
 
     /// The terminal is gone: nothing is drawn and no key comes any more, and the owner is given what was typed.

@@ -46,7 +46,7 @@ impl App {
                 let from = self.context();
                 self.open(Help::new(self.keys.clone(), from));
             }
-            Command::Quit => self.leave(),
+            Command::Quit => self.quit(),
             Command::Stop => self.stop(),
             Command::Suspend => self.acts.push(Act::Suspend),
             Command::Redraw => self.acts.push(Act::Redraw),
@@ -274,7 +274,7 @@ impl App {
             return self.say(format!("the composer is empty now; {back} brings your words back"));
         }
         if self.is_once_more(Command::Stop) {
-            return self.leave();
+            return self.quit();
         }
         let stop = self.keys.named(Command::Stop);
         self.say(format!("{stop} once more leaves; everything is kept"));

@@ -24,6 +24,10 @@ impl App {
                 Err(problem) => self.failed(id, &what, &problem),
             },
             Some(Asked::All(For::Kept)) => self.was_kept(ticket, reply.err()),
+            Some(Asked::All(For::Leaving)) => match &reply {
+                Ok(Reply::Status(status)) => self.leaves_from(Some(status)),
+                _ => self.leaves_from(None),
+            },
             // What is only nice to have is not complained about.
             Some(Asked::All(what)) => {
                 if let Ok(reply) = reply {

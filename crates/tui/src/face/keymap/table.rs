@@ -102,7 +102,7 @@ macro_rules! commands {
 commands! {
     Everywhere {
         Help "help" ["f1", "alt+/"] "Show keys and commands" / "";
-        Quit "quit" ["ctrl+q"] "Leave; everything is kept" / "";
+        Quit "quit" ["ctrl+q"] "Leave; what was said is kept" / "";
         Stop "stop" ["ctrl+c"] "Stop the run; with nothing to stop, clear the composer, then leave" / "";
         Suspend "suspend" ["ctrl+z"] "Go to the shell; fg comes back";
         Redraw "redraw" ["ctrl+l"] "Draw everything anew";

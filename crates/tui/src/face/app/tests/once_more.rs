@@ -46,3 +46,53 @@ fn a_key_between_two_presses_makes_them_two() {
         assert_eq!(after(&mut app, second, 100), (false, false), "{first} and {second}");
     }
 }
+
+/// A run is at work; leaving is asked for once, and the owner has said that it is this process.
+fn leaves_from(process: u32) -> (App, bool) {
+    let mut app = talking(Theme::default());
+    let model = "demo".to_owned();
+    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+    let acts = press(&mut app, "ctrl+q", NOW_MS + LATER);
+    let asked = acts.iter().find_map(|act| match act {
+        Act::Ask(ticket, request) if matches!(**request, Request::Status) => Some(*ticket),
+        _ => None,
+    });
+    assert!(!app.is_leaving(), "it is not known yet what becomes of the run");
+    let status = retake_wire::reply::Status {
+        version: "1".into(),
+        pid: process,
+        data_dir: "/d".into(),
+        address: None,
+        since_ms: 0,
+        serves: false,
+        running: vec!["c1".into()],
+        following: 1,
+    };
+    let reply = Msg::Replied(asked.expect("the owner is asked"), Box::new(Ok(Reply::Status(status))));
+    drop(app.on(reply, NOW_MS + LATER + 10));
+    let leaves = app.is_leaving();
+    (app, leaves)
+}
+
+#[test]
+fn a_run_that_leaving_would_stop_is_told_of_before() {
+    let own = app(Theme::default()).known.process;
+    let (mut app, leaves) = leaves_from(own);
+    assert!(!leaves);
+    let seen = screen(120, 24, |frame| app.draw(frame));
+    let said = "leaving stops what runs: Ctrl+Q once more; `retake serve` keeps runs going";
+    assert!(seen.contains(said), "{seen}");
+    assert!(after(&mut app, "ctrl+q", LATER + 2_000).1);
+    let stops: Vec<_> = app.stops().into_iter().map(|run| run.what).collect();
+    assert_eq!((stops, app.goes_on()), (vec!["the answer of the model".to_owned()], Vec::new()));
+    // After a while it is a first press again.
+    let (mut app, _) = leaves_from(own);
+    assert!(!after(&mut app, "ctrl+q", LATER + 9_000).1);
+}
+
+#[test]
+fn a_run_of_another_process_goes_on_and_is_left_at_once() {
+    let (app, leaves) = leaves_from(app(Theme::default()).known.process + 1);
+    assert!(leaves && app.stops().is_empty());
+    assert_eq!(app.goes_on().len(), 1);
+}
