@@ -208,7 +208,24 @@ fn several_steps_say_in_their_plan_which_one_is_refused_as_they_are_then() {
     assert!(plan.contains("or nothing is done") && !plan.contains("would be done"), "{plan}");
     assert_eq!(world.run(&["undo", "2"]).status.code(), Some(4));
     assert_eq!(all(), ["two\n", "mine\n", "one\n"]);
+    let nothing = world.run(&["undo", "9", "--choose", "f2=disk", "--choose", "f4=disk"]);
+    assert!(error(&nothing).contains("nothing in the plan is called f4"), "{nothing:?}");
+    assert_eq!(all(), ["two\n", "mine\n", "one\n"]);
     let done = world.does(&["undo", "9", "--choose", "f2=disk"]);
     assert!(done.contains("there is nothing more to undo"), "fewer, as there are no more: {done}");
     assert_eq!(all(), ["one\n", "mine\n", "one\n"]);
+}
+
+#[test]
+fn what_one_step_makes_and_the_next_one_takes_away_can_be_chosen_for() {
+    let world = World::working(&[]);
+    world.exec("echo one > x");
+    world.exec("rm x");
+    world.write("x", "mine\n");
+    assert_eq!(world.run(&["undo", "2"]).status.code(), Some(4));
+    let nothing = world.run(&["undo", "2", "--choose", "y=disk"]);
+    assert!(error(&nothing).contains("nothing in the plan is called y"), "{nothing:?}");
+    let done = world.does(&["undo", "2", "--choose", "x=disk"]);
+    assert!(done.contains("undone: 6 messages"), "{done}");
+    assert_eq!(world.read("x").as_deref(), Some("mine\n"));
 }

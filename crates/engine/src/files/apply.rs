@@ -2,7 +2,7 @@
 //! as one step (`carry`).
 
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
@@ -68,12 +68,40 @@ impl Engine {
         self.to_the_end(async move { engine.apply_first(conversation, apply, wish).await }).await
     }
 
-    /// Refuses several steps that were seen as one plan and are no longer so. Each of them is then planned anew when it is taken.
+    /// Refuses several steps that were seen as one plan and are no longer so, and what is chosen for a name that none of them has. Each of
+    /// them is then planned anew when it is taken.
+    ///
+    /// # Errors
+    ///
+    /// The plan is stale, or has nothing of a name; as of [`Engine::plan_both`].
     pub async fn as_seen(&self, of: ConversationId, action: &Action, wish: FilesWish) -> Result<FilesWish> {
-        let Some(seen) = wish.seen else { return Ok(wish) };
-        let wish = FilesWish { seen: None, ..wish };
+        let chooses = !(wish.chosen.paths.is_empty() && wish.elsewhere.is_empty());
+        let seen = wish.seen;
+        let wish = FilesWish { seen: None, of_several: true, ..wish };
+        if seen.is_none() && !chooses {
+            return Ok(wish);
+        }
         let planned = self.plan_both(of, action.clone(), wish.clone()).await?;
-        if planned.digest == seen { Ok(wish) } else { Err(stale_plan()) }
+        if seen.is_some_and(|seen| seen != planned.digest) {
+            return Err(stale_plan());
+        }
+        let step: fn(usize) -> Action = match action {
+            Action::Redo(_) => Action::Redo,
+            _ => Action::Undo,
+        };
+        let fewer = planned.conversation.as_ref().map_or(0, |half| half.ops);
+        let mut plans = planned.files;
+        // What one step makes and the next one takes away is in no plan of both.
+        for count in (1..fewer).rev() {
+            if unplanned(&plans, &wish).is_none() {
+                break;
+            }
+            plans.extend(self.plan_both(of, step(count), wish.clone()).await?.files);
+        }
+        match unplanned(&plans, &wish) {
+            Some(name) => Err(nothing_called(&name, &clashes(&plans))),
+            None => Ok(wish),
+        }
     }
 
     /// The same as [`Engine::apply_both`], where nothing is at work, and what is ahead is known.
@@ -126,8 +154,7 @@ impl Engine {
         let (held, locks) = lock_each(held).await?;
         let held = self.capture_each(held, None).await?;
         let (held, plans, _) = self.plan_files(held, conversation, &apply.action, &wish).await?;
-        let own = held.all.iter().find(|one| one.no == held.own).map(|one| one.root.path());
-        check(&plans, own, &wish)?;
+        check(&plans, &wish)?;
         let apply = match wish.scope {
             Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },
             _ => self.conversation_half(conversation, apply, &plans).await?,
@@ -192,19 +219,24 @@ fn stale_plan() -> EngineError {
     EngineError::new(Kind::Stale, "stale_plan", what).hint("look at the new plan")
 }
 
-/// Refuses a plan that leaves something to be chosen, that has nothing of a name that was chosen for, or that is not the one that was
-/// seen. `own` is the conversation's own folder.
-fn check(plans: &[FolderPlan], own: Option<&Path>, wish: &FilesWish) -> Result<()> {
-    if wish.seen.is_some_and(|seen| seen != digest_of(plans)) {
-        return Err(stale_plan());
-    }
+/// Files that wait for a choice, as they are shown.
+fn clashes(plans: &[FolderPlan]) -> Vec<String> {
     let clash = |path: &&retake_core::PathPlan| matches!(path.verdict, Verdict::Conflict(_));
-    let clashes = plans.iter().flat_map(|folder| {
+    let all = plans.iter().flat_map(|folder| {
         let paths = folder.plan.paths.iter().filter(clash);
         paths.map(|path| shown_in(folder.folder.as_deref(), &path.path))
     });
-    let clashes: Vec<String> = clashes.collect();
-    if let Some(name) = unplanned(plans, own, wish) {
+    all.collect()
+}
+
+/// Refuses a plan that leaves something to be chosen, that has nothing of a name that was chosen for, or that is not the one that was
+/// seen.
+fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
+    if wish.seen.is_some_and(|seen| seen != digest_of(plans)) {
+        return Err(stale_plan());
+    }
+    let clashes = clashes(plans);
+    if let Some(name) = unplanned(plans, wish).filter(|_| !wish.of_several) {
         return Err(nothing_called(&name, &clashes));
     }
     if clashes.is_empty() {
@@ -238,15 +270,15 @@ fn few(names: &[String]) -> String {
 }
 
 /// A name that something was chosen for, and that is not in the plan; as it is shown.
-fn unplanned(plans: &[FolderPlan], own: Option<&Path>, wish: &FilesWish) -> Option<String> {
-    let is_planned = |name: &[u8], own: Option<&Path>| {
+fn unplanned(plans: &[FolderPlan], wish: &FilesWish) -> Option<String> {
+    let is_planned = |name: &[u8], is_whole: bool| {
         plans.iter().any(|folder| {
-            let folder_name = folder.folder.as_deref().or(own);
-            folder.plan.paths.iter().any(|path| named_in(folder_name, &path.path) == name)
+            let below = folder.folder.as_deref().or_else(|| is_whole.then_some(&*folder.root));
+            folder.plan.paths.iter().any(|path| named_in(below, &path.path) == name)
         })
     };
-    let here = wish.chosen.paths.keys().find(|path| !is_planned(path.as_bytes(), None));
-    let elsewhere = wish.elsewhere.keys().find(|path| !is_planned(path.as_os_str().as_bytes(), own));
+    let here = wish.chosen.paths.keys().find(|path| !is_planned(path.as_bytes(), false));
+    let elsewhere = wish.elsewhere.keys().find(|path| !is_planned(path.as_os_str().as_bytes(), true));
     here.map(ToString::to_string).or_else(|| {
         let below = elsewhere?.as_os_str().as_bytes();
         let below = FilePath::new(below.strip_prefix(b"/").unwrap_or(below));

@@ -61,7 +61,7 @@ impl<'a> Applying<'a> {
     ) -> Self {
         let parts = held.all.into_iter().zip(locks).filter_map(|(held, lock)| {
             let at = plans.iter().position(|plan| plan.workspace == held.no)?;
-            let FolderPlan { workspace, folder, plan } = plans.swap_remove(at);
+            let FolderPlan { workspace, folder, plan, .. } = plans.swap_remove(at);
             let (moves, changes) = (moves(&plan), plan.changes().cloned().collect());
             let (notes, left) = (Vec::new(), Vec::new());
             Some(Part { held, lock, no: workspace, folder, plan, moves, changes, notes, left })

@@ -52,6 +52,8 @@ pub struct FilesWish {
     pub restore: Option<Restore>,
     /// Whether a run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
     pub stop: bool,
+    /// One of several steps: what was chosen for a name that its plan has not is for another one of them.
+    pub of_several: bool,
 }
 
 impl FilesWish {
@@ -95,6 +97,8 @@ pub struct FolderPlan {
     pub workspace: WorkspaceNo,
     /// The folder; none, where it is the conversation's own.
     pub folder: Option<PathBuf>,
+    /// The folder, also where it is the conversation's own.
+    pub root: PathBuf,
     /// What would become of its files.
     pub plan: FilePlan,
 }
@@ -261,7 +265,8 @@ impl Engine {
                 .await?;
             told.extend(git.into_iter().map(|line| (folder.clone(), line)));
             if folder.is_none() || !plan.paths.is_empty() {
-                plans.push(FolderPlan { workspace: held.no, folder, plan });
+                let root = held.root.path().to_owned();
+                plans.push(FolderPlan { workspace: held.no, folder, root, plan });
             }
             looked.push(held);
         }

@@ -45,7 +45,7 @@ fn what_a_person_wrote_meanwhile_is_shown_and_kept() {
     let model = Model::start();
     let (world, face) = changed_by_hand(&model);
     face.shows("can't decide about 1 file");
-    face.shows("somebody else has changed the same place");
+    face.shows("you or another program changed the same place");
     // Without a choice nothing is done.
     face.press("Enter");
     face.shows("choose");

@@ -109,7 +109,7 @@ impl InProcess {
 
     /// What nobody's call has changed in a folder since a moment, and the plan leaves as it is.
     async fn others(&self, since_ms: i64, planned: &FolderPlan) -> Result<Others, Problem> {
-        let FolderPlan { workspace, folder, plan } = planned;
+        let FolderPlan { workspace, folder, plan, .. } = planned;
         let captures = self.engine.store().captures(*workspace, None, LOOK_BACK).await;
         let captures = captures.map_err(store_problem)?;
         // Newest first: what was there before is of the oldest one, what is there now of the newest.

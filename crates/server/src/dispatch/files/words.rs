@@ -37,7 +37,7 @@ pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FilesW
         }
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, elsewhere, seen, stop: files.stop, restore: None })
+    Ok(FilesWish { scope, chosen, elsewhere, seen, stop: files.stop, ..FilesWish::default() })
 }
 
 /// The bytes of a name, as somebody gave it.
