@@ -260,6 +260,45 @@ async fn what_was_decided_for_good_stands_in_the_settings_until_it_is_forgotten(
 }
 
 #[tokio::test]
+async fn what_is_taken_out_of_the_settings_file_is_asked_about_at_once() {
+    let mut agent = Agent::new().await;
+    let mut events = agent.says("run `touch a`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    agent.decides(&asked, Decision::Always { rule: asked.offers[0].clone() }).await;
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let mut events = agent.says("run `touch a`", None, Permit::default()).await;
+    assert!(!until(&mut events, called).await.0, "it runs unasked");
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let settings = agent.desk.file("config.toml");
+    let text = std::fs::read_to_string(&settings).expect("settings");
+    let rules = async |agent: &Agent| get!(agent.desk, Permissions, Request::Permissions(agent.of())).rules;
+    assert_eq!(rules(&agent).await.len(), 1);
+    std::fs::write(&settings, text.replace("\"shell(touch a)\"", "")).expect("written");
+    assert!(rules(&agent).await.is_empty());
+    let mut events = agent.says("run `touch a`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    agent.decides(&asked, Decision::Deny { words: None }).await;
+    until(&mut events, outcome).await;
+    // Nor does a file that nobody can read allow anything.
+    std::fs::write(&settings, &text).expect("written");
+    assert_eq!(rules(&agent).await.len(), 1);
+    std::fs::write(&settings, text.replace("[permissions]", "[permissions")).expect("written");
+    let mut events = agent.says("run `touch a`", None, Permit::default()).await;
+    let mut told = Vec::new();
+    loop {
+        match events.next().await.expect("goes on") {
+            RunEvent::Notice { text } => told.push(text),
+            RunEvent::Asks(_) => break,
+            RunEvent::Ended(ended) => panic!("nothing was asked: {ended:?}"),
+            _ => {}
+        }
+    }
+    let is_wrong = |text: &&String| text.contains("no rule of them allows anything");
+    assert_eq!(told.iter().filter(is_wrong).count(), 1, "{told:?}");
+    agent.desk.does(Request::Cancel(agent.of())).await;
+}
+
+#[tokio::test]
 async fn what_one_run_may_do_is_not_kept() {
     let agent = Agent::new().await;
     let permit = Permit { mode: None, allow: vec!["shell(touch)".into()] };

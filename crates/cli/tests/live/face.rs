@@ -9,6 +9,7 @@ mod editing;
 mod given_back;
 mod going_back;
 mod history;
+mod leaving;
 mod lists;
 mod messages;
 mod mouse;

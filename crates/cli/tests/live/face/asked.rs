@@ -64,3 +64,21 @@ fn words_that_are_typed_when_the_question_comes_stay_whole_and_other_keys_answer
     assert!(!screen.contains("may it run?"), "{screen}");
     assert_eq!(model.asked().len(), 2, "nothing was sent");
 }
+
+/// What stands at the end of a long line is what is agreed to, too.
+#[test]
+fn a_long_command_is_asked_about_whole() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let long = format!("echo {}; echo {}; rm -rf d; echo ok", "a".repeat(90), "b".repeat(90));
+    model.then(vec![call("shell", json!({"command": long})), words("Refused.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("do it");
+    face.press("Enter");
+    let screen =
+        face.until("the question", |screen| screen.contains("may it run?") && screen.contains("n   refuse"));
+    assert!(screen.contains("rm -rf d; echo ok · may it run?"), "{screen}");
+    // Several commands have no narrow rule together: no key gives one for every command at once.
+    assert!(screen.contains("w   wider: every command") && !screen.contains("c   allow"), "{screen}");
+}
