@@ -118,7 +118,7 @@ fn a_plan_names_what_a_turn_changed_also_where_it_is_gone_already() {
     world.write("mine", "changed\n");
     let plan = world.does(&["plan", "drop", "t1"]);
     assert!(plan.contains("re-creates 1 file\n") && plan.contains("  + old\n"), "{plan}");
-    assert!(plan.contains("needs no change: 1 file\n    made, changed during `$ sh -c echo new"), "{plan}");
+    assert!(plan.contains("needs no change: 1 file\n    made, changed during `$ sh -c 'echo new"), "{plan}");
     assert!(plan.contains("leaves 1 file as others have changed it\n    mine\n"), "{plan}");
     world.does(&["drop", "t1"]);
     assert_eq!([world.read("old").as_deref(), world.read("made").as_deref()], [Some("dear\n"), None]);

@@ -78,7 +78,8 @@ fn a_long_command_is_asked_about_whole() {
     face.press("Enter");
     let screen =
         face.until("the question", |screen| screen.contains("may it run?") && screen.contains("n   refuse"));
-    assert!(screen.contains("rm -rf d; echo ok · may it run?"), "{screen}");
+    let all = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(all.contains(&format!("$ {long} · may it run?")), "{screen}");
     // Several commands have no narrow rule together: no key gives one for every command at once.
     assert!(screen.contains("w   wider: every command") && !screen.contains("c   allow"), "{screen}");
 }

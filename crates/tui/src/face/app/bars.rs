@@ -41,7 +41,12 @@ impl App {
         let columns = usize::from(area.width);
         let is_told = is_low && self.tab().rewriting.is_some() && self.flash.is_none();
         let keys = if is_told { String::new() } else { self.key_words(context, columns) };
-        let room = columns.saturating_sub(width::columns(&keys) + 1);
+        let beside = |keys: &str| columns.saturating_sub(width::columns(keys) + 1);
+        // What is said once stands before keys that always hold.
+        let is_long = |text: &str| width::columns(&safe::line(text)) > beside(&keys);
+        let is_wide = self.flash.as_ref().is_some_and(|flash| is_long(&flash.text));
+        let keys = if is_wide { String::new() } else { keys };
+        let room = beside(&keys);
         let left = match &self.flash {
             Some(flash) => {
                 let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
