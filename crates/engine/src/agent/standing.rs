@@ -122,7 +122,7 @@ mod tests {
         let mut standing = Standing::default();
         std::fs::write(&path, "[permissions]\nallow = [\"shell\"]\n").expect("written");
         assert_eq!(rules(&standing.look(&path, &configured)), ["allow shell"]);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).expect("closed");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("closed");
         if std::fs::read(&path).is_err() {
             assert!(rules(&standing.look(&path, &configured)).is_empty());
         }
