@@ -86,7 +86,10 @@ impl App {
     fn key_in_pane(&mut self, context: Context, key: Key, event: KeyEvent) {
         match self.keys.find(context, key) {
             Some(command) if command.is_of_app() => self.command(command, ""),
-            Some(command) => self.with_pane(self.current, |pane, cx| pane.command(command, cx)),
+            Some(command) => self.with_pane(self.current, |pane, cx| match typed(event) {
+                Some(letter) => pane.letter(letter, command, cx),
+                None => pane.command(command, cx),
+            }),
             None => {
                 if let Some(letter) = typed(event) {
                     self.with_pane(self.current, |pane, cx| pane.typed(letter.encode_utf8(&mut [0; 4]), cx));

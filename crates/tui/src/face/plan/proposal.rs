@@ -7,6 +7,8 @@ use retake_wire::reply::{Doing, Plan, Receipt};
 use retake_wire::request::Plan as PlanRequest;
 use retake_wire::{Action, Choose, FilesWish, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
 
+pub(crate) use acts::Before;
+
 use super::view::View;
 use crate::face::keymap::{Command, Context};
 use crate::face::msg::{Ticket, Want};

@@ -1,5 +1,6 @@
 //! What a person sees and does in the picker, before an owner that answers by script.
 
+mod agreeing;
 mod small;
 
 use retake_wire::reply::{Doing, Receipt, Running, Work};

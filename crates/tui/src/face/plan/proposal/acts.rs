@@ -10,7 +10,14 @@ use crate::face::keymap::{Command, Context};
 use crate::face::msg::Want;
 use crate::face::pane::Cx;
 use crate::face::plan::draw::TOO_SMALL;
-use crate::face::plan::view::{holds, options};
+use crate::face::plan::view::{Place, holds, options};
+
+/// What letters change: what is wished, and what is looked at.
+#[derive(Debug)]
+pub(crate) struct Before {
+    wish: FilesWish,
+    place: Place,
+}
 
 /// Files have nothing to do with it.
 const NO_FILE: &str = "no file comes or goes";
@@ -35,6 +42,21 @@ impl Proposal {
             _ => return false,
         }
         true
+    }
+
+    /// How it is before a letter acts.
+    pub(crate) fn before(&self) -> Before {
+        Before { wish: self.wish.clone(), place: self.view.place_now() }
+    }
+
+    /// What letters have done is put back.
+    pub(crate) fn put_back(&mut self, before: Before, now_ms: i64) {
+        self.view.back_to(before.place);
+        if self.wish != before.wish {
+            self.wish = before.wish;
+            self.view.forget();
+            self.rest(now_ms);
+        }
     }
 
     /// Esc: from the final question back to the plan. Whether there was one.
