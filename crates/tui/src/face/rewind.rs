@@ -246,9 +246,12 @@ impl Pane for Rewind {
             return;
         }
         let Some(shown) = &mut self.shown else { return };
-        if shown.proposal.replied(ticket, reply, cx) == Came::Stale {
+        let came = shown.proposal.replied(ticket, reply, cx);
+        if came == Came::Stale {
             shown.proposal.hush();
             self.say("it has changed meanwhile, and nothing was done: list refreshed");
+        }
+        if matches!(came, Came::Stale | Came::Stopped) {
             self.kept.clear();
             self.load.renew(cx);
         }
@@ -260,10 +263,10 @@ impl Pane for Rewind {
             return self.load.spoil();
         }
         self.kept.clear();
-        if let Some(shown) = &mut self.shown {
-            shown.proposal.changed(cx.now_ms);
+        // What is only looked at is made anew without a word, and what one's own run does is nobody else's.
+        if self.shown.as_mut().is_some_and(|shown| shown.proposal.changed(cx.now_ms)) {
+            self.say("changed elsewhere: list refreshed");
         }
-        self.say("changed elsewhere: list refreshed");
         self.load.renew(cx);
     }
 

@@ -2,12 +2,15 @@
 //! head and the digest of the plan on the screen, and what is refused as stale is planned anew and said.
 
 mod acts;
+mod stopped;
 
 use retake_wire::reply::{Doing, Plan, Receipt};
 use retake_wire::request::Plan as PlanRequest;
 use retake_wire::{Action, Choose, FilesWish, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
 
 pub(crate) use acts::Before;
+
+use stopped::Stopped;
 
 use super::view::View;
 use crate::face::keymap::{Command, Context};
@@ -57,6 +60,8 @@ pub(crate) struct Proposal {
     is_renewed: bool,
     /// Until then a plan that came so is too new to be agreed to.
     new_until_ms: i64,
+    /// Something was stopped for it, by this plan.
+    stopped: Option<Box<Stopped>>,
     pub(crate) view: View,
     /// There was no room for what has to be seen before it is agreed to, when it was drawn last.
     is_unseen: bool,
@@ -107,6 +112,8 @@ pub(crate) enum Came {
     Taken,
     /// The plan had become stale: the world is another one.
     Stale,
+    /// What ran was to be stopped first, which made the plan stale: it is made anew.
+    Stopped,
 }
 
 impl Proposal {
@@ -130,6 +137,7 @@ impl Proposal {
             is_eager: false,
             is_renewed: false,
             new_until_ms: 0,
+            stopped: None,
             view: View::default(),
             is_unseen: false,
         }
@@ -152,6 +160,8 @@ impl Proposal {
 
     /// Asks for what is due. Another plan that is still on its way goes first.
     pub(crate) fn tick(&mut self, cx: &mut Cx<'_>, may_ask: bool) {
+        // What a run does until it is stopped goes along: the question waits for its answer.
+        let may_ask = may_ask && self.stage != Stage::Agreeing { stop: true };
         if may_ask && self.due_ms.is_some_and(|due| due <= cx.now_ms) {
             self.ask(cx);
         }
@@ -192,7 +202,9 @@ impl Proposal {
             if std::mem::take(&mut self.is_renewed) && before.is_some_and(|before| !self.says_like(&before)) {
                 self.new_until_ms = cx.now_ms + NEW_MS;
             }
-            if self.is_settled() && std::mem::take(&mut self.is_eager) {
+            if self.is_settled() && self.goes_on_stopped(cx) {
+                self.is_eager = false;
+            } else if self.is_settled() && std::mem::take(&mut self.is_eager) {
                 self.note = None;
                 self.accept(cx);
             }
@@ -250,12 +262,17 @@ impl Proposal {
             Ok(_) => Came::Taken,
             Err(problem) => {
                 let is_stale = problem.kind == ProblemKind::Stale;
+                self.is_renewed = true;
+                if is_stale && self.stopped.is_some() {
+                    self.ask(cx);
+                    return Came::Stopped;
+                }
+                self.stopped = None;
                 self.note = Some(if is_stale {
                     "it has changed meanwhile, and nothing was done: this is how it is now".to_owned()
                 } else {
                     worded(&problem)
                 });
-                self.is_renewed = true;
                 self.ask(cx);
                 if is_stale { Came::Stale } else { Came::Taken }
             }
@@ -272,11 +289,14 @@ impl Proposal {
         if matches!(self.stage, Stage::Applying(..)) {
             return false;
         }
-        let asking = matches!(self.stage, Stage::Agreeing { .. });
-        self.stage = Stage::Looking;
         self.is_eager = false;
         self.is_renewed = true;
         self.rest(now_ms);
+        if self.stage == (Stage::Agreeing { stop: true }) {
+            return false;
+        }
+        let asking = matches!(self.stage, Stage::Agreeing { .. }) && self.stopped.is_none();
+        self.stage = Stage::Looking;
         asking
     }
 

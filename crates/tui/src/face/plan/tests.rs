@@ -212,7 +212,7 @@ fn a_plan_that_is_made_anew_and_says_the_same_is_agreed_to_at_once() {
 fn a_conflict_is_chosen_for_here_too() {
     let mut stage = stage(undo(), with_conflict());
     stage.keys("enter");
-    assert!(stage.screen(80, 24).contains("choose for the files in conflict first"));
+    assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
     stage.keys("n");
     stage.keys("c c");
     let wish = &stage.plans().last().expect("a plan").files;
@@ -360,4 +360,25 @@ fn a_command_that_is_typed_into_a_plan_is_said_to_belong_elsewhere() {
     let mut stage = stage(undo(), with_files());
     stage.keys("/ u d");
     assert!(stage.screen(80, 24).contains("commands are typed in the composer: leave this first"));
+}
+
+#[test]
+fn what_a_run_did_until_it_was_stopped_goes_along_here_too() {
+    let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
+    let mut stage = stage(undo(), at_work);
+    let mut more = with_files();
+    more.effects.count += 1;
+    for (now, at_once) in [(with_files(), true), (more, false)] {
+        stage.owner.plans = [Ok(now)].into();
+        stage.owner.applies =
+            [Err(problem(ProblemKind::Stale, "files have changed")), Ok(Receipt::default())].into();
+        stage.keys("ctrl+x enter");
+        assert_eq!(stage.applied().len(), if at_once { 2 } else { 1 });
+        if !at_once {
+            assert!(stage.screen(80, 24).contains("stopped; this is the plan now: once more applies it"));
+            stage.keys("enter");
+            assert_eq!(stage.applied().len(), 2);
+        }
+        stage = self::stage(undo(), retake_wire::reply::Plan { at_work: true, ..with_files() });
+    }
 }

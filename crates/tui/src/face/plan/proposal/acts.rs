@@ -1,16 +1,17 @@
 //! What a person does with a proposal: goes on, goes back, takes more or less along, chooses for a file. Must never apply anything but
 //! what is on the screen.
 
-use retake_wire::reply::Composer;
+use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
-use retake_wire::{Action, Choose, FilesWish, Request, Scope};
+use retake_wire::{Action, Choose, FilesWish, Request, Scope, Verdict};
 
-use super::{Ends, PLANNING, Proposal, Scopes, Stage, takes_files, worded};
+use super::{Ends, PLANNING, Proposal, Scopes, Stage, Stopped, takes_files, worded};
 use crate::face::keymap::{Command, Context};
 use crate::face::msg::Want;
 use crate::face::pane::Cx;
 use crate::face::plan::draw::TOO_SMALL;
 use crate::face::plan::view::{Place, holds, options};
+use crate::text::safe;
 
 /// What letters change: what is wished, and what is looked at.
 #[derive(Debug)]
@@ -18,6 +19,9 @@ pub(crate) struct Before {
     wish: FilesWish,
     place: Place,
 }
+
+/// What is said to an Enter that comes too early.
+const NEW: &str = "it has just changed: this is how it is now, press again";
 
 /// Files have nothing to do with it.
 const NO_FILE: &str = "no file comes or goes";
@@ -30,6 +34,7 @@ impl Proposal {
         }
         self.note = None;
         self.is_eager = false;
+        self.stopped = None;
         match command {
             Command::Accept => self.accept(cx),
             Command::Scope | Command::ConfirmScope => self.next_scope(cx),
@@ -80,6 +85,9 @@ impl Proposal {
             {
                 self.note = Some(TOO_SMALL.to_owned());
             }
+            Stage::Agreeing { stop: false } if cx.now_ms < self.new_until_ms => {
+                self.note = Some(NEW.to_owned());
+            }
             Stage::Agreeing { stop } => self.apply(stop, cx),
             Stage::Looking if !self.is_settled() => {
                 // What nobody has seen is not agreed to: where there is no question, one presses again.
@@ -93,7 +101,7 @@ impl Proposal {
                     self.note = Some("something is at work: it has to be stopped first".to_owned());
                 }
                 None if !self.asks_twice() && cx.now_ms < self.new_until_ms => {
-                    self.note = Some("it has just changed: this is how it is now, press again".to_owned());
+                    self.note = Some(NEW.to_owned());
                 }
                 None if !self.asks_twice() => self.apply(false, cx),
                 None => self.stage = Stage::Agreeing { stop: false },
@@ -122,7 +130,7 @@ impl Proposal {
     }
 
     /// Why it can't be agreed to now.
-    fn refuses(&self) -> Option<String> {
+    pub(super) fn refuses(&self) -> Option<String> {
         if let Some(problem) = &self.problem {
             return Some(worded(problem));
         }
@@ -134,8 +142,7 @@ impl Proposal {
         }
         let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
         if conflicts > 0 {
-            // They come first among the files.
-            return Some("choose for the files in conflict first".to_owned());
+            return Some(self.choose_first(plan));
         }
         if matches!(self.ends, Ends::Rewritten(_)) && plan.composer.is_none() {
             return Some("that is not a message of a person, so there are no words to edit".to_owned());
@@ -143,8 +150,25 @@ impl Proposal {
         None
     }
 
-    fn apply(&mut self, stop: bool, cx: &mut Cx<'_>) {
+    /// What has to be chosen before anything else: they come first among the files.
+    fn choose_first(&self, plan: &Plan) -> String {
+        let paths = plan.files.iter().flat_map(|files| &files.paths);
+        let mut open = paths.filter(|path| path.verdict == Verdict::Conflict);
+        let first = open.next().map_or_else(
+            || "the files in conflict".to_owned(),
+            |path| safe::line(&path.name.path).into_owned(),
+        );
+        match open.count() {
+            0 => format!("choose first: {first} is in conflict"),
+            more => format!("choose first: {first} and {more} more are in conflict"),
+        }
+    }
+
+    pub(super) fn apply(&mut self, stop: bool, cx: &mut Cx<'_>) {
         let Some(plan) = &self.plan else { return };
+        if stop && self.stopped.is_none() {
+            self.stopped = Some(Box::new(Stopped::new(plan.clone())));
+        }
         let scope = self.wish.scope;
         // What was shown is what is done.
         let files = match scope {
