@@ -76,6 +76,8 @@ pub(crate) struct Asking {
     pub(crate) is_writing: bool,
     /// Which of the rules on offer would be allowed.
     pub(crate) offer: usize,
+    /// A yes and a no stand in short at the end.
+    pub(crate) is_small: bool,
 }
 
 /// What is to be on the screen.
@@ -304,7 +306,8 @@ impl View {
         let text = talk.live.as_ref().map_or("", |live| &live.text);
         let comes = self.streaming.update(text, ink.room(), ink.theme);
         let before = talk.live.as_ref().map(|live| live::before(live, ink, reasoning)).unwrap_or_default();
-        let rest = live::after(talk, ink, self.todo.as_ref(), output, self.asking);
+        let rows = usize::from(self.area.height);
+        let rest = live::after(talk, ink, self.todo.as_ref(), output, self.asking, rows);
         let cache = &mut self.cache;
         with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
     }

@@ -110,10 +110,11 @@ impl App {
                 (Command::Send, "refuses with this"),
             ],
             Context::Asked => &[
+                // Where there is no room for all, a no is there with each yes.
                 (Command::AllowOnce, "once"),
+                (Command::Deny, "no…"),
                 (Command::AllowHere, "this conversation"),
                 (Command::AllowAlways, "always"),
-                (Command::Deny, "no…"),
             ],
             Context::Find if self.tab().line.as_ref().is_some_and(|line| line.what != LineFor::Find) => {
                 &[(Command::FindNext, "goes on"), (Command::FindLeave, "leaves it")]

@@ -80,7 +80,7 @@ impl Rewind {
             spans.push(Span::styled("type to filter", theme.style(Paint::Dim)));
         } else {
             let room = usize::from(area.width).saturating_sub(4);
-            spans.push(Span::styled(end(self.turns.words(), room), theme.style(Paint::Plain)));
+            spans.push(Span::styled(width::end(self.turns.words(), room), theme.style(Paint::Plain)));
             spans.push(Span::styled("▏", theme.style(Paint::Accent)));
         }
         frame.render_widget(Line::from(spans), area);
@@ -195,16 +195,6 @@ impl Rewind {
             None => plan::hints(frame, area, brush, &[(Command::Close, "back")]),
         }
     }
-}
-
-/// The end of what is typed, where not all of it fits.
-fn end(text: &str, room: usize) -> String {
-    let mut used = 0;
-    let from = text.grapheme_indices(true).rev().find_map(|(at, grapheme)| {
-        used += width::columns(grapheme);
-        (used > room).then_some(at + grapheme.len())
-    });
-    from.map_or_else(|| text.to_owned(), |from| format!("…{}", &text[from..]))
 }
 
 /// A turn on one row.

@@ -17,10 +17,17 @@ use crate::face::theme::Paint;
 use crate::face::words as rendered;
 use crate::render::agent::{self, Where};
 use crate::render::words;
-use crate::text::{safe, time};
+use crate::text::{safe, time, width};
 
 /// So many lines of a diff are shown where leave is asked.
 const DETAIL_LINES: usize = 40;
+
+/// In less rows what is asked stands in short at the end, where all of it does not fit.
+const SMALL: usize = 16;
+
+/// What a yes and a no do.
+const ALLOW: &str = "allow it, this once";
+const DENY: &str = "refuse, and say why";
 
 /// Who is asked is told how long, once it was so long.
 const LONG_MS: i64 = 10_000;
@@ -50,18 +57,67 @@ pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'st
     page.lines
 }
 
-/// What is drawn behind it.
+/// What is drawn behind it, in a view of so many rows.
 pub(super) fn after(
     talk: &Talk,
     ink: Ink<'_>,
     todo: Option<&(Todo, bool)>,
     output: bool,
     asking: Asking,
+    rows: usize,
 ) -> Vec<Line<'static>> {
     let mut page = Page::new(ink);
+    let mut asked_at = 0;
     if let Some(live) = &talk.live {
-        work(&mut page, live, output, asking);
+        asked_at = work(&mut page, live, output, asking);
     }
+    behind(&mut page, talk, todo);
+    let first = talk.live.as_ref().and_then(|live| Some((live, live.asks.first()?)));
+    match first {
+        Some((live, asks)) if rows < SMALL && page.lines.len() - asked_at > rows => {
+            let asking = Asking { is_small: true, ..asking };
+            let mut page = Page::new(ink);
+            work(&mut page, live, output, asking);
+            behind(&mut page, talk, todo);
+            in_short(&mut page, asks, asking, rows);
+            page.lines
+        }
+        _ => page.lines,
+    }
+}
+
+/// What is asked, as much as fits with its end, and below it a yes and a no: they are the last rows of a small view.
+fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) {
+    let asking = Asking { is_small: false, ..asking };
+    let mut keys = Page::new(page.ink);
+    key(&mut keys, asking, Command::AllowOnce, ALLOW);
+    key(&mut keys, asking, Command::Deny, DENY);
+    if keys.lines.len() * 2 > rows {
+        let named = |command| match asking.is_writing {
+            true => page.ink.keys.beside_words(command).map(|key| key.to_string()).unwrap_or_default(),
+            false => page.ink.keys.named(command),
+        };
+        let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
+        keys.lines.clear();
+        keys.cut(&format!("{allow} allow · {deny} no"), Paint::Accent);
+    }
+    let columns = usize::from(page.ink.room());
+    let question = format!("may it run? {}", safe::line(&asks.call.line));
+    let mut lines = width::wrap(&question, columns);
+    let room = rows.saturating_sub(keys.lines.len()).max(1);
+    if lines.len() > room {
+        lines.truncate(room - 1);
+        lines.push(width::end(&question, columns.saturating_sub(1)));
+    }
+    let style = page.ink.theme.style(Paint::Bold);
+    let lines = lines.into_iter().map(|line| Line::styled(line, style));
+    page.signed(page.ink.span("?", Paint::Accent), lines.collect::<Vec<_>>());
+    page.lines.append(&mut keys.lines);
+}
+
+/// Notes, the to-do list and words that wait.
+fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
+    let ink = page.ink;
     for note in &talk.notes {
         page.gap();
         let (sign, paint) = match note.tone {
@@ -88,7 +144,6 @@ pub(super) fn after(
         let hint = format!("waits for the run · {} takes it back", ink.keys.named(Command::Unqueue));
         page.cut(&hint, Paint::Dim);
     }
-    page.lines
 }
 
 /// Whether a list is shown: as long as there is something to do, or the run that wrote it is at work; an old one only with a run.
@@ -97,7 +152,8 @@ fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
     (is_new && (has_more || is_running)) || (has_more && is_running)
 }
 
-fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
+/// The run at work. The line that the first question begins with.
+fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) -> usize {
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
     let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
     if !calls.is_empty() {
@@ -106,6 +162,7 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
     for call in calls {
         calls::running(page, &call.now.call, &call.now.printed, call.since_ms);
     }
+    let asked_at = page.lines.len() + 1;
     for (number, asks) in live.asks.iter().enumerate() {
         page.gap();
         leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), output);
@@ -122,6 +179,9 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
     if let Some(notice) = &live.notice {
         page.gap();
         page.text(notice, Paint::Warn);
+    }
+    if asking.is_small {
+        return asked_at;
     }
     page.gap();
     let doing = match (
@@ -144,6 +204,7 @@ fn work(page: &mut Page<'_>, live: &Live, output: bool, asking: Asking) {
     let is_asked = !(live.asks.is_empty() && live.questions.is_empty());
     let sign = if is_asked { ink.span("?", Paint::Accent) } else { calls::spinner(&ink) };
     page.signed(sign, [Line::from(span)]);
+    asked_at
 }
 
 /// A call that waits for leave.
@@ -167,7 +228,9 @@ fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, output: bool) {
 
 /// How leave is given, and for what.
 fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
-    key(page, asking, Command::AllowOnce, "allow it, this once");
+    if !asking.is_small {
+        key(page, asking, Command::AllowOnce, ALLOW);
+    }
     if let Some(rule) = asks.offers.get(asking.offer).or(asks.offers.first()) {
         key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, Where::Here)));
         key(page, asking, Command::AllowAlways, &format!("allow {}", agent::the_same(rule)));
@@ -178,7 +241,9 @@ fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
         let next = agent::what(&asks.offers[next], Where::Here);
         key(page, asking, Command::AllowWider, &format!("{how}: {next}"));
     }
-    key(page, asking, Command::Deny, "refuse, and say why");
+    if !asking.is_small {
+        key(page, asking, Command::Deny, DENY);
+    }
     if asking.is_writing {
         let send = page.ink.keys.named(Command::Send);
         page.text(
