@@ -23,6 +23,9 @@ use crate::text::safe;
 /// A plan is asked for when nothing moved for so long: who holds a key down asks for one plan.
 pub(crate) const REST_MS: i64 = 90;
 
+/// While something is at work the plan may change without end: it is asked for when nothing has been told for so long, or anew.
+const RUNNING_REST_MS: i64 = 1_000;
+
 /// A plan that took the place of another one by itself has to be there for so long before it is agreed to at once.
 const NEW_MS: i64 = 700;
 
@@ -56,6 +59,9 @@ pub(crate) struct Proposal {
     note: Option<String>,
     /// Somebody wanted to go on before the plan was there: the question follows it.
     is_eager: bool,
+    /// The plan that was asked for last, and the one on the screen, are of what is wished now.
+    asks_wish: bool,
+    is_of_wish: bool,
     /// The plan on its way comes without having been asked for by the person.
     is_renewed: bool,
     /// Until then a plan that came so is too new to be agreed to.
@@ -135,6 +141,8 @@ impl Proposal {
             doing: None,
             note: None,
             is_eager: false,
+            asks_wish: false,
+            is_of_wish: false,
             is_renewed: false,
             new_until_ms: 0,
             stopped: None,
@@ -146,6 +154,13 @@ impl Proposal {
     /// Asks for the plan when nothing has moved for a moment.
     pub(crate) fn rest(&mut self, now_ms: i64) {
         self.due_ms = Some(now_ms + REST_MS);
+    }
+
+    /// Something else is wished: the plan on the screen is not of it.
+    pub(super) fn wishes(&mut self, now_ms: i64) {
+        (self.asks_wish, self.is_of_wish) = (false, false);
+        self.view.forget();
+        self.rest(now_ms);
     }
 
     /// The plan that is on its way.
@@ -179,6 +194,7 @@ impl Proposal {
     pub(crate) fn ask(&mut self, cx: &mut Cx<'_>) {
         self.due_ms = None;
         self.doing = None;
+        self.asks_wish = true;
         let files = match self.wish.scope {
             Scope::Conversation => FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
             _ => self.wish.clone(),
@@ -242,6 +258,7 @@ impl Proposal {
                 }
                 self.view.set(before, &plan, &self.wish.choose);
                 self.plan = Some(plan);
+                self.is_of_wish = self.asks_wish;
                 self.problem = None;
             }
             Ok(_) => self.plan = before.cloned(),
@@ -289,9 +306,10 @@ impl Proposal {
         if matches!(self.stage, Stage::Applying(..)) {
             return false;
         }
-        self.is_eager = false;
         self.is_renewed = true;
-        self.rest(now_ms);
+        let rest = if self.stops() { RUNNING_REST_MS } else { REST_MS };
+        // What was told before waits no longer for what is told now.
+        self.due_ms = Some(self.due_ms.unwrap_or(now_ms + rest));
         if self.stage == (Stage::Agreeing { stop: true }) {
             return false;
         }

@@ -59,8 +59,7 @@ impl Proposal {
         self.view.back_to(before.place);
         if self.wish != before.wish {
             self.wish = before.wish;
-            self.view.forget();
-            self.rest(now_ms);
+            self.wishes(now_ms);
         }
     }
 
@@ -89,7 +88,7 @@ impl Proposal {
                 self.note = Some(NEW.to_owned());
             }
             Stage::Agreeing { stop } => self.apply(stop, cx),
-            Stage::Looking if !self.is_settled() => {
+            Stage::Looking if !self.can_go_on() => {
                 // What nobody has seen is not agreed to: where there is no question, one presses again.
                 self.is_eager = self.asks_twice();
                 self.due_ms = self.due_ms.map(|due| due.min(cx.now_ms));
@@ -129,12 +128,17 @@ impl Proposal {
             && self.plan.as_ref().is_some_and(|plan| plan.at_work || !plan.running.is_empty())
     }
 
+    /// Whether the plan on the screen can be agreed to. One of a run at work is made anew without end: what the run does goes along.
+    fn can_go_on(&self) -> bool {
+        self.is_settled() || (self.is_of_wish && self.stops())
+    }
+
     /// Why it can't be agreed to now.
     pub(super) fn refuses(&self) -> Option<String> {
         if let Some(problem) = &self.problem {
             return Some(worded(problem));
         }
-        let Some(plan) = self.plan.as_ref().filter(|_| self.is_settled()) else {
+        let Some(plan) = self.plan.as_ref().filter(|_| self.can_go_on()) else {
             return Some(PLANNING.to_owned());
         };
         if plan.unchanged && self.wish.choose.is_empty() && self.ends == Ends::Applied {
@@ -224,7 +228,7 @@ impl Proposal {
         let at = scopes.iter().position(|scope| *scope == self.wish.scope).unwrap_or(0);
         self.stage = Stage::Looking;
         self.wish.scope = scopes[(at + 1) % scopes.len()];
-        self.rest(cx.now_ms);
+        self.wishes(cx.now_ms);
     }
 
     /// What can be taken along.
@@ -284,7 +288,6 @@ impl Proposal {
         self.stage = Stage::Looking;
         self.wish.choose.retain(|choose| choose.name != name);
         self.wish.choose.push(Choose { name, choice });
-        self.view.forget();
-        self.rest(now_ms);
+        self.wishes(now_ms);
     }
 }
