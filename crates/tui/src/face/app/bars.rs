@@ -133,7 +133,13 @@ impl App {
             // A pane names its own keys.
             _ => &[(Command::Help, "keys")],
         };
-        let most = if self.flash.is_some() { columns / 3 } else { columns * 3 / 5 };
+        let most = match &self.flash {
+            // What is said is read first.
+            Some(flash) => {
+                (columns / 3).min(columns.saturating_sub(width::columns(&safe::line(&flash.text)) + 2))
+            }
+            None => columns * 3 / 5,
+        };
         let most = match context {
             Context::Asked if self.flash.is_none() && !self.tab().is_free_to_answer() => columns * 5 / 6,
             _ => most,
