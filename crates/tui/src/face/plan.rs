@@ -275,7 +275,7 @@ impl Pane for PlanPane {
             Subject::Known(it) => {
                 let at = proposal(frame, body, brush, &question, it);
                 self.body = Rect { x: at.x - area.x, y: at.y - area.y, ..at };
-                edge(frame, foot, brush, it, &[]);
+                edge(frame, foot, brush, it, None, &[]);
             }
             Subject::Sought(_) => paragraph(frame, body, brush, "planning …", Paint::Dim),
             Subject::Lost(why) => paragraph(frame, body, brush, why, Paint::Error),
@@ -310,17 +310,18 @@ pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
 /// In less columns behind what is to be known no keys are told.
 const KEYS: u16 = 16;
 
-/// The line at the edge: what is to be known, else the keys that do something now.
+/// The line at the edge: what is to be known, of the place around the plan first, and the keys that do something now.
 pub(crate) fn edge(
     frame: &mut Frame<'_>,
     area: Rect,
     brush: &Brush<'_>,
     proposal: &Proposal,
+    note: Option<&str>,
     more: &[(Command, &str)],
 ) {
     let theme = brush.theme;
     let mut area = area;
-    if let Some(note) = proposal.note() {
+    if let Some(note) = note.or(proposal.note()) {
         let note = width::truncate(note, area.width.into()).into_owned();
         let taken = u16::try_from(width::columns(&note) + 3).unwrap_or(u16::MAX);
         frame.render_widget(Line::styled(note, theme.style(Paint::Warn)), area);

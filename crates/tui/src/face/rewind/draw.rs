@@ -179,20 +179,19 @@ impl Rewind {
     }
 
     fn edge(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        if let Some(note) = &self.note {
-            let note = width::truncate(note, area.width.into()).into_owned();
-            frame.render_widget(Line::styled(note, brush.theme.style(Paint::Warn)), area);
-            return;
-        }
-        match &self.shown {
-            Some(shown) => {
+        match (&self.shown, &self.note) {
+            (Some(shown), note) => {
                 let more: &[_] = match self.focus {
                     Focus::List => &[(Command::Other, "to the plan")],
                     Focus::Plan => &[(Command::Other, "to the list"), (Command::Down, "scrolls")],
                 };
-                plan::edge(frame, area, brush, &shown.proposal, more);
+                plan::edge(frame, area, brush, &shown.proposal, note.as_deref(), more);
             }
-            None => plan::hints(frame, area, brush, &[(Command::Close, "back")]),
+            (None, Some(note)) => {
+                let note = width::truncate(note, area.width.into()).into_owned();
+                frame.render_widget(Line::styled(note, brush.theme.style(Paint::Warn)), area);
+            }
+            (None, None) => plan::hints(frame, area, brush, &[(Command::Close, "back")]),
         }
     }
 }

@@ -75,6 +75,7 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
     let none = FilesPlan::default();
     let files = |plan: &Plan| plan.files.clone().unwrap_or_else(|| none.clone());
     of_run(seen) == of_run(now)
+        && seen.gone.iter().all(|line| now.gone.iter().any(|gone| gone.id == line.id))
         && now.effects.count <= seen.effects.count
         && now.stays.iter().all(|line| seen.stays.contains(line))
         && now.taken_back.turns == seen.taken_back.turns

@@ -110,3 +110,20 @@ fn changes_where_one_only_looks_leave_the_keys_and_a_row_says_why_it_does_nothin
     assert!(screen.contains("something is at work: it has to be stopped first"), "{screen}");
     assert!(screen.contains("Ctrl+X"), "{screen}");
 }
+
+/// A command that writes changes its plan again and again: there is always another one on its way.
+#[test]
+fn what_runs_can_be_stopped_while_its_plan_is_made_anew() {
+    let mut stage = at_work(written_more());
+    stage.owner.silent.push("plan");
+    stage.changed();
+    stage.wait(1_000);
+    stage.changed();
+    stage.press("enter");
+    assert!(stage.screen(100, 24).contains("something is at work: it has to be stopped first"));
+    stage.press("ctrl+x");
+    assert!(stage.screen(100, 24).contains("Enter stops it and applies"), "{}", stage.screen(100, 24));
+    stage.press("ctrl+s");
+    stage.press("ctrl+x");
+    assert!(stage.screen(100, 24).contains("the plan is being made: a moment"), "not of what is wished now");
+}
