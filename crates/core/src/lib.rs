@@ -40,7 +40,7 @@ pub use files::{
     Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaNo,
     FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, Grade, Layer, Look, MergeBytes,
     Merged, NoSuchHunks, Now, PathMove, PathPlan, Rebuilt, Record, Stack, Unfit, Verdict, Want, WhyUnfit,
-    Wish, merge,
+    Wish, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Hint, HintPiece, Remedy};

@@ -80,6 +80,21 @@ pub struct PathMove {
     pub stack_after: Stack,
 }
 
+impl PathMove {
+    /// What it does to the path. What no call has left or found holds what others wrote, also where that comes back just as
+    /// it was: a plan and the receipt of what it did say the same of it.
+    pub fn verdict(&self) -> Verdict {
+        let layers = || self.stack_before.layers().iter().chain(self.stack_after.layers());
+        let after = &self.change.after;
+        let is_theirs = layers().next().is_some()
+            && layers().all(|layer| layer.before != *after && layer.after != *after);
+        match plain(self.change.before.as_ref(), after.as_ref()) {
+            Verdict::Revert if is_theirs => Verdict::Merge,
+            verdict => verdict,
+        }
+    }
+}
+
 /// What can be chosen for a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {
@@ -275,7 +290,10 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         false => stack_after,
     };
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
-    let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
+    let change = FileChange { path: path.clone(), before: fork.disk.clone(), after: record };
+    let step = PathMove { change, stack_before: fork.stack.clone(), stack_after };
+    // A merge that comes to what a call left is none.
+    let verdict = verdict.filter(|verdict| *verdict != Verdict::Merge).unwrap_or_else(|| step.verdict());
     let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
     if matches!(verdict, Verdict::Conflict(_)) && fork.goal.checkpoint(&fork.stack) == fork.disk {
         // It would change nothing, and leave layers that say otherwise.
@@ -286,8 +304,6 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
     // A folder that is in the way makes a conflict of it later.
     let outcomes = choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look))).collect();
-    let change = FileChange { path: path.clone(), before: fork.disk, after: record };
-    let step = PathMove { change, stack_before: fork.stack, stack_after };
     let renamed = None;
     Ok(Some(PathPlan {
         path,

@@ -26,6 +26,11 @@ const NEW: &str = "it has just changed: this is how it is now, press again";
 /// Files have nothing to do with it.
 const NO_FILE: &str = "no file comes or goes";
 
+/// Whether a plan's sentence says so itself, of all files or of those that are covered.
+fn says_no_file(sentence: &str) -> bool {
+    sentence.starts_with("no file ") && sentence.contains("comes or goes")
+}
+
 impl Proposal {
     /// A command of its keys. Whether it was one.
     pub(crate) fn command(&mut self, command: Command, cx: &mut Cx<'_>) -> bool {
@@ -248,7 +253,7 @@ impl Proposal {
                 if self
                     .plan
                     .as_ref()
-                    .is_some_and(|plan| plan.stays.iter().any(|it| it.starts_with(NO_FILE))) =>
+                    .is_some_and(|plan| plan.stays.iter().any(|it| says_no_file(it))) =>
             {
                 Scopes::Nothing
             }
