@@ -84,7 +84,9 @@ impl PathMove {
     /// What it does to the path. What no call has left or found holds what others wrote, also where that comes back just as
     /// it was: a plan and the receipt of what it did say the same of it.
     pub fn verdict(&self) -> Verdict {
-        let layers = || self.stack_before.layers().iter().chain(self.stack_after.layers());
+        let all = || self.stack_before.layers().iter().chain(self.stack_after.layers());
+        // One that does nothing only says that what was put back is there.
+        let layers = || all().filter(|layer| layer.before != layer.after);
         let after = &self.change.after;
         let is_theirs = layers().next().is_some()
             && layers().all(|layer| layer.before != *after && layer.after != *after);
@@ -290,10 +292,7 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         false => stack_after,
     };
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
-    let change = FileChange { path: path.clone(), before: fork.disk.clone(), after: record };
-    let step = PathMove { change, stack_before: fork.stack.clone(), stack_after };
-    // A merge that comes to what a call left is none.
-    let verdict = verdict.filter(|verdict| *verdict != Verdict::Merge).unwrap_or_else(|| step.verdict());
+    let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
     let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
     if matches!(verdict, Verdict::Conflict(_)) && fork.goal.checkpoint(&fork.stack) == fork.disk {
         // It would change nothing, and leave layers that say otherwise.
@@ -304,6 +303,8 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
     // A folder that is in the way makes a conflict of it later.
     let outcomes = choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look))).collect();
+    let change = FileChange { path: path.clone(), before: fork.disk, after: record };
+    let step = PathMove { change, stack_before: fork.stack, stack_after };
     let renamed = None;
     Ok(Some(PathPlan {
         path,

@@ -97,7 +97,12 @@ pub(in crate::dispatch) fn path_plan(
     calls: &HashMap<DeltaNo, EntryId>,
     whose: &Whose,
 ) -> retake_wire::PathPlan {
-    let verdict = match &path.verdict {
+    // By what will be recorded of it, as the receipt tells it.
+    let verdict = match path.verdict {
+        Verdict::Revert | Verdict::Merge => path.step.verdict(),
+        ref other => other.clone(),
+    };
+    let verdict = match verdict {
         Verdict::Revert => retake_wire::Verdict::Revert,
         Verdict::Delete => retake_wire::Verdict::Delete,
         Verdict::Recreate => retake_wire::Verdict::Recreate,

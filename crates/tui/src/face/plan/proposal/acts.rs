@@ -250,10 +250,7 @@ impl Proposal {
             Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
             // The plan says so itself, and why.
             Some(false)
-                if self
-                    .plan
-                    .as_ref()
-                    .is_some_and(|plan| plan.stays.iter().any(|it| says_no_file(it))) =>
+                if self.plan.as_ref().is_some_and(|plan| plan.stays.iter().any(|it| says_no_file(it))) =>
             {
                 Scopes::Nothing
             }
