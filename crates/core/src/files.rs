@@ -12,9 +12,9 @@ mod stack;
 mod tree;
 mod whose;
 
-pub use change::{FileChange, Grade};
+pub use change::{FileChange, Grade, without_full_folders};
 pub use file_path::{BadFilePath, FilePath};
-pub use git::{GitMove, GitPlace, GitRef, git_stays, head_before};
+pub use git::{GitBack, GitMove, GitPlace, GitRef};
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{Choice, Chosen, FilePlan, Look, Now, PathMove, PathPlan, Verdict, Want, Wish};

@@ -2,9 +2,12 @@
 
 use futures::StreamExt as _;
 use retake_wire::reply::Plan;
-use retake_wire::{Action, Becomes, MarkVerb, PathPlan, Run, RunEvent, RunStart, Verdict, Whose};
+use retake_wire::{
+    Action, Becomes, FileCounts, FilesPlan, MarkVerb, PathPlan, Request, Run, RunEvent, RunStart, Verdict,
+    Whose,
+};
 
-use super::world::{Desk, get, mark, plan};
+use super::world::{Desk, apply, get, mark, plan, rewind};
 
 /// A conversation in a folder, of turns that each run a shell command there; its id.
 async fn turns(desk: &Desk, scripts: &[&str]) -> String {
@@ -107,7 +110,56 @@ async fn a_step_that_is_refused_by_itself_is_told_though_all_of_them_are_not() {
     let steps = planned(&desk, &id, undo(2)).await.steps.expect("steps");
     assert_eq!((steps.done, steps.asked), (0, 2));
     assert_eq!(steps.refused.as_deref(), Some("a: you or another program removed it"));
-    let refused = desk.refused(super::world::apply(&id, undo(2))).await;
+    let refused = desk.refused(apply(&id, undo(2))).await;
     assert_eq!(refused.code, "conflict", "as the plan says");
     assert_eq!(desk.info(&id).await.counts.turns, 3);
+}
+
+/// Goes back, whatever others wrote.
+async fn exactly(desk: &Desk, id: &str, turn: &str) {
+    let Request::Apply(mut back) = apply(id, rewind(turn)) else { unreachable!("it applies") };
+    back.files.exact = true;
+    desk.does(Request::Apply(back)).await;
+}
+
+/// The files of a plan, and what the receipt counts that comes of it.
+async fn plan_and_receipt(desk: &Desk, id: &str, action: Action) -> (FilesPlan, FileCounts) {
+    let planned = planned(desk, id, action.clone()).await.files.expect("files");
+    let done = desk.apply(id, action).await.files.expect("files").counts;
+    (planned, done)
+}
+
+#[tokio::test]
+async fn what_going_back_has_put_there_is_not_said_to_be_others() {
+    let desk = Desk::new().await;
+    let work = desk.file("work");
+    let id = turns(&desk, &["echo hello > a", "echo 1 > r", "echo 2 > r"]).await;
+    std::fs::write(work.join("a"), "by hand\n").expect("written");
+    std::fs::write(work.join("mine"), "mine\n").expect("written");
+    turn(&desk, &id, "echo again > a").await;
+    let others = async |action| planned(&desk, &id, action).await.files.expect("files").others;
+    assert_eq!(others(mark(MarkVerb::Drop, "t3")).await.paths, ["mine"], "a call has written it since");
+    exactly(&desk, &id, "t4").await;
+    std::fs::write(work.join("a"), "hello\n").expect("written");
+    assert_eq!(others(mark(MarkVerb::Drop, "t3")).await.paths, ["mine"], "it is as t1 left it");
+    std::fs::write(work.join("a"), "by hand again\n").expect("written");
+    assert_eq!(others(mark(MarkVerb::Drop, "t3")).await.paths, ["a", "mine"]);
+}
+
+#[tokio::test]
+async fn a_plan_and_its_receipt_count_the_same_also_where_an_edit_by_hand_comes_back() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > a; echo 1 > b; mkdir -p d; echo 1 > d/x", "echo 2 > a"]).await;
+    std::fs::write(desk.file("work").join("a"), "by hand\n").expect("written");
+    exactly(&desk, &id, "t2").await;
+    let (plan, done) = plan_and_receipt(&desk, &id, Action::Undo { count: 1 }).await;
+    assert_eq!(plan.counts, done);
+    assert_eq!((done.merged, done.reverted), (1, 0));
+    assert_eq!(plan.paths[0].verdict, Verdict::Merge, "it brings back what a hand wrote, and says so");
+    std::fs::write(desk.file("work").join("a"), "2\n").expect("written");
+    let (plan, done) = plan_and_receipt(&desk, &id, rewind("t1")).await;
+    assert_eq!((plan.counts, done.deleted), (done, 3), "a folder that goes with its files is none of them");
+    assert!(plan.paths.iter().any(|path| path.name.path == "d"), "but is listed");
+    let (plan, done) = plan_and_receipt(&desk, &id, Action::Undo { count: 1 }).await;
+    assert_eq!((plan.counts, done.recreated), (done, 3));
 }

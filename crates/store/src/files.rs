@@ -135,7 +135,18 @@ pub struct Wanted {
     /// Calls of the conversation that are taken back and may still be changing files; each once, in one of its workspaces.
     pub running: Vec<OpenCall>,
     /// What calls that are taken back, or were before, moved in git, first first.
-    pub git: Vec<(WorkspaceNo, GitMove)>,
+    pub git: Vec<GitTaken>,
+}
+
+/// What a call that is taken back moved in git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitTaken {
+    /// Where.
+    pub workspace: WorkspaceNo,
+    /// What.
+    pub moved: GitMove,
+    /// Whether the call was taken back before, and this action has no part in it.
+    pub earlier: bool,
 }
 
 /// What is to be in the files.

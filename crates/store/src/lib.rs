@@ -24,7 +24,8 @@ pub use agent::{AgentStore, RunsStepped};
 pub use error::{Result, StoreError};
 pub use files::{
     CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf,
-    IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
+    GitTaken, IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo,
+    WorkspaceRow,
 };
 pub use keeper::{Follower, Keeper, digest};
 pub use memory::{Memory, MemoryRows};

@@ -153,7 +153,7 @@ pub struct TargetLine {
 /// What a turn did to the world, as far as its visible entries tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Did {
-    /// Paths that its calls changed, each once in a workspace.
+    /// Paths that its calls changed, each once in a workspace, and no folder that came or went with them.
     pub files: u64,
     /// Calls that it began and of which something may stay, in the order in which they were written down.
     pub begun: Vec<Begun>,

@@ -3,6 +3,7 @@
 //! anything that the person did not do.
 
 mod app;
+mod burst;
 mod choose;
 mod composer;
 mod doc;

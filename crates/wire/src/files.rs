@@ -220,7 +220,7 @@ pub struct PathPlan {
     pub why: Option<String>,
     /// How sure it is that what is taken back is the agent's.
     pub grade: Grade,
-    /// The results of the calls whose changes leave it or come into it, by entry; the last call first.
+    /// The results of the calls whose changes leave it or, where none do, come into it, by entry; the last call first.
     pub calls: Vec<String>,
     /// What can be chosen, the default first. Hunks are not among them: see there.
     pub choices: Vec<Choice>,

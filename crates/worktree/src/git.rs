@@ -2,7 +2,7 @@
 //! there can be told (spec `rewind.md`, *Plan*); and which files are what HEAD has. No configuration beyond the
 //! repository's own is read, and nothing is run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::ffi::OsStrExt as _;
@@ -55,6 +55,11 @@ impl GitState {
         &self.head
     }
 
+    /// Branches and the stash by their full names, each with its commit.
+    pub fn refs(&self) -> &BTreeMap<String, String> {
+        &self.refs
+    }
+
     /// What was moved on the way to a later state.
     pub fn moved_to(&self, later: &Self) -> Option<GitMove> {
         let head = (self.head != later.head).then(|| (self.head.clone(), later.head.clone()));
@@ -72,22 +77,36 @@ impl GitState {
     }
 }
 
-/// Which of these files, as they are below a folder, are what HEAD has and what it had not at `before`. Where that can't be
-/// read, none is.
-pub fn same_as_head(
+/// Which of these commits one of the tips leads to. Where that can't be read, none is.
+pub fn reached(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet<String> {
+    let Ok(repository) = open(folder) else { return HashSet::new() };
+    let id = |commit: &String| gix::ObjectId::from_hex(commit.as_bytes()).ok();
+    let tips: Vec<gix::ObjectId> = tips.iter().filter_map(id).collect();
+    let is_reached = |commit: &String| {
+        let Some(asked) = id(commit) else { return false };
+        let walk = repository.rev_walk([asked]).with_hidden(tips.iter().copied()).all();
+        tips.contains(&asked) || walk.is_ok_and(|mut walk| walk.next().is_none())
+    };
+    commits.into_iter().filter(is_reached).collect()
+}
+
+/// Which of these files, as they are below a folder, are what the commit `now` has and what there was not at `before`. Where
+/// that can't be read, none is.
+pub fn same_as_commit(
     folder: &Path,
-    before: &GitPlace,
+    (now, before): (&str, &GitPlace),
     files: &[(FilePath, Option<Record>)],
     objects: &dyn Objects,
 ) -> Vec<bool> {
     let none = || vec![false; files.len()];
     let Ok(repository) = open(folder) else { return none() };
     let Some(below) = below_worktree(&repository, folder) else { return none() };
-    let Ok(tree) = repository.head_tree() else { return none() };
-    let earlier = before.commit.as_ref().and_then(|commit| {
+    let tree_of = |commit: &str| {
         let id = gix::ObjectId::from_hex(commit.as_bytes()).ok()?;
         repository.find_commit(id).ok()?.tree().ok()
-    });
+    };
+    let Some(tree) = tree_of(now) else { return none() };
+    let earlier = before.commit.as_deref().and_then(tree_of);
     let same = |(path, record): &(FilePath, Option<Record>)| {
         let path = below.join(OsStr::from_bytes(path.as_bytes()));
         let entry = |tree: &gix::Tree<'_>| {

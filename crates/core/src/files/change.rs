@@ -22,6 +22,23 @@ impl FileChange {
     }
 }
 
+/// Of these changes of one folder, in the order of their paths, those that are told and counted: a folder that came or went is
+/// told by what is in it.
+pub fn without_full_folders<T>(changes: Vec<T>, change: impl Fn(&T) -> &FileChange) -> Vec<T> {
+    let is_folder = |change: &FileChange| {
+        let folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
+        (folder(&change.before) && change.after.is_none())
+            || (change.before.is_none() && folder(&change.after))
+    };
+    // What is in a folder comes right after it.
+    let is_told = |at: usize| {
+        changes.get(at + 1).is_some_and(|next| change(next).path.is_within(&change(&changes[at]).path))
+    };
+    let keeps: Vec<bool> =
+        (0..changes.len()).map(|at| !(is_folder(change(&changes[at])) && is_told(at))).collect();
+    changes.into_iter().zip(keeps).filter_map(|(change, keep)| keep.then_some(change)).collect()
+}
+
 /// How sure it is that a change is the agent's (design, section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Grade {

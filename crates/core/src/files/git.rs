@@ -1,5 +1,11 @@
 //! What calls moved in a git repository: effects that only git takes back, so a plan names them and how (spec `rewind.md`,
 //! *Plan*, case 21). Pure: nothing here reads or runs git.
+//!
+//! A command that is named undoes what git did and no more. Where a call only went to commits that were there before, git's
+//! command brings the files of these back, too. Where it made commits, files are not git's to bring back: the command leaves
+//! each as it is on disk, and none removes the last name of a commit that a person may want.
+
+use std::collections::{BTreeMap, HashSet};
 
 /// Where HEAD is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,46 +38,190 @@ pub struct GitMove {
     pub index: bool,
 }
 
+/// What calls that are taken back moved in git, against where git is now.
+#[derive(Debug)]
+pub struct GitBack<'a> {
+    /// Where HEAD is.
+    now: &'a GitPlace,
+    /// Where HEAD was before, if these moves have brought it to where it is.
+    to: Option<GitPlace>,
+    /// What they did to branches and the stash, where nobody has gone on since.
+    refs: Vec<GitRef>,
+    /// Where all of them were before.
+    before: BTreeMap<String, String>,
+    /// Whether they staged something, and committed nothing.
+    staged: bool,
+}
+
 /// So many digits of a commit are shown: git takes them for it.
 const SHORT: usize = 12;
 
 /// The branches of a repository.
 const HEADS: &str = "refs/heads/";
 
-/// What stays in git when these moves are taken back, first first: a sentence each, with the command that would go back.
-/// Where HEAD has gone on since, nothing is said of it: what was there is somebody else's by now.
-pub fn git_stays(moves: &[GitMove], now: &GitPlace) -> Vec<String> {
-    let mut told = Vec::new();
-    let place = head_before(moves, now);
-    if place.as_ref().is_some_and(|before| *before == GitPlace::default()) {
-        return vec!["the git repository stays, which a command made".to_owned()];
-    }
-    if let Some(before) = &place
-        && let Some(command) = way_back(before, now)
-    {
-        told.push(format!(
-            "git's HEAD stays on {}, where a command put it: `{command}` goes back",
-            name(now)
-        ));
-    }
-    let mut refs: Vec<GitRef> = Vec::new();
-    for moved in moves.iter().flat_map(|moved| &moved.refs) {
-        match refs.iter_mut().find(|known| known.name == moved.name) {
-            Some(known) => known.after.clone_from(&moved.after),
-            None => refs.push(moved.clone()),
+impl<'a> GitBack<'a> {
+    /// Of these moves, first first. `refs` are branches and the stash as they are now.
+    pub fn new(moves: &[GitMove], now: &'a GitPlace, refs: &BTreeMap<String, String>) -> Self {
+        let mut moved: Vec<GitRef> = Vec::new();
+        for next in moves.iter().flat_map(|one| &one.refs) {
+            match moved.iter_mut().find(|known| known.name == next.name) {
+                Some(known) => known.after.clone_from(&next.after),
+                None => moved.push(next.clone()),
+            }
         }
+        // Where somebody has gone on since, what was there is theirs by now.
+        moved.retain(|moved| moved.before != moved.after && refs.get(&moved.name) == moved.after.as_ref());
+        let mut before = refs.clone();
+        for moved in &moved {
+            match &moved.before {
+                Some(commit) => before.insert(moved.name.clone(), commit.clone()),
+                None => before.remove(&moved.name),
+            };
+        }
+        let to = head_before(moves, now);
+        let staged = to.is_none() && moves.iter().any(|moved| moved.index && moved.head.is_none());
+        Self { now, to, refs: moved, before, staged }
     }
-    told.extend(
-        refs.iter().filter(|moved| moved.before != moved.after).filter_map(|moved| ref_stays(moved, now)),
-    );
-    if place.is_none() && moves.iter().any(|moved| moved.index && moved.head.is_none()) {
-        told.push("what a command staged in git stays so: `git restore --staged .` unstages it".to_owned());
+
+    /// The commits that had a name before.
+    pub fn tips(&self) -> Vec<String> {
+        let head = self.to.as_ref().and_then(|to| to.commit.clone());
+        self.before.values().cloned().chain(head).collect()
     }
-    told
+
+    /// The commits of which it has to be known whether they were there before: whether one of `tips` leads to them.
+    pub fn asked(&self) -> Vec<String> {
+        let refs = self.refs.iter().filter_map(|moved| moved.after.clone());
+        self.now.commit.clone().into_iter().chain(refs).collect()
+    }
+
+    /// Between which commits git's own command brings files back: from the one that they are of now to the one that they
+    /// were of. Nothing, where it leaves files as they are.
+    pub fn files(&self, had: &HashSet<String>) -> Option<(String, GitPlace)> {
+        let to = self.to.as_ref()?;
+        Some((self.base(to, had)?.clone(), to.clone()))
+    }
+
+    /// What stays when these moves are taken back: a sentence each, with the command that would go back, to be given in this
+    /// order. `had` are those of the commits that were asked about which were there before.
+    pub fn stays(&self, had: &HashSet<String>) -> Vec<String> {
+        if self.to.as_ref().is_some_and(|before| *before == GitPlace::default()) {
+            return vec!["the git repository stays, which a command made".to_owned()];
+        }
+        let mut told = Vec::new();
+        if let Some(command) = self.to.as_ref().and_then(|to| self.way_back(to, had)) {
+            let now = name(self.now);
+            told.push(format!("git's HEAD stays on {now}, where a command put it: `{command}` goes back"));
+        }
+        told.extend(self.refs.iter().filter_map(|moved| self.ref_stays(moved, had)));
+        if self.staged {
+            told.push(
+                "what a command staged in git stays so: `git restore --staged .` unstages it".to_owned(),
+            );
+        }
+        told
+    }
+
+    /// What these moves did to a branch.
+    fn moved(&self, branch: &str) -> Option<&GitRef> {
+        self.refs.iter().find(|moved| moved.name.strip_prefix(HEADS) == Some(branch))
+    }
+
+    /// The commit up to which HEAD's files are those of commits that were there before; none, where that is not known.
+    fn base(&'a self, to: &GitPlace, had: &HashSet<String>) -> Option<&'a String> {
+        let now = self.now.commit.as_ref()?;
+        if had.contains(now) {
+            return Some(now);
+        }
+        let branch = self.now.branch.as_deref().filter(|branch| to.branch.as_deref() != Some(*branch))?;
+        self.moved(branch)?.before.as_ref()
+    }
+
+    /// The command that brings HEAD back to a place, and loses nothing that is not committed.
+    fn way_back(&self, to: &GitPlace, had: &HashSet<String>) -> Option<String> {
+        let base = self.base(to, had);
+        let is_there = base.is_some() && base == self.now.commit.as_ref();
+        let commit = to.commit.as_deref().map(short);
+        if to.branch == self.now.branch {
+            return Some(match commit {
+                Some(commit) if !is_there => format!("git reset --soft {commit}"),
+                Some(commit) if to.branch.is_some() => format!("git reset --keep {commit}"),
+                Some(commit) => format!("git switch --detach {commit}"),
+                None => "git update-ref -d HEAD".to_owned(),
+            });
+        }
+        // First what was committed since, which leaves files and what is staged; then what git checked out.
+        let first = base.filter(|_| !is_there).map(|base| format!("git reset --soft {}", short(base)));
+        let (way, last) = match (&to.branch, commit) {
+            (Some(branch), Some(commit)) => {
+                let (name, moved) = (quoted(branch), self.moved(branch));
+                let is_gone = moved.is_some_and(|moved| moved.after.is_none());
+                let way = match base {
+                    Some(_) if is_gone => format!("git switch -c {name} {commit}"),
+                    Some(_) => format!("git switch {name}"),
+                    None => format!("git symbolic-ref HEAD {}", quoted(&format!("{HEADS}{branch}"))),
+                };
+                let is_moved = moved.is_some() && !(is_gone && base.is_some());
+                (way, is_moved.then(|| format!("git reset --soft {commit}")))
+            }
+            (Some(branch), None) => {
+                let way = format!("git symbolic-ref HEAD {}", quoted(&format!("{HEADS}{branch}")));
+                (way, self.moved(branch).map(|_| "git update-ref -d HEAD".to_owned()))
+            }
+            (None, Some(commit)) if base.is_some() => (format!("git switch --detach {commit}"), None),
+            (None, Some(commit)) => (format!("git update-ref --no-deref HEAD {commit}"), None),
+            (None, None) => return None,
+        };
+        let steps: Vec<String> = first.into_iter().chain([way]).chain(last).collect();
+        Some(steps.join(" && "))
+    }
+
+    /// What stays of a branch, or of the stash; what HEAD's sentence tells is not told again.
+    fn ref_stays(&self, moved: &GitRef, had: &HashSet<String>) -> Option<String> {
+        let Some(branch) = moved.name.strip_prefix(HEADS) else {
+            return Some("the stash stays as a command left it: `git stash list` shows it".to_owned());
+        };
+        if self.to.as_ref().is_some_and(|to| to.branch.as_deref() == Some(branch)) {
+            return None;
+        }
+        let is_head_s = self.now.branch.as_deref() == Some(branch);
+        let goes_first =
+            |to: &GitPlace| self.base(to, had).is_some_and(|base| moved.before.as_ref() == Some(base));
+        if is_head_s
+            && (self.to.is_none() || self.to.as_ref().is_some_and(goes_first))
+            && moved.before.is_some()
+        {
+            return None;
+        }
+        let name = quoted(branch);
+        Some(match (moved.before.as_deref().map(short), &moved.after) {
+            // Its name may be the only one that these commits have.
+            (None, Some(after)) if !had.contains(after) => {
+                format!(
+                    "the branch {branch} stays, which a command made, with commits that no other had before"
+                )
+            }
+            (None, _) if is_head_s && self.to.is_none() => {
+                format!("the branch {branch} stays, which a command made")
+            }
+            (None, _) => {
+                let then = if is_head_s { "after that, " } else { "" };
+                format!(
+                    "the branch {branch} stays, which a command made: {then}`git branch -D {name}` removes it"
+                )
+            }
+            (Some(commit), None) => format!(
+                "the branch {branch} stays away, which a command removed: `git branch {name} {commit}` brings it back"
+            ),
+            (Some(commit), Some(_)) => format!(
+                "the branch {branch} stays where a command put it: `git branch -f {name} {commit}` goes back"
+            ),
+        })
+    }
 }
 
 /// Where HEAD was before the moves that have brought it to where it is.
-pub fn head_before(moves: &[GitMove], now: &GitPlace) -> Option<GitPlace> {
+fn head_before(moves: &[GitMove], now: &GitPlace) -> Option<GitPlace> {
     let mut at = now;
     for (before, after) in moves.iter().rev().filter_map(|moved| moved.head.as_ref()) {
         if after == at {
@@ -79,43 +229,6 @@ pub fn head_before(moves: &[GitMove], now: &GitPlace) -> Option<GitPlace> {
         }
     }
     (at != now).then(|| at.clone())
-}
-
-/// The command that brings HEAD from one place to another and keeps what is not committed.
-fn way_back(to: &GitPlace, from: &GitPlace) -> Option<String> {
-    let commit = to.commit.as_deref().map(short);
-    Some(match (&to.branch, commit) {
-        (Some(branch), Some(commit)) if to.branch == from.branch => {
-            debug_assert_ne!(to.commit, from.commit, "BUG: {branch} has not moved");
-            format!("git reset --keep {commit}")
-        }
-        (Some(branch), _) => format!("git switch {}", quoted(branch)),
-        (None, Some(commit)) => format!("git switch --detach {commit}"),
-        (None, None) => return None,
-    })
-}
-
-/// What stays of a branch; of the one that HEAD is on, HEAD's sentence tells.
-fn ref_stays(moved: &GitRef, now: &GitPlace) -> Option<String> {
-    let Some(branch) = moved.name.strip_prefix(HEADS) else {
-        return Some("the stash stays as a command left it: `git stash list` shows it".to_owned());
-    };
-    let name = quoted(branch);
-    match (moved.before.as_deref().map(short), &moved.after) {
-        (None, _) if now.branch.as_deref() == Some(branch) => {
-            Some(format!("the branch {branch} stays, which a command made"))
-        }
-        _ if now.branch.as_deref() == Some(branch) => None,
-        (None, _) => Some(format!(
-            "the branch {branch} stays, which a command made: `git branch -D {name}` removes it"
-        )),
-        (Some(commit), None) => Some(format!(
-            "the branch {branch} stays away, which a command removed: `git branch {name} {commit}` brings it back"
-        )),
-        (Some(commit), Some(_)) => Some(format!(
-            "the branch {branch} stays where a command put it: `git branch -f {name} {commit}` goes back"
-        )),
-    }
 }
 
 fn name(place: &GitPlace) -> String {
@@ -157,50 +270,70 @@ mod tests {
         GitMove { refs, ..GitMove::default() }
     }
 
+    /// The state of git: HEAD, and branches and the stash.
+    type State<'a> = (GitPlace, &'a [(&'a str, &'a str)]);
+
+    fn told(moves: &[GitMove], (now, refs): &State<'_>, had: &[&str]) -> String {
+        let refs = refs.iter().map(|(name, commit)| ((*name).to_owned(), (*commit).to_owned())).collect();
+        let back = GitBack::new(moves, now, &refs);
+        back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect()).join("; ")
+    }
+
     #[test]
     fn the_command_goes_back_to_where_head_was_first() {
+        const STAYS: &str = "git's HEAD stays on two (cccc), where a command put it: ";
         let first = head(at("main", "aaaaaaaaaaaaaaaa"), at("two", "bbbb"));
         let second = head(at("two", "bbbb"), at("two", "cccc"));
-        let tell = |moves: &[GitMove], now: &GitPlace| git_stays(moves, now).join("; ");
         let both = [first.clone(), second.clone()];
-        let said = tell(&both, &at("two", "cccc"));
-        assert_eq!(
-            said,
-            "git's HEAD stays on two (cccc), where a command put it: `git switch main` goes back"
-        );
-        let said = tell(&both[1..], &at("two", "cccc"));
-        assert_eq!(
-            said,
-            "git's HEAD stays on two (cccc), where a command put it: `git reset --keep bbbb` goes back"
-        );
-        assert_eq!(tell(&both, &at("two", "dddd")), "", "somebody has gone on");
-        assert_eq!(tell(&both, &at("main", "aaaaaaaaaaaaaaaa")), "", "somebody has gone back");
+        let on = |place: GitPlace| (place, &[][..]);
+        let two = on(at("two", "cccc"));
+        assert_eq!(told(&both, &two, &["cccc"]), format!("{STAYS}`git switch main` goes back"));
+        let commits = format!("{STAYS}`git symbolic-ref HEAD refs/heads/main` goes back");
+        assert_eq!(told(&both, &two, &[]), commits, "with commits of these calls");
+        assert_eq!(told(&both[1..], &two, &["cccc"]), format!("{STAYS}`git reset --keep bbbb` goes back"));
+        assert_eq!(told(&both[1..], &two, &[]), format!("{STAYS}`git reset --soft bbbb` goes back"));
+        assert_eq!(told(&both, &on(at("two", "dddd")), &[]), "", "somebody has gone on");
+        assert_eq!(told(&both, &on(at("main", "aaaaaaaaaaaaaaaa")), &[]), "", "somebody has gone back");
         let there_and_back = [first, head(at("two", "bbbb"), at("main", "aaaaaaaaaaaaaaaa"))];
-        assert_eq!(tell(&there_and_back, &at("main", "aaaaaaaaaaaaaaaa")), "");
-        let detached = head(at("", "aaaaaaaaaaaaaaaa"), at("it's", "b"));
-        let said = tell(&[detached], &at("it's", "b"));
+        assert_eq!(told(&there_and_back, &on(at("main", "aaaaaaaaaaaaaaaa")), &[]), "");
+        let detached = [head(at("", "aaaaaaaaaaaaaaaa"), at("it's", "b"))];
+        let said = told(&detached, &on(at("it's", "b")), &["b"]);
         assert!(said.ends_with("`git switch --detach aaaaaaaaaaaa` goes back"), "{said}");
+        let said = told(&detached, &on(at("it's", "b")), &[]);
+        assert!(said.ends_with("`git update-ref --no-deref HEAD aaaaaaaaaaaa` goes back"), "{said}");
         let quoted = head(at("it's; rm", "a"), at("", "b"));
-        assert!(tell(&[quoted], &at("", "b")).contains("`git switch 'it'\\''s; rm'`"));
+        let said = told(&[quoted], &on(at("", "b")), &["b"]);
+        assert!(said.contains("`git switch 'it'\\''s; rm'`"), "{said}");
     }
 
     #[test]
     fn branches_the_stash_and_what_is_staged_stay() {
-        let now = at("main", "a");
         let moves = [
             moved("refs/heads/new", "", "b"),
+            moved("refs/heads/own", "", "x"),
             moved("refs/heads/gone", "c", ""),
             moved("refs/heads/moved", "d", "e"),
             moved("refs/heads/moved", "e", "f"),
             moved("refs/heads/back", "d", "e"),
             moved("refs/heads/back", "e", "d"),
+            moved("refs/heads/went-on", "d", "e"),
             moved("refs/stash", "", "g"),
             GitMove { index: true, ..GitMove::default() },
         ];
+        let refs = [
+            ("refs/heads/new", "b"),
+            ("refs/heads/own", "x"),
+            ("refs/heads/moved", "f"),
+            ("refs/heads/back", "d"),
+            ("refs/heads/went-on", "z"),
+            ("refs/stash", "g"),
+        ];
+        let now = (at("main", "a"), &refs[..]);
         assert_eq!(
-            git_stays(&moves, &now),
+            told(&moves, &now, &["a", "b"]).split("; ").collect::<Vec<_>>(),
             [
                 "the branch new stays, which a command made: `git branch -D new` removes it",
+                "the branch own stays, which a command made, with commits that no other had before",
                 "the branch gone stays away, which a command removed: `git branch gone c` brings it back",
                 "the branch moved stays where a command put it: `git branch -f moved d` goes back",
                 "the stash stays as a command left it: `git stash list` shows it",
@@ -208,7 +341,8 @@ mod tests {
             ]
         );
         let commit = GitMove { index: true, ..moved("refs/heads/main", "z", "a") };
-        let commit = GitMove { head: Some((at("main", "z"), now.clone())), ..commit };
-        assert_eq!(git_stays(&[commit], &now).len(), 1, "one sentence for one commit");
+        let commit = GitMove { head: Some((at("main", "z"), at("main", "a"))), ..commit };
+        let said = told(&[commit], &(at("main", "a"), &[("refs/heads/main", "a")]), &[]);
+        assert_eq!(said.split("; ").count(), 1, "one sentence for one commit: {said}");
     }
 }

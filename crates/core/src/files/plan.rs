@@ -80,6 +80,23 @@ pub struct PathMove {
     pub stack_after: Stack,
 }
 
+impl PathMove {
+    /// What it does to the path. What no call has left or found holds what others wrote, also where that comes back just as
+    /// it was: a plan and the receipt of what it did say the same of it.
+    pub fn verdict(&self) -> Verdict {
+        let all = || self.stack_before.layers().iter().chain(self.stack_after.layers());
+        // One that does nothing only says that what was put back is there.
+        let layers = || all().filter(|layer| layer.before != layer.after);
+        let after = &self.change.after;
+        let is_theirs = layers().next().is_some()
+            && layers().all(|layer| layer.before != *after && layer.after != *after);
+        match plain(self.change.before.as_ref(), after.as_ref()) {
+            Verdict::Revert if is_theirs => Verdict::Merge,
+            verdict => verdict,
+        }
+    }
+}
+
 /// What can be chosen for a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {

@@ -1,9 +1,10 @@
 //! Around a call: what was changed before it is not the call's, what is changed while it runs is, and is stored with its
 //! result. Whatever the call does, it is written down before it begins.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, EntryId, Fact, FilePath, Grade};
+use retake_core::{ConversationId, EntryId, Fact, FileChange, FilePath, Grade, without_full_folders};
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
 use retake_tools::processes;
 use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
@@ -220,7 +221,7 @@ impl Engine {
         }
         let uncovered: Vec<_> = after.iter().flat_map(|after: &After| after.uncovered.clone()).collect();
         unseen::note(&mut say, &uncovered, &whys);
-        let changed = after.iter().map(|after| after.delta.changes.len()).sum();
+        let changed = after.iter().map(|after| counted(&after.delta)).sum();
         // Until it is stored, what it changed is still to be found.
         after.iter_mut().for_each(|after| after.held.calls.end(&of.id, true));
         let deltas = after.iter().map(|after| after.delta.clone()).collect();
@@ -293,4 +294,13 @@ fn remark(say: &mut SayRequest, remark: &str) {
             content.push_str(remark);
         }
     }
+}
+
+/// How many files a delta changed: a folder that came or went with files is none of them.
+fn counted(delta: &NewDelta) -> usize {
+    let mut last: BTreeMap<&FilePath, FileChange> = BTreeMap::new();
+    for (_, change) in &delta.changes {
+        last.entry(&change.path).or_insert_with(|| change.clone()).after.clone_from(&change.after);
+    }
+    without_full_folders(last.into_values().collect(), |change| change).len()
 }

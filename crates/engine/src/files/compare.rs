@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, EntryId, FileChange, FilePath, Record, Time, Want};
+use retake_core::{ConversationId, EntryId, FileChange, FilePath, Record, Time, Want, without_full_folders};
 use retake_store::{CaptureRow, WorkspaceNo};
 use retake_worktree::{Known, Manifest};
 
@@ -89,7 +89,7 @@ impl Engine {
             after: after.records.get(path).cloned(),
         };
         let changes = covered.map(change).filter(|change| change.before != change.after);
-        Ok(without_full_folders(changes.collect()))
+        Ok(without_full_folders(changes.collect(), |change| change))
     }
 
     async fn view(
@@ -188,20 +188,4 @@ fn check(held: &Held, path: &FilePath, views: &[&View]) -> Result<()> {
     }
     let what = format!("there is no “{path}” in this folder, and there was none then");
     Err(EngineError::new(Kind::NotFound, "unknown_path", what).hint("name files below this folder"))
-}
-
-/// A folder that came or went is told by what is in it.
-pub(super) fn without_full_folders(changes: Vec<FileChange>) -> Vec<FileChange> {
-    let is_folder = |change: &FileChange| {
-        let folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
-        let nothing = |record: &Option<Record>| record.is_none();
-        (folder(&change.before) && nothing(&change.after))
-            || (nothing(&change.before) && folder(&change.after))
-    };
-    let told = |at: usize| {
-        // What is in a folder comes right after it.
-        changes.get(at + 1).is_some_and(|next| next.path.is_within(&changes[at].path))
-    };
-    let keeps: Vec<bool> = (0..changes.len()).map(|at| !(is_folder(&changes[at]) && told(at))).collect();
-    changes.into_iter().zip(keeps).filter_map(|(change, keep)| keep.then_some(change)).collect()
 }

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use retake_core::{FilePath, GitMove, Record, Wish, git_stays, head_before};
-use retake_store::WorkspaceNo;
-use retake_worktree::{GitState, Known, Objects, same_as_head};
+use retake_core::{FilePath, GitBack, GitMove, Record, Wish};
+use retake_store::GitTaken;
+use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
 
 use super::blocking;
 use super::workspace::Held;
@@ -18,7 +18,7 @@ use crate::error::Result;
 pub(super) struct GitHalf {
     /// What stays there, a sentence each.
     pub(super) stays: Vec<String>,
-    /// Files that are what a call has made HEAD have.
+    /// Files that are what a call has checked out, and that git brings back.
     pub(super) has: HashSet<FilePath>,
 }
 
@@ -34,25 +34,21 @@ pub(super) async fn look(held: Held) -> Result<(Held, Option<GitState>)> {
 }
 
 impl Engine {
-    /// What stays in git where these moves are taken back, and which of the wished paths with it.
+    /// What stays in git where these moves are taken back, and which of the wished paths with it. What was taken back earlier
+    /// is told no more, and git still has its files.
     pub(super) async fn git_half(
         &self,
         held: Held,
-        moves: Vec<(WorkspaceNo, GitMove)>,
+        taken: Vec<GitTaken>,
         wishes: &[Wish],
     ) -> Result<(Held, GitHalf)> {
-        let here = moves.into_iter().filter(|(no, _)| *no == held.no);
-        let moves: Vec<GitMove> = here.map(|(_, moved)| moved).collect();
-        if moves.is_empty() {
+        let here: Vec<GitTaken> = taken.into_iter().filter(|taken| taken.workspace == held.no).collect();
+        if here.is_empty() {
             return Ok((held, GitHalf::default()));
         }
         let (held, state) = look(held).await?;
-        let Some(now) = state.map(|state| state.head().clone()) else {
+        let Some(state) = state else {
             return Ok((held, GitHalf::default()));
-        };
-        let stays = git_stays(&moves, &now);
-        let Some(before) = head_before(&moves, &now) else {
-            return Ok((held, GitHalf { stays, has: HashSet::new() }));
         };
         let known = |wish: &Wish| match held.tree.known(&wish.path) {
             Known::Absent => Some((wish.path.clone(), None)),
@@ -62,7 +58,19 @@ impl Engine {
         let files: Vec<(FilePath, Option<Record>)> = wishes.iter().filter_map(known).collect();
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         blocking(move || {
-            let same = same_as_head(held.root.path(), &before, &files, &*objects);
+            let folder = held.root.path();
+            let (now, refs) = (state.head(), state.refs());
+            let moves = |which: &dyn Fn(&&GitTaken) -> bool| -> Vec<GitMove> {
+                here.iter().filter(which).map(|taken| taken.moved.clone()).collect()
+            };
+            let had = |back: &GitBack<'_>| reached(folder, &back.tips(), back.asked());
+            let back = GitBack::new(&moves(&|taken| !taken.earlier), now, refs);
+            let stays = back.stays(&had(&back));
+            let all = GitBack::new(&moves(&|_| true), now, refs);
+            let Some((base, before)) = all.files(&had(&all)) else {
+                return (held, GitHalf { stays, has: HashSet::new() });
+            };
+            let same = same_as_commit(folder, (&base, &before), &files, &*objects);
             let has =
                 files.into_iter().zip(same).filter(|(_, same)| *same).map(|((path, _), _)| path).collect();
             (held, GitHalf { stays, has })

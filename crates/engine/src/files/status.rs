@@ -1,19 +1,22 @@
 //! What differs in a folder now, by whom as far as that is known, and what nobody looks after. Looks and tells, changes nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use retake_core::{
-    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Record, Stack,
+    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Record, Stack, Time,
+    without_full_folders,
 };
 use retake_store::WorkspaceNo;
 use retake_tools::processes;
 use retake_worktree::{Known, Sweep, Uncovered};
 
-use super::compare::without_full_folders;
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;
+
+/// So many of the last captures are looked through for what others have changed, and of the last deltas for what calls left.
+const LOOK_BACK: usize = 256;
 
 /// The state of the folders of a conversation.
 #[derive(Clone, Debug)]
@@ -148,7 +151,78 @@ impl Engine {
             let after = now(held, &path)?;
             (before != after).then_some(FileChange { path, before, after })
         });
-        Ok(without_full_folders(changes.collect()))
+        Ok(without_full_folders(changes.collect(), |change| change))
+    }
+
+    /// What others have changed in a folder since a moment and is there now, as far as the last captures tell: not what a call
+    /// of the conversation left, nor what going back in it has put there since. No folder is the conversation's own.
+    pub async fn others_since(
+        &self,
+        conversation: ConversationId,
+        folder: Option<PathBuf>,
+        since: Time,
+    ) -> Result<Vec<FilePath>> {
+        let (row, root) = match folder {
+            None => self.own_workspace(conversation).await?,
+            Some(folder) => self.workspace_row_at(folder).await?,
+        };
+        // Newest first: what was there before is of the oldest one, what they left of the newest.
+        let mut changed: BTreeMap<FilePath, (Option<Record>, Option<Record>)> = BTreeMap::new();
+        let captures = self.store().captures(row.no, None, LOOK_BACK).await?;
+        let recent = captures.into_iter().take_while(|capture| capture.time >= since);
+        for change in recent.flat_map(|capture| capture.changes) {
+            changed.entry(change.path).or_insert((None, change.after)).0 = change.before;
+        }
+        if changed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let held = self.hold(row, root, self.files.at_work().await).await?;
+        let stacks = self.store().layers(conversation, held.no, changed.keys().cloned().collect()).await?;
+        let mut theirs = Vec::new();
+        for (path, stack) in stacks {
+            let (Some((before, left)), Some(after)) = (changed.remove(&path), now(&held, &path)) else {
+                continue;
+            };
+            let is_ours = stack.layers().last().is_some_and(|last| last.after == after);
+            if before == after || is_ours {
+                continue;
+            }
+            theirs.push((FileChange { path, before, after }, left));
+        }
+        // Something of the conversation came after what they left: what it put there is known to it.
+        let later =
+            theirs.iter().filter(|(change, left)| change.after != *left).map(|(it, _)| it.path.clone());
+        let known = self.found_or_left(conversation, held.no, later.collect()).await?;
+        let is_known = |change: &FileChange| {
+            change.after.is_none() || known.contains(&(change.path.clone(), change.after.clone()))
+        };
+        theirs.retain(|(change, left)| change.after == *left || !is_known(change));
+        let theirs = without_full_folders(theirs, |(change, _)| change);
+        Ok(theirs.into_iter().map(|(change, _)| change.path).collect())
+    }
+
+    /// The versions of these paths that calls of a conversation found or left, as far as its last deltas tell.
+    async fn found_or_left(
+        &self,
+        conversation: ConversationId,
+        workspace: WorkspaceNo,
+        paths: BTreeSet<FilePath>,
+    ) -> Result<HashSet<(FilePath, Option<Record>)>> {
+        let mut known = HashSet::new();
+        if paths.is_empty() {
+            return Ok(known);
+        }
+        let deltas = self.store().deltas(conversation).await?;
+        let here = deltas.iter().rev().filter(|(line, _)| line.workspace == workspace).take(LOOK_BACK);
+        for (line, _) in here {
+            for (path, layers) in self.store().delta(conversation, line.no).await? {
+                if paths.contains(&path) {
+                    let both = layers.into_iter().flat_map(|layer| [layer.before, layer.after]);
+                    known.extend(both.map(|record| (path.clone(), record)));
+                }
+            }
+        }
+        Ok(known)
     }
 
     /// Calls that may be changing one of these workspaces, of any conversation, of which processes still run.

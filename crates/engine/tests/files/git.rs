@@ -27,6 +27,30 @@ impl Yard {
         self.run(&script(text)).await;
     }
 
+    /// Goes back to before a turn, and then does to git literally what the plan of it says.
+    async fn back_by_advice(&self, turn: &str) {
+        let stays = self.stays(turn).await;
+        self.back(turn).await;
+        let files = self.files();
+        for said in &stays {
+            if let Some((_, command)) = said.split_once('`') {
+                self.git(command.split_once('`').expect("two").0);
+                assert_eq!(self.files(), files, "no file changes: {said}");
+            }
+        }
+    }
+
+    /// Where HEAD and branches are.
+    fn refs(&self) -> String {
+        self.git("cat .git/HEAD; git for-each-ref --format='%(refname) %(objectname)'")
+    }
+
+    /// The files of the folder, without git's own.
+    fn files(&self) -> String {
+        let all = self.all();
+        all.lines().filter(|line| !line.starts_with(".git/")).collect::<Vec<_>>().join("\n")
+    }
+
     /// What a plan says of git.
     async fn stays(&self, turn: &str) -> Vec<String> {
         self.plan(self.rewind(turn).await, FilesWish::default()).await.stays
@@ -111,23 +135,24 @@ async fn what_a_command_committed_stays_and_what_is_not_in_head_goes_back() {
     yard.run("echo agent > a; echo agent > new").await;
     yard.runs_git("git add a; git commit -qm agent").await;
     yard.runs_git("git branch other; git stash -q --include-untracked || true; git stash pop -q").await;
-    assert_eq!(yard.verdicts("t1").await, ["a GitHas", "new Delete"]);
+    assert_eq!(yard.verdicts("t1").await, ["a Revert", "new Delete"]);
     let (head, first) =
         (yard.git("git rev-parse --short=12 HEAD"), yard.git("git rev-parse --short=12 HEAD^"));
     assert_eq!(
         yard.stays("t1").await,
         [
             format!(
-                "git's HEAD stays on main ({head}), where a command put it: `git reset --keep {first}` goes back"
+                "git's HEAD stays on main ({head}), where a command put it: `git reset --soft {first}` goes back"
             ),
-            "the branch other stays, which a command made: `git branch -D other` removes it".to_owned(),
+            "the branch other stays, which a command made, with commits that no other had before".to_owned(),
         ]
     );
     assert_eq!(yard.verdicts("t2").await.len(), 0);
     yard.back("t1").await;
-    assert_eq!((yard.read("a").as_deref(), yard.read("new")), (Some("agent\n"), None));
-    yard.git(&format!("git reset -q --keep {first}"));
-    assert_eq!(yard.read("a").as_deref(), Some("one\n"));
+    assert_eq!((yard.read("a").as_deref(), yard.read("new")), (Some("one\n"), None), "files are ours");
+    let before = yard.files();
+    yard.git(&format!("git reset -q --soft {first}"));
+    assert_eq!(yard.files(), before);
     yard.undo().await;
     assert_eq!(yard.stays("t1").await.len(), 1, "HEAD is where it was");
 }
@@ -157,11 +182,93 @@ async fn a_workspace_inside_a_repository_and_a_repository_that_a_command_makes()
     let outer = Yard::with(&[("a", "one\n")]).await;
     outer.git("cd ..; echo data > .gitignore; git init -qb main .; git add .; git commit -qm one");
     outer.runs_git("echo two > a; git commit -qam two").await;
-    assert_eq!(outer.verdicts("t1").await, ["a GitHas"]);
+    assert_eq!(outer.verdicts("t1").await, ["a Revert"]);
     let made = Yard::with(&[("a", "one\n")]).await;
     made.runs_git("git init -qb main .; git add .").await;
     assert!(made.verdicts("t1").await.is_empty(), "what is git's is not covered");
     assert_eq!(made.stays("t1").await, ["the git repository stays, which a command made"]);
     made.back("t1").await;
     assert!(made.path(".git/index").exists());
+}
+
+/// A repository, or one without a commit, in which `t1` writes `g` and these scripts are turns of their own.
+async fn commits(first: &str, scripts: &[&str]) -> (Yard, Vec<String>) {
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    yard.git(&format!("git init -qb master .; {first}"));
+    yard.run("echo two > g").await;
+    let mut refs = vec![String::new(), yard.refs()];
+    for script in scripts {
+        yard.runs_git(script).await;
+        refs.push(yard.refs());
+    }
+    (yard, refs)
+}
+
+#[tokio::test]
+async fn the_command_that_a_plan_names_changes_no_file_and_brings_head_and_branches_back() {
+    const FIRST: &str = "git add .; git commit -qm one";
+    const COMMIT: &str = "git add g; git commit -qm two";
+    const MORE: &str = "echo three > h; git add h; git commit -qm three";
+    const FEATURE: &str = "git switch -qc feature";
+    let rows: [(&str, &[&str], &str); 9] = [
+        (FIRST, &[COMMIT], "t2"),
+        (FIRST, &[COMMIT, MORE], "t3"),
+        (FIRST, &[COMMIT, MORE], "t2"),
+        (FIRST, &[COMMIT, FEATURE], "t3"),
+        (FIRST, &[COMMIT, FEATURE, MORE], "t4"),
+        (FIRST, &["git switch -q --detach; git add g; git commit -qm two"], "t2"),
+        ("", &[COMMIT], "t2"),
+        ("", &[COMMIT, MORE], "t2"),
+        ("", &[COMMIT, FEATURE], "t3"),
+    ];
+    for (first, scripts, turn) in rows {
+        let (yard, refs) = commits(first, scripts).await;
+        let last = yard.refs();
+        let no: usize = turn[1..].parse().expect("a number");
+        yard.back_by_advice(turn).await;
+        let name = format!("{first:?} {scripts:?} {turn}");
+        assert_ne!(yard.refs(), last, "{name}");
+        assert_eq!(yard.refs(), refs[no - 1], "{name}");
+        assert_eq!(yard.read("g").as_deref(), Some("two\n"), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_of_git_is_of_the_turns_that_it_takes_back_and_of_none_before() {
+    let (yard, _) = commits("git add .; git commit -qm one", &["git add g; git commit -qm two"]).await;
+    yard.back("t2").await;
+    let was = yard.refs();
+    yard.runs_git("git switch -qc feature").await;
+    let stays = yard.stays("t2").await;
+    let head = yard.git("git rev-parse --short=12 HEAD");
+    assert_eq!(
+        stays,
+        [
+            format!(
+                "git's HEAD stays on feature ({head}), where a command put it: `git switch master` goes back"
+            ),
+            "the branch feature stays, which a command made: after that, `git branch -D feature` removes it"
+                .to_owned(),
+        ]
+    );
+    yard.back_by_advice("t2").await;
+    assert_eq!(yard.refs(), was);
+    assert_eq!(yard.read("g").as_deref(), Some("two\n"), "it is still in the conversation");
+}
+
+#[tokio::test]
+async fn a_branch_that_alone_has_commits_is_not_named_for_removal() {
+    let script = "git switch -qc feature; git add g; git commit -qm two; git switch -q master";
+    let (yard, _) = commits("git add .; git commit -qm one", &[script]).await;
+    let stays = yard.stays("t2").await;
+    let said = "the branch feature stays, which a command made, with commits that no other had before";
+    assert_eq!(stays, [said]);
+    let script = "git switch -qc feature; git add g; git commit -qm two";
+    for first in ["", "git add .; git commit -qm one"] {
+        let (yard, _) = commits(first, &[script]).await;
+        yard.back_by_advice("t2").await;
+        assert_eq!(yard.git("git symbolic-ref HEAD"), "refs/heads/master");
+        assert!(yard.refs().contains("refs/heads/feature "), "{first:?}: the commit keeps its name");
+        assert_eq!(yard.read("g").as_deref(), Some("two\n"));
+    }
 }

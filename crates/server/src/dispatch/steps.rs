@@ -1,9 +1,11 @@
 //! What was done in one step or in several, as one receipt; and the same again, when the request comes again. Must never do a step.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use retake_core::{Choice, ConversationId, Head, Operation, PathMove, PathPlan, Reason, RequestId, Verdict};
-use retake_engine::store::{Action, Aftermath, By, Moved, Net, OpRange, Receipt};
+use retake_core::{
+    Choice, ConversationId, FilePath, Head, Operation, PathMove, PathPlan, Reason, RequestId, Verdict,
+};
+use retake_engine::store::{Action, Aftermath, By, Moved, Net, OpRange, Receipt, WorkspaceNo};
 use retake_engine::{EngineError, FilesPlanned, FilesWish, shown_in};
 use retake_wire::{Problem, reply};
 
@@ -147,7 +149,7 @@ impl InProcess {
         let Aftermath { moved, composer } =
             self.engine.store().aftermath(&whole).await.map_err(store_problem)?;
         let any = !moved.is_empty();
-        in_all(moved).iter().for_each(|made| count(&mut counts, made));
+        in_all(moved).values().for_each(|folder| count(&mut counts, folder.values()));
         let files = (any || !left.is_empty() || !notes.is_empty()).then_some(retake_wire::FilesDone {
             counts,
             left,
@@ -223,21 +225,17 @@ pub(super) fn is_end(error: &EngineError) -> bool {
 }
 
 /// What several steps did to files: of each path what the first one found and the last one left.
-fn in_all(steps: Vec<Moved>) -> Vec<PathMove> {
-    let mut all: Vec<PathMove> = Vec::new();
-    let mut known = HashMap::new();
+fn in_all(steps: Vec<Moved>) -> BTreeMap<WorkspaceNo, BTreeMap<FilePath, PathMove>> {
+    let mut all: BTreeMap<WorkspaceNo, BTreeMap<FilePath, PathMove>> = BTreeMap::new();
     for Moved { workspace, moves } in steps {
+        let folder = all.entry(workspace).or_default();
         for made in moves {
-            match known.get(&(workspace, made.change.path.clone())) {
-                Some(at) => {
-                    let earlier: &mut PathMove = &mut all[*at];
+            match folder.get_mut(&made.change.path) {
+                Some(earlier) => {
                     earlier.change.after = made.change.after;
                     earlier.stack_after = made.stack_after;
                 }
-                None => {
-                    known.insert((workspace, made.change.path.clone()), all.len());
-                    all.push(made);
-                }
+                None => drop(folder.insert(made.change.path.clone(), made)),
             }
         }
     }

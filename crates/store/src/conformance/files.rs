@@ -184,10 +184,14 @@ pub async fn what_calls_moved_in_git_is_told_of_what_is_taken_back(store: Arc<dy
         stage.store.say_changed(stage.id, result(&stage, "committed"), vec![delta]).await.expect("said");
     }
     assert!(stage.store.has_changes(stage.id).await.expect("read") && deltas(&stage).await.is_empty());
-    let git =
-        async |to| stage.store.wanted(stage.id, Action::Rewind(stage.named(to))).await.expect("wanted").git;
-    assert_eq!(git("three").await, [(place, moved("b", "c"))]);
-    assert_eq!(git("one").await, [(place, moved("a", "b")), (place, moved("b", "c"))]);
+    let git = async |to| {
+        let wanted = stage.store.wanted(stage.id, Action::Rewind(stage.named(to))).await.expect("wanted");
+        wanted.git.into_iter().map(|it| (it.workspace, it.moved, it.earlier)).collect::<Vec<_>>()
+    };
+    assert_eq!(git("three").await, [(place, moved("b", "c"), false)]);
+    assert_eq!(git("one").await, [(place, moved("a", "b"), false), (place, moved("b", "c"), false)]);
+    stage.rewind("three").await;
+    assert_eq!(git("one").await, [(place, moved("a", "b"), false), (place, moved("b", "c"), true)]);
 }
 
 /// An operation, its files and the intent to carry them out are one transaction.

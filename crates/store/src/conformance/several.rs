@@ -76,7 +76,8 @@ pub async fn a_call_may_change_several_workspaces(store: Arc<dyn Store>) {
     let rewind = Action::Rewind(stage.named("two"));
     let wanted = stage.store.wanted(stage.id, rewind).await.expect("it can be done");
     assert_eq!(wanted.running.len(), 1, "it is one call");
-    let git: Vec<_> = wanted.git.iter().map(|(no, moved)| (*no, moved.refs[0].name.clone())).collect();
+    let git: Vec<_> =
+        wanted.git.iter().map(|taken| (taken.workspace, taken.moved.refs[0].name.clone())).collect();
     assert_eq!(git, both.map(|no| (no, format!("in {}", no.0))));
     let over = CallsSeen { owned: Vec::new(), over: vec!["job".into()] };
     let (time, changes) = (Time(5), Vec::new());

@@ -15,8 +15,8 @@ use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf, IntentRow,
-    Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf, GitTaken,
+    IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo, WorkspaceRow,
 };
 use crate::reading::Kind;
 use crate::request::{Action, Apply, Receipt, SayRequest};
@@ -232,7 +232,11 @@ fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> 
     running.retain(|_| seqs.next().is_some_and(|seq| !is_wanted(&after, seq)));
     running.dedup_by(|next, call| next.id == call.id);
     let git = rows.git_moves(log)?.into_iter().filter(|(seq, ..)| !is_wanted(&after, *seq));
-    let git = git.map(|(_, workspace, moved)| (workspace, moved)).collect();
+    let taken = |(seq, workspace, moved)| {
+        let earlier = !is_wanted(&loaded.conversation, seq);
+        GitTaken { workspace, moved, earlier }
+    };
+    let git = git.map(taken).collect();
     let redone = redone(rows, loaded, &commit.ops)?;
     let files = if goes_along_the_line && is_whole(rows, loaded, &redone)? {
         back(rows, loaded, commit.ops, &redone)?

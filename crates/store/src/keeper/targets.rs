@@ -1,6 +1,6 @@
 //! Turns to go back to, each with what it did itself. Reads rows of the page alone, however long the conversation is.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use retake_core::{EntryId, Path, Pos, Projection, Target};
 
@@ -52,10 +52,12 @@ fn did<R: Rows>(rows: &R, loaded: &Loaded, turns: &[Target]) -> Result<Vec<Did>>
             deltas[turn] += 1;
         }
     }
-    // Of several deltas some may have changed the same paths: only then are their paths read.
-    let several = turns.iter().zip(&deltas).filter(|(_, deltas)| **deltas > 1).map(|(turn, _)| turn);
+    // Of several deltas some may have changed the same paths, and of several paths some may be folders of others: only then
+    // are their paths read.
+    let several = turns.iter().zip(deltas.iter().zip(&did));
+    let several = several.filter(|(_, (deltas, did))| **deltas > 1 || did.files > 1).map(|(turn, _)| turn);
     let several = Path::from_spans(several.flat_map(|turn| turn.own.spans()).copied());
-    let mut paths = vec![HashSet::new(); turns.len()];
+    let mut paths = vec![BTreeSet::new(); turns.len()];
     for span in several.spans() {
         let log = loaded.key(span.first())?.log;
         for (seq, place, path) in rows.paths_in(log, span.from, span.to)? {
@@ -64,7 +66,13 @@ fn did<R: Rows>(rows: &R, loaded: &Loaded, turns: &[Target]) -> Result<Vec<Did>>
         }
     }
     for (did, paths) in did.iter_mut().zip(paths).filter(|(_, paths)| !paths.is_empty()) {
-        did.files = paths.len() as u64;
+        // What is in a folder comes right after it, and tells of it.
+        let all: Vec<_> = paths.into_iter().collect();
+        let is_told = |at: usize| {
+            let (place, path) = &all[at];
+            all.get(at + 1).is_some_and(|(there, next)| there == place && next.is_within(path))
+        };
+        did.files = (0..all.len()).filter(|at| !is_told(*at)).count() as u64;
     }
     Ok(did)
 }

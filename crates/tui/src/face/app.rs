@@ -118,8 +118,15 @@ const SHORT_MS: i64 = 4_000;
 struct Flash {
     text: String,
     is_wrong: bool,
+    /// It says what a key does next: any key that comes ends it.
+    is_hint: bool,
     until_ms: i64,
+    /// Where it was said, once that is known: elsewhere it is not true.
+    place: Option<Place>,
 }
+
+/// A tab, and the pane in front of it.
+type Place = (TabId, Option<u64>);
 
 /// The face in memory.
 #[derive(Debug)]
@@ -247,6 +254,7 @@ impl App {
         }
         self.no_longer_tried();
         self.leaves();
+        self.flash_stays_here();
         std::mem::take(&mut self.acts)
     }
 
@@ -402,9 +410,22 @@ impl App {
         self.flash_for(text.into(), true);
     }
 
+    /// Says at the edge what a key does next.
+    fn hint(&mut self, text: impl Into<String>) {
+        self.flash_for(text.into(), false);
+        self.flash.iter_mut().for_each(|flash| flash.is_hint = true);
+    }
+
     fn flash_for(&mut self, text: String, is_wrong: bool) {
         let long = i64::try_from(text.len()).unwrap_or(0) * 60;
-        self.flash = Some(Flash { text, is_wrong, until_ms: self.now_ms + SHORT_MS.max(long) });
+        let until_ms = self.now_ms + SHORT_MS.max(long);
+        self.flash = Some(Flash { text, is_wrong, is_hint: false, until_ms, place: None });
+    }
+
+    /// What was said in another place, before a pane was opened or closed, goes.
+    fn flash_stays_here(&mut self) {
+        let here = (self.tab().id, self.tab().pane.as_ref().map(|_| self.tab().pane_no));
+        self.flash.take_if(|flash| *flash.place.get_or_insert(here) != here);
     }
 
     fn tick(&mut self) {

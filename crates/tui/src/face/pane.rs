@@ -72,6 +72,11 @@ pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
     /// A command of its keys.
     fn command(&mut self, command: Command, cx: &mut Cx<'_>);
 
+    /// The same, where the key is a letter: it may be one of words that are typed for another place.
+    fn letter(&mut self, _letter: char, command: Command, cx: &mut Cx<'_>) {
+        self.command(command, cx);
+    }
+
     /// Text was typed or pasted that is no key of a command; most panes filter by it.
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>);
 

@@ -15,6 +15,7 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
 use retake_wire::{Action, Problem, Reply};
 
+use super::burst::{Burst, Letter};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
@@ -25,7 +26,11 @@ use crate::text::{safe, width};
 use prompt::{Found, Seek};
 
 pub(crate) use draw::{paragraph, proposal};
+use proposal::Before;
 pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
+
+/// What is said to an Enter behind words.
+pub(crate) const NO_WORDS: &str = "these were no words for here: once more agrees to the plan";
 
 /// The plan of an action.
 #[derive(Debug)]
@@ -36,8 +41,10 @@ pub(crate) struct PlanPane {
     subject: Subject,
     /// Where the plan was drawn last, relative to the pane.
     body: Rect,
-    /// Letters were typed that mean nothing here: whoever types words takes this for the composer, and the next Enter agrees to nothing.
-    strays: bool,
+    /// Behind words the next Enter agrees to nothing.
+    burst: Burst,
+    /// How it was before the letter that may turn out to be the first one of words.
+    before: Option<Before>,
 }
 
 /// What is planned.
@@ -66,12 +73,26 @@ impl PlanPane {
     /// Shows what another answer would take back; Enter asks for it. The entry is any of the answer, or its prompt.
     pub(crate) fn retry(entry: &str) -> Self {
         let subject = Subject::Sought(Seek::new(entry));
-        Self { title: "Retry".to_owned(), quoted: None, subject, body: Rect::ZERO, strays: false }
+        Self {
+            title: "Retry".to_owned(),
+            quoted: None,
+            subject,
+            body: Rect::ZERO,
+            burst: Burst::default(),
+            before: None,
+        }
     }
 
     fn of(title: &str, proposal: Proposal) -> Self {
         let subject = Subject::Known(Box::new(proposal));
-        Self { title: title.to_owned(), quoted: None, subject, body: Rect::ZERO, strays: false }
+        Self {
+            title: title.to_owned(),
+            quoted: None,
+            subject,
+            body: Rect::ZERO,
+            burst: Burst::default(),
+            before: None,
+        }
     }
 
     /// Says which message it is about.
@@ -84,6 +105,15 @@ impl PlanPane {
         match &mut self.subject {
             Subject::Known(proposal) => Some(proposal),
             Subject::Sought(_) | Subject::Lost(_) => None,
+        }
+    }
+
+    /// Letters are words: they do nothing, and what the first one did is put back.
+    fn are_words(&mut self, put_back: bool, now_ms: i64) {
+        let before = self.before.take().filter(|_| put_back);
+        if let (Some(before), Some(proposal)) = (before, self.proposal()) {
+            proposal.put_back(before, now_ms);
+            proposal.say("there is nothing to type here: it is as before these letters");
         }
     }
 
@@ -133,9 +163,11 @@ impl Pane for PlanPane {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        let strays = std::mem::take(&mut self.strays);
-        if let Some(proposal) = self.proposal().filter(|_| strays && command == Command::Accept) {
-            return proposal.say("these were no words for here: once more agrees to the plan");
+        if command == Command::Accept && self.burst.enter(cx.now_ms) {
+            if let Some(proposal) = self.proposal() {
+                proposal.say(NO_WORDS);
+            }
+            return;
         }
         let close = command == Command::Close;
         let done = match self.proposal() {
@@ -148,9 +180,21 @@ impl Pane for PlanPane {
         }
     }
 
-    fn typed(&mut self, text: &str, _cx: &mut Cx<'_>) {
+    fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
+        match self.burst.key(letter, cx.now_ms) {
+            Letter::Key => self.before = self.proposal().map(|proposal| proposal.before()),
+            Letter::Again => {}
+            Letter::Word { before } => return self.are_words(before, cx.now_ms),
+        }
+        self.command(command, cx);
+    }
+
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
         let is_command = text.starts_with('/') || text.starts_with(':');
-        let goes_on = std::mem::replace(&mut self.strays, true);
+        let goes_on = self.burst.has_words();
+        if self.burst.stray(text, cx.now_ms) {
+            return self.are_words(true, cx.now_ms);
+        }
         if let Some(proposal) = self.proposal().filter(|_| is_command || !goes_on) {
             proposal.say(if is_command {
                 "commands are typed in the composer: leave this first"
@@ -231,7 +275,7 @@ impl Pane for PlanPane {
             Subject::Known(it) => {
                 let at = proposal(frame, body, brush, &question, it);
                 self.body = Rect { x: at.x - area.x, y: at.y - area.y, ..at };
-                edge(frame, foot, brush, it, &[]);
+                edge(frame, foot, brush, it, None, &[]);
             }
             Subject::Sought(_) => paragraph(frame, body, brush, "planning …", Paint::Dim),
             Subject::Lost(why) => paragraph(frame, body, brush, why, Paint::Error),
@@ -266,17 +310,18 @@ pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
 /// In less columns behind what is to be known no keys are told.
 const KEYS: u16 = 16;
 
-/// The line at the edge: what is to be known, else the keys that do something now.
+/// The line at the edge: what is to be known, of the place around the plan first, and the keys that do something now.
 pub(crate) fn edge(
     frame: &mut Frame<'_>,
     area: Rect,
     brush: &Brush<'_>,
     proposal: &Proposal,
+    note: Option<&str>,
     more: &[(Command, &str)],
 ) {
     let theme = brush.theme;
     let mut area = area;
-    if let Some(note) = proposal.note() {
+    if let Some(note) = note.or(proposal.note()) {
         let note = width::truncate(note, area.width.into()).into_owned();
         let taken = u16::try_from(width::columns(&note) + 3).unwrap_or(u16::MAX);
         frame.render_widget(Line::styled(note, theme.style(Paint::Warn)), area);

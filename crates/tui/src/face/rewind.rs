@@ -16,6 +16,7 @@ use ratatui::layout::Rect;
 use retake_wire::reply::Target;
 use retake_wire::{Action, Problem, Reply};
 
+use super::burst::Burst;
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
@@ -39,6 +40,8 @@ pub(crate) struct Rewind {
     passed: Option<Ticket>,
     focus: Focus,
     note: Option<String>,
+    /// What is typed while the final question is on the screen.
+    burst: Burst,
     /// Where things were drawn last, relative to the pane.
     drawn: Drawn,
 }
@@ -77,6 +80,7 @@ impl Rewind {
             passed: None,
             focus: Focus::List,
             note: None,
+            burst: Burst::default(),
             drawn: Drawn::default(),
         }
     }
@@ -151,6 +155,7 @@ impl Rewind {
 
     /// Esc: from the question to the plan, from a plan that hides the list to the list, then away.
     fn back(&mut self, cx: &mut Cx<'_>) {
+        self.burst = Burst::default();
         if self.shown.as_mut().is_some_and(|shown| shown.proposal.back()) {
             return;
         }
@@ -191,6 +196,9 @@ impl Pane for Rewind {
             return;
         }
         self.hush();
+        if command == Command::Accept && self.burst.enter(cx.now_ms) {
+            return self.say(plan::NO_WORDS);
+        }
         match command {
             Command::Close => self.back(cx),
             Command::Up
@@ -221,6 +229,9 @@ impl Pane for Rewind {
             self.focus = Focus::List;
             self.turns.typed(text);
             self.follow(cx.now_ms);
+        } else if matches!(self.stage(), Stage::Agreeing { .. }) {
+            self.burst.stray(text, cx.now_ms);
+            self.say("there is nothing to type here");
         }
     }
 
@@ -235,9 +246,12 @@ impl Pane for Rewind {
             return;
         }
         let Some(shown) = &mut self.shown else { return };
-        if shown.proposal.replied(ticket, reply, cx) == Came::Stale {
+        let came = shown.proposal.replied(ticket, reply, cx);
+        if came == Came::Stale {
             shown.proposal.hush();
             self.say("it has changed meanwhile, and nothing was done: list refreshed");
+        }
+        if matches!(came, Came::Stale | Came::Stopped) {
             self.kept.clear();
             self.load.renew(cx);
         }
@@ -249,10 +263,10 @@ impl Pane for Rewind {
             return self.load.spoil();
         }
         self.kept.clear();
-        if let Some(shown) = &mut self.shown {
-            shown.proposal.changed(cx.now_ms);
+        // What is only looked at is made anew without a word, and what one's own run does is nobody else's.
+        if self.shown.as_mut().is_some_and(|shown| shown.proposal.changed(cx.now_ms)) {
+            self.say("changed elsewhere: list refreshed");
         }
-        self.say("changed elsewhere: list refreshed");
         self.load.renew(cx);
     }
 

@@ -141,7 +141,8 @@ impl World {
         for key in keys.split(' ') {
             let key: Key = key.parse().expect("a key");
             match (keymap.find(pane.context(), key), key.letter()) {
-                (Some(command), _) => pane.command(command, &mut self.cx()),
+                (Some(command), Some(letter)) => pane.letter(letter, command, &mut self.cx()),
+                (Some(command), None) => pane.command(command, &mut self.cx()),
                 (None, Some(letter)) => pane.typed(&letter.to_string(), &mut self.cx()),
                 (None, None) => panic!("{key} does nothing in {:?}", pane.context()),
             }

@@ -78,6 +78,8 @@ pub(crate) struct Asking {
     pub(crate) is_writing: bool,
     /// Which of the rules on offer would be allowed.
     pub(crate) offer: usize,
+    /// A yes and a no stand in short at the end.
+    pub(crate) is_small: bool,
 }
 
 /// What is to be on the screen.
@@ -312,7 +314,8 @@ impl View {
         let comes = self.streaming.update(text, ink.room(), ink.theme);
         let before = talk.live.as_ref().map(|live| live::before(live, ink, reasoning)).unwrap_or_default();
         let room = if output { live::Room::All } else { live::Room::Rows(self.area.height) };
-        let (rest, hides) = live::after(talk, ink, self.todo.as_ref(), room, self.asking);
+        let rows = usize::from(self.area.height);
+        let (rest, hides) = live::after(talk, ink, self.todo.as_ref(), room, self.asking, rows);
         self.hides_asked = hides;
         let cache = &mut self.cache;
         with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })

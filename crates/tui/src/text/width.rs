@@ -48,6 +48,17 @@ pub fn truncate(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(cut)
 }
 
+/// The end of a text behind an ellipsis, where not all of it fits into `room` columns; the ellipsis is one more.
+#[must_use]
+pub fn end(text: &str, room: usize) -> String {
+    let mut used = 0;
+    let from = text.grapheme_indices(true).rev().find_map(|(at, grapheme)| {
+        used += columns(grapheme);
+        (used > room).then_some(at + grapheme.len())
+    });
+    from.map_or_else(|| text.to_owned(), |from| format!("…{}", &text[from..]))
+}
+
 /// The text, cut or filled with spaces to exactly `width` columns.
 #[must_use]
 pub fn fit(text: &str, width: usize) -> String {

@@ -1,9 +1,9 @@
 //! What a plan says of files, and what can be chosen in it. Must never lose what a person wrote.
 
 use super::{EMPTY, PICKER, answers, three_turns};
-use crate::live::model::Model;
+use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
-use crate::live::world::World;
+use crate::live::world::{World, until};
 
 /// The picker at the second turn, whose file somebody has changed by hand.
 fn changed_by_hand(model: &Model) -> (World, Tmux) {
@@ -85,4 +85,28 @@ fn diffs_are_leafed_through_and_the_scope_is_a_key() {
     face.press("C-u");
     face.shows(EMPTY);
     assert_eq!(world.texts().len(), 2);
+}
+
+/// The stop itself makes the plan stale that was agreed to: the run has written and said more until then.
+#[test]
+fn what_a_command_writes_until_it_is_stopped_goes_back_with_its_turn() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    model.then(vec![shell("for i in $(seq 2000); do echo $i >> r.txt; sleep 0.05; done"), words("Counted.")]);
+    let face = Tmux::face(&world, "");
+    face.shows(EMPTY);
+    face.types("/permissions allow-all");
+    face.press("Enter");
+    face.shows("allow-all");
+    face.types("count to many");
+    face.press("Enter");
+    until("the command writes", || world.read("r.txt").is_some_and(|text| text.contains("3\n")));
+    face.press("C-r");
+    face.until("the plan", |screen| screen.contains(PICKER) && screen.contains("Ctrl+X"));
+    face.press("C-x");
+    face.shows("Enter stops it and applies");
+    face.press("Enter");
+    face.until("it is done", |screen| screen.contains("rewound") && screen.contains("› count to many"));
+    assert_eq!(world.read("r.txt"), None);
+    assert!(world.texts().iter().all(|text| !text.contains("count to many")), "{:?}", world.texts());
 }

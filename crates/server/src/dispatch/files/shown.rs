@@ -1,24 +1,21 @@
 //! The file half of a plan as people read it: each path with its diff, the calls that it is about, and what others have changed.
 //! Must never do any of it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use retake_core::{ConversationId, DeltaNo, EntryId, FileChange, FilePath, PathPlan, Record, Verdict};
+use retake_core::{ConversationId, DeltaNo, EntryId, FileChange, FilePath, PathPlan, Record, Time, Verdict};
 use retake_engine::worktree::Shown;
 use retake_engine::{FolderPlan, headed_in, shown_in};
 use retake_wire::{CallLine, Others, Problem};
 
-use super::words::{hex, path_plan, tally};
+use super::words::{count, hex, path_plan, tally};
 use crate::InProcess;
 use crate::convert::problem;
 use crate::dispatch::store_problem;
 
 /// So many paths of others are listed.
 const LISTED: usize = 20;
-
-/// How many of the last captures are looked through for what others have changed.
-const LOOK_BACK: usize = 256;
 
 impl InProcess {
     pub(super) async fn files_plan(
@@ -49,7 +46,7 @@ impl InProcess {
         let since = shown.calls.iter().filter_map(|call| call.began_ms.or(call.ended_ms)).min();
         if let Some(since) = since {
             for folder in &folders {
-                let others = self.others(since, folder).await?;
+                let others = self.others(of, since, folder).await?;
                 shown.others.changed += others.changed;
                 shown.others.paths.extend(others.paths);
             }
@@ -60,6 +57,7 @@ impl InProcess {
         let whose = self.whose(of, folders.iter().map(|folder| &folder.plan)).await?;
         for FolderPlan { folder, plan, .. } in folders {
             let folder = folder.as_deref();
+            count(&mut shown.counts, plan.paths.iter().map(|path| &path.step));
             for path in plan.paths {
                 tally(&mut shown, &path.verdict);
                 let (text, hunks) = self.path_diff(folder, &path, diff).await?;
@@ -108,19 +106,17 @@ impl InProcess {
     }
 
     /// What nobody's call has changed in a folder since a moment, and the plan leaves as it is.
-    async fn others(&self, since_ms: i64, planned: &FolderPlan) -> Result<Others, Problem> {
-        let FolderPlan { workspace, folder, plan, .. } = planned;
-        let captures = self.engine.store().captures(*workspace, None, LOOK_BACK).await;
-        let captures = captures.map_err(store_problem)?;
-        // Newest first: what was there before is of the oldest one, what is there now of the newest.
-        let mut changed: BTreeMap<FilePath, (Option<Record>, Option<Record>)> = BTreeMap::new();
-        let recent = captures.into_iter().take_while(|capture| capture.time.0 >= since_ms);
-        for change in recent.flat_map(|capture| capture.changes) {
-            changed.entry(change.path).or_insert((None, change.after)).0 = change.before;
-        }
-        plan.paths.iter().for_each(|path| drop(changed.remove(&path.path)));
-        changed.retain(|_, (before, after)| before != after);
-        let paths = changed.keys().take(LISTED).map(|path| shown_in(folder.as_deref(), path)).collect();
-        Ok(Others { changed: changed.len() as u64, paths })
+    async fn others(
+        &self,
+        of: ConversationId,
+        since_ms: i64,
+        planned: &FolderPlan,
+    ) -> Result<Others, Problem> {
+        let FolderPlan { folder, plan, .. } = planned;
+        let theirs = self.engine.others_since(of, folder.clone(), Time(since_ms)).await.map_err(problem)?;
+        let planned: HashSet<&FilePath> = plan.paths.iter().map(|path| &path.path).collect();
+        let theirs: Vec<FilePath> = theirs.into_iter().filter(|path| !planned.contains(path)).collect();
+        let paths = theirs.iter().take(LISTED).map(|path| shown_in(folder.as_deref(), path)).collect();
+        Ok(Others { changed: theirs.len() as u64, paths })
     }
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{Choice, Chosen, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict};
+use retake_core::{
+    Choice, Chosen, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict, without_full_folders,
+};
 use retake_engine::store::Planned;
 use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
 use retake_engine::{FilesWish, FolderPlan, Scope, Unseen, named_in, shown_in};
@@ -95,7 +97,12 @@ pub(in crate::dispatch) fn path_plan(
     calls: &HashMap<DeltaNo, EntryId>,
     whose: &Whose,
 ) -> retake_wire::PathPlan {
-    let verdict = match &path.verdict {
+    // By what will be recorded of it, as the receipt tells it.
+    let verdict = match path.verdict {
+        Verdict::Revert | Verdict::Merge => path.step.verdict(),
+        ref other => other.clone(),
+    };
+    let verdict = match verdict {
         Verdict::Revert => retake_wire::Verdict::Revert,
         Verdict::Delete => retake_wire::Verdict::Delete,
         Verdict::Recreate => retake_wire::Verdict::Recreate,
@@ -109,9 +116,15 @@ pub(in crate::dispatch) fn path_plan(
         Verdict::Foreign => retake_wire::Verdict::Foreign,
         Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
     };
-    // The one that did something to it last is first.
-    let by =
-        path.out.iter().chain(path.into.iter().rev()).filter_map(|no| calls.get(no)).map(ToString::to_string);
+    // The one that did something to it last is first. What comes back instead of what goes was taken back before, and is no
+    // earlier call of the same change.
+    let by: Box<dyn Iterator<Item = &DeltaNo>> = match path.out.is_empty() {
+        true => Box::new(path.into.iter().rev()),
+        false => Box::new(path.out.iter()),
+    };
+    let mut by: Vec<String> = by.filter_map(|no| calls.get(no)).map(ToString::to_string).collect();
+    // A call whose job went on has several.
+    by.dedup();
     retake_wire::PathPlan {
         name: name(folder, &path.path),
         verdict,
@@ -119,7 +132,7 @@ pub(in crate::dispatch) fn path_plan(
         against: whose.against(&path),
         outcomes: whose.outcomes(&path),
         grade: grade(path.grade),
-        calls: by.collect(),
+        calls: by,
         choices: path.choices.into_iter().map(choice).collect(),
         renamed: path.renamed.map(|other| shown_in(folder, &other)),
         part: path.hunks,
@@ -137,38 +150,37 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
     }
 }
 
+/// Counts what is planned for a path: what would be done to files is counted by `count`, as their receipt does.
 pub(in crate::dispatch) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
-    let counter = match verdict {
-        Verdict::Revert | Verdict::Part => &mut plan.counts.reverted,
-        Verdict::Delete => &mut plan.counts.deleted,
-        Verdict::Recreate => &mut plan.counts.recreated,
-        Verdict::Merge => &mut plan.counts.merged,
-        Verdict::Conflict(_) => &mut plan.conflicts,
+    match verdict {
+        Verdict::Conflict(_) => plan.conflicts += 1,
         Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::Foreign | Verdict::NotCovered(_) => {
-            &mut plan.left
+            plan.left += 1
         }
-        Verdict::Unchanged => return,
-    };
-    *counter += 1;
+        Verdict::Revert
+        | Verdict::Delete
+        | Verdict::Recreate
+        | Verdict::Merge
+        | Verdict::Part
+        | Verdict::Unchanged => {}
+    }
 }
 
-/// Counts what an operation did to a path, from what is recorded of it: the same each time it is asked.
-pub(in crate::dispatch) fn count(counts: &mut retake_wire::FileCounts, made: &PathMove) {
-    let (before, after) = (&made.change.before, &made.change.after);
-    let layers = || made.stack_before.layers().iter().chain(made.stack_after.layers());
-    let counter = match (before, after) {
-        _ if before == after => return,
-        (_, None) => &mut counts.deleted,
-        (None, Some(_)) => &mut counts.recreated,
-        // What no call has left or found holds what others wrote.
-        _ if layers().next().is_some()
-            && layers().all(|layer| layer.before != *after && layer.after != *after) =>
-        {
-            &mut counts.merged
+/// Counts what is done to the files of one folder, from what is recorded of it, in the order of the paths: the same each time it
+/// is asked. A folder that comes or goes with files in it is none of them.
+pub(in crate::dispatch) fn count<'a>(
+    counts: &mut retake_wire::FileCounts,
+    moves: impl Iterator<Item = &'a PathMove>,
+) {
+    let done = moves.filter(|made| made.change.before != made.change.after);
+    for made in without_full_folders(done.collect(), |made| &made.change) {
+        match made.verdict() {
+            Verdict::Delete => counts.deleted += 1,
+            Verdict::Recreate => counts.recreated += 1,
+            Verdict::Merge => counts.merged += 1,
+            _ => counts.reverted += 1,
         }
-        _ => &mut counts.reverted,
-    };
-    *counter += 1;
+    }
 }
 
 pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {

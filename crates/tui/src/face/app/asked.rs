@@ -8,11 +8,9 @@ use retake_wire::{Asks, Decision, Request, Rule};
 use super::keys::typed;
 use super::tab::{Answer, Answering, EdgeLine, LineFor};
 use super::{App, Asked, For};
+use crate::face::burst::ALONE_MS;
 use crate::face::keymap::{Command, Context, Key};
 use crate::render::agent::{self, Where};
-
-/// So long no other key may stand before or behind a letter that answers.
-const ALONE_MS: i64 = 250;
 
 /// So long a question has to be there before a key answers it; as long as somebody goes on typing, it is not looked at.
 const NEW_MS: i64 = 500;

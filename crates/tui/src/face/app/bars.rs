@@ -118,10 +118,11 @@ impl App {
                 &[(Command::AllowOnce, "once"), (Command::Deny, "no…")]
             }
             Context::Asked => &[
+                // Where there is no room for all, a no is there with each yes.
                 (Command::AllowOnce, "once"),
+                (Command::Deny, "no…"),
                 (Command::AllowHere, "this conversation"),
                 (Command::AllowAlways, "always"),
-                (Command::Deny, "no…"),
             ],
             Context::Find if self.tab().line.as_ref().is_some_and(|line| line.what != LineFor::Find) => {
                 &[(Command::FindNext, "goes on"), (Command::FindLeave, "leaves it")]
@@ -140,7 +141,13 @@ impl App {
             // A pane names its own keys.
             _ => &[(Command::Help, "keys")],
         };
-        let most = if self.flash.is_some() { columns / 3 } else { columns * 3 / 5 };
+        let most = match &self.flash {
+            // What is said is read first.
+            Some(flash) => {
+                (columns / 3).min(columns.saturating_sub(width::columns(&safe::line(&flash.text)) + 2))
+            }
+            None => columns * 3 / 5,
+        };
         let most = match context {
             Context::Asked if self.flash.is_none() && !self.tab().is_free_to_answer() => columns * 5 / 6,
             _ => most,

@@ -271,13 +271,13 @@ impl App {
         if !tab.composer.is_empty() {
             tab.composer.set_aside();
             let back = self.keys.named(Command::DraftBack);
-            return self.say(format!("the composer is empty now; {back} brings your words back"));
+            return self.hint(format!("the composer is empty now; {back} brings your words back"));
         }
         if self.is_once_more(Command::Stop) {
             return self.quit();
         }
         let stop = self.keys.named(Command::Stop);
-        self.say(format!("{stop} once more leaves; everything is kept"));
+        self.hint(format!("{stop} once more leaves; everything is kept"));
     }
 
     /// A line that begins with a slash or a colon.
@@ -287,7 +287,7 @@ impl App {
             let help = self.keys.named(Command::Help);
             let name = crate::text::safe::line(name).into_owned();
             self.refuse(format!(
-                "there is no command /{name}: {help} lists them; a message that begins with / is sent as //"
+                "there is no command /{name}: {help} lists them; // begins a message with /"
             ));
             return true;
         };

@@ -37,7 +37,7 @@ impl App {
         let model = Some(self.model_words()).filter(|words| !words.is_empty());
         let tab = self.tab_mut();
         tab.view.model = model;
-        tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.offer };
+        tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.offer, is_small: false };
         let (theme, now_ms, current) = (self.theme, self.now_ms, self.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];

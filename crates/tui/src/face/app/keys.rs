@@ -41,6 +41,7 @@ impl App {
             self.key(once);
             return self.key(once);
         }
+        self.flash.take_if(|flash| flash.is_hint);
         let key = Key::of(event);
         if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
             return;
@@ -86,7 +87,10 @@ impl App {
     fn key_in_pane(&mut self, context: Context, key: Key, event: KeyEvent) {
         match self.keys.find(context, key) {
             Some(command) if command.is_of_app() => self.command(command, ""),
-            Some(command) => self.with_pane(self.current, |pane, cx| pane.command(command, cx)),
+            Some(command) => self.with_pane(self.current, |pane, cx| match typed(event) {
+                Some(letter) => pane.letter(letter, command, cx),
+                None => pane.command(command, cx),
+            }),
             None => {
                 if let Some(letter) = typed(event) {
                     self.with_pane(self.current, |pane, cx| pane.typed(letter.encode_utf8(&mut [0; 4]), cx));
@@ -117,6 +121,7 @@ impl App {
     }
 
     pub(super) fn paste(&mut self, text: &str) {
+        self.flash.take_if(|flash| flash.is_hint);
         let text = &*self.without_nul(text);
         if self.tab().pane.is_some() {
             return self.with_pane(self.current, |pane, cx| pane.typed(text, cx));
@@ -167,17 +172,14 @@ impl App {
         }
         let running = tab.talk.is_running();
         match (self.is_once_more(Command::Escape), running) {
-            (true, false) => {
-                self.flash = None;
-                self.command(Command::Rewind, "");
-            }
+            (true, false) => self.command(Command::Rewind, ""),
             (true, true) => {
                 let stop = self.keys.named(Command::Stop);
                 self.refuse(format!("a run is at work: {stop} stops it, then go back"));
             }
             (false, false) => {
                 let escape = self.keys.named(Command::Escape);
-                self.say(format!("{escape} once more: back to an earlier message"));
+                self.hint(format!("{escape} once more: back to an earlier message"));
             }
             (false, true) => {}
         }

@@ -158,7 +158,13 @@ impl App {
 
     fn mark(&mut self, title: &str, verb: MarkVerb, entry: String) {
         let action = Action::Mark { verb, entries: vec![entry.clone()], range: false, seen: None };
-        self.plan_of(title, action, &entry);
+        // What goes is a whole turn, whichever message of it was named.
+        let turn = self.tab().talk.entries.iter().find(|known| known.id == entry).map(|known| known.turn);
+        let title = match turn.filter(|turn| verb == MarkVerb::Drop && *turn > 0) {
+            Some(turn) => format!("{title} t{turn}"),
+            None => title.to_owned(),
+        };
+        self.plan_of(&title, action, &entry);
     }
 
     fn plan_of(&mut self, title: &str, action: Action, entry: &str) {

@@ -5,6 +5,7 @@ mod drafts;
 mod editing;
 mod once_more;
 mod opening;
+mod small;
 
 use retake_wire::reply::{
     Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,

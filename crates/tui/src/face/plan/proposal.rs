@@ -2,10 +2,15 @@
 //! head and the digest of the plan on the screen, and what is refused as stale is planned anew and said.
 
 mod acts;
+mod stopped;
 
 use retake_wire::reply::{Doing, Plan, Receipt};
 use retake_wire::request::Plan as PlanRequest;
 use retake_wire::{Action, Choose, FilesWish, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
+
+pub(crate) use acts::Before;
+
+use stopped::Stopped;
 
 use super::view::View;
 use crate::face::keymap::{Command, Context};
@@ -17,6 +22,9 @@ use crate::text::safe;
 
 /// A plan is asked for when nothing moved for so long: who holds a key down asks for one plan.
 pub(crate) const REST_MS: i64 = 90;
+
+/// While something is at work the plan may change without end: it is asked for when nothing has been told for so long, or anew.
+const RUNNING_REST_MS: i64 = 1_000;
 
 /// A plan that took the place of another one by itself has to be there for so long before it is agreed to at once.
 const NEW_MS: i64 = 700;
@@ -51,10 +59,15 @@ pub(crate) struct Proposal {
     note: Option<String>,
     /// Somebody wanted to go on before the plan was there: the question follows it.
     is_eager: bool,
+    /// The plan that was asked for last, and the one on the screen, are of what is wished now.
+    asks_wish: bool,
+    is_of_wish: bool,
     /// The plan on its way comes without having been asked for by the person.
     is_renewed: bool,
     /// Until then a plan that came so is too new to be agreed to.
     new_until_ms: i64,
+    /// Something was stopped for it, by this plan.
+    stopped: Option<Box<Stopped>>,
     pub(crate) view: View,
     /// There was no room for what has to be seen before it is agreed to, when it was drawn last.
     is_unseen: bool,
@@ -105,6 +118,8 @@ pub(crate) enum Came {
     Taken,
     /// The plan had become stale: the world is another one.
     Stale,
+    /// What ran was to be stopped first, which made the plan stale: it is made anew.
+    Stopped,
 }
 
 impl Proposal {
@@ -126,8 +141,11 @@ impl Proposal {
             doing: None,
             note: None,
             is_eager: false,
+            asks_wish: false,
+            is_of_wish: false,
             is_renewed: false,
             new_until_ms: 0,
+            stopped: None,
             view: View::default(),
             is_unseen: false,
         }
@@ -136,6 +154,13 @@ impl Proposal {
     /// Asks for the plan when nothing has moved for a moment.
     pub(crate) fn rest(&mut self, now_ms: i64) {
         self.due_ms = Some(now_ms + REST_MS);
+    }
+
+    /// Something else is wished: the plan on the screen is not of it.
+    pub(super) fn wishes(&mut self, now_ms: i64) {
+        (self.asks_wish, self.is_of_wish) = (false, false);
+        self.view.forget();
+        self.rest(now_ms);
     }
 
     /// The plan that is on its way.
@@ -150,6 +175,8 @@ impl Proposal {
 
     /// Asks for what is due. Another plan that is still on its way goes first.
     pub(crate) fn tick(&mut self, cx: &mut Cx<'_>, may_ask: bool) {
+        // What a run does until it is stopped goes along: the question waits for its answer.
+        let may_ask = may_ask && self.stage != Stage::Agreeing { stop: true };
         if may_ask && self.due_ms.is_some_and(|due| due <= cx.now_ms) {
             self.ask(cx);
         }
@@ -167,6 +194,7 @@ impl Proposal {
     pub(crate) fn ask(&mut self, cx: &mut Cx<'_>) {
         self.due_ms = None;
         self.doing = None;
+        self.asks_wish = true;
         let files = match self.wish.scope {
             Scope::Conversation => FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
             _ => self.wish.clone(),
@@ -190,7 +218,9 @@ impl Proposal {
             if std::mem::take(&mut self.is_renewed) && before.is_some_and(|before| !self.says_like(&before)) {
                 self.new_until_ms = cx.now_ms + NEW_MS;
             }
-            if self.is_settled() && std::mem::take(&mut self.is_eager) {
+            if self.is_settled() && self.goes_on_stopped(cx) {
+                self.is_eager = false;
+            } else if self.is_settled() && std::mem::take(&mut self.is_eager) {
                 self.note = None;
                 self.accept(cx);
             }
@@ -228,6 +258,7 @@ impl Proposal {
                 }
                 self.view.set(before, &plan, &self.wish.choose);
                 self.plan = Some(plan);
+                self.is_of_wish = self.asks_wish;
                 self.problem = None;
             }
             Ok(_) => self.plan = before.cloned(),
@@ -248,12 +279,17 @@ impl Proposal {
             Ok(_) => Came::Taken,
             Err(problem) => {
                 let is_stale = problem.kind == ProblemKind::Stale;
+                self.is_renewed = true;
+                if is_stale && self.stopped.is_some() {
+                    self.ask(cx);
+                    return Came::Stopped;
+                }
+                self.stopped = None;
                 self.note = Some(if is_stale {
                     "it has changed meanwhile, and nothing was done: this is how it is now".to_owned()
                 } else {
                     worded(&problem)
                 });
-                self.is_renewed = true;
                 self.ask(cx);
                 if is_stale { Came::Stale } else { Came::Taken }
             }
@@ -270,11 +306,15 @@ impl Proposal {
         if matches!(self.stage, Stage::Applying(..)) {
             return false;
         }
-        let asking = matches!(self.stage, Stage::Agreeing { .. });
-        self.stage = Stage::Looking;
-        self.is_eager = false;
         self.is_renewed = true;
-        self.rest(now_ms);
+        let rest = if self.stops() { RUNNING_REST_MS } else { REST_MS };
+        // What was told before waits no longer for what is told now.
+        self.due_ms = Some(self.due_ms.unwrap_or(now_ms + rest));
+        if self.stage == (Stage::Agreeing { stop: true }) {
+            return false;
+        }
+        let asking = matches!(self.stage, Stage::Agreeing { .. }) && self.stopped.is_none();
+        self.stage = Stage::Looking;
         asking
     }
 

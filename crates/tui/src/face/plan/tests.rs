@@ -88,6 +88,14 @@ fn what_has_nothing_to_do_with_files_is_asked_without_them() {
     assert!(stage.applied()[0].files.is_default());
 }
 
+#[test]
+fn that_no_file_comes_or_goes_is_said_once() {
+    let stays = vec!["no file that is covered comes or goes".to_owned()];
+    let mut stage = stage(undo(), retake_wire::reply::Plan { stays, files: None, ..plan() });
+    let screen = stage.screen(80, 16);
+    assert_eq!(screen.matches("comes or goes").count(), 1, "{screen}");
+}
+
 /// Somebody who takes it for the composer.
 #[test]
 fn words_that_are_typed_into_a_plan_agree_to_nothing() {
@@ -98,6 +106,61 @@ fn words_that_are_typed_into_a_plan_agree_to_nothing() {
     assert!(stage.screen(100, 24).contains("these were no words for here"), "{}", stage.screen(100, 24));
     stage.keys("enter");
     assert_eq!(stage.applied().len(), 1);
+}
+
+/// The last letter is a key here, or the first one, or both.
+#[test]
+fn words_of_letters_that_are_keys_agree_to_nothing_and_change_nothing() {
+    for words in ["s t o p", "a g a i n", "/ h i d d e n", "n o", "n p", "c s s", "p", "n", "s"] {
+        let mut stage = stage(undo(), with_files());
+        stage.owner.applies.push_back(Ok(Receipt::default()));
+        for key in words.split(' ').chain(["enter"]) {
+            stage.press(key);
+        }
+        stage.wait(1_000);
+        assert!(stage.applied().is_empty(), "{words}");
+        let screen = stage.screen(100, 24);
+        assert!(screen.contains("these were no words for here: once more agrees to the plan"), "{screen}");
+        let is_one = !words.contains(' ');
+        assert!(is_one || screen.contains("[conversation and files]"), "{words}:\n{screen}");
+        assert!(is_one || !screen.contains('▸'), "{words}: a file is looked at\n{screen}");
+        stage.keys("enter");
+        assert_eq!(stage.applied().len(), 1, "{words}");
+        assert_eq!(
+            stage.applied()[0].files.scope,
+            if words == "s" { Scope::Conversation } else { Scope::Both }
+        );
+    }
+}
+
+#[test]
+fn words_that_are_typed_slowly_are_words_and_a_key_behind_a_pause_is_one() {
+    let mut stage = stage(undo(), with_files());
+    for key in ["d", "s", "o", "s"] {
+        stage.press(key);
+        stage.wait(700);
+    }
+    assert!(stage.screen(100, 24).contains("[conversation and files]"), "{}", stage.screen(100, 24));
+    stage.wait(3_000);
+    stage.keys("s");
+    assert!(stage.screen(100, 24).contains("[conversation only]"));
+    stage.keys("enter");
+    assert!(stage.applied().is_empty() && stage.screen(100, 24).contains("no words for here"));
+}
+
+#[test]
+fn words_choose_nothing_for_a_conflict() {
+    let mut stage = stage(undo(), with_conflict());
+    for key in "a c c".split(' ') {
+        stage.press(key);
+    }
+    stage.keys("n");
+    stage.wait(3_000);
+    for key in "c h o o s e".split(' ') {
+        stage.press(key);
+    }
+    stage.wait(1_000);
+    assert!(stage.plans().last().expect("a plan").files.choose.is_empty(), "{:?}", stage.plans());
 }
 
 #[test]
@@ -157,8 +220,9 @@ fn a_plan_that_is_made_anew_and_says_the_same_is_agreed_to_at_once() {
 fn a_conflict_is_chosen_for_here_too() {
     let mut stage = stage(undo(), with_conflict());
     stage.keys("enter");
-    assert!(stage.screen(80, 24).contains("choose for the files in conflict first"));
-    stage.keys("n c c");
+    assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
+    stage.keys("n");
+    stage.keys("c c");
     let wish = &stage.plans().last().expect("a plan").files;
     assert_eq!(wish.choose.len(), 1);
     assert_eq!(stage.plans().len(), 2, "two choices in a row are one plan");
@@ -304,4 +368,25 @@ fn a_command_that_is_typed_into_a_plan_is_said_to_belong_elsewhere() {
     let mut stage = stage(undo(), with_files());
     stage.keys("/ u d");
     assert!(stage.screen(80, 24).contains("commands are typed in the composer: leave this first"));
+}
+
+#[test]
+fn what_a_run_did_until_it_was_stopped_goes_along_here_too() {
+    let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
+    let mut stage = stage(undo(), at_work);
+    let mut more = with_files();
+    more.effects.count += 1;
+    for (now, at_once) in [(with_files(), true), (more, false)] {
+        stage.owner.plans = [Ok(now)].into();
+        stage.owner.applies =
+            [Err(problem(ProblemKind::Stale, "files have changed")), Ok(Receipt::default())].into();
+        stage.keys("ctrl+x enter");
+        assert_eq!(stage.applied().len(), if at_once { 2 } else { 1 });
+        if !at_once {
+            assert!(stage.screen(80, 24).contains("stopped; this is the plan now: once more applies it"));
+            stage.keys("enter");
+            assert_eq!(stage.applied().len(), 2);
+        }
+        stage = self::stage(undo(), retake_wire::reply::Plan { at_work: true, ..with_files() });
+    }
 }

@@ -29,6 +29,10 @@ pub(crate) struct View {
     laid: Option<Laid>,
 }
 
+/// A place in a plan: the file that is looked at, and the first line that is visible.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(Option<usize>, usize);
+
 /// A plan in lines.
 #[derive(Debug)]
 struct Laid {
@@ -114,6 +118,18 @@ impl View {
             self.file = Some(file);
             self.reveal = true;
         }
+    }
+
+    /// What is looked at.
+    pub(crate) fn place_now(&self) -> Place {
+        Place(self.file, self.scroll)
+    }
+
+    /// Looks at a place again.
+    pub(crate) fn back_to(&mut self, place: Place) {
+        let Place(file, scroll) = place;
+        (self.file, self.scroll, self.reveal) =
+            (file.filter(|file| *file < self.leaves.len()), scroll, false);
     }
 
     /// Scrolls by lines.

@@ -80,7 +80,7 @@ impl Rewind {
             spans.push(Span::styled("type to filter", theme.style(Paint::Dim)));
         } else {
             let room = usize::from(area.width).saturating_sub(4);
-            spans.push(Span::styled(end(self.turns.words(), room), theme.style(Paint::Plain)));
+            spans.push(Span::styled(width::end(self.turns.words(), room), theme.style(Paint::Plain)));
             spans.push(Span::styled("▏", theme.style(Paint::Accent)));
         }
         frame.render_widget(Line::from(spans), area);
@@ -179,32 +179,21 @@ impl Rewind {
     }
 
     fn edge(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        if let Some(note) = &self.note {
-            let note = width::truncate(note, area.width.into()).into_owned();
-            frame.render_widget(Line::styled(note, brush.theme.style(Paint::Warn)), area);
-            return;
-        }
-        match &self.shown {
-            Some(shown) => {
+        match (&self.shown, &self.note) {
+            (Some(shown), note) => {
                 let more: &[_] = match self.focus {
                     Focus::List => &[(Command::Other, "to the plan")],
                     Focus::Plan => &[(Command::Other, "to the list"), (Command::Down, "scrolls")],
                 };
-                plan::edge(frame, area, brush, &shown.proposal, more);
+                plan::edge(frame, area, brush, &shown.proposal, note.as_deref(), more);
             }
-            None => plan::hints(frame, area, brush, &[(Command::Close, "back")]),
+            (None, Some(note)) => {
+                let note = width::truncate(note, area.width.into()).into_owned();
+                frame.render_widget(Line::styled(note, brush.theme.style(Paint::Warn)), area);
+            }
+            (None, None) => plan::hints(frame, area, brush, &[(Command::Close, "back")]),
         }
     }
-}
-
-/// The end of what is typed, where not all of it fits.
-fn end(text: &str, room: usize) -> String {
-    let mut used = 0;
-    let from = text.grapheme_indices(true).rev().find_map(|(at, grapheme)| {
-        used += width::columns(grapheme);
-        (used > room).then_some(at + grapheme.len())
-    });
-    from.map_or_else(|| text.to_owned(), |from| format!("…{}", &text[from..]))
 }
 
 /// A turn on one row.

@@ -384,10 +384,11 @@ impl<P: Pane> Stage<P> {
     pub(crate) fn press(&mut self, key: &str) -> Option<Command> {
         let key: Key = key.parse().expect("a key");
         let command = self.keys.find(self.pane.context(), key);
-        match command {
-            Some(command) => self.pane.command(command, &mut self.world.cx()),
-            None => {
-                let letter = key.letter().expect("a letter").to_string();
+        match (command, key.letter()) {
+            (Some(command), Some(letter)) => self.pane.letter(letter, command, &mut self.world.cx()),
+            (Some(command), None) => self.pane.command(command, &mut self.world.cx()),
+            (None, letter) => {
+                let letter = letter.expect("a letter").to_string();
                 self.pane.typed(&letter, &mut self.world.cx());
             }
         }

@@ -1,5 +1,6 @@
 //! What a person sees and does in the picker, before an owner that answers by script.
 
+mod agreeing;
 mod small;
 
 use retake_wire::reply::{Doing, Receipt, Running, Work};
@@ -117,7 +118,7 @@ fn a_conflict_waits_for_a_choice_and_the_choice_is_applied() {
     stage.wait(1_000);
     shows!("conflict", stage);
     stage.keys("enter");
-    assert!(stage.screen(80, 24).contains("choose for the files in conflict first"));
+    assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
     stage.keys("right");
     insta::assert_snapshot!("conflict_looked_at", stage.screen(140, 30));
     insta::assert_snapshot!("conflict_looked_at_80x24", stage.screen(80, 24));

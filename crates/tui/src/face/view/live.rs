@@ -18,13 +18,20 @@ use crate::face::words as rendered;
 use crate::render::agent::{self, Where};
 use crate::render::calls::ran_before;
 use crate::render::words;
-use crate::text::{safe, time};
+use crate::text::{safe, time, width};
 
 /// So many rows are left to the answers to a question for leave, and to what stands around them.
 const AROUND: usize = 10;
 
 /// What a question is about has so many rows at least, however low the window is.
 const LEAST: usize = 4;
+
+/// In less rows what is asked stands in short at the end, where all of it does not fit.
+const SMALL: usize = 16;
+
+/// What a yes and a no do.
+const ALLOW: &str = "allow it, this once";
+const DENY: &str = "refuse, and say why";
 
 /// Who is asked is told how long, once it was so long.
 const LONG_MS: i64 = 10_000;
@@ -54,16 +61,70 @@ pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'st
     page.lines
 }
 
-/// What is drawn behind it, and whether the first question for leave hides some of what it asks about.
+/// What is drawn behind it, in a view of so many rows, and whether the first question for leave hides some of what it asks about.
 pub(super) fn after(
     talk: &Talk,
     ink: Ink<'_>,
     todo: Option<&(Todo, bool)>,
     room: Room,
     asking: Asking,
+    rows: usize,
 ) -> (Vec<Line<'static>>, bool) {
     let mut page = Page::new(ink);
-    let hides = talk.live.as_ref().is_some_and(|live| work(&mut page, live, room, asking));
+    let (mut asked_at, mut hides) = (0, false);
+    if let Some(live) = &talk.live {
+        (asked_at, hides) = work(&mut page, live, room, asking);
+    }
+    behind(&mut page, talk, todo);
+    let first = talk.live.as_ref().and_then(|live| Some((live, live.asks.first()?)));
+    match first {
+        Some((live, asks)) if rows < SMALL && page.lines.len() - asked_at > rows => {
+            let asking = Asking { is_small: true, ..asking };
+            let mut page = Page::new(ink);
+            work(&mut page, live, room, asking);
+            behind(&mut page, talk, todo);
+            let is_cut = in_short(&mut page, asks, asking, rows);
+            (page.lines, hides || is_cut && matches!(room, Room::Rows(_)))
+        }
+        _ => (page.lines, hides),
+    }
+}
+
+/// What is asked, as much as fits with its end, and below it a yes and a no: they are the last rows of a small view. Whether some of the
+/// question is left out.
+fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) -> bool {
+    let asking = Asking { is_small: false, ..asking };
+    let mut keys = Page::new(page.ink);
+    key(&mut keys, asking, Command::AllowOnce, ALLOW);
+    key(&mut keys, asking, Command::Deny, DENY);
+    if keys.lines.len() * 2 > rows {
+        let named = |command| match asking.is_writing {
+            true => page.ink.keys.beside_words(command).map(|key| key.to_string()).unwrap_or_default(),
+            false => page.ink.keys.named(command),
+        };
+        let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
+        keys.lines.clear();
+        keys.cut(&format!("{allow} allow · {deny} no"), Paint::Accent);
+    }
+    let columns = usize::from(page.ink.room());
+    let question = format!("may it run? {}", safe::line(&asks.call.line));
+    let mut lines = width::wrap(&question, columns);
+    let room = rows.saturating_sub(keys.lines.len()).max(1);
+    let is_cut = lines.len() > room;
+    if is_cut {
+        lines.truncate(room - 1);
+        lines.push(width::end(&question, columns.saturating_sub(1)));
+    }
+    let style = page.ink.theme.style(Paint::Bold);
+    let lines = lines.into_iter().map(|line| Line::styled(line, style));
+    page.signed(page.ink.span("?", Paint::Accent), lines.collect::<Vec<_>>());
+    page.lines.append(&mut keys.lines);
+    is_cut
+}
+
+/// Notes, the to-do list and words that wait.
+fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
+    let ink = page.ink;
     for note in &talk.notes {
         page.gap();
         let (sign, paint) = match note.tone {
@@ -90,7 +151,6 @@ pub(super) fn after(
         let hint = format!("waits for the run · {} takes it back", ink.keys.named(Command::Unqueue));
         page.cut(&hint, Paint::Dim);
     }
-    (page.lines, hides)
 }
 
 /// How much of what a question is about can be shown.
@@ -108,7 +168,8 @@ fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
     (is_new && (has_more || is_running)) || (has_more && is_running)
 }
 
-fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> bool {
+/// The run at work. The line that the first question begins with, and whether some of what it is about is folded.
+fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> (usize, bool) {
     let mut hides = false;
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
     let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
@@ -118,6 +179,7 @@ fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> bool {
     for call in calls {
         calls::running(page, &call.now.call, &call.now.printed, call.since_ms);
     }
+    let asked_at = page.lines.len() + 1;
     for (number, asks) in live.asks.iter().enumerate() {
         page.gap();
         let is_cut = leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), room);
@@ -135,6 +197,9 @@ fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> bool {
     if let Some(notice) = &live.notice {
         page.gap();
         page.text(notice, Paint::Warn);
+    }
+    if asking.is_small {
+        return (asked_at, hides);
     }
     page.gap();
     let doing = match (
@@ -157,7 +222,7 @@ fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> bool {
     let is_asked = !(live.asks.is_empty() && live.questions.is_empty());
     let sign = if is_asked { ink.span("?", Paint::Accent) } else { calls::spinner(&ink) };
     page.signed(sign, [Line::from(span)]);
-    hides
+    (asked_at, hides)
 }
 
 /// A call that waits for leave, all of it: nobody says yes to what is left out. Where the window does not hold it, its middle is
@@ -212,7 +277,9 @@ fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: Ink<'_>) -> Vec<Line<
 
 /// How leave is given, and for what.
 fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
-    key(page, asking, Command::AllowOnce, "allow it, this once");
+    if !asking.is_small {
+        key(page, asking, Command::AllowOnce, ALLOW);
+    }
     if let Some(rule) = agent::chosen(&asks.offers, asking.offer) {
         key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, Where::Here)));
         key(page, asking, Command::AllowAlways, &format!("allow {}", agent::the_same(rule)));
@@ -225,7 +292,9 @@ fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
         };
         key(page, asking, Command::AllowWider, &how);
     }
-    key(page, asking, Command::Deny, "refuse, and say why");
+    if !asking.is_small {
+        key(page, asking, Command::Deny, DENY);
+    }
     if asking.is_writing {
         let send = page.ink.keys.named(Command::Send);
         page.text(

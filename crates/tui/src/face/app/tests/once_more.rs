@@ -96,3 +96,46 @@ fn a_run_of_another_process_goes_on_and_is_left_at_once() {
     assert!(leaves && app.stops().is_empty());
     assert_eq!(app.goes_on().len(), 1);
 }
+
+#[test]
+fn what_is_said_of_a_key_goes_with_the_next_key_or_pane() {
+    let esc = ("esc", "Esc once more: back to an earlier message");
+    let leave = ("ctrl+c", "Ctrl+C once more leaves");
+    for (first, said) in [esc, leave] {
+        for next in ["x", "ctrl+r", "f1", "alt+u", "ctrl+t", "up"] {
+            let mut app = talking(Theme::default());
+            drop(press(&mut app, first, NOW_MS));
+            assert!(shown(&mut app).contains(said));
+            drop(press(&mut app, next, NOW_MS + 100));
+            assert!(!shown(&mut app).contains(said), "{first}, {next}");
+        }
+    }
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "x", NOW_MS));
+    drop(press(&mut app, "ctrl+c", NOW_MS));
+    let said = "brings your words back";
+    assert!(shown(&mut app).contains(said), "{}", shown(&mut app));
+    drop(press(&mut app, "alt+d", NOW_MS + 100));
+    assert!(shown(&mut app).contains("› x") && !shown(&mut app).contains(said), "{}", shown(&mut app));
+}
+
+/// A refusal is no hint: it is read while one goes on, and it is about the place where it was said.
+#[test]
+fn what_is_said_stands_as_long_as_one_stays_and_is_never_cut_for_keys() {
+    let mut app = talking(Theme::default());
+    for key in "/ x y z".split(' ') {
+        drop(press(&mut app, key, NOW_MS));
+    }
+    drop(press(&mut app, "enter", NOW_MS + 1_000));
+    let said = "there is no command /xyz: F1 lists them; // begins a message with /";
+    for columns in [80, 100] {
+        let seen = crate::face::testing::screen(columns, 24, |frame| app.draw(frame));
+        assert!(seen.lines().last().is_some_and(|foot| foot.starts_with(said)), "{columns}: {seen}");
+    }
+    drop(press(&mut app, "x", NOW_MS + 1_100));
+    assert!(shown(&mut app).contains("there is no command"));
+    drop(press(&mut app, "f1", NOW_MS + 1_200));
+    assert!(!shown(&mut app).contains("there is no command"));
+    drop(press(&mut app, "esc", NOW_MS + 1_300));
+    assert!(!shown(&mut app).contains("there is no command"));
+}

@@ -1,19 +1,35 @@
 //! What a person does with a proposal: goes on, goes back, takes more or less along, chooses for a file. Must never apply anything but
 //! what is on the screen.
 
-use retake_wire::reply::Composer;
+use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
-use retake_wire::{Action, Choose, FilesWish, Request, Scope};
+use retake_wire::{Action, Choose, FilesWish, Request, Scope, Verdict};
 
-use super::{Ends, PLANNING, Proposal, Scopes, Stage, takes_files, worded};
+use super::{Ends, PLANNING, Proposal, Scopes, Stage, Stopped, takes_files, worded};
 use crate::face::keymap::{Command, Context};
 use crate::face::msg::Want;
 use crate::face::pane::Cx;
 use crate::face::plan::draw::TOO_SMALL;
-use crate::face::plan::view::{holds, options};
+use crate::face::plan::view::{Place, holds, options};
+use crate::text::safe;
+
+/// What letters change: what is wished, and what is looked at.
+#[derive(Debug)]
+pub(crate) struct Before {
+    wish: FilesWish,
+    place: Place,
+}
+
+/// What is said to an Enter that comes too early.
+const NEW: &str = "it has just changed: this is how it is now, press again";
 
 /// Files have nothing to do with it.
 const NO_FILE: &str = "no file comes or goes";
+
+/// Whether a plan's sentence says so itself, of all files or of those that are covered.
+fn says_no_file(sentence: &str) -> bool {
+    sentence.starts_with("no file ") && sentence.contains("comes or goes")
+}
 
 impl Proposal {
     /// A command of its keys. Whether it was one.
@@ -23,6 +39,7 @@ impl Proposal {
         }
         self.note = None;
         self.is_eager = false;
+        self.stopped = None;
         match command {
             Command::Accept => self.accept(cx),
             Command::Scope | Command::ConfirmScope => self.next_scope(cx),
@@ -35,6 +52,20 @@ impl Proposal {
             _ => return false,
         }
         true
+    }
+
+    /// How it is before a letter acts.
+    pub(crate) fn before(&self) -> Before {
+        Before { wish: self.wish.clone(), place: self.view.place_now() }
+    }
+
+    /// What letters have done is put back.
+    pub(crate) fn put_back(&mut self, before: Before, now_ms: i64) {
+        self.view.back_to(before.place);
+        if self.wish != before.wish {
+            self.wish = before.wish;
+            self.wishes(now_ms);
+        }
     }
 
     /// Esc: from the final question back to the plan. Whether there was one.
@@ -58,8 +89,11 @@ impl Proposal {
             {
                 self.note = Some(TOO_SMALL.to_owned());
             }
+            Stage::Agreeing { stop: false } if cx.now_ms < self.new_until_ms => {
+                self.note = Some(NEW.to_owned());
+            }
             Stage::Agreeing { stop } => self.apply(stop, cx),
-            Stage::Looking if !self.is_settled() => {
+            Stage::Looking if !self.can_go_on() => {
                 // What nobody has seen is not agreed to: where there is no question, one presses again.
                 self.is_eager = self.asks_twice();
                 self.due_ms = self.due_ms.map(|due| due.min(cx.now_ms));
@@ -71,7 +105,7 @@ impl Proposal {
                     self.note = Some("something is at work: it has to be stopped first".to_owned());
                 }
                 None if !self.asks_twice() && cx.now_ms < self.new_until_ms => {
-                    self.note = Some("it has just changed: this is how it is now, press again".to_owned());
+                    self.note = Some(NEW.to_owned());
                 }
                 None if !self.asks_twice() => self.apply(false, cx),
                 None => self.stage = Stage::Agreeing { stop: false },
@@ -99,12 +133,17 @@ impl Proposal {
             && self.plan.as_ref().is_some_and(|plan| plan.at_work || !plan.running.is_empty())
     }
 
+    /// Whether the plan on the screen can be agreed to. One of a run at work is made anew without end: what the run does goes along.
+    fn can_go_on(&self) -> bool {
+        self.is_settled() || (self.is_of_wish && self.stops())
+    }
+
     /// Why it can't be agreed to now.
-    fn refuses(&self) -> Option<String> {
+    pub(super) fn refuses(&self) -> Option<String> {
         if let Some(problem) = &self.problem {
             return Some(worded(problem));
         }
-        let Some(plan) = self.plan.as_ref().filter(|_| self.is_settled()) else {
+        let Some(plan) = self.plan.as_ref().filter(|_| self.can_go_on()) else {
             return Some(PLANNING.to_owned());
         };
         if plan.unchanged && self.wish.choose.is_empty() && self.ends == Ends::Applied {
@@ -112,8 +151,7 @@ impl Proposal {
         }
         let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
         if conflicts > 0 {
-            // They come first among the files.
-            return Some("choose for the files in conflict first".to_owned());
+            return Some(self.choose_first(plan));
         }
         if matches!(self.ends, Ends::Rewritten(_)) && plan.composer.is_none() {
             return Some("that is not a message of a person, so there are no words to edit".to_owned());
@@ -121,8 +159,25 @@ impl Proposal {
         None
     }
 
-    fn apply(&mut self, stop: bool, cx: &mut Cx<'_>) {
+    /// What has to be chosen before anything else: they come first among the files.
+    fn choose_first(&self, plan: &Plan) -> String {
+        let paths = plan.files.iter().flat_map(|files| &files.paths);
+        let mut open = paths.filter(|path| path.verdict == Verdict::Conflict);
+        let first = open.next().map_or_else(
+            || "the files in conflict".to_owned(),
+            |path| safe::line(&path.name.path).into_owned(),
+        );
+        match open.count() {
+            0 => format!("choose first: {first} is in conflict"),
+            more => format!("choose first: {first} and {more} more are in conflict"),
+        }
+    }
+
+    pub(super) fn apply(&mut self, stop: bool, cx: &mut Cx<'_>) {
         let Some(plan) = &self.plan else { return };
+        if stop && self.stopped.is_none() {
+            self.stopped = Some(Box::new(Stopped::new(plan.clone())));
+        }
         let scope = self.wish.scope;
         // What was shown is what is done.
         let files = match scope {
@@ -178,7 +233,7 @@ impl Proposal {
         let at = scopes.iter().position(|scope| *scope == self.wish.scope).unwrap_or(0);
         self.stage = Stage::Looking;
         self.wish.scope = scopes[(at + 1) % scopes.len()];
-        self.rest(cx.now_ms);
+        self.wishes(cx.now_ms);
     }
 
     /// What can be taken along.
@@ -195,10 +250,7 @@ impl Proposal {
             Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
             // The plan says so itself, and why.
             Some(false)
-                if self
-                    .plan
-                    .as_ref()
-                    .is_some_and(|plan| plan.stays.iter().any(|it| it.starts_with(NO_FILE))) =>
+                if self.plan.as_ref().is_some_and(|plan| plan.stays.iter().any(|it| says_no_file(it))) =>
             {
                 Scopes::Nothing
             }
@@ -238,7 +290,6 @@ impl Proposal {
         self.stage = Stage::Looking;
         self.wish.choose.retain(|choose| choose.name != name);
         self.wish.choose.push(Choose { name, choice });
-        self.view.forget();
-        self.rest(now_ms);
+        self.wishes(now_ms);
     }
 }

@@ -1,0 +1,95 @@
+//! Letters that are keys, told from letters of words: whoever types words takes this place for the composer. Must never let an Enter
+//! behind words agree to anything before it was said.
+
+/// So long no other key may stand before or behind a letter that answers a question.
+pub(crate) const ALONE_MS: i64 = 250;
+
+/// Two letters so close behind each other are words, and so is a letter with an Enter so close behind it.
+const CLOSE_MS: i64 = 400;
+
+/// So long a letter goes on with words that were typed before it.
+const GOES_ON_MS: i64 = 2_000;
+
+/// The letters that were typed last.
+#[derive(Debug, Default)]
+pub(crate) struct Burst {
+    last: Option<(char, i64)>,
+    /// Words were typed since the last Enter.
+    has_words: bool,
+}
+
+/// What a letter is that is a key here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Letter {
+    /// A key of its own.
+    Key,
+    /// The same key once more: it is held down, or meant twice.
+    Again,
+    /// A part of words. Whether the letter before it has acted, and is one of them too.
+    Word {
+        /// It has.
+        before: bool,
+    },
+}
+
+impl Burst {
+    /// A letter that is a key, at a time in Unix milliseconds.
+    pub(crate) fn key(&mut self, letter: char, now_ms: i64) -> Letter {
+        let Some((before, at_ms)) = self.last.replace((letter, now_ms)) else { return Letter::Key };
+        let passed = now_ms - at_ms;
+        match self.has_words {
+            true if passed < GOES_ON_MS => Letter::Word { before: false },
+            false if passed < CLOSE_MS && before == letter => Letter::Again,
+            false if passed < CLOSE_MS => {
+                self.has_words = true;
+                Letter::Word { before: true }
+            }
+            _ => Letter::Key,
+        }
+    }
+
+    /// Letters that are no key here, or pasted text. Whether a letter right before them has acted, and is one of the words.
+    pub(crate) fn stray(&mut self, text: &str, now_ms: i64) -> bool {
+        let is_close = self.last.is_some_and(|(_, at_ms)| now_ms - at_ms < CLOSE_MS);
+        let had_words = std::mem::replace(&mut self.has_words, true);
+        self.last = Some((text.chars().next_back().unwrap_or_default(), now_ms));
+        is_close && !had_words
+    }
+
+    /// Whether words were typed that nobody was told about since.
+    pub(crate) fn has_words(&self) -> bool {
+        self.has_words
+    }
+
+    /// An Enter. Whether it belongs to words: then it does nothing, and the next one agrees.
+    pub(crate) fn enter(&mut self, now_ms: i64) -> bool {
+        let is_close = self.last.take().is_some_and(|(_, at_ms)| now_ms - at_ms < CLOSE_MS);
+        std::mem::take(&mut self.has_words) || is_close
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Burst, Letter};
+
+    #[test]
+    fn letters_in_a_row_are_words_and_one_that_is_held_down_is_a_key() {
+        let mut burst = Burst::default();
+        assert_eq!([0, 30, 60].map(|ms| burst.key('n', ms)), [Letter::Key, Letter::Again, Letter::Again]);
+        assert_eq!(burst.key('p', 300), Letter::Word { before: true });
+        assert_eq!(burst.key('p', 1_500), Letter::Word { before: false }, "slowly typed");
+        assert!(burst.enter(9_000) && !burst.enter(9_001), "once");
+    }
+
+    #[test]
+    fn a_letter_alone_is_a_key_and_an_enter_right_behind_it_is_not() {
+        let mut burst = Burst::default();
+        assert_eq!([0, 400, 800].map(|ms| burst.key('s', ms)), [Letter::Key; 3]);
+        assert!(burst.enter(900), "“s”, Enter");
+        assert_eq!(burst.key('s', 2_000), Letter::Key);
+        assert!(!burst.enter(2_400));
+        assert!(!burst.stray("o", 5_000) && burst.enter(9_000));
+        assert_eq!(burst.key('s', 10_000), Letter::Key);
+        assert!(burst.stray("t", 10_100), "the letter before it was the first of the words");
+    }
+}
