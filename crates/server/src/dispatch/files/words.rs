@@ -155,7 +155,7 @@ pub(in crate::dispatch) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Ve
     match verdict {
         Verdict::Conflict(_) => plan.conflicts += 1,
         Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::Foreign | Verdict::NotCovered(_) => {
-            plan.left += 1
+            plan.left += 1;
         }
         Verdict::Revert
         | Verdict::Delete
