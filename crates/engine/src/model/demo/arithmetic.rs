@@ -1,7 +1,17 @@
-//! Sums that the demo can do: `+ - * /` and brackets over decimal numbers. Nothing else.
+//! Sums that the demo can do: `+ - * /`, or their words, and brackets over decimal numbers. Nothing else.
+
+/// How people say a sign.
+const WORDS: [(&str, &str); 5] = [
+    (" times ", " × "),
+    (" multiplied by ", " × "),
+    (" divided by ", " ÷ "),
+    (" plus ", " + "),
+    (" minus ", " − "),
+];
 
 /// The first sum in a text, and its result. `None` if there is none, or it has no result.
 pub(super) fn find(text: &str) -> Option<(String, String)> {
+    let text = WORDS.iter().fold(text.to_owned(), |text, (word, sign)| text.replace(word, sign));
     let belongs = |c: char| c.is_ascii_digit() || " .+-*/()×·÷−".contains(c);
     let runs = text.split(|c| !belongs(c)).map(|run| run.trim().trim_end_matches('.').trim());
     runs.filter(|run| run.contains(|c: char| c.is_ascii_digit())).find_map(|run| {
@@ -105,9 +115,12 @@ mod tests {
             ("What is 12 * (3 + 4)?", Some(("12 * (3 + 4)", "84"))),
             ("1+1", Some(("1+1", "2"))),
             ("please: 7 / 2.", Some(("7 / 2", "3.5"))),
+            ("what is 6 times 7", Some(("6 × 7", "42"))),
+            ("8 divided by 2 plus 1 minus 3, please", Some(("8 ÷ 2 + 1 − 3", "2"))),
             ("2 × -3", Some(("2 × -3", "-6"))),
             ("0.1 + 0.2", Some(("0.1 + 0.2", "0.3"))),
             ("in 2024 I wrote 3 books", None),
+            ("I said it 3 times already", None),
             ("-5", None),
             ("1 / 0", None),
             ("(1 + 2", None),
