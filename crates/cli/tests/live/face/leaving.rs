@@ -8,10 +8,9 @@ use crate::live::tmux::Tmux;
 use crate::live::world::{World, until};
 
 /// A command runs, in a conversation that may run all.
-fn at_work(model: &Model, command: &str) -> (World, Tmux) {
-    let world = model.world(&[]);
+fn at_work(model: &Model, world: &World, command: &str) -> Tmux {
     model.then(vec![call("shell", json!({"command": command})), words("Done.")]);
-    let face = Tmux::face(&world, "");
+    let face = Tmux::face(world, "");
     face.shows(EMPTY);
     face.types("/permissions allow-all");
     face.press("Enter");
@@ -19,13 +18,14 @@ fn at_work(model: &Model, command: &str) -> (World, Tmux) {
     face.types("work");
     face.press("Enter");
     until("the command runs", || world.read("begun").is_some());
-    (world, face)
+    face
 }
 
 #[test]
 fn a_run_of_this_terminal_is_stopped_only_by_one_who_knows_it() {
     let model = Model::start();
-    let (world, face) = at_work(&model, "touch begun; sleep 600; touch never");
+    let world = model.world(&[]);
+    let face = at_work(&model, &world, "touch begun; sleep 600; touch never");
     face.press("C-q");
     face.shows("leaving stops what runs: Ctrl+Q once more; `retake serve` keeps runs going");
     face.press("C-q");
@@ -44,18 +44,7 @@ fn a_run_of_another_process_goes_on_after_leaving() {
     let world = model.world(&[]);
     let mut owner = world.command(&["serve"]).spawn().expect("it starts");
     until("it serves", || world.run(&["status"]).status.success());
-    model.then(vec![
-        call("shell", json!({"command": "touch begun; until test -e go; do sleep 0.05; done; touch over"})),
-        words("Done."),
-    ]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
-    face.types("/permissions allow-all");
-    face.press("Enter");
-    face.shows("allow-all");
-    face.types("work");
-    face.press("Enter");
-    until("the command runs", || world.read("begun").is_some());
+    let face = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
     face.press("C-q");
     face.shows("it goes on: $ touch begun;");
     face.is_given_back();
