@@ -214,6 +214,19 @@ impl Composer {
         self.edited();
     }
 
+    /// Quotes words said elsewhere behind what is written, as one step; the cursor comes to stand behind them.
+    pub(crate) fn quote(&mut self, words: &str) {
+        let quoted: Vec<String> = newlines(words)
+            .lines()
+            .map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") })
+            .collect();
+        let at = self.buffer.text().trim_end().len();
+        let (end, before) = (self.buffer.text().len(), if at == 0 { "" } else { "\n\n" });
+        let quoted = self.folds.fold(&quoted.join("\n"));
+        self.buffer.replace(at..end, &format!("{before}{quoted}\n\n"));
+        self.edited();
+    }
+
     /// Earlier prompts, newest first; more of them come behind those that are known.
     pub(crate) fn remember(&mut self, prompts: Vec<String>) {
         self.prompts.remember(prompts);

@@ -126,6 +126,8 @@ pub(crate) enum Want {
         /// What sending them takes back, in words.
         takes_back: String,
     },
+    /// Words said elsewhere are quoted in the composer, behind what is written there.
+    Quote(String),
     /// Start a run in the tab's conversation.
     Run(Box<Run>),
     /// The face looks like this theme: for good, or as long as it is being chosen.

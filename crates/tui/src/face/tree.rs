@@ -1,6 +1,7 @@
-//! The branches of the conversation as a graph: look at one, compare it, switch to it, name it, fork it; and the conversations that are
-//! forks of this one. Must never switch by itself: the plan comes first.
+//! The branches of the conversation as a graph: look at one, compare it, switch to it, name it, fork it, take along what it has come to;
+//! and the conversations that are forks of this one. Must never switch by itself: the plan comes first.
 
+mod carry;
 mod graph;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ pub(crate) struct Tree {
 enum Doing {
     Names,
     Forks,
+    Carries,
 }
 
 /// A row.
@@ -239,6 +241,15 @@ impl Tree {
         }
     }
 
+    /// Asks for what the selected branch has come to.
+    fn carry(&mut self, cx: &mut Cx<'_>) {
+        let Some(node) = self.rows.selected() else { return };
+        match carry::reads(&cx.id(), node) {
+            Ok(log) => self.doing = Some((cx.ask(Request::Log(log)), Doing::Carries)),
+            Err(why) => cx.want(Want::Say(why.to_owned())),
+        }
+    }
+
     fn rename(&mut self, cx: &mut Cx<'_>) {
         if let Some(branch) = self.leaf("named", cx) {
             let text = branch.label.clone().unwrap_or_default();
@@ -277,6 +288,10 @@ impl Tree {
                 cx.want(Want::Say(begins.to_owned()));
                 cx.want(Want::ShowBeside { conversation: receipt.conversation, entry: None });
             }
+            (Ok(reply), Doing::Carries) => match carry::conclusion(&reply) {
+                Some(words) => cx.want(Want::Quote(words)),
+                None => cx.want(Want::Say("nothing was answered there".to_owned())),
+            },
             (Ok(_), _) => {
                 cx.want(Want::Say("named".to_owned()));
                 self.load(cx);
@@ -307,6 +322,7 @@ impl Pane for Tree {
             Command::Accept => self.accept(cx),
             Command::Branch => self.fork(cx),
             Command::Name => self.rename(cx),
+            Command::Carry => self.carry(cx),
             Command::Other => self.halves.turn(),
             Command::DetailUp | Command::DetailDown => self.preview.command(command),
             Command::Compare => {
@@ -366,6 +382,7 @@ impl Pane for Tree {
             (Command::Compare, if self.compares { "messages" } else { "compare" }),
             (Command::Name, "name"),
             (Command::Branch, "fork"),
+            (Command::Carry, "quote"),
             (Command::Other, "preview"),
         ];
         let about = "every branch that this conversation has, newest above";

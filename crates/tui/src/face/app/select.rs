@@ -7,7 +7,7 @@ use retake_wire::{Action, MarkVerb, Request};
 use super::tab::{EdgeLine, LineFor};
 use super::{App, Asked, For};
 use crate::face::keymap::Command;
-use crate::face::msg::Act;
+use crate::face::msg::{Act, TabId};
 use crate::face::plan::PlanPane;
 
 impl App {
@@ -42,6 +42,12 @@ impl App {
                 tab.view.command(command, &tab.talk);
             }
             Command::SelectCopy => self.copy_selected(),
+            Command::SelectQuote => {
+                let selected = self.tab().view.selected().map(str::to_owned);
+                if let Some(words) = selected.and_then(|entry| self.words_of(&entry)) {
+                    self.quote(self.tab().id, &words);
+                }
+            }
             Command::SelectRewind
             | Command::SelectEdit
             | Command::SelectRetry
@@ -279,6 +285,15 @@ impl App {
             self.acts.push(Act::Copy(text));
             self.say("copied");
         }
+    }
+
+    /// Quotes words behind what is written in a tab; nothing is sent.
+    pub(super) fn quote(&mut self, id: TabId, words: &str) {
+        let Some(tab) = self.find_tab(id) else { return };
+        tab.come_back();
+        tab.select(false);
+        tab.composer.quote(words);
+        self.say("quoted: add your words, and send them");
     }
 
     /// A key in the line at the edge.

@@ -5,6 +5,7 @@ mod drafts;
 mod editing;
 mod once_more;
 mod opening;
+mod quoting;
 mod small;
 
 use retake_wire::reply::{

@@ -51,6 +51,10 @@ impl App {
                     tab.rewriting = Some(Rewriting { entry, head, files, takes_back });
                 }
             }
+            Want::Quote(words) => {
+                self.close_behind(id);
+                self.quote(id, &words);
+            }
             Want::Run(mut run) => {
                 self.close_behind(id);
                 if let Some(tab) = self.find_tab(id) {

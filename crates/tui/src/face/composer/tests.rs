@@ -242,6 +242,21 @@ fn a_big_paste_is_stepped_over_and_sent_whole() {
 }
 
 #[test]
+fn a_quote_stands_behind_what_is_written() {
+    let mut desk = Desk::new();
+    desk.composer.quote("one\n\ntwo");
+    assert_eq!(desk.shown(), "> one\n>\n> two\n\n▏");
+    let mut desk = Desk::new();
+    desk.press("so:<left>");
+    desk.composer.quote("one");
+    assert_eq!(desk.shown(), "so:\n\n> one\n\n▏");
+    assert_eq!(desk.press("then<alt+z><alt+z>").shown(), "so▏:", "it is one step");
+    desk.composer.quote(&"long\n".repeat(500));
+    assert_eq!(desk.composer.text(), format!("so:\n\n{}\n\n", ["> long"; 500].join("\n")));
+    assert!(desk.screen(60, 12).contains("[pasted"), "a long one is folded");
+}
+
+#[test]
 fn words_that_come_back_move_a_draft_aside() {
     let mut desk = Desk::new();
     desk.press("my draft").composer.returned(&[text("sent words"), image()]);

@@ -188,6 +188,7 @@ commands! {
         SelectFork "select-fork" ["f"] "Fork here";
         SelectLabel "select-label" ["l"] "Name it";
         SelectCopy "select-copy" ["y"] "Copy it";
+        SelectQuote "select-quote" [">"] "Quote it in the composer";
         SelectAlternatives "select-alternatives" ["a"] "The other answers";
         SelectPrevious "select-previous" ["["] "The alternative before";
         SelectNext "select-next" ["]"] "The alternative after";
@@ -230,6 +231,7 @@ commands! {
         Compare "compare" ["ctrl+d"] "Compare with where the conversation is";
         Branch "branch" ["ctrl+b"] "Fork a new conversation here";
         Name "name" ["ctrl+e"] "Name it";
+        Carry "carry" ["ctrl+y"] "Quote its last answer in the composer, to go on with it here";
     }
     Ops {
         StepBack "step-back" ["alt+u", "left"] "Undo one step";

@@ -341,6 +341,33 @@ fn a_fork_opens_beside() {
 }
 
 #[test]
+fn a_conclusion_is_carried_over() {
+    let (mut tree, mut world) = filled();
+    world.press(&mut tree, "ctrl+y");
+    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "one is there already");
+    world.press(&mut tree, "down");
+    world.answer(&mut tree, owner);
+    world.press(&mut tree, "ctrl+y");
+    let asked = world.asked();
+    let [(ticket, Request::Log(log))] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!((log.conversation.as_str(), log.branch.as_deref()), ("c1", Some("d")));
+    let said = [
+        (Role::User, "and now?"),
+        (Role::Assistant, "It is the cache.\n\nMake it smaller."),
+        (Role::User, "thanks"),
+    ];
+    tree.replied(*ticket, Ok(entries("c1", &said)), &mut world.cx());
+    let Some(Want::Quote(words)) = world.wants.pop() else { panic!("a quote is wanted") };
+    assert_eq!(words, "It is the cache.\n\nMake it smaller.");
+    world.press(&mut tree, "end ctrl+y");
+    world.answer(&mut tree, |request| match request {
+        Request::Log(log) if log.conversation == "c7" => Some(Ok(entries("c7", &[]))),
+        _ => None,
+    });
+    assert!(matches!(world.wants.pop(), Some(Want::Say(why)) if why == "nothing was answered there"));
+}
+
+#[test]
 fn a_change_by_anyone_is_seen_and_a_click_selects() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "down");
