@@ -4,6 +4,7 @@ mod files;
 mod report;
 mod samples;
 mod server;
+mod start;
 mod store;
 mod text;
 mod tree;
@@ -132,6 +133,9 @@ struct TuiArguments {
     /// Words a second that the model says meanwhile.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     words: u64,
+    /// The program whose start is measured [default: `retake` beside this one, if it is there]
+    #[arg(long)]
+    retake: Option<PathBuf>,
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,

@@ -12,6 +12,7 @@ use crate::TuiArguments;
 use crate::report::Report;
 use crate::samples::{at, median};
 use crate::server::Desk;
+use crate::start::{self, Program, Started};
 
 /// A terminal that people work in.
 const COLUMNS: u16 = 120;
@@ -66,8 +67,27 @@ async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -
     report.measure("picker_open_ms", median(open));
     report.measure("picker_filter_ms", at(&filter, 99));
     drop(stage);
+    let conversation = long.conversation().to_owned();
+    drop(long);
     desk.close().await;
+    let Some(path) = arguments.retake.clone().or_else(start::beside) else {
+        report.missing("start_first_paint_ms");
+        report.missing("start_shown_ms");
+        return Ok(());
+    };
+    let (program, first, shown) = ("program", "start_first_paint_ms", "start_shown_ms");
+    report.text(program, &path.display().to_string());
+    let started = starts(&Program { path: &path, folder, columns: COLUMNS, rows: ROWS }, &conversation)?;
+    report.measure(first, median(started.iter().map(|one| one.paint).collect()));
+    report.measure(shown, median(started.iter().map(|one| one.shown).collect()));
     Ok(())
+}
+
+/// Starts the program, which owns what the face above was shown. The first start reads from the disk, and does not count.
+fn starts(program: &Program<'_>, conversation: &str) -> anyhow::Result<Vec<Started>> {
+    let started =
+        (0..=RUNS).map(|_| program.start(conversation, LAST)).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(started.into_iter().skip(1).collect())
 }
 
 /// Faces in one conversation.
@@ -100,6 +120,9 @@ impl Face<'_> {
         shown.map(drop).map_err(|screen| anyhow!("the conversation is not shown:\n{screen}"))
     }
 }
+
+/// A word of the answer that came while keys were pressed: it stands at the end of the conversation.
+const LAST: &str = "word";
 
 /// A clock that begins with it.
 struct Clock(Instant);
@@ -183,7 +206,7 @@ mod tests {
     fn everything_is_measured() {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
-        let arguments = TuiArguments { turns: 60, keys: 5, words: 200, json: true, dir };
+        let arguments = TuiArguments { turns: 60, keys: 5, words: 200, retake: None, json: true, dir };
         let json = super::run(&arguments).unwrap().json();
         for name in ["first_paint_ms", "key_p99_ms", "picker_open_ms", "picker_filter_ms"] {
             assert!(json.get(name).is_some_and(|value| value.is_number()), "{name}: {json}");
