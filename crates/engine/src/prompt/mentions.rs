@@ -55,14 +55,14 @@ struct Mention<'a> {
     quoted: bool,
 }
 
-/// What is mentioned, without what stands in blocks of code.
+/// What is mentioned, without what stands in blocks of code, and in quotes: those are the words of others.
 fn mentioned(text: &str) -> Vec<Mention<'_>> {
     let mut mentions = Vec::new();
     let mut fenced = false;
     for line in text.lines() {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
-        } else if !fenced {
+        } else if !fenced && !line.trim_start().starts_with('>') {
             of_line(line, &mut mentions);
         }
     }

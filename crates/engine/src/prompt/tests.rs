@@ -167,7 +167,7 @@ fn a_mention_is_a_path_at_the_beginning_of_a_word() {
     write(repo.join("sub/b c.txt"), "B");
     write(repo.join("up.txt"), "U");
     write(repo.parent().expect("home").join("h.txt"), "H");
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 16] = [
         ("look at @a.txt.", &["a.txt=A"]),
         ("@a.txt", &["a.txt=A"]),
         ("(see @a.txt), please", &["a.txt=A"]),
@@ -180,6 +180,8 @@ fn a_mention_is_a_path_at_the_beginning_of_a_word() {
         ("a @ b", &[]),
         ("`@a.txt`", &[]),
         ("```\n@a.txt\n```", &[]),
+        ("> read @a.txt\n>\n> ```\n\nwhy?", &[]),
+        ("> ```\n\nwhy @a.txt?", &["a.txt=A"]),
         ("@.", &["./=a.txt\nb c.txt"]),
         ("@../sub", &["../sub/=a.txt\nb c.txt"]),
     ];
