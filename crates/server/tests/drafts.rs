@@ -70,6 +70,45 @@ async fn what_a_draft_was_written_for_is_kept_with_it() {
     assert_eq!((draft.parts, draft.edits), (Vec::new(), None));
 }
 
+#[tokio::test]
+async fn what_moved_aside_goes_with_who_shows_it_and_is_no_part_of_the_draft() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one"]).await;
+    let _holding = ["a", "b"].map(|name| hold(&desk.file("data"), name).expect("held"));
+    let set = async |holder: &str, texts: &[&str], aside: Option<&[&[&str]]>, released: bool| {
+        let (conversation, holder) = (id.clone(), Some(holder.to_owned()));
+        let aside = aside.map(|aside| aside.iter().map(|texts| parts(texts)).collect());
+        let (parts, instead_of) = (parts(texts), Some(Vec::new()));
+        let set =
+            SetDraft { conversation, parts, aside, instead_of, holder, released, ..SetDraft::default() };
+        desk.does(Request::SetDraft(set)).await;
+    };
+    let claims = async |holder: &str| {
+        let (conversation, holder) = (id.clone(), Some(holder.to_owned()));
+        let claim = ClaimDraft { conversation, holder, ..ClaimDraft::default() };
+        let draft = get!(desk, Draft, Request::ClaimDraft(claim));
+        (draft.parts, draft.aside)
+    };
+    let both = [parts(&["older"]), parts(&["old"])];
+    set("a", &["now"], Some(&[&["older"], &["old"]]), false).await;
+    assert_eq!(claims("b").await, (Vec::new(), Vec::new()), "another one shows them");
+    set("a", &["now, and more"], None, false).await;
+    assert_eq!(
+        claims("a").await,
+        (parts(&["now, and more"]), both.to_vec()),
+        "they stay where nothing is said"
+    );
+    set("a", &[], None, true).await;
+    assert_eq!(claims("b").await, (Vec::new(), both.to_vec()), "whoever comes next has them");
+    set("b", &["words"], Some(&[&["old"]]), true).await;
+    let of = DraftOf { conversation: id.clone(), ..DraftOf::default() };
+    let told = get!(desk, Draft, Request::Draft(of));
+    assert_eq!((told.parts, told.aside), (parts(&["words"]), vec![parts(&["old"])]));
+    assert_eq!(claims("b").await, (parts(&["words"]), vec![parts(&["old"])]));
+    set("b", &["words"], Some(&[]), false).await;
+    assert_eq!(claims("b").await, (parts(&["words"]), Vec::new()), "thrown away");
+}
+
 /// Who shows drafts of a conversation and of a folder.
 struct Shows<'a> {
     desk: &'a Desk,

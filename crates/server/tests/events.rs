@@ -369,7 +369,7 @@ fn set_draft(id: &str, author: &str, parts: &[Part]) -> Request {
 }
 
 fn drafted(author: &str, parts: &[Part]) -> Draft {
-    Draft { author: author.to_owned(), parts: parts.to_vec(), edits: None }
+    Draft { author: author.to_owned(), parts: parts.to_vec(), ..Draft::default() }
 }
 
 /// A second window has the draft of the first; a rewind, whose words go to a composer, touches none.

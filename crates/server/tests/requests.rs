@@ -126,6 +126,7 @@ fn drafts(id: &str) -> [Request; 6] {
             conversation,
             author,
             parts: parts.clone(),
+            aside: Some(vec![parts.clone()]),
             instead_of: Some(parts),
             edits: Some("an entry".into()),
             holder,

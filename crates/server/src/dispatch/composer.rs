@@ -24,8 +24,12 @@ impl InProcess {
     pub(super) async fn set_draft(&self, set: request::SetDraft) -> Result<Reply, Problem> {
         let id = self.conversation(&set.conversation).await?;
         let (author, holder) = (self.author(set.author), named_holder(set.holder)?);
-        let new = Piece { parts: drafted(set.parts)?, edits: set.edits, holder };
-        let place = Place { instead_of: set.instead_of.map(drafted).transpose()?, released: set.released };
+        let new = Piece { parts: drafted(set.parts)?, edits: set.edits, holder, is_aside: false };
+        let place = Place {
+            instead_of: set.instead_of.map(drafted).transpose()?,
+            released: set.released,
+            aside: drafted_aside(set.aside)?,
+        };
         let _alone = self.drafting.lock().await;
         let pieces = put(pieces::read(self.kept(id, &author).await?), new, place);
         let parts = pieces::written(pieces);
@@ -40,7 +44,7 @@ impl InProcess {
         let (claimed, pieces) = self.claimed(self.kept(id, &author).await?, holder);
         let kept = self.engine.store().set_draft(id, author.clone(), pieces::written(pieces)).await;
         kept.map_err(store_problem)?;
-        Ok(Reply::Draft(told(author, vec![claimed])))
+        Ok(Reply::Draft(told(author, claimed)))
     }
 
     pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
@@ -51,8 +55,13 @@ impl InProcess {
 
     pub(super) async fn set_draft_in(&self, set: request::SetDraftIn) -> Result<Reply, Problem> {
         let (folder, author) = (from_root(set.folder)?, self.author(set.author));
-        let new = Piece { parts: drafted(set.parts)?, edits: None, holder: named_holder(set.holder)? };
-        let place = Place { instead_of: set.instead_of.map(drafted).transpose()?, released: set.released };
+        let holder = named_holder(set.holder)?;
+        let new = Piece { parts: drafted(set.parts)?, holder, ..Piece::default() };
+        let place = Place {
+            instead_of: set.instead_of.map(drafted).transpose()?,
+            released: set.released,
+            aside: drafted_aside(set.aside)?,
+        };
         let store = self.engine.store();
         let _alone = self.drafting.lock().await;
         let kept = store.draft_in(folder.clone(), author.clone()).await.map_err(store_problem)?;
@@ -69,11 +78,11 @@ impl InProcess {
         let (claimed, pieces) = self.claimed(kept, holder);
         let kept = store.set_draft_in(folder, author.clone(), pieces::written(pieces)).await;
         kept.map_err(store_problem)?;
-        Ok(Reply::Draft(told(author, vec![claimed])))
+        Ok(Reply::Draft(told(author, claimed)))
     }
 
     /// What somebody is given who shows it from here on, and all that is kept then.
-    fn claimed(&self, kept: Vec<Part>, holder: Option<String>) -> (Piece, Vec<Piece>) {
+    fn claimed(&self, kept: Vec<Part>, holder: Option<String>) -> (Vec<Piece>, Vec<Piece>) {
         let lives = |name: &str| holders::lives(&self.office.data_dir, name);
         pieces::claimed(pieces::read(kept), holder, lives)
     }
@@ -115,8 +124,10 @@ impl InProcess {
 
 /// A draft as it is told.
 fn told(author: String, pieces: Vec<Piece>) -> reply::Draft {
+    let (aside, pieces): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|piece| piece.is_aside);
     let Piece { parts, edits, .. } = pieces::joined(pieces);
-    reply::Draft { author, edits, parts: convert::parts(parts) }
+    let aside = aside.into_iter().map(|piece| convert::parts(piece.parts)).collect();
+    reply::Draft { author, edits, parts: convert::parts(parts), aside }
 }
 
 /// The name of a holder, where it is one.
@@ -127,6 +138,11 @@ fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
         ))),
         name => Ok(name),
     }
+}
+
+/// Drafts that moved aside.
+fn drafted_aside(aside: Option<Vec<Vec<retake_wire::Part>>>) -> Result<Option<Vec<Vec<Part>>>, Problem> {
+    aside.map(|aside| aside.into_iter().map(drafted).collect()).transpose()
 }
 
 /// What somebody may be about to say.

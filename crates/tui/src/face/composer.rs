@@ -148,6 +148,35 @@ impl Composer {
         self.aside.retain(|draft| (&draft.text, &draft.attached) != (&now.text, &now.attached));
     }
 
+    /// Drafts that are aside, the one that comes back first at the end; and what waits behind an earlier prompt that is shown.
+    pub(crate) fn aside(&self) -> Vec<Vec<Part>> {
+        let parts = |draft: &Draft| {
+            let text = (!draft.text.is_empty()).then(|| Part::Text { text: draft.text.clone() });
+            text.into_iter().chain(draft.attached.iter().cloned()).collect()
+        };
+        let waits = Some(self.prompts.draft()).filter(|text| !text.is_empty());
+        let waits = waits.map(|text| vec![Part::Text { text: text.to_owned() }]);
+        self.aside.iter().map(parts).chain(waits).collect()
+    }
+
+    /// Drafts that moved aside earlier come behind those that are aside.
+    pub(crate) fn give_aside(&mut self, aside: &[Vec<Part>]) {
+        let mut earlier = Composer::new();
+        for parts in aside {
+            earlier.returned(parts);
+        }
+        earlier.set_aside();
+        self.aside.splice(0..0, earlier.aside);
+        self.forget_same();
+    }
+
+    /// Throws away the draft that would come back next: its words stay as an earlier prompt as long as the face is open.
+    fn drop_draft(&mut self) -> bool {
+        let Some(draft) = self.aside.pop() else { return false };
+        self.prompts.said(&draft.text);
+        true
+    }
+
     /// What is written moves aside, and the composer is empty.
     pub(crate) fn set_aside(&mut self) {
         self.returned(&[]);
@@ -246,6 +275,7 @@ impl Composer {
             Command::TypingUndo if self.buffer.undo() => self.edited(),
             Command::TypingRedo if self.buffer.redo() => self.edited(),
             Command::DraftBack => return self.draft_back(),
+            Command::DraftDrop => return self.drop_draft(),
             Command::Complete => return self.complete(),
             Command::Detach if !self.attached.is_empty() => self.detach(),
             _ => return false,

@@ -12,6 +12,9 @@ pub struct Draft {
     pub author: String,
     /// The text, and what is attached; empty, when there is none.
     pub parts: Vec<Part>,
+    /// Drafts that moved aside to make room for other words, the one that comes back first at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aside: Vec<Vec<Part>>,
     /// The entry that these words were to be said in the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<String>,

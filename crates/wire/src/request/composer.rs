@@ -26,6 +26,10 @@ pub struct SetDraft {
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
     pub parts: Vec<Part>,
+    /// Drafts that moved aside to make room for other words, the one that comes back first at the end. Those that are kept stay,
+    /// without; of those, words without a holder take the place of all that nobody holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<Vec<Vec<Part>>>,
     /// What these parts take the place of, as it was kept; what else somebody keeps there stays. All of it, without. Words of a
     /// holder take the place of what that one kept, whatever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,6 +68,10 @@ pub struct SetDraftIn {
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
     pub parts: Vec<Part>,
+    /// Drafts that moved aside to make room for other words, the one that comes back first at the end. Those that are kept stay,
+    /// without; of those, words without a holder take the place of all that nobody holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<Vec<Vec<Part>>>,
     /// What these parts take the place of, as it was kept; what else somebody keeps there stays. All of it, without. Words of a
     /// holder take the place of what that one kept, whatever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -79,7 +79,8 @@ impl App {
             | Command::HistorySearch
             | Command::TypingUndo
             | Command::TypingRedo
-            | Command::DraftBack => {
+            | Command::DraftBack
+            | Command::DraftDrop => {
                 self.tab_mut().composer.command(command);
                 self.typed();
             }
@@ -258,6 +259,7 @@ impl App {
 
     /// Stops what runs; with nothing to stop, empties the composer; with nothing to empty, leaves.
     fn stop(&mut self) {
+        let now_ms = self.now_ms;
         if self.tab().pane.is_some() {
             let close = Command::Close;
             return self.with_pane(self.current, |pane, cx| pane.command(close, cx));
@@ -270,6 +272,7 @@ impl App {
         }
         if !tab.composer.is_empty() {
             tab.composer.set_aside();
+            tab.typed_ms = Some(now_ms);
             let back = self.keys.named(Command::DraftBack);
             return self.hint(format!("the composer is empty now; {back} brings your words back"));
         }

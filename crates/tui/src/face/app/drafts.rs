@@ -1,6 +1,7 @@
 //! What is typed and not sent: kept with the owner, by its conversation, or by the folder as long as none has begun. Must never send
 //! anything, and must never give up words of which the owner has nothing yet.
 
+use retake_wire::reply::Draft;
 use retake_wire::request::{ClaimDraftIn, SetDraft, SetDraftIn};
 use retake_wire::{Part, Problem, Request};
 
@@ -20,10 +21,11 @@ const LEAVING_MS: i64 = 3_000;
 pub(super) struct Unbegun {
     /// The owner was asked for what it has.
     is_asked: bool,
-    /// What the owner has, once that is known.
-    kept: Option<Vec<Part>>,
+    /// What the owner has, once that is known; and what is aside there.
+    kept: Option<(Vec<Part>, Vec<Vec<Part>>)>,
     /// What no tab shows: it is given to the next one that is new.
     rest: Vec<Part>,
+    rest_aside: Vec<Vec<Part>>,
 }
 
 /// Drafts on their way to the owner: one after the other, so that none overtakes a later one.
@@ -74,7 +76,7 @@ impl App {
         }
         self.leaving_ms = Some(self.now_ms);
         self.assert_drafts();
-        let is_new = |tab: &Tab| tab.conversation().is_none() && !tab.composer.is_empty();
+        let is_new = |tab: &Tab| tab.conversation().is_none() && tab.has_words();
         if !self.unbegun.is_asked && self.tabs.iter().any(is_new) {
             self.wants_unbegun();
         }
@@ -112,24 +114,22 @@ impl App {
             None => self.unbegun.kept.is_some() && !tab.begins,
         };
         let is_open = tab.opening.is_none() || tab.composer.is_empty();
-        tab.sent.is_empty() && is_open && (has_place || tab.own().is_empty())
+        tab.sent.is_empty() && is_open && (has_place || !tab.has_words())
     }
 
     /// Whoever leaves has the owner keep what stands here, also where another terminal has given it something else since.
     fn assert_drafts(&mut self) {
         for at in 0..self.tabs.len() {
             let tab = &self.tabs[at];
-            if let (Some(conversation), true, false) =
-                (tab.conversation(), tab.has_draft, tab.own().is_empty())
-            {
+            if let (Some(conversation), true, true) = (tab.conversation(), tab.has_draft, tab.has_words()) {
                 self.set_draft(at, conversation, false);
             }
         }
-        let is_new = |tab: &Tab| tab.conversation().is_none() && !tab.own().is_empty();
+        let is_new = |tab: &Tab| tab.conversation().is_none() && tab.has_words();
         if self.tabs.iter().any(is_new)
-            && let Some(kept) = self.unbegun.kept.clone()
+            && let Some((parts, aside)) = self.unbegun.kept.clone()
         {
-            self.set_draft_in(kept);
+            self.set_draft_in(parts, aside);
         }
     }
 
@@ -137,15 +137,16 @@ impl App {
     pub(crate) fn unkept(&self) -> Vec<String> {
         let waits = self.keeping.on_its_way.iter().map(|(_, draft)| draft);
         let mut unkept: Vec<&[Part]> =
-            waits.chain(&self.keeping.next).chain(&self.keeping.refused).map(parts).collect();
+            waits.chain(&self.keeping.next).chain(&self.keeping.refused).flat_map(parts).collect();
         let has_place = |tab: &&Tab| match tab.conversation() {
             Some(_) => tab.has_draft,
             None => self.unbegun.kept.is_some(),
         };
+        let words = |composer: &Composer| composer.aside().into_iter().chain([composer.parts()]);
         let mut homeless: Vec<_> =
-            self.tabs.iter().filter(|tab| !has_place(tab)).map(|tab| tab.own().parts()).collect();
+            self.tabs.iter().filter(|tab| !has_place(tab)).flat_map(|tab| words(tab.own())).collect();
         let opening = self.tabs.iter().filter(|tab| tab.opening.is_some());
-        homeless.extend(opening.map(|tab| tab.composer.parts()));
+        homeless.extend(opening.flat_map(|tab| words(&tab.composer)));
         // Nobody knows whether the owner has them; with what a conversation begins it has them as the folder's.
         let said = self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| &tab.sent);
         homeless.extend(said.map(|(_, parts, _)| parts.clone()));
@@ -166,8 +167,10 @@ impl App {
             tab.edits = None;
         }
         if let Some(conversation) = tab.conversation()
-            && (tab.own().parts() != tab.kept || tab.edited() != tab.kept_edits)
             && tab.has_draft
+            && (tab.own().parts() != tab.kept
+                || tab.edited() != tab.kept_edits
+                || tab.own().aside() != tab.kept_aside)
         {
             self.set_draft(at, conversation, false);
         }
@@ -177,7 +180,7 @@ impl App {
     /// A tab shows its conversation no more: whoever opens that next is given the draft.
     pub(super) fn release_draft(&mut self, at: usize) {
         self.keep_draft(at);
-        let Some(tab) = self.tabs.get(at).filter(|tab| tab.has_draft && !tab.own().is_empty()) else {
+        let Some(tab) = self.tabs.get(at).filter(|tab| tab.has_draft && tab.has_words()) else {
             return;
         };
         if let Some(conversation) = tab.conversation() {
@@ -191,7 +194,9 @@ impl App {
         let (parts, edits) = (tab.own().parts(), tab.edited());
         let instead_of = Some(std::mem::replace(&mut tab.kept, parts.clone()));
         tab.kept_edits.clone_from(&edits);
-        let set = SetDraft { conversation, parts, instead_of, edits, released, ..SetDraft::default() };
+        tab.kept_aside = tab.own().aside();
+        let aside = Some(tab.kept_aside.clone());
+        let set = SetDraft { conversation, parts, aside, instead_of, edits, released, ..SetDraft::default() };
         self.keep(Request::SetDraft(set));
     }
 
@@ -203,20 +208,21 @@ impl App {
     }
 
     /// Takes over the draft that the owner has, once: what was typed before it was there stands behind it.
-    pub(super) fn take_draft(&mut self, id: TabId, parts: Vec<Part>, edits: Option<String>) {
+    pub(super) fn take_draft(&mut self, id: TabId, draft: Draft) {
+        let Draft { parts, edits, aside, .. } = draft;
         let now_ms = self.now_ms;
         let Some(tab) = self.find_tab(id) else { return };
         if std::mem::replace(&mut tab.has_draft, true) {
             return;
         }
-        if !tab.own().is_empty() {
+        if tab.has_words() {
             tab.typed_ms = Some(now_ms);
         }
-        match &mut tab.opening {
-            Some(own) => own.set_before(&parts),
-            None => tab.composer.set_before(&parts),
-        }
+        let own = tab.opening.as_mut().unwrap_or(&mut tab.composer);
+        own.set_before(&parts);
+        own.give_aside(&aside);
         tab.kept = parts;
+        tab.kept_aside = aside;
         tab.kept_edits.clone_from(&edits);
         tab.edits.clone_from(&edits);
         if let Some(entry) = edits {
@@ -251,8 +257,9 @@ impl App {
     pub(super) fn type_on(&mut self, at: usize, typed: Option<Composer>) {
         let Some(typed) = typed.filter(|typed| !typed.is_empty()) else { return };
         let tab = &mut self.tabs[at];
-        let before = std::mem::replace(&mut tab.composer, typed).parts();
-        tab.composer.set_before(&before);
+        let before = std::mem::replace(&mut tab.composer, typed);
+        tab.composer.set_before(&before.parts());
+        tab.composer.give_aside(&before.aside());
         tab.typed_ms = Some(self.now_ms);
     }
 
@@ -266,9 +273,10 @@ impl App {
     }
 
     /// The owner says what it has.
-    pub(super) fn take_unbegun(&mut self, parts: Vec<Part>) {
+    pub(super) fn take_unbegun(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
         self.unbegun.rest.splice(0..0, parts.clone());
-        self.unbegun.kept = Some(parts);
+        self.unbegun.rest_aside.splice(0..0, aside.clone());
+        self.unbegun.kept = Some((parts, aside));
         self.give_unbegun();
         self.keep_unbegun();
     }
@@ -279,34 +287,40 @@ impl App {
         if is_new && tab.composer.is_empty() && !self.unbegun.rest.is_empty() {
             tab.composer.set(&std::mem::take(&mut self.unbegun.rest));
         }
+        if is_new {
+            tab.composer.give_aside(&std::mem::take(&mut self.unbegun.rest_aside));
+        }
     }
 
     /// A tab will show something else: with what it was about to begin is for another one.
     pub(super) fn leave_unbegun(&mut self, at: usize) {
         let Some(tab) = self.tabs.get(at).filter(|tab| tab.conversation().is_none()) else { return };
         self.unbegun.rest.extend(tab.own().parts());
+        self.unbegun.rest_aside.extend(tab.own().aside());
     }
 
     /// Keeps with what conversations are about to begin, and what was sent for one that is not there yet.
     pub(super) fn keep_unbegun(&mut self) {
         let Some(kept) = &self.unbegun.kept else { return };
-        let mut parts = self.unbegun.rest.clone();
+        let (mut parts, mut aside) = (self.unbegun.rest.clone(), self.unbegun.rest_aside.clone());
         // What was typed while a conversation began stays here until it is known what its own draft is.
         let is_here = |tab: &&Tab| tab.conversation().is_none() || (tab.begins && !tab.has_draft);
         for tab in self.tabs.iter().filter(is_here) {
             parts.extend(tab.sent.iter().flat_map(|(_, parts, _)| parts.clone()));
             parts.extend(tab.own().parts());
+            aside.extend(tab.own().aside());
         }
-        if parts != *kept {
-            self.set_draft_in(parts);
+        if (&parts, &aside) != (&kept.0, &kept.1) {
+            self.set_draft_in(parts, aside);
         }
     }
 
     /// Gives the owner the draft of the folder, in the place of what it was given before: what another terminal has given it stays.
-    fn set_draft_in(&mut self, parts: Vec<Part>) {
-        let instead_of = self.unbegun.kept.replace(parts.clone());
-        let folder = self.known.folder.clone();
-        self.keep(Request::SetDraftIn(SetDraftIn { folder, parts, instead_of, ..SetDraftIn::default() }));
+    fn set_draft_in(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
+        let before = self.unbegun.kept.replace((parts.clone(), aside.clone()));
+        let (folder, instead_of) = (self.known.folder.clone(), before.map(|(parts, _)| parts));
+        let set = SetDraftIn { folder, parts, aside: Some(aside), instead_of, ..SetDraftIn::default() };
+        self.keep(Request::SetDraftIn(set));
     }
 }
 
@@ -327,10 +341,12 @@ fn instead_of(draft: &mut Request) -> &mut Option<Vec<Part>> {
     }
 }
 
-fn parts(draft: &Request) -> &[Part] {
-    match draft {
-        Request::SetDraft(set) => &set.parts,
-        Request::SetDraftIn(set) => &set.parts,
-        _ => &[],
-    }
+/// Its words, and those that are aside.
+fn parts(draft: &Request) -> Vec<&[Part]> {
+    let (parts, aside) = match draft {
+        Request::SetDraft(set) => (&set.parts, &set.aside),
+        Request::SetDraftIn(set) => (&set.parts, &set.aside),
+        _ => return Vec::new(),
+    };
+    aside.iter().flatten().chain([parts]).map(Vec::as_slice).collect()
 }

@@ -157,9 +157,14 @@ impl App {
             return;
         }
         if tab.rewriting.take().is_some() {
-            tab.composer.clear();
             tab.typed_ms = Some(now_ms);
-            return self.say("not edited: nothing has changed");
+            if tab.composer.parts() == tab.returned {
+                tab.composer.clear();
+                return self.say("not edited: nothing has changed");
+            }
+            tab.composer.set_aside();
+            let back = self.keys.named(Command::DraftBack);
+            return self.say(format!("not edited: nothing has changed; {back} brings your words back"));
         }
         if tab.composer.is_empty() && tab.come_back() {
             return;

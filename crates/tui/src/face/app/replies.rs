@@ -46,7 +46,7 @@ impl App {
                     tab.composer.remember(self.prompts.clone());
                 }
             }
-            (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts),
+            (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (For::Models, Reply::Models(models)) => {
                 self.models = models.models.into_iter().map(|model| model.name).collect();
                 self.models.push(models.default.clone());
@@ -92,7 +92,7 @@ impl App {
                     }
                 });
             }
-            (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft.parts, draft.edits),
+            (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft),
             (For::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
                 if parts.is_empty() {

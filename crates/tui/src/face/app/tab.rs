@@ -81,6 +81,8 @@ pub(super) struct Tab {
     /// The draft as the owner has it, and the entry that it is to be said in the place of.
     pub(super) kept: Vec<Part>,
     pub(super) kept_edits: Option<String>,
+    /// What is aside, as the owner has it.
+    pub(super) kept_aside: Vec<Vec<Part>>,
     /// The draft was written in the place of this entry, before the face was opened.
     pub(super) edits: Option<String>,
     /// Another conversation is being opened: what is typed now is for that one, and this is what stood here before.
@@ -177,6 +179,7 @@ impl Tab {
             typed_ms: None,
             kept: Vec::new(),
             kept_edits: None,
+            kept_aside: Vec::new(),
             edits: None,
             opening: None,
             has_draft: false,
@@ -262,6 +265,11 @@ impl Tab {
     /// What stands here for what is shown.
     pub(super) fn own(&self) -> &Composer {
         self.opening.as_ref().unwrap_or(&self.composer)
+    }
+
+    /// Whether words stand here, or are aside, that were not sent.
+    pub(super) fn has_words(&self) -> bool {
+        !self.own().is_empty() || !self.own().aside().is_empty()
     }
 
     /// Whether a draft is to be kept now.

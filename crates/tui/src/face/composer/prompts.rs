@@ -79,6 +79,11 @@ impl Prompts {
         self.draft.clear();
     }
 
+    /// What was being written before an earlier prompt was shown.
+    pub(super) fn draft(&self) -> &str {
+        if self.at.is_some() { &self.draft } else { "" }
+    }
+
     fn is_changed(&self, now: &str) -> bool {
         let shown = self.at.and_then(|at| self.list.get(at));
         !now.is_empty() && shown.is_none_or(|shown| **shown != *now)

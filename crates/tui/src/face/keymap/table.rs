@@ -139,6 +139,7 @@ commands! {
         TypingUndo "typing-undo" ["alt+z", "ctrl+_"] "Undo typing";
         TypingRedo "typing-redo" ["alt+shift+z"] "Redo typing";
         DraftBack "draft" ["alt+d"] "Call back the draft that was moved aside" / "";
+        DraftDrop "draft-drop" ["alt+shift+d"] "Throw that draft away; Up finds its words for a while" / "";
         Model "model" ["alt+m"] "Choose the model" / "[NAME]";
         Permissions "permissions" ["alt+p"] "What the agent may do unasked" / "[MODE]";
         Retry "retry" [] "Ask for another answer" / "[ENTRY]";

@@ -32,7 +32,7 @@ fn with(words: &[&str]) -> App {
     let (mut app, acts) = opened();
     let ticket = asks_what_is_kept(&acts).expect("it asks");
     let parts = words.iter().map(|words| Part::text(*words)).collect();
-    let reply = Ok(Reply::Draft(Draft { author: "ada".to_owned(), parts, edits: None }));
+    let reply = Ok(Reply::Draft(Draft { author: "ada".to_owned(), parts, ..Draft::default() }));
     assert_eq!(kept(&app.on(Msg::Replied(ticket, Box::new(reply)), NOW_MS)), None, "it is kept already");
     app
 }
@@ -105,6 +105,58 @@ fn what_was_typed_is_kept_and_given_back_and_never_sent() {
 }
 
 #[test]
+fn what_moved_aside_is_kept_and_given_back_too() {
+    let mut app = with(&[]);
+    drop(has_typed(&mut app, "the first"));
+    drop(press(&mut app, "ctrl+c", NOW_MS + LATER));
+    drop(app.on(Msg::Paste("the second".to_owned()), NOW_MS + LATER));
+    let acts = app.on(Msg::Tick, NOW_MS + 2 * LATER);
+    let aside = acts.iter().find_map(|act| match act {
+        Act::Ask(_, request) => match &**request {
+            Request::SetDraftIn(set) => Some((set.parts.clone(), set.aside.clone())),
+            _ => None,
+        },
+        _ => None,
+    });
+    let (parts, aside) = aside.expect("kept");
+    assert_eq!(
+        (&parts, &aside),
+        (&vec![Part::text("the second")], &Some(vec![vec![Part::text("the first")]]))
+    );
+    // Somebody who comes next is given both, and can have the first one again or be rid of it.
+    let draft = Draft { parts, aside: aside.expect("aside"), ..Draft::default() };
+    for (keys, text, left) in [("alt+d", "the first", 1), ("alt+shift+d", "the second", 0)] {
+        let mut app = with(&[]);
+        let acts = app.on(Msg::Tick, NOW_MS);
+        drop(acts);
+        app.take_unbegun(draft.parts.clone(), draft.aside.clone());
+        assert_eq!(app.tab().composer.text(), "the second");
+        drop(press(&mut app, keys, NOW_MS + LATER));
+        assert_eq!((app.tab().composer.text().as_str(), app.tab().composer.aside().len()), (text, left));
+    }
+}
+
+#[test]
+fn words_of_an_edit_that_is_given_up_move_aside() {
+    let mut app = talking(Theme::default());
+    let rewrite = |app: &mut App| {
+        let entry = app.tab().talk.entries[0].id.clone();
+        let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FilesWish::default());
+        let (head, takes_back) = ("1.4".to_owned(), "2 turns".to_owned());
+        app.want(TabId(1), Want::Rewrite { entry, head, parts, files, takes_back });
+    };
+    rewrite(&mut app);
+    drop(press(&mut app, "esc", NOW_MS + LATER));
+    assert_eq!(app.tab().composer.aside(), Vec::<Vec<Part>>::new(), "they say what the message says");
+    rewrite(&mut app);
+    drop(app.on(Msg::Paste(" or 8?".to_owned()), NOW_MS + LATER));
+    drop(press(&mut app, "esc", NOW_MS + 2 * LATER));
+    assert_eq!(app.tab().composer.text(), "");
+    drop(press(&mut app, "alt+d", NOW_MS + 3 * LATER));
+    assert_eq!(app.tab().composer.text(), "what is 6 times 7? or 8?");
+}
+
+#[test]
 fn words_are_given_up_only_when_the_owner_has_them() {
     let mut app = with(&["begin"]);
     let (run, dropped) = sends(&mut app);
@@ -172,8 +224,11 @@ fn one_who_leaves_early_waits_until_it_is_known_what_else_is_kept() {
     let asked = asks_what_is_kept(&acts).expect("it asks");
     drop(app.on(Msg::Paste("early".to_owned()), NOW_MS));
     assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)));
-    let reply =
-        Reply::Draft(Draft { author: "ada".to_owned(), parts: vec![Part::text("older")], edits: None });
+    let reply = Reply::Draft(Draft {
+        author: "ada".to_owned(),
+        parts: vec![Part::text("older")],
+        ..Draft::default()
+    });
     let acts = app.on(Msg::Replied(asked, Box::new(Ok(reply))), NOW_MS);
     assert_eq!(kept(&acts), Some(vec![Part::text("older"), Part::text("early")]));
     assert!(!quits(&acts) && quits(&has(&mut app, &acts)));
@@ -185,7 +240,7 @@ fn what_was_typed_while_a_conversation_begins_is_its_draft_when_one_leaves() {
     drop(app.on(Msg::Paste("and then".to_owned()), NOW_MS));
     assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)), "its own draft is not known yet");
     assert_eq!(app.unkept(), ["and then"]);
-    app.take_draft(TabId(1), Vec::new(), None);
+    app.take_draft(TabId(1), Draft::default());
     let acts = app.on(Msg::Tick, NOW_MS);
     let set = acts.iter().any(|act| {
         matches!(act, Act::Ask(_, request) if matches!(&**request,

@@ -25,7 +25,12 @@ fn ticket(acts: &[Act], is_it: impl Fn(&Request) -> bool) -> Option<Ticket> {
 
 fn draft(words: &str, edits: Option<&str>) -> Reply {
     let parts = vec![Part::text(words)];
-    Reply::Draft(Draft { author: "ada".to_owned(), parts, edits: edits.map(str::to_owned) })
+    Reply::Draft(Draft {
+        author: "ada".to_owned(),
+        parts,
+        edits: edits.map(str::to_owned),
+        ..Draft::default()
+    })
 }
 
 /// A conversation is told, and has this draft; what is asked for then.
@@ -130,7 +135,7 @@ fn what_was_typed_for_a_conversation_that_is_not_there_is_the_folders() {
 #[test]
 fn what_stood_there_before_another_conversation_is_opened_stays_where_it_belongs() {
     let mut app = talking(Theme::default());
-    app.take_draft(TabId(1), Vec::new(), None);
+    app.take_draft(TabId(1), Draft::default());
     drop(app.on(Msg::Paste("for the first".to_owned()), NOW_MS));
     app.want(TabId(1), Want::Show { conversation: "0199a000-d".into(), entry: None });
     let acts = app.begin();
@@ -154,7 +159,7 @@ fn what_stood_there_before_another_conversation_is_opened_stays_where_it_belongs
 #[test]
 fn words_for_another_message_are_kept_and_told_to_be() {
     let mut app = talking(Theme::default());
-    app.take_draft(TabId(1), Vec::new(), None);
+    app.take_draft(TabId(1), Draft::default());
     let entry = app.tab().talk.entries[0].id.clone();
     let parts = vec![Part::text("what is 6 times 7?")];
     let files = retake_wire::FilesWish::default();
@@ -166,7 +171,8 @@ fn words_for_another_message_are_kept_and_told_to_be() {
     assert_eq!(set.edits.as_ref(), Some(&entry));
     // In the next face it is said what these words are.
     let mut next = talking(Theme::default());
-    next.take_draft(TabId(1), set.parts.clone(), set.edits.clone());
+    let draft = Draft { parts: set.parts.clone(), edits: set.edits.clone(), ..Draft::default() };
+    next.take_draft(TabId(1), draft);
     let seen = screen(80, 24, |frame| next.draw(frame));
     assert!(seen.contains("written in the place of t1") && seen.contains("/edit t1"), "{seen}");
     let set = kept(&paste(&mut next, "!")).expect("kept again");
