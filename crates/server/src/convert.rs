@@ -320,6 +320,7 @@ pub(crate) fn branch(branch: Branch) -> reply::Branch {
         onto: branch.onto.map(|leaf| leaf.to_string()),
         shared: branch.shared.map(line),
         first: branch.first.map(line),
+        called: branch.called.map(line),
         last: line(branch.last),
         messages: branch.messages,
         own: branch.own,

@@ -7,6 +7,7 @@
 
 mod agent;
 mod answered;
+mod branches;
 mod changes;
 mod decide;
 mod draft;

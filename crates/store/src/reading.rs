@@ -192,6 +192,9 @@ pub struct Branch {
     pub from: Option<Line>,
     /// The first of its own.
     pub first: Option<Line>,
+    /// What it is called by: the first message of a person among the entries that are on it alone, else the first of them. None
+    /// where the conversation is, if that is no leaf.
+    pub called: Option<Line>,
     /// The leaf.
     pub last: Line,
     /// Entries from the root to the leaf.

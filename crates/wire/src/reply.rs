@@ -407,6 +407,10 @@ pub struct Branch {
     pub shared: Option<Line>,
     /// The first entry of its own.
     pub first: Option<Line>,
+    /// What it can be called by: the first message of a person among the entries that are on no other branch, else the first of
+    /// these entries. None of a branch that only shows where the conversation is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<Line>,
     /// Its leaf in one line; hidden text is not shown.
     pub last: Line,
     /// Messages on its path from the root.

@@ -83,7 +83,7 @@ pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
         .iter()
         .rev()
         .map(|branch| Row {
-            title: branch.last.preview.clone(),
+            title: branch.called.as_ref().unwrap_or(&branch.last).preview.clone(),
             detail: render::tree::about(&look, branch),
             disabled: None,
         })

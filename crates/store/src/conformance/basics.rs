@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retake_core::{Answering, Flags, Head, Include, Part, Projection, Reason, Role, Seen, Step, ToolOutcome};
 
 use super::stage::{Stage, by, by_request, code};
-use crate::{Action, Apply, SayRequest, Store};
+use crate::{Action, Apply, Branch, SayRequest, Store};
 
 const AUDIT: Include = Include { rewound: true, hidden: true };
 
@@ -50,8 +50,14 @@ pub async fn store_case_03_what_was_taken_back_is_a_branch(store: Arc<dyn Store>
         branches.iter().map(|branch| (branch.last.preview.as_str(), branch.current)).collect();
     assert_eq!(leaves, [("T4!", false), ("X!", true)]);
     assert_eq!(branches[1].from.as_ref().map(|line| line.preview.as_str()), Some("T2!"));
+    let called = |branches: Vec<Branch>| -> Vec<String> {
+        branches.into_iter().map(|branch| branch.called.map_or(String::new(), |line| line.preview)).collect()
+    };
+    assert_eq!(called(branches), ["T3", "X"], "by what is on each alone, not by what they have in common");
     stage.act(Action::Restore(before)).await.expect("restored");
     assert_eq!(stage.shows().await, "T1 T2 T3 T4");
+    stage.rewind("T4").await;
+    assert_eq!(called(stage.store.branches(stage.id).await.expect("branches")), ["T4", "X", ""]);
 }
 
 /// Any rewind keeps both or neither of a call and its result in the prompt.

@@ -9,7 +9,7 @@ use super::decide::{decide, locate, shows, undecided};
 use super::load::{Loaded, load};
 use crate::error::{Result, StoreError};
 use crate::reading::{
-    Alternative, Branch, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
+    Alternative, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
 };
 use crate::request::Action;
 use crate::rows::{ConversationRow, Rows};
@@ -233,64 +233,6 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
     })
 }
 
-/// The branches, oldest first.
-pub(super) fn branches<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Branch>> {
-    let conversation = &loaded.conversation;
-    let now = conversation.path();
-    let mut branches = Vec::new();
-    for leaf in conversation.tree.leaves() {
-        let path = conversation.tree.path(Some(leaf.pos));
-        let own = path.behind(leaf.fork);
-        let label = conversation.state.labels.iter().find_map(|(target, name)| match target {
-            retake_core::LabelTarget::Entry(pos) if own.contains(*pos) => Some(name.clone()),
-            _ => None,
-        });
-        let current = conversation.is_on_path(leaf.pos);
-        let shared = path.common_prefix(&now).filter(|_| !current);
-        let shared = shared.and_then(|end| conversation.visible(&path.up_to(Some(end))).last());
-        let from = leaf.fork.map(|pos| line(rows, loaded, pos)).transpose()?;
-        branches.push(Branch {
-            current,
-            shared: match shared {
-                Some(_) if leaf.fork == shared => from.clone(),
-                shared => shared.map(|pos| line(rows, loaded, pos)).transpose()?,
-            },
-            onto: leaf.onto.map(|pos| id_of(rows, loaded, pos)).transpose()?,
-            from,
-            first: own.first().map(|pos| line(rows, loaded, pos)).transpose()?,
-            last: line(rows, loaded, leaf.pos)?,
-            messages: path.len(),
-            own: own.len(),
-            label,
-            leaf,
-        });
-    }
-    // Where the tip is no leaf, the branch whose leaf was said last shows where one is.
-    if let Some(tip) = conversation.state.tip
-        && !branches.iter().any(|branch| branch.current && branch.leaf.pos == tip)
-    {
-        let onto = conversation.tree.branch_of(tip);
-        branches.push(Branch {
-            leaf: retake_core::Leaf { pos: tip, fork: None, onto: Some(onto) },
-            onto: Some(id_of(rows, loaded, onto)?),
-            current: true,
-            shared: None,
-            from: None,
-            first: now.first().map(|pos| line(rows, loaded, pos)).transpose()?,
-            last: line(rows, loaded, tip)?,
-            messages: now.len(),
-            own: 0,
-            label: None,
-        });
-    }
-    Ok(branches)
-}
-
-/// The id of an entry.
-fn id_of<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<EntryId> {
-    Ok(rows.meta(loaded.key(pos)?)?.id)
-}
-
 /// Operations, newest first.
 pub(super) fn ops<R: Rows>(rows: &R, loaded: &Loaded, range: OpRange) -> Result<OpPage> {
     let undone = loaded.conversation.line.undone;
@@ -349,7 +291,7 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
 /// The first visible message that a person said, among the first entries of the timeline.
 fn first_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String> {
     let first = first_in(rows, loaded, &loaded.conversation.scheduling())?;
-    Ok(first.unwrap_or_default())
+    Ok(first.map(|line| line.preview).unwrap_or_default())
 }
 
 /// The same of what was said in a fork itself.
@@ -360,7 +302,7 @@ fn own_message<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Option<String>> {
     let depth = loaded.conversation.tree.depth();
     let visible = loaded.conversation.scheduling();
     let own = visible.spans().iter().filter(|span| span.depth == depth).copied();
-    first_in(rows, loaded, &Path::from_spans(own))
+    Ok(first_in(rows, loaded, &Path::from_spans(own))?.map(|line| line.preview))
 }
 
 /// What a conversation is called in a hit: its title, else what was said first in a fork, else what was said first.
@@ -371,12 +313,15 @@ pub(super) fn called<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String> {
     own_message(rows, loaded)?.map_or_else(|| first_message(rows, loaded), Ok)
 }
 
-fn first_in<R: Rows>(rows: &R, loaded: &Loaded, path: &Path) -> Result<Option<String>> {
+/// The first message of a path that a person said, among the first entries of it.
+pub(super) fn first_in<R: Rows>(rows: &R, loaded: &Loaded, path: &Path) -> Result<Option<Line>> {
     for span in take(path, PREVIEW_SEARCH, false).spans() {
         let log = loaded.key(span.first())?.log;
         for entry in rows.entries(log, span.from, span.to)?.into_iter().flatten() {
             if entry.meta.role == Role::User && !entry.meta.flags.synthetic {
-                return Ok(Some(preview(&entry.parts)));
+                let preview = preview(&entry.parts);
+                let pos = Pos::new(span.depth, entry.meta.pos.seq);
+                return Ok(Some(Line { meta: retake_core::Meta { pos, ..entry.meta }, preview }));
             }
         }
     }

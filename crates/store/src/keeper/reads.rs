@@ -252,7 +252,7 @@ where
     }
 
     async fn branches(&self, conversation: ConversationId) -> Result<Vec<Branch>> {
-        self.with(conversation, read::branches).await
+        self.with(conversation, super::branches::branches).await
     }
 
     async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use retake_core::{EntryId, Role};
 use retake_store::Store;
 
 use super::naive::Talk;
@@ -34,6 +35,7 @@ pub(super) async fn branches(store: &dyn Store, talk: &Talk) {
         let from = branch.from.as_ref().map(|line| line.meta.id);
         assert_eq!(from, begins.checked_sub(1).map(|at| talk.said[whole[at]].id));
         assert_eq!(branch.first.as_ref().map(|line| line.meta.id), Some(talk.said[whole[begins]].id));
+        assert_eq!(branch.called.as_ref().map(|line| line.meta.id), called(talk, leaf));
         own.extend(whole[begins..].iter().map(|index| (*index, branch.last.meta.id)));
     }
     for (from, onto) in joins {
@@ -45,6 +47,17 @@ pub(super) async fn branches(store: &dyn Store, talk: &Talk) {
     let mut own: Vec<usize> = own.into_iter().map(|(index, _)| index).collect();
     own.sort_unstable();
     assert_eq!(own, Vec::from_iter(0..talk.said.len()), "every entry is one branch's own");
+}
+
+/// What a branch is called by: what a person said first of what no other branch shows, nor the conversation now.
+fn called(talk: &Talk, leaf: usize) -> Option<EntryId> {
+    let others = talk.leaves().into_iter().chain(talk.now.tip).filter(|other| *other != leaf);
+    let elsewhere: BTreeSet<usize> = others.flat_map(|other| talk.path_to(Some(other))).collect();
+    let alone = talk.path_to(Some(leaf)).into_iter().filter(|index| !elsewhere.contains(index));
+    let alone: Vec<usize> = alone.collect();
+    let visible = talk.visible_of(&alone);
+    let said = visible.into_iter().find(|index| talk.said[*index].role == Role::User && !talk.said[*index].flags.synthetic);
+    said.or(alone.first().copied()).map(|index| talk.said[index].id)
 }
 
 /// The alternatives of every entry that can be aimed at.

@@ -84,8 +84,8 @@ impl Row for Node {
         let preview = |line: &Line| line.preview.clone();
         match &self.is {
             Is::Tip(it) => {
-                let begins = it.first.as_ref().filter(|_| it.own > 0).map(preview).unwrap_or_default();
-                let ends = if it.own == 1 { String::new() } else { preview(&it.last) };
+                let begins = it.called.as_ref().map(preview).unwrap_or_default();
+                let ends = if is_one(it) { String::new() } else { preview(&it.last) };
                 vec![begins, ends, it.label.clone().unwrap_or_default()]
             }
             Is::Beginning(_) => vec!["the beginning".to_owned()],
@@ -451,6 +451,11 @@ fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
     }
 }
 
+/// Whether what it is called by is also how it ends.
+fn is_one(branch: &Branch) -> bool {
+    branch.called.as_ref().is_some_and(|called| called.id == branch.last.id)
+}
+
 fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
     let room = ink.room();
     let (counts, when) = match room {
@@ -473,7 +478,7 @@ fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
             let at = format!("after {}", said(&branch.last));
             ink.column(&at, left, Paint::Plain);
         }
-        1 => ink.field_column(0, left, Paint::Plain),
+        _ if is_one(branch) => ink.field_column(0, left, Paint::Plain),
         _ => {
             let before = ink.room();
             ink.field(0, left * 3 / 5, Paint::Plain);

@@ -317,6 +317,7 @@ fn branch(number: i64) -> Branch {
         onto: None,
         shared: None,
         first: Some(line("first")),
+        called: Some(line("first")),
         last: line("last"),
         messages: 4,
         own: 4,

@@ -23,6 +23,11 @@ fn branch(leaf: &str, own: (i64, i64, u64), from: Option<(&str, i64, u64)>, word
         onto: None,
         shared: None,
         first: Some(line(&format!("{leaf}-first"), first, words.0)),
+        called: match count {
+            0 => None,
+            1 => Some(line(leaf, last, words.1)),
+            _ => Some(line(&format!("{leaf}-first"), first, words.0)),
+        },
         last: line(leaf, last, words.1),
         messages: count + from.map_or(0, |(_, _, shared)| shared),
         own: count,
