@@ -51,9 +51,12 @@ fn placeholder(part: &Part) -> String {
     }
 }
 
-/// The first line of what a tool answered.
+/// The first line of what a tool answered; of one that failed how it ended, where its last line says that in brackets.
 fn came_of_it(content: &str, outcome: ToolOutcome) -> String {
-    let first = content.lines().map(str::trim).find(|line| !line.is_empty());
+    let mut lines = content.lines().map(str::trim).filter(|line| !line.is_empty());
+    let bare = |line: &'_ str| line.len() > 2 && line.starts_with('[') && line.ends_with(']');
+    let ending = lines.clone().next_back().filter(|line| outcome == ToolOutcome::Failed && bare(line));
+    let first = ending.map(|line| &line[1..line.len() - 1]).or_else(|| lines.next());
     let first = first.map(|line| line.get(..PREVIEW_MAX * 64).unwrap_or(line));
     let words = first.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     match (words, outcome) {
@@ -75,6 +78,9 @@ mod tests {
         };
         assert_eq!(result("\n  edited  a.rs\nmore", ToolOutcome::Ok), "edited a.rs");
         assert_eq!(result("no such file", ToolOutcome::Failed), "failed: no such file");
+        let ended = "1\n2\n[it ended with exit code 1]\n";
+        assert_eq!(result(ended, ToolOutcome::Failed), "failed: it ended with exit code 1");
+        assert_eq!(result("[a]\nb\n[c]", ToolOutcome::Ok), "[a]");
         assert_eq!(result(" \n", ToolOutcome::Ok), "[no output]");
         assert_eq!(result("", ToolOutcome::Failed), "[failed]");
         assert_eq!(result(&"é".repeat(10_000), ToolOutcome::Ok).graphemes(true).count(), PREVIEW_MAX);

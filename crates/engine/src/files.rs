@@ -30,6 +30,7 @@ mod several;
 mod status;
 mod unseen;
 mod whose;
+mod wish;
 mod work;
 mod workspace;
 
@@ -53,7 +54,8 @@ pub use folders::{FolderShown, PathShown};
 pub use keep::{Keep, LetGo, Prune, Pruned};
 pub use leave::{EffectShown, Effects};
 pub use moment::{Below, Moment, Named};
-pub use plan::{FilesPlanned, FilesWish, FolderPlan, Running, Scope};
+pub use plan::{FilesPlanned, FolderPlan, Running};
+pub use wish::{FilesWish, Scope};
 pub use restore::Restore;
 pub(crate) use several::{Further, not_kept};
 pub use several::{headed_in, named_in, shown_in};

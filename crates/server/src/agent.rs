@@ -24,7 +24,7 @@ pub(crate) fn class(class: EffectClass) -> retake_wire::EffectClass {
 const LINE: usize = 120;
 
 /// A call in words.
-fn call_line(tool: &str, arguments: &str) -> String {
+pub(crate) fn call_line(tool: &str, arguments: &str) -> String {
     shorten(&retake_wire::call_line(tool, arguments), LINE)
 }
 

@@ -161,12 +161,23 @@ pub(crate) fn counts(totals: Totals) -> reply::Counts {
 }
 
 pub(crate) fn line(line: Line) -> reply::Line {
-    line_of(&line.meta, line.preview)
+    let shown = line_of(&line.meta, line.preview);
+    match line.called {
+        // A person's command is told as such, not as the call of a model that it is stored as.
+        Some(called) if called.tool == EXEC => {
+            let preview = crate::agent::call_line(&called.tool, &called.arguments);
+            reply::Line { preview, ran_by: Some(called.author), ..shown }
+        }
+        _ => shown,
+    }
 }
 
 fn line_of(meta: &Meta, preview: String) -> reply::Line {
-    reply::Line { id: meta.id.to_string(), role: role(meta.role), time_ms: meta.time.0, preview }
+    reply::Line { id: meta.id.to_string(), role: role(meta.role), time_ms: meta.time.0, preview, ran_by: None }
 }
+
+/// The tool of a command that a person runs.
+pub(crate) const EXEC: &str = "exec";
 
 /// A receipt; what the composer gets is read afresh by the caller.
 pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::Receipt {

@@ -19,26 +19,33 @@ use super::world::{Desk, apply, get, label, log, mark, rewind, said, text};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client that follows a conversation, and what it has of it.
-struct Copy {
+pub(super) struct Copy {
     client: Arc<dyn Client>,
     follow: Follow,
     stream: BoxStream<'static, Told>,
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     conversation: Option<Conversation>,
-    running: bool,
+    pub(super) running: bool,
     mode: Mode,
     now: RunNow,
-    drafts: Vec<Draft>,
+    pub(super) drafts: Vec<Draft>,
     /// What runs have said since it began to follow.
-    said: Vec<RunEvent>,
+    pub(super) said: Vec<RunEvent>,
+    /// All events but snapshots.
+    pub(super) heard: Vec<String>,
 }
 
 impl Copy {
     async fn new(desk: &Desk, of: &str) -> Self {
+        Self::by(Arc::clone(&desk.client), of).await
+    }
+
+    /// That of a client.
+    pub(super) async fn by(client: Arc<dyn Client>, of: &str) -> Self {
         let follow = Follow { conversation: Some(of.to_owned()), since: None };
-        let stream = desk.client.follow(follow.clone()).await.expect("followed");
+        let stream = client.follow(follow.clone()).await.expect("followed");
         Self {
-            client: Arc::clone(&desk.client),
+            client,
             follow,
             stream,
             entries: Vec::new(),
@@ -48,6 +55,7 @@ impl Copy {
             now: RunNow::default(),
             drafts: Vec::new(),
             said: Vec::new(),
+            heard: Vec::new(),
         }
     }
 
@@ -56,13 +64,16 @@ impl Copy {
         self.stream = self.client.follow(self.follow.clone()).await.expect("followed");
     }
 
-    async fn hears(&mut self) {
+    pub(super) async fn hears(&mut self) {
         let told = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("it is told something");
         self.takes(told.expect("the stream goes on"));
     }
 
     fn takes(&mut self, Told { id, event }: Told) {
         assert!(!format!("{event:?}").contains("composer: Some"), "{event:?}");
+        if !matches!(event, Event::Snapshot(_)) {
+            self.heard.push(format!("{event:?}"));
+        }
         match event {
             Event::Snapshot(all) => {
                 (self.entries, self.drafts) = (all.entries, all.drafts);
@@ -102,7 +113,7 @@ impl Copy {
     }
 
     /// Hears until it has what is there.
-    async fn catches_up(&mut self, desk: &Desk, of: &str) {
+    pub(super) async fn catches_up(&mut self, desk: &Desk, of: &str) {
         let (revision, entries) = desk.timeline(of).await;
         while self.revision() < revision {
             self.hears().await;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod care;
+mod cases;
 mod catch_up;
 mod drafts;
 mod edits;
@@ -25,5 +26,6 @@ mod search;
 mod stalled;
 mod streams;
 mod together;
+mod told;
 mod whose;
 mod world;

@@ -10,7 +10,7 @@ use retake_wire::{
 use super::world::{Desk, apply, get, mark, plan, rewind};
 
 /// A conversation in a folder, of turns that each run a shell command there; its id.
-async fn turns(desk: &Desk, scripts: &[&str]) -> String {
+pub(super) async fn turns(desk: &Desk, scripts: &[&str]) -> String {
     let work = desk.file("work");
     std::fs::create_dir_all(&work).expect("made");
     let id = desk.create(None, work.to_str()).await;
@@ -20,7 +20,7 @@ async fn turns(desk: &Desk, scripts: &[&str]) -> String {
     id
 }
 
-async fn turn(desk: &Desk, id: &str, script: &str) {
+pub(super) async fn turn(desk: &Desk, id: &str, script: &str) {
     let run = Run {
         conversation: id.to_owned(),
         folder: None,

@@ -21,6 +21,7 @@ mod read;
 mod reads;
 mod search;
 mod targets;
+mod unanswered;
 mod write;
 
 use std::collections::HashMap;

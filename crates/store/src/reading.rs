@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Conversation, ConversationId, Effect, EffectClass, Entry, EntryId, Fact, FoldId, Head, Leaf, Mark, Meta,
+    Conversation, ConversationId, Effect, EffectClass, EffectState, Entry, EntryId, Fact, FoldId, Head, Leaf, Mark, Meta,
     OpNo, Operation, Part, Plan, Pos, Projection, Revision, Run, Standing, Target, Time, Totals,
 };
 
@@ -137,6 +137,19 @@ pub struct Line {
     pub meta: Meta,
     /// At most 80 graphemes of it; empty when the state at hand hides it.
     pub preview: String,
+    /// Where it holds a call of a tool beside no words: who made it, the tool, and its arguments.
+    pub called: Option<CalledLine>,
+}
+
+/// A call that stands for an entry without words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalledLine {
+    /// Who made the entry.
+    pub author: String,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, as they were written.
+    pub arguments: String,
 }
 
 /// A turn to go back to.
@@ -226,6 +239,23 @@ pub struct Planned {
     pub effects: Vec<Effect>,
     /// Whether there are changes of files that may come or go with it ([`crate::FileStore::has_changes`]).
     pub changes: bool,
+    /// Calls without a result that would leave the timeline, those of the newest turn first.
+    pub unanswered: Vec<Unanswered>,
+}
+
+/// A call that has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    /// The entry that asks for it.
+    pub entry: EntryId,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, as they were written.
+    pub arguments: String,
+    /// What the ledger says of it; nothing, where it was not written down.
+    pub state: Option<EffectState>,
+    /// Whether it is one of the newest turn, of which it may still run.
+    pub newest: bool,
 }
 
 /// What is asked for before an action is done.

@@ -80,7 +80,9 @@ impl Tool for Ask {
         };
         tokio::select! {
             biased;
-            () = call.host.stopped() => Output::failed("[stopped by the person, without an answer]"),
+            () = call.host.stopped() => {
+                Output::failed(format!("[{}, without an answer]", call.host.stopped_by()))
+            }
             answer = call.host.ask(asked) => match answer {
                 Some(answer) => Output::ok(answer),
                 None => Output::failed(

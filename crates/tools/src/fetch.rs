@@ -214,7 +214,7 @@ impl Tool for Fetch {
         let late = host.sleep(self.config.limit);
         tokio::select! {
             biased;
-            () = host.stopped() => Output::failed("[stopped by the person]"),
+            () = host.stopped() => Output::failed(format!("[{}]", host.stopped_by())),
             () = late => {
                 Output::failed(format!("can't fetch {url}: it takes longer than {} s", self.config.limit.as_secs()))
             }

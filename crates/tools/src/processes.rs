@@ -2,8 +2,9 @@
 //! a process that does not bear the mark of the call or belong to its group.
 
 use std::ffi::OsStr;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -98,4 +99,18 @@ pub fn end(group: Option<u32>, call: &str) -> bool {
 fn is_zombie(process: &Path) -> bool {
     let status = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
     status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
+}
+
+/// What a process ended with, in words.
+pub fn ended_with(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    }
+}
+
+/// The line with which the result of a command that failed by itself ends.
+pub fn failed_line(status: ExitStatus) -> String {
+    format!("[it ended with {}]", ended_with(status))
 }

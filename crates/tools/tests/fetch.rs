@@ -130,7 +130,7 @@ async fn what_is_slow_or_broken_is_said() {
     let refused = fetch(&stage, config(), &format!("http://{gone}/")).await;
     assert!(refused.content.starts_with(&format!("can't fetch http://{gone}/: ")), "{refused:?}");
     stage.stop();
-    assert_eq!(fetch(&stage, config(), &base).await.content, "[stopped by the person]");
+    assert_eq!(fetch(&stage, config(), &base).await.content, "[stopped by the test]");
 }
 
 #[tokio::test]

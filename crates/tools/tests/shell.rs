@@ -21,7 +21,7 @@ async fn what_is_printed_is_in_order_with_its_end() {
     use ToolOutcome::{Failed, Ok};
     let rows = [
         ("echo a; echo b >&2; echo c", "a\nb\nc\n[exit code 0]", Ok),
-        ("printf 'no end'; exit 3", "no end\n[exit code 3]", Failed),
+        ("printf 'no end'; exit 3", "no end\n[it ended with exit code 3]", Failed),
         ("true", "[exit code 0]", Ok),
         ("cat; read x; echo ${x:-nothing}", "nothing\n[exit code 0]", Ok),
         ("kill -9 $$", "[ended by signal 9]", Failed),
@@ -29,7 +29,7 @@ async fn what_is_printed_is_in_order_with_its_end() {
         ("for i in 1 2; do\necho $i\ndone", "1\n2\n[exit code 0]", Ok),
         ("echo \"it's\" 'q'; echo $#", "it's q\n1\n[exit code 0]", Ok),
         ("trap 'echo bye' EXIT; echo hi", "hi\nbye\n[exit code 0]", Ok),
-        ("set -e; false; echo never", "[exit code 1]", Failed),
+        ("set -e; false; echo never", "[it ended with exit code 1]", Failed),
     ];
     let stage = Stage::new();
     for (command, content, outcome) in rows {
@@ -45,7 +45,7 @@ async fn what_is_no_command_is_said() {
     let stage = Stage::new();
     let output = run(&stage, "echo (").await;
     assert!(
-        output.content.contains("syntax error") && output.content.ends_with("[exit code 2]"),
+        output.content.contains("syntax error") && output.content.ends_with("[it ended with exit code 2]"),
         "{output:?}"
     );
     let tool = shell(ShellConfig::default());
@@ -197,7 +197,7 @@ async fn a_person_stops_a_command() {
     let (output, ()) = tokio::join!(stage.call(&tool, json!({ "command": "echo ready; sleep 1000" })), stop);
     assert_eq!(output.outcome, ToolOutcome::Failed);
     // The shell may have said of its child that it was terminated.
-    let is_said = output.content.contains("\n[stopped by the person; all its processes are gone]");
+    let is_said = output.content.contains("\n[stopped by the test; all its processes are gone]");
     assert!(output.content.starts_with("ready\n") && is_said, "{output:?}");
 }
 

@@ -47,6 +47,10 @@ impl Host for Stand {
         self.told.send_modify(|told| told.push_str(&piece.text));
     }
 
+    fn stopped_by(&self) -> &'static str {
+        "stopped by the test"
+    }
+
     async fn stopped(&self) {
         let mut stop = self.stop.subscribe();
         if stop.wait_for(|stop| *stop).await.is_err() {

@@ -55,4 +55,7 @@ async fn a_person_is_asked() {
     let intent = ask_tool().intent(&question, stage.root(), &stage.roots).unwrap();
     assert_eq!(intent.line, "ask: Which?");
     assert!(ask_tool().intent(&json!({ "question": "" }), stage.root(), &stage.roots).is_err());
+    stage.stop();
+    let stopped = stage.call(&ask_tool(), question).await;
+    assert_eq!(stopped.content, "[stopped by the test, without an answer]");
 }

@@ -240,6 +240,13 @@ pub struct PathPlan {
     /// What somebody else wrote goes with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theirs: bool,
+    /// It is a folder that is told by what is in it: counts leave it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub full_folder: bool,
+    /// An earlier step took back what had changed it and kept the file, as one of the conversation alone does; this one takes it
+    /// along.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
     /// Whose work keeps it from what is wanted, where something does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,

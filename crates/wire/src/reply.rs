@@ -157,6 +157,9 @@ pub struct Line {
     pub time_ms: i64,
     /// At most 80 characters of it.
     pub preview: String,
+    /// Who ran it, where it is a command that a person ran (`exec`), though it is stored as a call of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_by: Option<String>,
 }
 
 /// Conversations, newest first.

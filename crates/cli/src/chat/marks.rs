@@ -70,7 +70,7 @@ async fn bring_back(chat: &mut Chat<'_>, question: &str, verb: MarkVerb, fits: f
     }
     let look = chat.cx.ui.look();
     let rows = marked.iter().map(|it| {
-        let (speaker, _) = words::speaker(it.line.role, "");
+        let (speaker, _) = words::said_by(&it.line);
         let count = words::count(it.counts.messages, "message");
         let detail = format!("{} · {count} · {}", it.mark, words::when(&look, it.line.time_ms));
         Row { title: format!("t{} {speaker}: {}", it.turn, it.line.preview), detail, disabled: None }

@@ -20,6 +20,8 @@ fn path(name: &str, verdict: Verdict, grade: Grade, calls: &[u32]) -> PathPlan {
         renamed: None,
         diff: None,
         theirs: false,
+        full_folder: false,
+        kept: false,
         against: None,
         outcomes: Vec::new(),
     }

@@ -67,7 +67,7 @@ pub(super) fn entry(number: u32, turn: u64, role: Role, parts: Vec<Part>) -> Ent
 }
 
 pub(super) fn line(number: u32, role: Role, preview: &str) -> Line {
-    Line { id: id(number), role, time_ms: ago(40 - i64::from(number)), preview: preview.to_owned() }
+    Line { id: id(number), role, time_ms: ago(40 - i64::from(number)), preview: preview.to_owned(), ran_by: None }
 }
 
 fn usage() -> Usage {

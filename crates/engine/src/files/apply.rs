@@ -13,7 +13,8 @@ use retake_worktree::{Left, Note, Noting, Report};
 
 use super::carry::{Applying, told};
 use super::leave::Effects;
-use super::plan::{FilesWish, FolderPlan, Scope, digest_of};
+use super::plan::{FolderPlan, digest_of};
+use super::wish::{FilesWish, Scope};
 use super::several::{lock_each, named_in, shown_in};
 use super::unseen::Unseen;
 use super::workspace::{Held, accept};

@@ -197,7 +197,10 @@ impl Engine {
 
     /// The result of a call, to be stored.
     fn result(&self, id: &str, ending: &Ending, output: &[u8]) -> SayRequest {
-        let (outcome, said) = ending.said();
+        let (outcome, said) = match ending.stopped {
+            true => (ToolOutcome::Failed, format!("\n[{}]", self.stopped_by())),
+            false => ending.said(),
+        };
         let content = format!("{}{said}", String::from_utf8_lossy(output));
         let result = Part::ToolResult { call: id.to_owned(), content, outcome };
         let flags = Flags { interrupted: ending.stopped, ..Flags::default() };
@@ -222,11 +225,11 @@ struct Ending {
 }
 
 impl Ending {
-    /// As the result says it.
+    /// As the result says it, where nobody stopped it.
     fn said(&self) -> (ToolOutcome, String) {
         match &self.status {
-            Ok(status) if status.success() && !self.stopped => (ToolOutcome::Ok, String::new()),
-            Ok(status) => (ToolOutcome::Failed, format!("\n[{status}]")),
+            Ok(status) if status.success() => (ToolOutcome::Ok, String::new()),
+            Ok(status) => (ToolOutcome::Failed, format!("\n{}", processes::failed_line(*status))),
             Err(error) => (ToolOutcome::Failed, format!("\n[its end could not be waited for: {error}]")),
         }
     }

@@ -8,7 +8,7 @@ use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunSt
 use retake_store::{Action, AheadOf, Apply, OpRange, Outlook, Planned, Receipt, StoreError};
 
 use super::apply::FilesApplied;
-use super::plan::{FilesWish, Scope};
+use super::wish::{FilesWish, Scope};
 use super::unseen::UNSEEN;
 use crate::agent::JOBS;
 use crate::engine::{Engine, moves};

@@ -2,8 +2,7 @@
 //! nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
@@ -17,78 +16,13 @@ use super::blocking;
 use super::git::GitHalf;
 use super::leave::Effects;
 use super::look::Looking;
-use super::restore::Restore;
 use super::several::HeldAll;
 use super::unseen::Unseen;
 use super::whose::{self, Told};
+use super::wish::{FilesWish, Scope};
 use super::workspace::Held;
 use crate::engine::{Engine, moves};
-use crate::error::{EngineError, Kind, Result};
-
-/// What a step takes along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// Messages and files.
-    #[default]
-    Both,
-    /// Files alone; the conversation stays.
-    Files,
-    /// The conversation alone; files stay.
-    Conversation,
-}
-
-/// What is wished for files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilesWish {
-    /// What is taken along.
-    pub scope: Scope,
-    /// What was chosen for paths of the conversation's own folder, and for all others.
-    pub chosen: Chosen,
-    /// What was chosen for paths by their absolute names, in whichever folder they are.
-    pub elsewhere: BTreeMap<PathBuf, Choice>,
-    /// The plan that its author saw, by its digest: another one is refused.
-    pub seen: Option<[u8; 16]>,
-    /// Named files are put back, and nothing else is done.
-    pub restore: Option<Restore>,
-    /// Whether a run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
-    pub stop: bool,
-    /// One of several steps: what was chosen for a name that its plan has not is for another one of them.
-    pub of_several: bool,
-}
-
-impl FilesWish {
-    /// What is chosen in a folder; `own` is whether it is the conversation's own.
-    fn chosen_in(&self, folder: &Path, own: bool) -> Chosen {
-        let mut chosen = match own {
-            true => self.chosen.clone(),
-            false => Chosen { others: self.chosen.others.clone(), ..Chosen::default() },
-        };
-        for (path, choice) in &self.elsewhere {
-            let below = path.strip_prefix(folder).ok();
-            let below = below.and_then(|below| FilePath::new(below.as_os_str().as_bytes()).ok());
-            chosen.paths.extend(below.map(|below| (below, choice.clone())));
-        }
-        chosen
-    }
-
-    /// Refuses what is chosen for a path that is in none of these folders, or for hunks where there is no plan at all.
-    fn fits<'a>(&self, folders: impl Iterator<Item = &'a Path> + Clone) -> Result<()> {
-        let lost = |path: &&PathBuf| !folders.clone().any(|folder| path.starts_with(folder));
-        match self.elsewhere.keys().find(lost) {
-            Some(path) => {
-                let what = format!("{} is in no folder of this plan", path.display());
-                Err(EngineError::new(Kind::Usage, "bad_path", what).hint("name files as the plan does"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses what is chosen where no file comes or goes.
-    pub(super) fn fits_nothing(&self) -> Result<()> {
-        self.chosen.fits(|_| false)?;
-        self.fits(std::iter::empty())
-    }
-}
+use crate::error::{EngineError, Result};
 
 /// The file half of a plan in one of the folders of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +61,15 @@ pub struct FilesPlanned {
     pub waiting: usize,
 }
 
+/// What a plan is made on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sight {
+    /// A capture of its own.
+    New,
+    /// What a capture of the same request saw.
+    JustNow,
+}
+
 /// A call of which processes still run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
@@ -143,6 +86,26 @@ impl Engine {
         conversation: ConversationId,
         action: Action,
         wish: FilesWish,
+    ) -> Result<FilesPlanned> {
+        self.plan_on(conversation, action, wish, Sight::New).await
+    }
+
+    /// The same on what a plan of the same request has captured just now: one more of its steps, say.
+    pub async fn plan_as_seen(
+        &self,
+        conversation: ConversationId,
+        action: Action,
+        wish: FilesWish,
+    ) -> Result<FilesPlanned> {
+        self.plan_on(conversation, action, wish, Sight::JustNow).await
+    }
+
+    async fn plan_on(
+        &self,
+        conversation: ConversationId,
+        action: Action,
+        wish: FilesWish,
+        sight: Sight,
     ) -> Result<FilesPlanned> {
         let planned = match wish.scope {
             Scope::Files => None,
@@ -168,7 +131,8 @@ impl Engine {
             }
             true => {
                 let (held, mut stays) = self.concerned(conversation, &action, &wish).await?;
-                let held = self.capture_each(held, None).await?;
+                let is_seen = sight == Sight::JustNow && held.all.iter().all(|held| held.tree.is_known());
+                let held = if is_seen { held } else { self.capture_each(held, None).await? };
                 let (_, plan, git) = self.plan_files(held, conversation, &action, &wish).await?;
                 stays.extend(git);
                 let running = self.jobs(conversation, &action).await?;

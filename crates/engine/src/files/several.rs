@@ -10,7 +10,7 @@ use retake_core::{ConversationId, FilePath};
 use retake_store::{Action, WantedFiles, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{Root, RootLock};
 
-use super::plan::FilesWish;
+use super::wish::FilesWish;
 use super::workspace::{Held, lock};
 use super::{Files, blocking};
 use crate::engine::Engine;

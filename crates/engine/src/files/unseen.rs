@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::blocking;
 use super::called::Called;
-use super::plan::{FilesWish, Scope};
+use super::wish::{FilesWish, Scope};
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;

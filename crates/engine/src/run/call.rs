@@ -229,7 +229,7 @@ impl Driver {
     pub(super) async fn refuse(&mut self, key: String) -> TurnInput {
         let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
         let why = match ready.settled.ruling {
-            Ruling::Allow => "the person stopped before it began".to_owned(),
+            Ruling::Allow => format!("{} before it began", self.engine.stopped_by()),
             _ => ready.settled.why.clone(),
         };
         let output = Output::failed(format!("not run: {why}"));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{Choice, ConversationId, EntryId, Reason, Seen, Verdict};
-use retake_engine::store::{Action, Apply};
-use retake_engine::{Doing, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
+use retake_core::{Choice, ConversationId, EffectState, EntryId, Reason, Seen, Verdict};
+use retake_engine::store::{Action, Apply, Planned, Unanswered};
+use retake_engine::{Doing, Effects, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
@@ -12,7 +12,7 @@ use super::erase;
 use super::steps::{Done, is_end, step_of};
 use super::store_problem;
 use crate::InProcess;
-use crate::convert::{self, problem, usage};
+use crate::convert::{self, EXEC, problem, usage};
 
 mod shown;
 pub(super) mod whose;
@@ -68,7 +68,8 @@ impl InProcess {
         } = planned;
         let said = (!restores).then(|| stays(scope, &files, half.as_ref()).to_owned());
         let stays = said.into_iter().chain(half.as_ref().and_then(convert::edit_stays));
-        let stays = stays.chain(words::unseen(&unseen)).chain(more).collect();
+        let cut_off = self.cut_off(conversation, half.as_ref(), &effects);
+        let stays = stays.chain(words::cut_off(&cut_off)).chain(words::unseen(&unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {
             folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
         };
@@ -106,6 +107,26 @@ impl InProcess {
             effects: crate::agent::effects(effects),
             ..shown
         }))
+    }
+
+    /// The calls that an action takes back and that were cut off, without those that are told as what nothing takes back.
+    fn cut_off(&self, of: ConversationId, half: Option<&Planned>, effects: &Effects) -> Vec<Unanswered> {
+        let runs = self.engine.is_running(of);
+        let told = |call: &Unanswered| {
+            effects.calls.iter().any(|effect| {
+                effect.state == EffectState::Begun
+                    && effect.tool == call.tool
+                    && effect.arguments.as_ref() == Some(&call.arguments)
+            })
+        };
+        // A person's command begins as soon as it is said, and is in no ledger.
+        let began = |call: &Unanswered| match call.state {
+            Some(state) => state == EffectState::Begun,
+            None => call.tool == EXEC,
+        };
+        let calls = half.iter().flat_map(|half| &half.unanswered);
+        let calls = calls.filter(|call| began(call) && !told(call) && !(call.newest && runs));
+        calls.cloned().collect()
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {

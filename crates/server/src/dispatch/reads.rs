@@ -10,7 +10,7 @@ use retake_wire::{Problem, Reply, Search, reply, request};
 
 use super::{PAGE, head, store_problem};
 use crate::InProcess;
-use crate::convert::{self, problem};
+use crate::convert::{self, EXEC, problem};
 
 /// What is beside the log of a conversation.
 pub(crate) struct Beside {
@@ -348,9 +348,6 @@ impl InProcess {
         Ok(Reply::Models(reply::Models { default, why, models: models.collect() }))
     }
 }
-
-/// The tool of a command that a person runs.
-const EXEC: &str = "exec";
 
 /// A call that has no result.
 struct Open<'a> {

@@ -118,7 +118,7 @@ impl InProcess {
         }
         // A step may clash with what is there although all of them together lead to just that.
         for count in 1..steps {
-            let planned = self.engine.plan_both(of, step(count), wish.clone()).await.map_err(problem)?;
+            let planned = self.engine.plan_as_seen(of, step(count), wish.clone()).await.map_err(problem)?;
             if let Some(why) = self.clash(of, &planned).await? {
                 // The plan of all shows the clash that is to be chosen for.
                 let shown = count == 1 && !all.files.iter().all(|folder| folder.plan.is_clean());

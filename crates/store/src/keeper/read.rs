@@ -9,7 +9,7 @@ use super::decide::{decide, locate, shows, undecided};
 use super::load::{Loaded, load};
 use crate::error::{Result, StoreError};
 use crate::reading::{
-    Alternative, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
+    Alternative, CalledLine, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
 };
 use crate::request::Action;
 use crate::rows::{ConversationRow, Rows};
@@ -28,6 +28,7 @@ pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line>
     let mut line = any_line(rows, loaded, pos)?;
     if !loaded.conversation.mark(pos).is_visible() {
         line.preview.clear();
+        line.called = None;
     }
     Ok(line)
 }
@@ -35,13 +36,28 @@ pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line>
 /// An entry in one line, whatever its mark: for who asks for what is hidden, or is to see what `show` would bring back.
 pub(super) fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
     let key = loaded.key(pos)?;
-    let (meta, preview) = match rows.entry(key) {
-        Ok(entry) => (entry.meta, preview(&entry.parts)),
+    match rows.entry(key) {
+        Ok(entry) => Ok(line_of(pos, entry)),
         // Who spoke, and when, may still be known.
-        Err(StoreError::Damaged { why, .. }) => (rows.meta(key)?, format!("[damaged: {why}]")),
-        Err(error) => return Err(error),
-    };
-    Ok(Line { meta: retake_core::Meta { pos, ..meta }, preview })
+        Err(StoreError::Damaged { why, .. }) => {
+            let meta = retake_core::Meta { pos, ..rows.meta(key)? };
+            Ok(Line { meta, preview: format!("[damaged: {why}]"), called: None })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The line of an entry that was read.
+pub(super) fn line_of(pos: Pos, entry: Entry) -> Line {
+    let preview = preview(&entry.parts);
+    let has_words = entry.parts.iter().filter_map(Part::as_text).any(|text| !text.trim().is_empty());
+    let call = entry.parts.into_iter().filter(|_| !has_words).find_map(|part| match part {
+        Part::ToolCall { name, arguments, .. } => Some((name, arguments)),
+        _ => None,
+    });
+    let author = entry.author;
+    let called = call.map(|(tool, arguments)| CalledLine { author, tool, arguments });
+    Line { meta: retake_core::Meta { pos, ..entry.meta }, preview, called }
 }
 
 /// The pieces of a reading, as (span, mark, fold).
@@ -229,6 +245,7 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
         composer: composer.map(|entry| (entry.meta.id, entry.parts)),
         effects: super::agent::along(rows, loaded, &plan.gone, usize::MAX)?,
         changes: super::files::has_changes(rows, loaded)?,
+        unanswered: super::unanswered::along(rows, loaded, &plan.gone)?,
         plan,
     })
 }
@@ -319,9 +336,7 @@ pub(super) fn first_in<R: Rows>(rows: &R, loaded: &Loaded, path: &Path) -> Resul
         let log = loaded.key(span.first())?.log;
         for entry in rows.entries(log, span.from, span.to)?.into_iter().flatten() {
             if entry.meta.role == Role::User && !entry.meta.flags.synthetic {
-                let preview = preview(&entry.parts);
-                let pos = Pos::new(span.depth, entry.meta.pos.seq);
-                return Ok(Some(Line { meta: retake_core::Meta { pos, ..entry.meta }, preview }));
+                return Ok(Some(line_of(Pos::new(span.depth, entry.meta.pos.seq), entry)));
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use retake_core::{Conversation, Include, Part, Path, Pos, Standing};
 
 use super::load::{Loaded, load};
-use super::read::{called, line};
+use super::read::{called, line, line_of};
 use crate::error::{Result, StoreError};
 use crate::query::{Query, Snippet};
 use crate::reading::{Hit, Hits};
@@ -162,11 +162,10 @@ fn hit<R: Rows>(
     let before = reading.before(pos);
     let after = reading.behind(Some(pos)).first();
     let context = |pos: Option<Pos>| pos.map(|pos| line(rows, &loaded, pos)).transpose();
-    let meta = retake_core::Meta { pos, ..entry.meta };
     Ok(Hit {
         conversation: loaded.row.id,
         title,
-        line: crate::reading::Line { meta, preview: retake_core::preview(&entry.parts) },
+        line: line_of(pos, entry),
         standing,
         snippet: snippet.text,
         marks: snippet.marks,

@@ -58,7 +58,7 @@ impl Process {
         let mut ended = self.ended.clone();
         let waited = tokio::time::timeout(time, ended.wait_for(Option::is_some)).await;
         match waited.ok().and_then(Result::ok).and_then(|ended| *ended) {
-            Some(Ended::With(status)) => format!("its process ended ({})", words(status)),
+            Some(Ended::With(status)) => format!("its process ended ({})", crate::processes::ended_with(status)),
             Some(Ended::Unknown) => "its process ended".to_owned(),
             None => "it closed the connection".to_owned(),
         }
@@ -74,15 +74,6 @@ impl Process {
     /// The last it said on standard error; nothing, where it said nothing.
     pub(super) fn last_words(&self) -> String {
         self.errors.tail()
-    }
-}
-
-fn words(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => status.to_string(),
     }
 }
 

@@ -139,7 +139,7 @@ impl Server {
         };
         let stop = async {
             tokio::select! {
-                () = call.host.stopped() => "stopped".to_owned(),
+                () = call.host.stopped() => call.host.stopped_by().to_owned(),
                 () = call.host.sleep(limit) => format!("not answered within {}", seconds(limit)),
             }
         };

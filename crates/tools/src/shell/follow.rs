@@ -61,7 +61,7 @@ impl Over {
                 // How long it worked is told with the call, from its own beginning: two numbers would differ.
                 (ToolOutcome::Ok, "[exit code 0]".to_owned())
             }
-            Ending::Exited(Ok(status)) => (ToolOutcome::Failed, format!("[{}]", ended_by(*status))),
+            Ending::Exited(Ok(status)) => (ToolOutcome::Failed, processes::failed_line(*status)),
             Ending::Exited(Err(error)) => {
                 (ToolOutcome::Failed, format!("[its end could not be waited for: {error}]"))
             }
@@ -83,16 +83,6 @@ impl Over {
     /// Whether it ended by itself, and left processes behind.
     pub(super) fn left_some(&self) -> bool {
         matches!(self.ending, Ending::Exited(_)) && self.living > 0
-    }
-}
-
-/// How a process ended, in words.
-fn ended_by(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt as _;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("ended by signal {signal}"),
-        (None, None) => status.to_string(),
     }
 }
 

@@ -128,7 +128,7 @@ async fn a_call_that_hangs_ends_with_its_time_or_when_it_is_stopped_and_is_cance
             }
         };
         let (output, ()) = tokio::join!(call, stop);
-        let how = if limit == SHORT { "not answered within 1 s" } else { "stopped" };
+        let how = if limit == SHORT { "not answered within 1 s" } else { "stopped by the person" };
         assert_eq!(output.outcome, ToolOutcome::Failed);
         let expected =
             format!("the call of the MCP server “it” was {how}; what it did until then is not known");

@@ -440,7 +440,7 @@ fn hidden(it: Marked, now_ms: i64) -> Choice {
     let turn = if it.turn == 0 { String::new() } else { format!("t{} ", it.turn) };
     let more = it.counts.messages.saturating_sub(1);
     let more = if more == 0 { String::new() } else { format!(" and {}", words::count(more, "more message")) };
-    let (speaker, _) = words::speaker(it.line.role, "");
+    let (speaker, _) = words::said_by(&it.line);
     Choice {
         key: it.line.id,
         about: format!("{speaker}: {}{more}", it.line.preview),

@@ -417,7 +417,7 @@ fn there(conversation: &str, branch: &Branch) -> (String, Manner, Log) {
 
 /// Who said what.
 fn said(line: &Line) -> String {
-    let (speaker, _) = words::speaker(line.role, "");
+    let (speaker, _) = words::said_by(line);
     if line.preview.is_empty() { speaker } else { format!("{speaker} {}", words::quote(&line.preview, 60)) }
 }
 

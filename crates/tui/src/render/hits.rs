@@ -34,7 +34,7 @@ pub fn hits(look: &Look, hits: &Hits) -> String {
 }
 
 fn one(look: &Look, hit: &Hit, ids: &Ids<'_>) -> String {
-    let (speaker, style) = words::speaker(hit.line.role, "");
+    let (speaker, style) = words::said_by(&hit.line);
     let standing = hit.standing.as_deref().map(|standing| {
         let standing = format!(" [{}]", safe::line(standing));
         look.palette.paint(Style::Warn, standing).to_string()
@@ -61,7 +61,7 @@ fn one(look: &Look, hit: &Hit, ids: &Ids<'_>) -> String {
 }
 
 fn around(look: &Look, line: &Line) -> String {
-    let (speaker, _) = words::speaker(line.role, "");
+    let (speaker, _) = words::said_by(line);
     let text = format!("  {speaker}: {}", safe::line(&line.preview));
     entries::dim(look, &width::truncate(&text, look.columns))
 }

@@ -134,7 +134,7 @@ pub fn marked(look: &Look, page: &MarkedPage) -> String {
     }
     let ids: Ids = page.marked.iter().map(|it| it.line.id.as_str()).collect();
     let row = |it: &retake_wire::reply::Marked| {
-        let (speaker, style) = words::speaker(it.line.role, "");
+        let (speaker, style) = words::said_by(&it.line);
         vec![
             cell(format!("t{}", it.turn)).style(Style::Accent),
             cell(safe::line(&it.mark)).style(Style::Warn),

@@ -193,7 +193,7 @@ fn waits(amount: usize) -> &'static str {
 }
 
 fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> String {
-    let (speaker, _) = words::speaker(line.role, "");
+    let (speaker, _) = words::said_by(line);
     let preview = safe::line(&line.preview);
     let id = if look.ids { format!("{}  ", ids.short(&line.id)) } else { String::new() };
     let text = format!("  {sign} {id}{speaker:<6} {preview}");

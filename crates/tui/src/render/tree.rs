@@ -46,7 +46,7 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
         if line.preview.is_empty() {
             return;
         }
-        let (speaker, _) = words::speaker(line.role, "");
+        let (speaker, _) = words::said_by(line);
         let quoted = words::quote(&line.preview, room.saturating_sub(speaker.len() + 1));
         text.push_str(&format!("    {what:<7} {speaker} {quoted}\n"));
     };

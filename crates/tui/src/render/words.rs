@@ -1,7 +1,7 @@
 //! Counts, times, names and titles in words. Must never cut a word that says how much.
 
 use retake_wire::Role;
-use retake_wire::reply::{Conversation, Counts, Did, Doing, Parent};
+use retake_wire::reply::{Conversation, Counts, Did, Doing, Line, Parent};
 
 use crate::text::Look;
 use crate::text::style::Style;
@@ -62,6 +62,14 @@ pub fn speaker(role: Role, author: &str) -> (String, Style) {
         Role::System => ("system", Style::Warn),
     };
     if author.is_empty() { (name.to_owned(), style) } else { (safe::line(author).into_owned(), style) }
+}
+
+/// Who said an entry, or ran it, and how that looks.
+pub fn said_by(line: &Line) -> (String, Style) {
+    match &line.ran_by {
+        Some(author) => speaker(Role::User, author),
+        None => speaker(line.role, ""),
+    }
 }
 
 /// The title of a conversation, or its first message, in quotes.

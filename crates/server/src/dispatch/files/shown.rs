@@ -4,12 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use retake_core::{ConversationId, DeltaNo, EntryId, FileChange, FilePath, PathPlan, Record, Time, Verdict};
+use retake_core::{
+    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Mark, PathPlan, Pos, Record, Time, Verdict,
+};
+use retake_engine::store::DeltaLine;
 use retake_engine::worktree::Shown;
 use retake_engine::{FolderPlan, headed_in, shown_in};
 use retake_wire::{CallLine, Others, Problem};
 
-use super::words::{count, hex, path_plan, tally};
+use super::words::{count, hex, is_folder, mark_full_folders, path_plan, tally};
 use crate::InProcess;
 use crate::convert::problem;
 use crate::dispatch::store_problem;
@@ -31,6 +34,8 @@ impl InProcess {
             paths.any(|path| path.out.contains(&no) || path.into.contains(&no))
         };
         deltas.retain(|(line, _)| named(line.no));
+        self.by_call(of, &mut deltas).await?;
+        let left_behind = self.left_behind(of, &deltas).await?;
         let mut shown = retake_wire::FilesPlan { digest: hex(&digest), ..Default::default() };
         // A call has a delta in each folder that it changed.
         let mut told = HashSet::new();
@@ -58,17 +63,53 @@ impl InProcess {
         for FolderPlan { folder, plan, .. } in folders {
             let folder = folder.as_deref();
             count(&mut shown.counts, plan.paths.iter().map(|path| &path.step));
+            let mut paths = Vec::with_capacity(plan.paths.len());
             for path in plan.paths {
-                tally(&mut shown, &path.verdict);
                 let (text, hunks) = self.path_diff(folder, &path, diff).await?;
-                shown.paths.push(retake_wire::PathPlan {
-                    diff: text,
-                    hunks,
-                    ..path_plan(folder, path, &calls, &whose)
-                });
+                let kept = path.out.iter().any(|no| left_behind.contains(no));
+                let (name, is_folder) = (path.path.clone(), is_folder(&path));
+                let told = path_plan(folder, path, &calls, &whose);
+                paths.push((name, is_folder, retake_wire::PathPlan { diff: text, hunks, kept, ..told }));
+            }
+            mark_full_folders(&mut paths);
+            for (.., path) in paths {
+                tally(&mut shown, &path);
+                shown.paths.push(path);
             }
         }
         Ok(shown)
+    }
+
+    /// What a call did before its end, as a capture saw it meanwhile, is told with its result, where that is there: it is one call.
+    async fn by_call(&self, of: ConversationId, deltas: &mut [(DeltaLine, EntryId)]) -> Result<(), Problem> {
+        let store = self.engine.store();
+        let mut results = HashMap::new();
+        let all: HashSet<EntryId> = deltas.iter().map(|(_, entry)| *entry).collect();
+        for entry in &all {
+            if let Some(at) = store.meta(of, *entry).await.map_err(store_problem)?.answers {
+                let asked = store.entry_id(of, at).await.map_err(store_problem)?;
+                results.insert(asked, *entry);
+            }
+        }
+        for (_, entry) in deltas.iter_mut() {
+            *entry = results.get(entry).copied().unwrap_or(*entry);
+        }
+        Ok(())
+    }
+
+    /// The deltas whose calls are no part of the conversation any more, though files have them: an earlier step left them.
+    async fn left_behind(
+        &self,
+        of: ConversationId,
+        deltas: &[(DeltaLine, EntryId)],
+    ) -> Result<HashSet<DeltaNo>, Problem> {
+        let now = self.engine.store().snapshot(of).await.map_err(store_problem)?;
+        let (known, depth) = (now.conversation(), now.conversation().tree.depth());
+        let is_there = |line: &DeltaLine| {
+            let pos = Pos::new(depth, line.seq);
+            known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
+        };
+        Ok(deltas.iter().filter(|(line, _)| !is_there(line)).map(|(line, _)| line.no).collect())
     }
 
     /// How a path would differ, and how many hunks there are to choose from. Of a conflict hunks are always counted: it waits for a

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Verdict, without_full_folders,
+    Choice, Chosen, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Record, Verdict,
+    without_full_folders,
 };
-use retake_engine::store::Planned;
+use retake_engine::store::{Planned, Unanswered};
 use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
 use retake_engine::{FilesWish, FolderPlan, Scope, Unseen, named_in, shown_in};
 use retake_wire::Problem;
@@ -139,6 +140,8 @@ pub(in crate::dispatch) fn path_plan(
         hunks: None,
         diff: None,
         theirs: path.theirs,
+        full_folder: false,
+        kept: false,
     }
 }
 
@@ -151,19 +154,63 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
 }
 
 /// Counts what is planned for a path: what would be done to files is counted by `count`, as their receipt does.
-pub(in crate::dispatch) fn tally(plan: &mut retake_wire::FilesPlan, verdict: &Verdict) {
-    match verdict {
-        Verdict::Conflict(_) => plan.conflicts += 1,
-        Verdict::Kept | Verdict::GitHas | Verdict::NotEmpty | Verdict::Foreign | Verdict::NotCovered(_) => {
-            plan.left += 1;
-        }
-        Verdict::Revert
-        | Verdict::Delete
-        | Verdict::Recreate
-        | Verdict::Merge
-        | Verdict::Part
-        | Verdict::Unchanged => {}
+pub(super) fn tally(plan: &mut retake_wire::FilesPlan, path: &retake_wire::PathPlan) {
+    match standing(path.verdict) {
+        _ if path.full_folder => {}
+        Stands::Waits => plan.conflicts += 1,
+        Stands::Left(_) => plan.left += 1,
+        Stands::Done | Stands::So => {}
     }
+}
+
+/// Under which heading a path is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    /// It waits for a choice.
+    Waits,
+    /// It is left alone, for that.
+    Left(retake_wire::Verdict),
+    /// Something is done to it.
+    Done,
+    /// It is so already.
+    So,
+}
+
+fn standing(verdict: retake_wire::Verdict) -> Stands {
+    match verdict {
+        retake_wire::Verdict::Conflict => Stands::Waits,
+        retake_wire::Verdict::Unchanged => Stands::So,
+        retake_wire::Verdict::Revert
+        | retake_wire::Verdict::Delete
+        | retake_wire::Verdict::Recreate
+        | retake_wire::Verdict::Merge
+        | retake_wire::Verdict::Part => Stands::Done,
+        left => Stands::Left(left),
+    }
+}
+
+/// Marks the folders that are told by what is in them, each among the paths under the same heading, in the order of the paths; of
+/// each path it is known whether it is nothing but a folder.
+pub(super) fn mark_full_folders(paths: &mut [(FilePath, bool, retake_wire::PathPlan)]) {
+    let told: Vec<bool> = (0..paths.len())
+        .map(|at| {
+            let (folder, is_folder, plan) = &paths[at];
+            let within = paths[at + 1..].iter().take_while(|(path, ..)| path.is_within(folder));
+            let mut alike = within.filter(|(.., other)| standing(other.verdict) == standing(plan.verdict));
+            *is_folder && alike.next().is_some()
+        })
+        .collect();
+    for ((.., plan), told) in paths.iter_mut().zip(told) {
+        plan.full_folder = told;
+    }
+}
+
+/// Whether a path is nothing but a folder, as far as the plan knows of it.
+pub(super) fn is_folder(path: &PathPlan) -> bool {
+    let change = &path.step.change;
+    let layers = path.step.stack_before.layers().iter().flat_map(|layer| [&layer.before, &layer.after]);
+    let mut known = layers.chain([&change.before, &change.after, &path.whole]).flatten().peekable();
+    known.peek().is_some() && known.all(|record| matches!(record, Record::Folder { .. }))
 }
 
 /// Counts what is done to the files of one folder, from what is recorded of it, in the order of the paths: the same each time it
@@ -245,6 +292,21 @@ pub(in crate::dispatch) fn unseen(all: &Unseen) -> Vec<String> {
         said.push(format!("what `{line}` changed can't be seen: {why}"));
     }
     said
+}
+
+/// What calls did that were cut off before they had a result, a sentence each.
+pub(in crate::dispatch) fn cut_off(calls: &[Unanswered]) -> Vec<String> {
+    let (named, more) = calls.split_at(calls.len().min(NAMED));
+    let line = |call: &Unanswered| crate::agent::call_line(&call.tool, &call.arguments);
+    let said = named.iter().map(|call| {
+        format!("what `{}` did is not known: it was cut off before there was a result", line(call))
+    });
+    let more = match more.len() {
+        0 => None,
+        1 => Some("one more call was cut off".to_owned()),
+        more => Some(format!("{more} more calls were cut off")),
+    };
+    said.chain(more).collect()
 }
 
 pub(in crate::dispatch) fn hex(digest: &[u8; 16]) -> String {

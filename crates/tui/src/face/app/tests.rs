@@ -309,6 +309,7 @@ fn branch(number: i64) -> Branch {
         role: Role::User,
         time_ms: NOW_MS - number * 60_000,
         preview: format!("{what} of {number}"),
+        ran_by: None,
     };
     Branch {
         leaf: format!("last{number}"),

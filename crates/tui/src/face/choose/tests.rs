@@ -53,6 +53,7 @@ fn answers() -> Reply {
             role: Role::Assistant,
             time_ms: NOW_MS - 600_000,
             preview: preview.to_owned(),
+            ran_by: None,
         },
     };
     let all =
@@ -71,6 +72,7 @@ fn hidden(from: usize, to: usize, more: bool) -> Reply {
             role: if number.is_multiple_of(2) { Role::User } else { Role::Assistant },
             time_ms: NOW_MS - 60_000 * number as i64,
             preview: format!("words \x1b[2J漢字 {number}"),
+            ran_by: None,
         },
         last: if number.is_multiple_of(2) { format!("m{number}") } else { format!("m{number}-last") },
         marked_ms: (!number.is_multiple_of(3)).then_some(NOW_MS - 1_000 * number as i64),

@@ -134,7 +134,7 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64,
 }
 
 fn draw_hit(hit: &Hit, ink: &mut Ink<'_>, now_ms: i64, theme: Theme) {
-    let (speaker, style) = words::speaker(hit.line.role, "");
+    let (speaker, style) = words::said_by(&hit.line);
     ink.spans([ratatui::text::Span::styled(width::fit(&speaker, 7), theme.of(style))]);
     let room = ink.room();
     let title = if room >= 50 { 24 } else { 0 };

@@ -31,6 +31,7 @@ fn hits() -> Reply {
         role: Role::Assistant,
         time_ms: NOW_MS - 3_600_000,
         preview: text.to_owned(),
+        ran_by: None,
     };
     let hit = |id: &str, marks| Hit {
         conversation: "c2".to_owned(),

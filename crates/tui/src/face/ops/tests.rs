@@ -43,6 +43,7 @@ fn plan() -> Reply {
         role: Role::User,
         time_ms: NOW_MS,
         preview: "make it atomic".to_owned(),
+        ran_by: None,
     };
     let brought_back = Counts { messages: 4, calls: 1, turns: 2 };
     Reply::Plan(Planned { brought_back, came: vec![came], ..Planned::default() })
@@ -181,6 +182,7 @@ fn every_key_does_something() {
         role: Role::User,
         time_ms: NOW_MS,
         preview: format!("line {number}"),
+        ran_by: None,
     };
     let script = |request: &Request| match request {
         Request::Ops(_) => {

@@ -39,7 +39,7 @@ fn untouched<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> impl I
 
 fn by_choice<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> Option<Group<'a>> {
     let paths: Vec<_> = files.paths.iter().filter(|path| stays_by_choice(path, choose)).collect();
-    let amount = words::count(paths.len() as u64, "file");
+    let amount = files::files_of(&paths);
     (!paths.is_empty()).then(|| Group { title: format!("leaves {amount} as chosen"), paths })
 }
 
@@ -139,7 +139,7 @@ impl Page {
             let amount = words::counts(about::counts(Some(shown.action), counts));
             self.wrapped(&format!("{verb} {amount}"), Paint::Bold);
             for line in lines {
-                let (speaker, _) = words::speaker(line.role, "");
+                let (speaker, _) = words::said_by(line);
                 let text = format!("  {sign} {speaker:<6} {}", safe::line(&line.preview));
                 let text = width::truncate(&text, self.columns).into_owned();
                 self.lines.push(styled(text, self.theme.style(paint)));

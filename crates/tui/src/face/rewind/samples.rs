@@ -58,7 +58,7 @@ fn did(turn: u64) -> Did {
 }
 
 fn line(turn: u64, role: Role, preview: &str) -> Line {
-    Line { id: entry(turn), role, time_ms: NOW_MS, preview: preview.to_owned() }
+    Line { id: entry(turn), role, time_ms: NOW_MS, preview: preview.to_owned(), ran_by: None }
 }
 
 /// A plan of messages alone.
@@ -94,6 +94,8 @@ fn path(name: &str, verdict: Verdict, grade: Grade, call: usize, diff: &str) -> 
         renamed: None,
         diff: (!diff.is_empty()).then(|| diff.to_owned()),
         theirs: false,
+        full_folder: false,
+        kept: false,
         against: None,
         outcomes: Vec::new(),
     }

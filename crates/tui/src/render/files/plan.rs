@@ -78,10 +78,15 @@ pub(crate) fn groups<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
     conflicts(plan, NOTHING).into_iter().chain(done(look, plan)).chain(left(plan)).collect()
 }
 
+/// How many files these are: a folder that is told by what is in it is none of them.
+pub(crate) fn files_of(paths: &[&PathPlan]) -> String {
+    words::count(paths.iter().filter(|path| !path.full_folder).count() as u64, "file")
+}
+
 /// A conflict that is not seen can't be chosen for: all of them.
 fn conflicts<'a>(plan: &'a FilesPlan, otherwise: &str) -> Option<Group<'a>> {
     let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == Verdict::Conflict).collect();
-    let amount = words::count(paths.len() as u64, "file");
+    let amount = files_of(&paths);
     let title = format!("can't decide about {amount}: choose for each, or {otherwise}");
     (!paths.is_empty()).then_some(Group { title, paths })
 }
@@ -126,7 +131,7 @@ fn done<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
 fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
     LEFT.iter().filter_map(|(verdict, why)| {
         let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == *verdict).collect();
-        let amount = words::count(paths.len() as u64, "file");
+        let amount = files_of(&paths);
         (!paths.is_empty()).then(|| Group { title: format!("leaves alone {amount}: {why}"), paths })
     })
 }
@@ -135,7 +140,7 @@ fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
 pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
     let unchanged = |path: &&PathPlan| path.verdict == Verdict::Unchanged && !is_told(path);
     let paths: Vec<_> = plan.paths.iter().filter(unchanged).collect();
-    let title = format!("needs no change: {}", words::count(paths.len() as u64, "file"));
+    let title = format!("needs no change: {}", files_of(&paths));
     (!paths.is_empty()).then_some(Group { title, paths })
 }
 
@@ -239,6 +244,9 @@ pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     text.push_str(&remark(look, plan, path));
     if path.theirs {
         text.push_str(", also what others wrote in it");
+    }
+    if path.kept {
+        text.push_str(", kept by an earlier step");
     }
     if path.verdict != Verdict::Conflict {
         text = width::truncate(&text, look.columns).into_owned();

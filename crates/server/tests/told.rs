@@ -1,0 +1,124 @@
+//! What a plan says of calls and files: whose a command was, what is not known of it, what is counted, and why a file is in it.
+
+use retake_wire::reply::Plan;
+use retake_wire::{Action, FilesPlan, MarkVerb, Part, PathPlan, Request, Role, Scope, Verdict, request};
+
+use super::whose::{turn, turns};
+use super::world::{Desk, get, mark, plan, rewind, said};
+
+async fn planned(desk: &Desk, id: &str, action: Action) -> Plan {
+    get!(desk, Plan, plan(id, action))
+}
+
+async fn files(desk: &Desk, id: &str, action: Action) -> FilesPlan {
+    planned(desk, id, action).await.files.expect("files")
+}
+
+/// Each path with what is true of it.
+fn those(plan: &FilesPlan, is: impl Fn(&PathPlan) -> bool) -> Vec<&str> {
+    plan.paths.iter().filter(|path| is(path)).map(|path| path.name.path.as_str()).collect()
+}
+
+/// Says that the model calls a tool.
+async fn calls(desk: &Desk, id: &str, tool: &str, arguments: &str) {
+    let part = Part::ToolCall { id: "c1".to_owned(), name: tool.to_owned(), arguments: arguments.to_owned() };
+    let say = request::Say { parts: vec![part], ..said(id, Role::Assistant, "") };
+    desk.does(Request::Say(say)).await;
+}
+
+#[tokio::test]
+async fn a_command_that_a_person_ran_is_told_as_theirs() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["true"]).await;
+    let gone = planned(&desk, &id, rewind("t1")).await.gone;
+    let told: Vec<_> = gone.iter().map(|line| (line.preview.as_str(), line.ran_by.is_some())).collect();
+    assert_eq!(told, [("please true", false), ("$ sh -c true", true), ("[no output]", false)]);
+    assert_eq!(gone[1].ran_by, desk.timeline(&id).await.1.into_iter().nth(1).map(|entry| entry.author));
+    calls(&desk, &id, "shell", r#"{"command":"true"}"#).await;
+    let gone = planned(&desk, &id, rewind("t1")).await.gone;
+    assert_eq!((gone[3].preview.as_str(), &gone[3].ran_by), ("[calls shell]", &None), "the model's own");
+}
+
+#[tokio::test]
+async fn a_command_that_failed_says_how_it_ended() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1; exit 3"]).await;
+    let gone = planned(&desk, &id, rewind("t1")).await.gone;
+    assert_eq!(gone[2].preview, "failed: it ended with exit code 3");
+}
+
+#[tokio::test]
+async fn of_a_call_that_was_cut_off_a_plan_says_that_what_it_did_is_not_known() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one"]).await;
+    calls(&desk, &id, "exec", r#"{"command":["make","it"]}"#).await;
+    let not_known = "what `$ make it` did is not known: it was cut off before there was a result";
+    let stays = async |action| planned(&desk, &id, action).await.stays;
+    assert!(stays(rewind("t1")).await.iter().any(|line| line == not_known));
+    desk.say(&id, Role::User, "two").await;
+    assert!(stays(rewind("t1")).await.iter().any(|line| line == not_known), "also of an earlier turn");
+    assert!(!stays(rewind("t2")).await.iter().any(|line| line == not_known), "it stays");
+    // One that had not begun has done nothing.
+    calls(&desk, &id, "shell", r#"{"command":"make it"}"#).await;
+    assert!(!stays(rewind("t2")).await.iter().any(|line| line.contains("not known")));
+}
+
+#[tokio::test]
+async fn a_file_that_an_earlier_step_kept_says_so() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > a", "echo 2 > b"]).await;
+    let back = |entry: &str, scope| {
+        let files = retake_wire::FilesWish { scope, ..Default::default() };
+        let Request::Plan(plan) = plan(&id, rewind(entry)) else { panic!("a plan") };
+        (Request::Plan(request::Plan { files: files.clone(), ..plan }), files)
+    };
+    assert!(those(&files(&desk, &id, rewind("t2")).await, |path| path.kept).is_empty());
+    let (_, only) = back("t2", Scope::Conversation);
+    let rewound = request::Apply {
+        conversation: id.clone(),
+        action: rewind("t2"),
+        head: None,
+        since: false,
+        files: only,
+        request_id: None,
+    };
+    desk.does(Request::Apply(rewound)).await;
+    let plan = files(&desk, &id, rewind("t1")).await;
+    assert_eq!(those(&plan, |_| true), ["a", "b"]);
+    assert_eq!(those(&plan, |path| path.kept), ["b"]);
+}
+
+#[tokio::test]
+async fn folders_that_go_with_their_files_are_counted_nowhere() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["mkdir -p d/e; echo 1 > d/e/f; echo 1 > d/g; echo 1 > h; mkdir empty"]).await;
+    let plan = files(&desk, &id, rewind("t1")).await;
+    assert_eq!(those(&plan, |path| path.full_folder), ["d", "d/e"]);
+    assert_eq!(plan.counts.deleted, 4);
+    // What is in conflict: a later turn changed all of it.
+    turn(&desk, &id, "chmod 700 d d/e; echo 2 > d/e/f; echo 2 > d/g; echo 2 > h").await;
+    let plan = files(&desk, &id, mark(MarkVerb::Drop, "t1")).await;
+    let waits = |path: &PathPlan| path.verdict == Verdict::Conflict;
+    assert_eq!(those(&plan, waits), ["d", "d/e", "d/e/f", "d/g", "h"]);
+    assert_eq!(plan.conflicts, 3, "{:?}", plan.paths);
+}
+
+#[tokio::test]
+async fn a_call_is_one_however_often_it_was_looked_at() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &[]).await;
+    let work = desk.file("work");
+    let script = "echo 1 > a; while ! test -e go; do sleep 0.01; done; echo 2 > a; rm go";
+    let seen = async {
+        while !work.join("a").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        let plan = files(&desk, &id, rewind("t1")).await;
+        assert_eq!((plan.calls.len(), plan.calls[0].ended_ms), (1, None), "it runs");
+        std::fs::write(work.join("go"), "").expect("written");
+    };
+    tokio::join!(turn(&desk, &id, script), seen);
+    let plan = files(&desk, &id, rewind("t1")).await;
+    assert_eq!(plan.calls.len(), 1, "{:?}", plan.calls);
+    assert!(plan.paths.iter().all(|path| path.calls == [plan.calls[0].entry.clone()]), "{:?}", plan.paths);
+}
