@@ -173,7 +173,13 @@ pub(crate) fn line(line: Line) -> reply::Line {
 }
 
 fn line_of(meta: &Meta, preview: String) -> reply::Line {
-    reply::Line { id: meta.id.to_string(), role: role(meta.role), time_ms: meta.time.0, preview, ran_by: None }
+    reply::Line {
+        id: meta.id.to_string(),
+        role: role(meta.role),
+        time_ms: meta.time.0,
+        preview,
+        ran_by: None,
+    }
 }
 
 /// The tool of a command that a person runs.

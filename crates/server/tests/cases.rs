@@ -136,7 +136,10 @@ async fn rewind_case_32_a_target_that_was_chosen_while_another_rewinds_is_refuse
         assert_eq!(copy.entries.iter().filter(|entry| entry.role == Role::User).count(), 2);
     }
     let (head, entries, previews) = targets(&first, &id).await;
-    assert_eq!((&head, previews.as_slice()), (&won.head, &["please echo 2 > a", "please echo 1 > a"].map(str::to_owned)[..]));
+    assert_eq!(
+        (&head, previews.as_slice()),
+        (&won.head, &["please echo 2 > a", "please echo 1 > a"].map(str::to_owned)[..])
+    );
     done(&first, back(&id, rewind(&entries[0]), &head)).await;
     assert_eq!(content(), "1\n");
 }

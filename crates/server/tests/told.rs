@@ -1,5 +1,7 @@
 //! What a plan says of calls and files: whose a command was, what is not known of it, what is counted, and why a file is in it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use retake_wire::reply::Plan;
 use retake_wire::{Action, FilesPlan, MarkVerb, Part, PathPlan, Request, Role, Scope, Verdict, request};
 
@@ -121,4 +123,36 @@ async fn a_call_is_one_however_often_it_was_looked_at() {
     let plan = files(&desk, &id, rewind("t1")).await;
     assert_eq!(plan.calls.len(), 1, "{:?}", plan.calls);
     assert!(plan.paths.iter().all(|path| path.calls == [plan.calls[0].entry.clone()]), "{:?}", plan.paths);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_of_several_steps_looks_at_the_folder_once() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > a", "echo 2 > a", "echo 3 > a", "echo 4 > a", "echo 5 > a"]).await;
+    let captures = async || {
+        let page = request::Page { conversation: id.clone(), before: None, limit: Some(50) };
+        get!(desk, Captures, Request::FilesLog(page)).captures.len()
+    };
+    let before = captures().await;
+    // Whatever is captured finds something new.
+    let (other, is_over) = (desk.file("work").join("other"), AtomicBool::new(false));
+    let plan = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut number = 0_u64;
+            while !is_over.load(Ordering::SeqCst) {
+                number += 1;
+                std::fs::write(&other, number.to_string()).expect("written");
+            }
+        });
+        while !other.exists() {
+            std::thread::yield_now();
+        }
+        let plan = tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(planned(&desk, &id, Action::Undo { count: 5 }))
+        });
+        is_over.store(true, Ordering::SeqCst);
+        plan
+    });
+    assert_eq!(plan.steps.map(|steps| (steps.done, steps.asked)), Some((5, 5)));
+    assert_eq!(captures().await, before + 1);
 }

@@ -35,10 +35,9 @@ pub use port::{
 };
 pub use query::CallWords;
 pub use reading::{
-    Aftermath, AheadOf, Aim, Alternative, Answered, Begun, Branch, CalledLine, Changed, Changes, Did, Followed, Hit,
-    Hits, Kind, Line, MarkedLine, MarkedPage, Net, OpLine, OpPage, OpRange, Outlook, Page, PageRequest,
-    Planned, Reading, Shown, Snapshot, StepLine, Summary, TargetLine,
-    Unanswered,
+    Aftermath, AheadOf, Aim, Alternative, Answered, Begun, Branch, CalledLine, Changed, Changes, Did,
+    Followed, Hit, Hits, Kind, Line, MarkedLine, MarkedPage, Net, OpLine, OpPage, OpRange, Outlook, Page,
+    PageRequest, Planned, Reading, Shown, Snapshot, StepLine, Summary, TargetLine, Unanswered,
 };
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Conversation, ConversationId, Effect, EffectClass, EffectState, Entry, EntryId, Fact, FoldId, Head, Leaf, Mark, Meta,
-    OpNo, Operation, Part, Plan, Pos, Projection, Revision, Run, Standing, Target, Time, Totals,
+    Conversation, ConversationId, Effect, EffectClass, EffectState, Entry, EntryId, Fact, FoldId, Head, Leaf,
+    Mark, Meta, OpNo, Operation, Part, Plan, Pos, Projection, Revision, Run, Standing, Target, Time, Totals,
 };
 
 use crate::files::Moved;

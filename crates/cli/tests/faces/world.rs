@@ -67,7 +67,13 @@ pub(super) fn entry(number: u32, turn: u64, role: Role, parts: Vec<Part>) -> Ent
 }
 
 pub(super) fn line(number: u32, role: Role, preview: &str) -> Line {
-    Line { id: id(number), role, time_ms: ago(40 - i64::from(number)), preview: preview.to_owned(), ran_by: None }
+    Line {
+        id: id(number),
+        role,
+        time_ms: ago(40 - i64::from(number)),
+        preview: preview.to_owned(),
+        ran_by: None,
+    }
 }
 
 fn usage() -> Usage {
@@ -167,7 +173,7 @@ pub(super) fn plan() -> Plan {
         taken_back: counts(6, 1, 2),
         gone: vec![
             line(1, Role::User, "What is in the notes?"),
-            line(2, Role::Assistant, "read_file"),
+            Line { ran_by: Some("ann".to_owned()), ..line(2, Role::Assistant, "$ make") },
             line(3, Role::Tool, "\x1b[2Jgone"),
         ],
         brought_back: Counts::default(),

@@ -376,7 +376,7 @@ impl Fork {
             (Some(Choice::Yours), _) => {
                 (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers()))
             }
-            (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.stack.clone()),
+            (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.exactly(stack)),
             (None, _) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
             (None, _) if self.doubtful => goal.without_ambiguous(stack, disk, look),
             (_, Ok(merged)) => {

@@ -2,7 +2,7 @@
 //! selection of them (design, section 2: `applied` and `rebuild`).
 
 use super::change::Grade;
-use super::merge::{Clash, MergeBytes, merge};
+use super::merge::{Clash, MergeBytes, Merged, merge};
 use super::record::Record;
 
 /// The number of a delta in its conversation: 1, 2, 3 …
@@ -106,7 +106,8 @@ impl Stack {
     }
 
     /// The path with exactly `wanted` in it: what is not wanted is taken back in reverse order of application, then what
-    /// is wanted above it is put forward again, each merged over what others wrote.
+    /// is wanted above it is put forward again, each merged over what others wrote. Where nothing is there and the last of
+    /// them leaves nothing, nothing has to be decided: what clashes on the way is as its layer has it.
     pub fn rebuild(
         &self,
         disk: Option<&Record>,
@@ -116,6 +117,11 @@ impl Stack {
         let kept = self.kept(wanted);
         let mut now = disk.cloned();
         let mut mixed = false;
+        let is_gone = disk.is_none() && wanted.last().is_some_and(|last| last.after.is_none());
+        let gone = |clash, record: &Option<Record>| match is_gone {
+            true => Ok(Merged { record: record.clone(), mixed: false }),
+            false => Err(clash),
+        };
         let mut rest = &self.0[kept..];
         while let Some(last) = rest.last() {
             // A chain without anybody else's change in it goes back in one step.
@@ -124,6 +130,7 @@ impl Stack {
                 first -= 1;
             }
             let merged = merge(last.after.as_ref(), now.as_ref(), rest[first].before.as_ref(), bytes);
+            let merged = merged.or_else(|clash| gone(clash, &rest[first].before));
             let merged = merged.map_err(|clash| Clashed { clash, by: ClashedBy::Found(now.clone()) })?;
             mixed |= merged.mixed;
             now = merged.record;
@@ -133,12 +140,14 @@ impl Stack {
         for layer in &wanted[kept..] {
             let merged = merge(layer.before.as_ref(), now.as_ref(), layer.after.as_ref(), bytes);
             let merged = merged
+                .or_else(|clash| gone(clash, &layer.after))
                 .map_err(|clash| Clashed { clash, by: self.clashed_by(layer, now.as_ref(), &stack) })?;
             mixed |= merged.mixed;
             stack.push(Layer { before: now, after: merged.record.clone(), ..layer.clone() });
             now = merged.record;
         }
-        Ok(Rebuilt { record: now, stack: Self(stack), mixed })
+        // What is gone holds nothing that others wrote.
+        Ok(Rebuilt { record: now, stack: Self(stack), mixed: mixed && !is_gone })
     }
 
     /// What stands in the way of a layer that is put forward over what is there, with these below it.
@@ -225,6 +234,20 @@ impl Stack {
         let mut layers = self.0.clone();
         layers.extend(wanted.iter().filter(|want| !have(want.delta)).cloned());
         layers.sort_by_key(|layer| layer.delta);
+        Self(layers)
+    }
+
+    /// The layers when the path becomes what they left when `wanted` were the ones in it, whatever others wrote. What was dropped
+    /// does not come back with a layer that was made upon it (case 36), and one that comes in lies below the next.
+    #[must_use]
+    pub fn exactly(&self, wanted: &[Layer]) -> Self {
+        let have = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
+        let Self(mut layers) = self.settled(wanted).together(wanted);
+        for at in 1..layers.len() {
+            if !have(&layers[at - 1]) && have(&layers[at]) {
+                layers[at].before = layers[at - 1].after.clone();
+            }
+        }
         Self(layers)
     }
 

@@ -8,8 +8,8 @@ use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunSt
 use retake_store::{Action, AheadOf, Apply, OpRange, Outlook, Planned, Receipt, StoreError};
 
 use super::apply::FilesApplied;
-use super::wish::{FilesWish, Scope};
 use super::unseen::UNSEEN;
+use super::wish::{FilesWish, Scope};
 use crate::agent::JOBS;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Kind, Result};

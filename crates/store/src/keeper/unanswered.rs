@@ -21,7 +21,11 @@ pub(super) fn along<R: Rows>(rows: &R, loaded: &Loaded, path: &Path) -> Result<V
     let mut end = path.last();
     for turn in 0..TURNS {
         let Some(last) = end else { break };
-        found.extend(at_end(rows, loaded, path, last)?.into_iter().map(|call| Unanswered { newest: turn == 0, ..call }));
+        found.extend(
+            at_end(rows, loaded, path, last)?
+                .into_iter()
+                .map(|call| Unanswered { newest: turn == 0, ..call }),
+        );
         end = opener(rows, loaded, &path.up_to(Some(last)))?.and_then(|opener| path.before(opener));
     }
     Ok(found)

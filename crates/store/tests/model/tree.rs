@@ -56,7 +56,9 @@ fn called(talk: &Talk, leaf: usize) -> Option<EntryId> {
     let alone = talk.path_to(Some(leaf)).into_iter().filter(|index| !elsewhere.contains(index));
     let alone: Vec<usize> = alone.collect();
     let visible = talk.visible_of(&alone);
-    let said = visible.into_iter().find(|index| talk.said[*index].role == Role::User && !talk.said[*index].flags.synthetic);
+    let said = visible
+        .into_iter()
+        .find(|index| talk.said[*index].role == Role::User && !talk.said[*index].flags.synthetic);
     said.or(alone.first().copied()).map(|index| talk.said[index].id)
 }
 

@@ -58,7 +58,9 @@ impl Process {
         let mut ended = self.ended.clone();
         let waited = tokio::time::timeout(time, ended.wait_for(Option::is_some)).await;
         match waited.ok().and_then(Result::ok).and_then(|ended| *ended) {
-            Some(Ended::With(status)) => format!("its process ended ({})", crate::processes::ended_with(status)),
+            Some(Ended::With(status)) => {
+                format!("its process ended ({})", crate::processes::ended_with(status))
+            }
             Some(Ended::Unknown) => "its process ended".to_owned(),
             None => "it closed the connection".to_owned(),
         }

@@ -33,7 +33,8 @@ pub(super) fn parts_noted(
             Part::ToolResult { content, failed, .. } => {
                 let style = if *failed { Style::Error } else { Style::Tool };
                 let mark = if *failed { "← failed: " } else { "← " };
-                let shown = format!("{mark}{}", first_lines(content));
+                let shown =
+                    format!("{mark}{}", if *failed { first_and_last(content) } else { first_lines(content) });
                 text.push_str(&block(look, &shown, indent, Some(style)));
             }
             other => {
@@ -74,6 +75,17 @@ fn first_lines(text: &str) -> String {
     let shown: Vec<&str> = text.lines().take(RESULT_LINES).collect();
     let more = words::count((lines - RESULT_LINES) as u64, "line");
     format!("{}\n… and {more} more", shown.join("\n"))
+}
+
+/// The first lines, and the last one: of what failed it says how it ended.
+fn first_and_last(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    match lines.split_last() {
+        Some((last, before)) if before.len() >= RESULT_LINES => {
+            format!("{}\n{last}", first_lines(&before.join("\n")))
+        }
+        _ => text.trim_end().to_owned(),
+    }
 }
 
 /// A text, made safe, wrapped and indented.
@@ -165,6 +177,15 @@ mod tests {
         assert_eq!(kept(&old), [image()]);
         assert_eq!(attached(&old).as_deref(), Some("[1 image attached]"));
         assert_eq!(attached(&old[..1]), None);
+    }
+
+    #[test]
+    fn what_failed_says_how_it_ended_however_much_it_printed() {
+        let printed = |lines: usize| "a\n".repeat(lines) + "[it ended with exit code 1]\n";
+        assert_eq!(first_and_last(&printed(RESULT_LINES - 1)), printed(RESULT_LINES - 1).trim_end());
+        assert_eq!(first_and_last(&printed(RESULT_LINES)), printed(RESULT_LINES).trim_end());
+        let long = first_and_last(&printed(RESULT_LINES + 5));
+        assert!(long.ends_with("a\n… and 5 lines more\n[it ended with exit code 1]"), "{long}");
     }
 
     #[test]

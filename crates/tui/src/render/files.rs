@@ -13,7 +13,8 @@ use crate::text::style::Style;
 mod plan;
 
 pub(crate) use plan::{
-    Group, IF_NOT_LEFT, NOT_ALL, NOTHING, alone, files_of, groups, left_alone, others_title, plan_or, so_already,
+    Group, IF_NOT_LEFT, NOT_ALL, NOTHING, alone, files_of, groups, left_alone, others_title, plan_or,
+    so_already,
 };
 pub use plan::{choice_name, choices, diff, diff_lines, plan};
 

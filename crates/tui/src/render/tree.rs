@@ -57,7 +57,9 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
         say("begins", first);
     }
     let apart = branch.called.as_ref().filter(|called| called.id != branch.last.id);
-    if let Some(called) = apart.filter(|called| branch.first.as_ref().is_none_or(|first| first.id != called.id)) {
+    if let Some(called) =
+        apart.filter(|called| branch.first.as_ref().is_none_or(|first| first.id != called.id))
+    {
         say("own", called);
     }
     if branch.first.as_ref().is_none_or(|first| first.id != branch.last.id) {

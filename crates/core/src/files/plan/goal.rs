@@ -54,6 +54,14 @@ impl Goal {
         }
     }
 
+    /// The layers of that.
+    pub(super) fn exactly(&self, stack: &Stack) -> Stack {
+        match self.reversed.is_empty() && !self.stays {
+            true => stack.exactly(self.stack.layers()),
+            false => self.stack.clone(),
+        }
+    }
+
     /// Whether one of these deltas is to leave that nobody is sure of. What an operation had put there itself is sure.
     pub(super) fn is_doubtful(&self, stack: &Stack, out: &[DeltaNo]) -> bool {
         let reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());

@@ -196,6 +196,44 @@ fn what_was_dropped_and_kept_in_a_conflict_does_not_come_back() {
 }
 
 #[test]
+fn what_is_gone_needs_no_decision() {
+    // Made by 1, changed by 2, removed by 3.
+    let Stack(mut layers) = chain(&[0, 1, 2, 3]);
+    (layers[0].before, layers[2].after) = (None, None);
+    let stack = Stack::new(layers);
+    for dropped in 0..3 {
+        let mut wanted = stack.layers().to_vec();
+        let taken = wanted.remove(dropped);
+        let rebuilt =
+            stack.rebuild(None, &wanted, &mut BySlot).map(|rebuilt| (rebuilt.record, rebuilt.stack));
+        let (record, left) = rebuilt.expect("no clash");
+        if dropped == 2 {
+            assert_eq!(record, wanted[1].after, "nothing removes it any more");
+            continue;
+        }
+        assert_eq!(record, None);
+        // What was dropped does not come back when it is not removed any more, and is below again when it is shown.
+        let earlier = left.rebuild(None, &left.layers()[..1], &mut BySlot).expect("no clash");
+        assert_eq!(earlier.record, left.layers()[0].after);
+        let whole = left.together(&[taken]);
+        let shown = left.rebuild(None, whole.layers(), &mut BySlot).expect("no clash");
+        assert_eq!((shown.record, shown.stack), (None, stack.clone()));
+    }
+}
+
+#[test]
+fn what_was_dropped_does_not_come_back_where_the_later_version_was_chosen() {
+    let stack = chain(&[1, 2, 3]);
+    let wanted = &stack.layers()[1..];
+    let left = stack.exactly(wanted);
+    assert_eq!(stack.checkpoint(wanted), left.layers()[0].after);
+    let back = left.rebuild(left.layers()[0].after.as_ref(), &[], &mut BySlot).expect("no clash");
+    assert_eq!(back.record, stack.layers()[0].before);
+    // Shown again, it lies below the next.
+    assert_eq!(left.exactly(stack.layers()), stack);
+}
+
+#[test]
 fn several_steps_of_one_delta_are_one_piece_unless_somebody_wrote_in_between() {
     let file = |value| Some(record([value, 0, 0, 0]));
     let layer =

@@ -150,6 +150,13 @@ fn rebuild(have: &[Layer], want: &[Layer], disk: &Option<Thing>) -> Result<Rebui
         }
     }
     let (mut now, mut mixed) = (disk.clone(), false);
+    // What is gone and is to be gone needs no decision.
+    let gone = disk.is_none() && want.last().is_some_and(|last| last.after.is_none());
+    let merge = |base: &Option<Thing>, now: &Option<Thing>, goal: &Option<Thing>| match merge(base, now, goal)
+    {
+        Err(_) if gone => Ok((goal.clone(), false)),
+        merged => merged.map(|(merged, both)| (merged, both && !gone)),
+    };
     for (before, after) in pieces.iter().rev() {
         let (merged, both) = merge(after, &now, before)?;
         (now, mixed) = (merged, mixed || both);
@@ -184,7 +191,7 @@ impl Goal {
             (Some(Choice::Skip), _) => (None, disk.clone(), self.have.clone()),
             (Some(Choice::Disk), _) => (None, disk.clone(), self.settled()),
             (Some(Choice::Yours), _) => (None, theirs.flatten(), self.settled()),
-            (Some(Choice::Checkpoint), _) => (None, self.checkpoint(), self.want.clone()),
+            (Some(Choice::Checkpoint), _) => (None, self.checkpoint(), self.exactly()),
             (None, _) if ambiguous => self.without_ambiguous(&disk),
             (_, Ok((after, layers, mixed))) => (mixed.then_some(Verdict::Merge), after, layers),
             (_, Err(clash)) => (Some(Verdict::Conflict(clash)), disk.clone(), self.have.clone()),
@@ -241,6 +248,23 @@ impl Goal {
             }
         }
         settled
+    }
+
+    /// The layers where it is as the calls left it: what was dropped is below none of them, what comes in is below the next.
+    fn exactly(&self) -> Vec<Layer> {
+        if !self.reversed.is_empty() {
+            return self.want.clone();
+        }
+        let had = |layer: &Layer| self.have.iter().any(|have| have.delta == layer.delta);
+        let mut layers = self.settled();
+        layers.extend(self.want.iter().filter(|layer| !had(layer)).cloned());
+        layers.sort_by_key(|layer| layer.delta);
+        for at in 1..layers.len() {
+            if !had(&layers[at - 1]) && had(&layers[at]) {
+                layers[at].before = layers[at - 1].after.clone();
+            }
+        }
+        layers
     }
 
     /// As the calls left it, whatever others wrote.

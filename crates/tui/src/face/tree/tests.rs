@@ -10,7 +10,13 @@ use crate::face::testing::{NOW_MS, World, conversation, entries, every_key, prob
 
 fn line(id: &str, minutes: i64, preview: &str) -> Line {
     let role = if preview.ends_with('.') { Role::Assistant } else { Role::User };
-    Line { id: id.to_owned(), role, time_ms: NOW_MS - minutes * 60_000, preview: preview.to_owned(), ran_by: None }
+    Line {
+        id: id.to_owned(),
+        role,
+        time_ms: NOW_MS - minutes * 60_000,
+        preview: preview.to_owned(),
+        ran_by: None,
+    }
 }
 
 /// A branch whose own messages go from one time to another, by minutes ago; behind an entry, of so many messages.
