@@ -1,6 +1,7 @@
 //! What people and scripts see, against a client that answers from a script: standard output, standard error, exit code and requests
 //! together.
 
+mod branches;
 mod fake;
 mod files;
 mod folder;

@@ -61,6 +61,7 @@ async fn two(desk: &Desk, of: &str) -> [(HttpClient, Copy); 2] {
         let client = desk.another();
         let mut copy = Copy::by(Arc::new(desk.another()), of).await;
         copy.catches_up(desk, of).await;
+        copy.heard.clear();
         (client, copy)
     };
     [one().await, one().await]

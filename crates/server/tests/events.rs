@@ -31,7 +31,7 @@ pub(super) struct Copy {
     pub(super) drafts: Vec<Draft>,
     /// What runs have said since it began to follow.
     pub(super) said: Vec<RunEvent>,
-    /// All events but snapshots.
+    /// All events.
     pub(super) heard: Vec<String>,
 }
 
@@ -40,7 +40,6 @@ impl Copy {
         Self::by(Arc::clone(&desk.client), of).await
     }
 
-    /// That of a client.
     pub(super) async fn by(client: Arc<dyn Client>, of: &str) -> Self {
         let follow = Follow { conversation: Some(of.to_owned()), since: None };
         let stream = client.follow(follow.clone()).await.expect("followed");
@@ -71,9 +70,7 @@ impl Copy {
 
     fn takes(&mut self, Told { id, event }: Told) {
         assert!(!format!("{event:?}").contains("composer: Some"), "{event:?}");
-        if !matches!(event, Event::Snapshot(_)) {
-            self.heard.push(format!("{event:?}"));
-        }
+        self.heard.push(format!("{event:?}"));
         match event {
             Event::Snapshot(all) => {
                 (self.entries, self.drafts) = (all.entries, all.drafts);

@@ -2,23 +2,24 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Branch, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing,
-    Draft, Effects, Entries, Entry, ForkLine, Line, Model, Models, Operation, Operations, Plan, Prompt,
-    PromptMessage, Receipt, Report, Target, TargetPage, Tree, Work, Workspace, Workspaces, Written,
+    Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing, Draft,
+    Effects, Entries, Entry, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
+    Receipt, Report, Target, TargetPage, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
     Role, RunEvent, Usage,
 };
 
-use super::folder;
+use super::{branches, folder};
 
 /// The time now.
 pub(super) const NOW: i64 = 1_772_000_000_000;
 
 /// The conversation.
 pub(super) const HERE: &str = "0199a000-0000-7000-8000-00000000c001";
-const OTHER: &str = "0199a000-0000-7000-8000-00000000c002";
+/// Its fork.
+pub(super) const OTHER: &str = "0199a000-0000-7000-8000-00000000c002";
 
 /// Text that tries to clear the screen, ring, set the title and turn what follows around.
 pub(super) const HOSTILE: &str = "\x1b[2Jgone\x07 \x1b]0;title\x07 \u{202e}reversed\r\nnext\x08 line";
@@ -350,45 +351,6 @@ fn operations() -> Operations {
     }
 }
 
-fn tree() -> Tree {
-    Tree {
-        head: "12.6".to_owned(),
-        branches: vec![
-            Branch {
-                leaf: id(4),
-                current: false,
-                from: None,
-                onto: None,
-                shared: Some(line(2, Role::Assistant, "read_file")),
-                first: Some(line(1, Role::User, "What is in the notes?")),
-                called: Some(line(3, Role::Tool, "next line")),
-                last: line(4, Role::Assistant, "A long answer"),
-                messages: 4,
-                own: 4,
-                label: Some("start".to_owned()),
-            },
-            Branch {
-                leaf: id(6),
-                current: true,
-                from: Some(line(2, Role::Assistant, "read_file")),
-                onto: Some(id(4)),
-                shared: None,
-                first: Some(line(5, Role::User, "\x1b[2Jgone")),
-                called: Some(line(5, Role::User, "\x1b[2Jgone")),
-                last: line(6, Role::Assistant, "[erased]"),
-                messages: 6,
-                own: 2,
-                label: None,
-            },
-        ],
-        forks: vec![ForkLine {
-            conversation: OTHER.to_owned(),
-            title: "Plans".to_owned(),
-            from: Some(id(2)),
-        }],
-    }
-}
-
 fn hits() -> Hits {
     Hits {
         hits: vec![
@@ -463,7 +425,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Alternatives(_) => Reply::Alternatives(alternatives()),
         Request::Marked(_) => Reply::Marked(super::marked::marked()),
         Request::Ops(_) => Reply::Operations(operations()),
-        Request::Tree(_) => Reply::Tree(tree()),
+        Request::Tree(_) => Reply::Tree(branches::tree()),
         Request::Search(_) => Reply::Hits(hits()),
         Request::Export(export) => Reply::Chunk(match export.cursor.as_deref() {
             None => Chunk { text: "first\n".to_owned(), cursor: Some("c".to_owned()), progress: (1, 2) },
