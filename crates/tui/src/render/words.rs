@@ -64,12 +64,10 @@ pub fn speaker(role: Role, author: &str) -> (String, Style) {
     if author.is_empty() { (name.to_owned(), style) } else { (safe::line(author).into_owned(), style) }
 }
 
-/// Who said an entry, or ran it, and how that looks.
+/// Who said an entry, or ran it, and how that looks: in lines a person is always “you”.
 pub fn said_by(line: &Line) -> (String, Style) {
-    match &line.ran_by {
-        Some(author) => speaker(Role::User, author),
-        None => speaker(line.role, ""),
-    }
+    let role = if line.ran_by.is_some() { Role::User } else { line.role };
+    speaker(role, "")
 }
 
 /// The title of a conversation, or its first message, in quotes.
