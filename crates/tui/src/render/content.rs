@@ -32,9 +32,10 @@ pub(super) fn parts_noted(
             }
             Part::ToolResult { content, failed, .. } => {
                 let style = if *failed { Style::Error } else { Style::Tool };
-                let mark = if *failed { "← failed: " } else { "← " };
-                let shown =
-                    format!("{mark}{}", if *failed { first_and_last(content) } else { first_lines(content) });
+                let shown = match failed {
+                    true => format!("← failed: {}", failure(content)),
+                    false => format!("← {}", first_lines(content)),
+                };
                 text.push_str(&block(look, &shown, indent, Some(style)));
             }
             other => {
@@ -77,14 +78,12 @@ fn first_lines(text: &str) -> String {
     format!("{}\n… and {more} more", shown.join("\n"))
 }
 
-/// The first lines, and the last one: of what failed it says how it ended.
-fn first_and_last(text: &str) -> String {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    match lines.split_last() {
-        Some((last, before)) if before.len() >= RESULT_LINES => {
-            format!("{}\n{last}", first_lines(&before.join("\n")))
-        }
-        _ => text.trim_end().to_owned(),
+/// What failed: why, as its last line says in brackets, then the first lines; without that line only they.
+fn failure(text: &str) -> String {
+    let (before, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+    match last.strip_prefix('[').and_then(|why| why.strip_suffix(']')) {
+        Some(why) => format!("{why}\n{}", first_lines(before)).trim_end().to_owned(),
+        None => first_lines(text),
     }
 }
 
@@ -180,12 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_says_how_it_ended_however_much_it_printed() {
-        let printed = |lines: usize| "a\n".repeat(lines) + "[it ended with exit code 1]\n";
-        assert_eq!(first_and_last(&printed(RESULT_LINES - 1)), printed(RESULT_LINES - 1).trim_end());
-        assert_eq!(first_and_last(&printed(RESULT_LINES)), printed(RESULT_LINES).trim_end());
-        let long = first_and_last(&printed(RESULT_LINES + 5));
-        assert!(long.ends_with("a\n… and 5 lines more\n[it ended with exit code 1]"), "{long}");
+    fn what_failed_says_first_how_it_ended() {
+        let ended = "it ended with exit code 1";
+        assert_eq!(failure(&format!("[{ended}]\n")), ended);
+        assert_eq!(failure(&format!("1\n\n[{ended}]")), format!("{ended}\n1"));
+        let long = failure(&format!("{}[{ended}]", "a\n".repeat(RESULT_LINES + 5)));
+        assert!(long.starts_with(&format!("{ended}\na\na\n")), "{long}");
+        assert!(long.ends_with("a\n… and 5 lines more"), "{long}");
+        assert_eq!(failure("no such file\n"), "no such file");
     }
 
     #[test]
