@@ -112,5 +112,6 @@ pub fn ended_with(status: ExitStatus) -> String {
 
 /// The line with which the result of a command that failed by itself ends.
 pub fn failed_line(status: ExitStatus) -> String {
-    format!("[it ended with {}]", ended_with(status))
+    let how = if status.signal().is_some() { "was ended by" } else { "ended with" };
+    format!("[it {how} {}]", ended_with(status))
 }

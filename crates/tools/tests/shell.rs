@@ -24,7 +24,7 @@ async fn what_is_printed_is_in_order_with_its_end() {
         ("printf 'no end'; exit 3", "no end\n[it ended with exit code 3]", Failed),
         ("true", "[exit code 0]", Ok),
         ("cat; read x; echo ${x:-nothing}", "nothing\n[exit code 0]", Ok),
-        ("kill -9 $$", "[ended by signal 9]", Failed),
+        ("kill -9 $$", "[it was ended by signal 9]", Failed),
         ("echo $TERM $PAGER $GIT_TERMINAL_PROMPT; ulimit -c", "dumb cat 0\n0\n[exit code 0]", Ok),
         ("for i in 1 2; do\necho $i\ndone", "1\n2\n[exit code 0]", Ok),
         ("echo \"it's\" 'q'; echo $#", "it's q\n1\n[exit code 0]", Ok),
