@@ -19,6 +19,7 @@ use retake_server::Options;
 use retake_tui::face;
 use retake_wire::{Client, Problem, ProblemKind};
 
+use crate::args::TERMINATED;
 use crate::attach::{self, attach, stand};
 use crate::config;
 use crate::owner::{Opened, Owner, Places, Setting, Standing};
@@ -63,7 +64,7 @@ async fn leave_when_told(graceful: Arc<AtomicBool>) {
     if !graceful.load(Ordering::Relaxed) {
         face::leave().await;
         restore();
-        std::process::exit(143);
+        std::process::exit(i32::from(TERMINATED));
     }
 }
 

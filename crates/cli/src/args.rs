@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use retake_wire::{Mode, Permit};
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{INTERRUPTED, Result};
 use crate::verbs::{
     archive, ask, backup, change, checkpoint, choose, completions, config, doctor, drop, edit, erase, exec,
     export, files as folders, fold, fork, hidden, import, label, list, log, man, mark, mcp, models, new, ops,
@@ -23,18 +23,32 @@ use files::WithFiles;
 /// The exit code of a command that ran and did not succeed.
 pub(crate) const COMMAND_FAILED: u8 = 8;
 
-/// What the long help and the manual page say besides.
+/// The exit code of a turn that ended, of which a call would have been asked about where nobody could be.
+pub(crate) const CALL_NOT_ALLOWED: u8 = 9;
+
+/// The exit code of a process that a signal or a closed terminal has ended, as shells count it.
+pub(crate) const TERMINATED: u8 = 143;
+
+/// What the long help, the manual page and the README say besides.
 pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (0, "It is done. Also when the reader of the output goes away early."),
     (1, "A defect of retake."),
-    (2, "The command makes no sense as it is."),
+    (2, "The command makes no sense as it is, or `config check` or `doctor` finds the settings wrong."),
     (3, "Something named in it is not there."),
-    (4, "It does not fit the state of things now; nothing has changed."),
+    (
+        4,
+        "It does not fit the state of things now; nothing has changed, but for the steps that `undo N` or `redo N` tells as done.",
+    ),
     (5, "The head is another one than --head says; nothing has changed."),
     (6, "The model or its provider failed; what was said is kept."),
-    (7, "The store or the machine failed."),
-    (COMMAND_FAILED, "The command that `retake exec` ran did not succeed; what it did is kept."),
-    (130, "Ctrl-C stopped it, or the answer to its question was no."),
+    (7, "The store or the machine failed, or `doctor` finds the store wrong."),
+    (COMMAND_FAILED, "The command that `exec` ran did not succeed; what it did is kept."),
+    (
+        CALL_NOT_ALLOWED,
+        "The turn of `ask`, `retry` or `edit` ended, but a call of it was not allowed, as nobody could be asked: not all may be done.",
+    ),
+    (INTERRUPTED, "Ctrl-C stopped it, or the answer to its question was no."),
+    (TERMINATED, "The system or a closed terminal has ended it."),
 ];
 
 /// An AI agent in which nothing is final: go back to any message, see first what that takes back, and take the step back too
@@ -291,5 +305,33 @@ impl Verb {
                 unreachable!("BUG: `run` does what needs no client, or more than one")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::ProblemKind;
+
+    use super::*;
+
+    #[test]
+    fn the_readme_has_the_exit_codes_that_the_help_has() {
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+        let readme = std::fs::read_to_string(file).expect("the README");
+        let rows = readme.lines().skip_while(|line| *line != "| exit code | means |").skip(2);
+        let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+        let codes: Vec<String> =
+            EXIT_CODES.iter().map(|(code, meaning)| format!("| {code} | {meaning} |")).collect();
+        assert_eq!(rows, codes);
+    }
+
+    #[test]
+    fn every_kind_of_problem_has_an_exit_code_of_its_own() {
+        use ProblemKind::{Internal, Model, NotFound, Refused, Stale, Storage, Usage};
+        let kinds = [Internal, Usage, NotFound, Refused, Stale, Model, Storage].map(ProblemKind::exit_code);
+        let besides = [0, COMMAND_FAILED, CALL_NOT_ALLOWED, INTERRUPTED, TERMINATED];
+        let mut all: Vec<u8> = kinds.into_iter().chain(besides).collect();
+        all.sort_unstable();
+        assert_eq!(all, EXIT_CODES.iter().map(|(code, _)| *code).collect::<Vec<u8>>());
     }
 }

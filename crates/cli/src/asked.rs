@@ -101,9 +101,9 @@ pub(crate) async fn decide(
     conversation: &str,
     asks: &Asks,
     decision: Decision,
-) -> Result {
+) -> Result<Came> {
     let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
-    passed_on(cx, Request::Decide(decide)).await.map(drop)
+    passed_on(cx, Request::Decide(decide)).await
 }
 
 /// Asks what a tool asks. Words that came too late come back.

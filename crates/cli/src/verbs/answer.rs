@@ -9,7 +9,8 @@ use futures::stream::{BoxStream, Peekable};
 use retake_wire::request::{Of, Respond};
 use retake_wire::{CallShown, Decision, Ended, Outcome, ProblemKind, Request, Run, RunEvent};
 
-use crate::asked;
+use crate::args::CALL_NOT_ALLOWED;
+use crate::asked::{self, Came};
 use crate::context::{Context, watched};
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::term::safe;
@@ -34,17 +35,27 @@ pub(crate) async fn started(cx: &Context<'_>, run: Run) -> Result<(String, Event
 
 /// Runs the model and prints its answer. The first Ctrl-C asks it to stop, the second leaves at once.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
-    let (ended, stopped) = follow(cx, run).await?;
-    end(cx, &ended, stopped)
+    let over = follow(cx, run).await?;
+    end(cx, &over)
 }
 
-/// Runs and prints what comes. How it ended, and whether Ctrl-C had asked for that.
-pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<(Ended, bool)> {
+/// How a run that was followed ended.
+pub(crate) struct Over {
+    /// What it left.
+    pub(crate) ended: Ended,
+    /// Ctrl-C had asked for that.
+    stopped: bool,
+    /// So many calls would have been asked about, and nobody was there.
+    not_allowed: u64,
+}
+
+/// Runs and prints what comes, until its end.
+pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<Over> {
     cx.ui.listen()?;
     let (conversation, mut events) = started(cx, run).await?;
     let of = Of { conversation };
     let mut shown = Shown::default();
-    let mut stopped = false;
+    let (mut stopped, mut not_allowed) = (false, 0);
     loop {
         let event = tokio::select! {
             biased;
@@ -59,9 +70,9 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<(Ended, boo
                 cx.call(Request::Cancel(of.clone())).await?;
             }
             Some(Some(event)) => {
-                asked(cx, &of.conversation, &event).await?;
+                not_allowed += u64::from(asked(cx, &of.conversation, &event).await? == Leave::Missing);
                 if let Some(ended) = shown.event(cx, event)? {
-                    return Ok((ended, stopped));
+                    return Ok(Over { ended, stopped, not_allowed });
                 }
             }
             Some(None) => return Err(crate::error::broken_run()),
@@ -69,8 +80,16 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<(Ended, boo
     }
 }
 
+/// Whether a call had to go without leave because nobody could be asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leave {
+    Missing,
+    /// Somebody has decided, or nothing was asked.
+    Settled,
+}
+
 /// Passes on what a run asks to the person at the terminal. Where nobody is there, nothing is allowed, and the model is told why.
-async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Result {
+async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Result<Leave> {
     match event {
         RunEvent::Asks(asks) if cx.can_ask() => drop(asked::leave(cx, conversation, asks).await?),
         RunEvent::Question(question) if cx.can_ask() => {
@@ -85,19 +104,20 @@ async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Re
                 cx.aside(&safe::line(&what))?;
             }
             let allows = format!("{how} the next time");
-            return asked::decide(cx, conversation, asks, Decision::Unattended { allows }).await;
+            let came = asked::decide(cx, conversation, asks, Decision::Unattended { allows }).await?;
+            return Ok(if came == Came::InTime { Leave::Missing } else { Leave::Settled });
         }
         RunEvent::Question(question) => {
             let answer =
                 "nobody is there to answer: go on with what is most likely meant, and say what you assumed";
             let (id, answer) = (question.id.clone(), answer.to_owned());
             let respond = Respond { conversation: conversation.to_owned(), id, answer };
-            return asked::passed_on(cx, Request::Respond(respond)).await.map(drop);
+            return asked::passed_on(cx, Request::Respond(respond)).await.map(|_| Leave::Settled);
         }
-        _ => return Ok(()),
+        _ => return Ok(Leave::Settled),
     }
     cx.ui.listen()?;
-    Ok(())
+    Ok(Leave::Settled)
 }
 
 /// What of the answer is printed.
@@ -161,9 +181,20 @@ impl Shown {
 }
 
 /// Says how it ended, by words where needed and by the exit code.
-pub(crate) fn end(cx: &mut Context<'_>, ended: &Ended, stopped: bool) -> Result {
+pub(crate) fn end(cx: &mut Context<'_>, over: &Over) -> Result {
+    let Over { ended, stopped, not_allowed } = over;
     if matches!(ended.outcome, Outcome::Succeeded | Outcome::Joined) {
-        return Ok(());
+        if *not_allowed == 0 {
+            return Ok(());
+        }
+        if !cx.json {
+            let calls = retake_tui::render::words::count(*not_allowed, "call");
+            let were = if *not_allowed == 1 { "was" } else { "were" };
+            cx.aside(&format!(
+                "{calls} {were} not allowed, so not all may be done: exit code {CALL_NOT_ALLOWED}"
+            ))?;
+        }
+        return Err(Failure::Said(CALL_NOT_ALLOWED));
     }
     if let (Some(problem), false) = (&ended.problem, cx.json) {
         cx.complain(&Failure::from(problem.clone()))?;
@@ -177,7 +208,7 @@ pub(crate) fn end(cx: &mut Context<'_>, ended: &Ended, stopped: bool) -> Result 
     }
     let code = match &ended.problem {
         Some(problem) => problem.kind.exit_code(),
-        None if stopped || ended.outcome == Outcome::RolledBack => INTERRUPTED,
+        None if *stopped || ended.outcome == Outcome::RolledBack => INTERRUPTED,
         None => ProblemKind::Model.exit_code(),
     };
     Err(Failure::Said(code))

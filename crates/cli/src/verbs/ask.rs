@@ -11,8 +11,8 @@ use crate::error::Result;
 /// Say something and print the answer
 ///
 /// Goes on with the last conversation of this folder, or begins one. What the model does is said on standard error. Where nobody
-/// can be asked, it does only what the settings, --mode and --allow allow. Exit code 6 says that the model failed: what you said is
-/// kept, and `retake retry` asks again.
+/// can be asked, it does only what the settings, --mode and --allow allow; exit code 9 says that it wanted more, so that not all may be
+/// done. Exit code 6 says that the model failed: what you said is kept, and `retake retry` asks again.
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     #[command(flatten)]

@@ -43,14 +43,14 @@ impl Exec {
             files: FilesWish::default(),
             request_id: self.repeat.request_id,
         };
-        let (ended, stopped) = follow(cx, run).await?;
-        if let (Some(why), Outcome::Succeeded) = (failed(&ended), ended.outcome) {
+        let over = follow(cx, run).await?;
+        if let (Some(why), Outcome::Succeeded) = (failed(&over.ended), over.ended.outcome) {
             if !cx.json {
                 cx.aside(&safe::line(&why))?;
             }
             return Err(Failure::Said(COMMAND_FAILED));
         }
-        end(cx, &ended, stopped)
+        end(cx, &over)
     }
 }
 

@@ -104,6 +104,35 @@ fn words_are_a_no_and_ctrl_c_stops() {
 }
 
 #[test]
+fn lines_pasted_into_a_question_answer_nothing_and_are_no_messages() {
+    let world = World::working(&[]);
+    let pty = begun(&world, 0);
+    for bracketed in [false, true] {
+        pty.send("write a.txt: hello\r");
+        asked(&pty, "● write a.txt");
+        let pasted = "y\rrun `touch b`\rrun `touch c`";
+        if bracketed {
+            pty.paste(pasted);
+        } else {
+            pty.send(pasted);
+        }
+        pty.shows("· run `touch c`");
+        pty.send(CTRL_C);
+        pty.shows("cleared");
+        pty.send("n\r");
+        pty.shows("✗ not run: the person said no");
+        at_prompt(&pty);
+        pty.send("/new\r");
+        pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>") && screen.contains("/new"));
+        pty.reads_keys();
+    }
+    assert_eq!(world.json(&["list"])["conversations"].as_array().map(Vec::len), Some(2));
+    assert_eq!(world.texts().iter().filter(|text| text.contains("touch")).count(), 0);
+    assert!(std::fs::read_dir(world.folder()).expect("a folder").next().is_none(), "nothing was done");
+    leaves(pty);
+}
+
+#[test]
 fn a_rule_that_is_chosen_holds_for_the_conversation() {
     let world = World::working(&[]);
     let pty = begun(&world, 0);
@@ -156,17 +185,23 @@ fn without_a_person_nothing_is_allowed_that_would_be_asked() {
     };
     let denied = ask(&[]);
     assert!(!file.exists(), "{denied:?}");
-    assert!(denied.status.success(), "the model was told, and answered: {denied:?}");
+    assert_eq!(denied.status.code(), Some(9), "the model was told, and answered: {denied:?}");
+    assert!(
+        error(&denied).contains("1 call was not allowed, so not all may be done: exit code 9"),
+        "{denied:?}"
+    );
     assert!(
         error(&denied).contains("not allowed: write a.txt (it writes a file); --allow 'write(**)' or"),
         "{denied:?}"
     );
     let planned = ask(&["--mode", "plan", "--allow", "write"]);
     assert!(!file.exists() && error(&planned).contains("plan mode only reads"), "{planned:?}");
+    assert_eq!(planned.status.code(), Some(0), "what plan mode denies was meant so: {planned:?}");
     let allowed = ask(&["--allow", "write(**)"]);
     assert!(file.exists(), "{allowed:?}");
     std::fs::remove_file(&file).expect("removed");
     let events = ask(&["--mode", "allow-edits", "--json"]);
+    assert_eq!(events.status.code(), Some(0));
     let events: Vec<serde_json::Value> =
         out(&events).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().expect("a name")).collect();
