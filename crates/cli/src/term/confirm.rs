@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::style::{Palette, Style};
-use super::{Raw, safe};
+use super::{Raw, keys, safe};
 
 /// The answer that Enter gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub enum OnEnter {
     No,
 }
 
-/// Asks, and blocks until one key answers: `y` or `n`, Enter for the default; Esc, Ctrl-C and Ctrl-D are no. The answer stays on the
-/// screen behind the question. Only for when [`super::interactive`].
+/// Asks, and blocks until one key answers: `y` or `n`, Enter for the default; Esc, Ctrl-C and Ctrl-D are no. A key that others follow at
+/// once is no answer, nor are they: that is a text that was pasted. The answer stays on the screen behind the question. Only for when [`super::interactive`].
 ///
 /// # Errors
 ///
@@ -27,10 +27,11 @@ pub fn confirm(palette: Palette, question: &str, on_enter: OnEnter) -> io::Resul
         OnEnter::Yes => "[Y/n]",
         OnEnter::No => "[y/N]",
     };
-    say(&format!("{} {} ", safe::line(question), palette.paint(Style::Dim, choices)))?;
+    let asked = format!("{} {} ", safe::line(question), palette.paint(Style::Dim, choices));
+    say(&asked)?;
     let answer = {
         let _raw = Raw::enable()?;
-        wait(on_enter)?
+        wait(on_enter, &asked)?
     };
     say(if answer { "yes\n" } else { "no\n" })?;
     Ok(answer)
@@ -42,13 +43,17 @@ fn say(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-fn wait(on_enter: OnEnter) -> io::Result<bool> {
+fn wait(on_enter: OnEnter, asked: &str) -> io::Result<bool> {
     loop {
         if let Event::Key(key) = event::read()?
             && key.kind == KeyEventKind::Press
             && let Some(answer) = answer(key, on_enter)
         {
-            return Ok(answer);
+            if !keys::follow()? {
+                return Ok(answer);
+            }
+            keys::pass_over()?;
+            say(&format!("\r\nseveral keys at once are no answer\r\n{asked}"))?;
         }
     }
 }

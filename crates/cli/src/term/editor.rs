@@ -6,6 +6,7 @@
 //! | Enter | submits; accepts the completion if the menu is open |
 //! | Alt+Enter, Shift+Enter, Ctrl+J | newline (Shift+Enter where the terminal tells it from Enter) |
 //! | `\` then Enter | newline instead of the backslash |
+//! | Enter, and other keys at once | newline: a text was pasted into a terminal that does not say so; it waits for one more Enter |
 //! | Tab | completes a `/command`, with a short help |
 //! | Up, Down, Ctrl+R | earlier prompts |
 //! | Ctrl+C | clears the line; on an empty line, twice leaves |
@@ -77,6 +78,10 @@ struct State {
     folds: Folds,
     /// Shown on the empty line until the next key.
     notice: &'static str,
+    /// Several lines came at once: the Enter that came with them does not submit them.
+    held: bool,
+    /// That is said behind the line, until the next key.
+    told: bool,
     /// Ctrl-C was the last key, and the line was empty: once more leaves.
     leaving: bool,
     /// The line as it was last drawn is some text, but not a command.
@@ -144,10 +149,14 @@ impl Editor {
         }
         loop {
             let signal = self.line.read_line(&self.face)?;
-            lock(&self.state).notice = "";
+            let mut state = lock(&self.state);
+            (state.notice, state.told) = ("", false);
+            drop(state);
             match signal {
                 Signal::Success(text) => {
-                    return Ok(Read::Line(lock(&self.state).folds.expand(&text)));
+                    let mut state = lock(&self.state);
+                    state.held = false;
+                    return Ok(Read::Line(state.folds.expand(&text)));
                 }
                 Signal::HostCommand(command) if command == INTERRUPT => self.interrupted(),
                 Signal::CtrlC => {
@@ -179,6 +188,7 @@ impl Editor {
             state.notice = "press Ctrl-C again to leave";
         } else {
             state.notice = "cleared: Ctrl-Z brings it back, Ctrl-D leaves";
+            state.held = false;
             drop(state);
             self.line.run_edit_commands(&[EditCommand::Clear]);
         }

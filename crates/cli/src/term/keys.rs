@@ -1,6 +1,10 @@
-//! Keys that wait while nobody reads them: whether there are any, and forgetting them. Must never read one, so that none is lost.
+//! Keys that wait while nobody reads them: whether there are any, whether more follow one at once, and forgetting them. Must never read
+//! one that is not to be forgotten, so that none is lost.
 
-use std::io::{IsTerminal, stdin};
+use std::io::{self, IsTerminal, stdin};
+use std::time::Duration;
+
+use crossterm::event;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush};
@@ -39,8 +43,34 @@ fn is_there() -> bool {
         && fds[0].revents().contains(PollFlags::IN)
 }
 
+/// What comes within this time behind a key came with it: no person types so fast, and no line is sent so slowly.
+const BURST: Duration = Duration::from_millis(25);
+
+/// Whether other keys follow the one that was read at once: a text was pasted into a terminal that does not say so.
+///
+/// # Errors
+///
+/// If the terminal can't be read.
+pub fn follow() -> io::Result<bool> {
+    event::poll(BURST)
+}
+
+/// Forgets the keys that follow at once.
+///
+/// # Errors
+///
+/// If the terminal can't be read.
+pub fn pass_over() -> io::Result<()> {
+    while follow()? {
+        event::read()?;
+    }
+    Ok(())
+}
+
 /// Forgets the keys that were pressed until now: they were not meant for what is asked next.
 pub fn forget() {
     // Where there is no terminal, nothing waits.
     let _ = tcflush(stdin(), QueueSelector::IFlush);
+    // What was taken out of the terminal already, and not yet read.
+    while event::poll(Duration::ZERO).is_ok_and(|waits| waits) && event::read().is_ok() {}
 }

@@ -16,3 +16,16 @@ fn one_key_answers_and_the_answer_stays() {
         assert!(pty.ended());
     }
 }
+
+#[test]
+fn a_pasted_text_is_no_answer() {
+    let mut pty = Pty::start(&["confirm"]);
+    pty.shows("Go on? [y/N]");
+    pty.reads_keys();
+    pty.send("you see\rno answer\r");
+    let screen = pty.until("the question again", |screen| screen.matches("Go on? [y/N]").count() == 2);
+    assert!(screen.contains("several keys at once are no answer") && !screen.contains("ANSWER"), "{screen}");
+    pty.send("y");
+    pty.shows("ANSWER true");
+    assert!(pty.ended());
+}

@@ -69,6 +69,18 @@ fn a_paste_is_one_insert_and_never_submits() {
 }
 
 #[test]
+fn lines_that_come_at_once_are_one_text_and_wait_for_one_more_enter() {
+    let pty = edit(&[]);
+    pty.send("first\rsecond\rthird\r");
+    let screen = pty.shows("came at once");
+    assert!(screen.contains("· third") && !screen.contains("READ"), "{screen}");
+    pty.send(ENTER);
+    reads(&pty, "first\nsecond\nthird");
+    pty.send(format!("fourth{ENTER}"));
+    reads(&pty, "fourth");
+}
+
+#[test]
 fn a_pasted_escape_sequence_is_shown_and_kept() {
     let pty = edit(&[]);
     pty.paste("a\x1b[2Jb");

@@ -86,6 +86,9 @@ impl Highlighter for Labels {
     }
 }
 
+/// What is said behind lines that came at once.
+const SEVERAL: &str = "  (these lines came at once: Enter sends them as one, Ctrl-C clears)";
+
 /// Draws the notice where a hint would be. There is nothing to accept in it.
 pub(super) struct Notice {
     state: Shared,
@@ -99,11 +102,16 @@ impl Notice {
 
 impl Hinter for Notice {
     fn handle(&mut self, line: &str, _: usize, _: &dyn History, ansi: bool, _: &str) -> String {
-        let notice = lock(&self.state).notice;
-        match (line.is_empty() && !notice.is_empty(), ansi) {
-            (true, true) => Color::DarkGray.paint(notice).to_string(),
-            (true, false) => notice.to_owned(),
-            (false, _) => String::new(),
+        let state = lock(&self.state);
+        let notice = match line.is_empty() {
+            true => state.notice,
+            false if state.told => SEVERAL,
+            false => "",
+        };
+        match (notice.is_empty(), ansi) {
+            (true, _) => String::new(),
+            (false, true) => Color::DarkGray.paint(notice).to_string(),
+            (false, false) => notice.to_owned(),
         }
     }
 

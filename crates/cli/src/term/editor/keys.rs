@@ -7,6 +7,7 @@ use reedline::{
 };
 
 use super::{COMMANDS, INTERRUPT, Shared, lock};
+use crate::term::keys::follow;
 use crate::term::safe;
 
 pub(super) struct Keys {
@@ -37,7 +38,18 @@ impl Keys {
             _ => {}
         }
         let mut state = lock(&self.state);
-        (state.notice, state.leaving) = ("", false);
+        (state.notice, state.leaving, state.told) = ("", false, false);
+        if (key.modifiers, key.code) == (KeyModifiers::NONE, KeyCode::Enter) {
+            // A terminal that can't be read says so where it is read next.
+            if follow().unwrap_or(false) {
+                state.held = true;
+                return Some(ReedlineEvent::Edit(vec![EditCommand::InsertNewline]));
+            }
+            if std::mem::take(&mut state.held) {
+                state.told = true;
+                return Some(ReedlineEvent::Repaint);
+            }
+        }
         match (key.modifiers, key.code) {
             (KeyModifiers::NONE, KeyCode::Char('\\')) => self.continues = true,
             (KeyModifiers::NONE, KeyCode::Tab) if state.prose => return Some(ReedlineEvent::None),
@@ -86,7 +98,7 @@ impl EditMode for Keys {
             Event::Paste(text) => {
                 self.continues = false;
                 let mut state = lock(&self.state);
-                (state.notice, state.leaving) = ("", false);
+                (state.notice, state.leaving, state.told) = ("", false, false);
                 Some(insert(state.folds.fold(&newlines(text))))
             }
             _ => None,
