@@ -120,6 +120,9 @@ struct Chat<'a> {
     leaving: bool,
 }
 
+/// What is refused because files wait for a choice.
+const CONFLICT: &str = "conflict";
+
 /// Whether an action goes somewhere else in the tree.
 fn is_move(action: &Action) -> bool {
     match action {
@@ -140,10 +143,11 @@ fn is_move(action: &Action) -> bool {
     }
 }
 
-/// An edit that is not submitted yet.
+/// An edit that is not submitted yet, with what was shown that it takes back.
 struct Editing {
     entry: String,
     head: String,
+    files: FilesWish,
 }
 
 impl<'a> Chat<'a> {
@@ -242,12 +246,18 @@ impl<'a> Chat<'a> {
         })
     }
 
-    /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head.
-    async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Receipt> {
-        self.apply_with(action, head, FilesWish::default()).await
+    /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head. Where files are in
+    /// conflict the person decides what becomes of them. Nothing, where that is to do nothing.
+    async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Option<Receipt>> {
+        match self.apply_with(action.clone(), head, FilesWish::default()).await {
+            Err(Failure::Problem(problem)) if problem.code == CONFLICT => {
+                rewind::settled(self, action, *problem).await
+            }
+            done => done.map(Some),
+        }
     }
 
-    /// The same, with what is wished for files.
+    /// The same, with what is wished for files, where that leaves nothing to decide.
     async fn apply_with(
         &mut self,
         action: Action,

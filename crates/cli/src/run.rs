@@ -13,8 +13,8 @@ use crate::context::{Context, document};
 use crate::error::{self, Failure, Result, problem, usage};
 use crate::owner::{Opening, Owner, Places};
 use crate::talk;
-use crate::term::safe;
 use crate::term::style::Style;
+use crate::term::{safe, width};
 use crate::ui::Ui;
 use retake_tui::hint::Face;
 
@@ -66,11 +66,12 @@ fn say(failure: &Failure, ui: &mut dyn Ui, json: bool) -> u8 {
 fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
     let look = ui.look();
     let mut help = String::from("Exit codes:\n");
+    let columns = look.columns.min(100);
     for (code, meaning) in EXIT_CODES {
+        let meaning = width::wrap(meaning, columns.saturating_sub(7).max(20)).join("\n       ");
         help.push_str(&format!("  {code:>3}  {meaning}\n"));
     }
-    let command =
-        Cli::command().term_width(look.columns.min(100)).after_long_help(help.trim_end().to_owned());
+    let command = Cli::command().term_width(columns).after_long_help(help.trim_end().to_owned());
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
         let rendered = error.render();

@@ -41,7 +41,7 @@ const COMMANDS: &[Command] = &[
         name: "undo",
         takes: "[N]",
         help: "take back the last thing said or done",
-        more: "A turn's words return to the line. /redo comes forward again.",
+        more: "A turn's words return to the line. /redo comes forward again. Where files are in conflict, you choose for them as with /rewind.",
         run: |chat, words| moves::undo(chat, words).boxed_local(),
     },
     Command {
@@ -92,7 +92,7 @@ const COMMANDS: &[Command] = &[
         takes: "HEAD|ENTRY|PATH…",
         help: "return to an earlier head or the end of a branch, or put files back",
         more: "/ops lists the heads. PATH… to NAME makes the files what they were at a checkpoint, a turn or a head; without a name, \
-               before the last turn. What it changes is shown first, and you are asked.",
+               before the last turn. What it changes is shown first, and you are asked; for files in conflict you choose.",
         run: |chat, words| moves::restore(chat, words).boxed_local(),
     },
     Command {
@@ -170,7 +170,7 @@ const COMMANDS: &[Command] = &[
         name: "drop",
         takes: "TURN",
         help: "take a turn out of the middle, with its files",
-        more: "What came later stays. /undo takes it back.",
+        more: "What came later stays. /undo takes it back. Where files are in conflict, you choose for them as with /rewind.",
         run: |chat, words| files::drop_turn(chat, words).boxed_local(),
     },
     Command {

@@ -3,7 +3,7 @@
 use retake_wire::request::{Checkpoint, Plan};
 use retake_wire::{Action, FileName, FilesWish, MarkVerb, Reply, Request, Scope};
 
-use super::Chat;
+use super::{Chat, choices};
 use crate::error::{Result, unexpected, usage};
 use crate::verbs::change;
 use retake_tui::render;
@@ -15,8 +15,10 @@ pub(super) async fn drop_turn(chat: &mut Chat<'_>, named: &str) -> Result {
     }
     let entries = named.split_whitespace().map(str::to_owned).collect();
     let action = Action::Mark { verb: MarkVerb::Drop, entries, range: false, seen: None };
-    chat.apply(action, None).await?;
-    chat.dim(super::marks::LATER)
+    match chat.apply(action, None).await? {
+        Some(_) => chat.dim(super::marks::LATER),
+        None => Ok(()),
+    }
 }
 
 /// Shows how files would change by going back.
@@ -46,20 +48,27 @@ pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
     let name = |path: &str| FileName { path: path.to_owned(), path_base64: None };
     let action = Action::RestoreFiles { paths: paths.split_whitespace().map(name).collect(), to };
     let conversation = chat.here()?;
-    let plan = change::plan(&chat.cx, conversation, action.clone(), FilesWish::default()).await?;
-    let text = render::plan::body(&chat.cx.ui.look(), &plan);
-    chat.cx.ui.page(&text)?;
-    let Some(files) = plan.files.filter(|_| !plan.unchanged) else {
-        return Ok(());
+    let mut wish = FilesWish::default();
+    let mut plan = change::plan(&chat.cx, conversation, action.clone(), wish.clone()).await?;
+    let digest = loop {
+        let text = render::plan::body(&chat.cx.ui.look(), &plan);
+        chat.cx.ui.page(&text)?;
+        let Some(files) = plan.files.filter(|_| !plan.unchanged) else {
+            return Ok(());
+        };
+        if files.conflicts > 0 {
+            match choices::choose(chat, &action, &wish).await? {
+                Some(chosen) => (wish, plan) = chosen,
+                None => return chat.dim("nothing has changed"),
+            }
+        } else if chat.cx.ui.confirm("Put them back?")? {
+            break files.digest;
+        } else {
+            return chat.dim("nothing has changed");
+        }
     };
-    if files.conflicts > 0 {
-        return chat.dim("nothing has changed: `retake files restore --choose` settles what is in conflict");
-    }
-    if !chat.cx.ui.confirm("Put them back?")? {
-        return chat.dim("nothing has changed");
-    }
     // What was shown is what is done.
-    let wish = FilesWish { seen: Some(files.digest), ..FilesWish::default() };
+    let wish = FilesWish { seen: Some(digest), ..wish };
     chat.apply_with(action, Some(plan.head), wish).await?;
     chat.dim("/undo takes this back")
 }

@@ -1,6 +1,8 @@
-//! The other commands that move: undo, redo, restore, branches, alternatives. Must never ask: each of them can be undone.
+//! The other commands that move: undo, redo, restore, branches, alternatives. Must never ask, since each of them can be
+//! undone, but where files are in conflict.
 
 use futures::executor::block_on;
+use retake_wire::reply::Receipt;
 use retake_wire::request::{self, Of};
 use retake_wire::{Action, FilesWish, Reply, Request, Scope};
 
@@ -15,15 +17,26 @@ use retake_tui::render::{self, words};
 /// Takes back the last things.
 pub(super) async fn undo(chat: &mut Chat<'_>, words: &str) -> Result {
     let count = number(words)?;
-    chat.apply(Action::Undo { count }, None).await?;
-    chat.dim("/redo brings it back")
+    let done = chat.apply(Action::Undo { count }, None).await?;
+    stopped_short(chat, done.as_ref(), "/undo")?;
+    if done.is_some() { chat.dim("/redo brings it back") } else { Ok(()) }
 }
 
 /// Brings back what was undone.
 pub(super) async fn redo(chat: &mut Chat<'_>, words: &str) -> Result {
     let count = number(words)?;
-    chat.apply(Action::Redo { count }, None).await?;
-    Ok(())
+    let done = chat.apply(Action::Redo { count }, None).await?;
+    stopped_short(chat, done.as_ref(), "/redo")
+}
+
+/// Of several steps, the next one was refused: alone, it can be decided.
+fn stopped_short(chat: &mut Chat<'_>, done: Option<&Receipt>, command: &str) -> Result {
+    let refused = done.and_then(|done| done.steps.as_ref()).is_some_and(|steps| steps.refused.is_some());
+    if refused {
+        chat.dim(&format!("{command} alone takes the next step, and lets you choose"))
+    } else {
+        Ok(())
+    }
 }
 
 fn number(words: &str) -> Result<usize> {
@@ -46,8 +59,10 @@ pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
     if words.contains(char::is_whitespace) || !means_a_state(chat, words).await? {
         return files::restore(chat, words).await;
     }
-    chat.apply(to(words), None).await?;
-    chat.dim("/undo takes this back")
+    match chat.apply(to(words), None).await? {
+        Some(_) => chat.dim("/undo takes this back"),
+        None => Ok(()),
+    }
 }
 
 /// Whether a name is a head or an entry.
@@ -109,7 +124,9 @@ pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
         return Ok(());
     };
     let action = checkout(&others[others.len() - 1 - row].leaf);
-    chat.apply(action, Some(tree.head)).await?;
+    if chat.apply(action, Some(tree.head)).await?.is_none() {
+        return Ok(());
+    }
     chat.arrive().await?;
     chat.dim("/undo switches back")
 }
@@ -145,7 +162,9 @@ pub(super) async fn choose(chat: &mut Chat<'_>, words: &str) -> Result {
     };
     let chosen = &all.alternatives[row];
     let action = Action::Choose { entry: chosen.line.id.clone(), number: chosen.number };
-    chat.apply(action, Some(all.head)).await?;
+    if chat.apply(action, Some(all.head)).await?.is_none() {
+        return Ok(());
+    }
     let note = look.palette.paint(Style::Dim, "/undo chooses the other one again");
     chat.arrive().await?;
     chat.print(&format!("{note}\n"))

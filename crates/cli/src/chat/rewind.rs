@@ -2,9 +2,9 @@
 //! one that was shown.
 
 use futures::executor::block_on;
-use retake_wire::reply::{Plan, Target, TargetPage};
+use retake_wire::reply::{Plan, Receipt, Target, TargetPage};
 use retake_wire::request::{self, Targets};
-use retake_wire::{Action, Client, FilesWish, ProblemKind, Reply, Request, Scope};
+use retake_wire::{Action, Client, FilesWish, Problem, ProblemKind, Reply, Request, Scope};
 
 use super::{Chat, choices};
 use crate::error::{Failure, Result, unexpected};
@@ -15,6 +15,9 @@ use retake_tui::render::{self, words};
 
 /// So many turns are offered; older ones are named by tN.
 const OFFERED: usize = 200;
+
+/// What is said where a plan was refused because it is another one by now.
+const CHANGED: &str = "the conversation or its files have changed meanwhile; this is how it is now";
 
 /// Goes back to before a message.
 pub(super) async fn rewind(chat: &mut Chat<'_>, named: &str) -> Result {
@@ -28,21 +31,51 @@ pub(super) async fn rewind(chat: &mut Chat<'_>, named: &str) -> Result {
             named.to_owned()
         };
         let action = Action::Rewind { entry };
-        let Some((head, files)) = agreed(chat, &action).await? else {
+        let Some((head, files)) = agreed(chat, &action, "Go back").await? else {
             return Ok(());
         };
         match chat.apply_with(action, Some(head), files).await {
             Ok(_) => return chat.dim("/undo takes this back"),
             Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => {
-                chat.dim("the conversation has changed meanwhile; this is how it is now")?;
+                chat.dim(CHANGED)?;
             }
             Err(failure) => return Err(failure),
         }
     }
 }
 
+/// Does an action that was refused because of files that are in conflict, as the person decides. Of several steps the first one is
+/// decided alone. Nothing: not at all.
+pub(super) async fn settled(
+    chat: &mut Chat<'_>,
+    action: Action,
+    mut why: Problem,
+) -> Result<Option<Receipt>> {
+    // What it says to do next is done here.
+    why.hint = None;
+    chat.cx.complain(&why.into())?;
+    let action = match action {
+        Action::Undo { .. } => Action::Undo { count: 1 },
+        Action::Redo { .. } => Action::Redo { count: 1 },
+        other => other,
+    };
+    loop {
+        let Some((head, files)) = agreed(chat, &action, "Do it").await? else {
+            return Ok(None);
+        };
+        match chat.apply_with(action.clone(), Some(head), files).await {
+            Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => chat.dim(CHANGED)?,
+            done => return done.map(Some),
+        }
+    }
+}
+
 /// Shows the plan and asks, again after each choice for files; the head that it was made from, and what is wished. Nothing: not at all.
-async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, FilesWish)>> {
+pub(super) async fn agreed(
+    chat: &mut Chat<'_>,
+    action: &Action,
+    question: &str,
+) -> Result<Option<(String, FilesWish)>> {
     let conversation = chat.here()?;
     let mut wish = FilesWish::default();
     let mut plan = change::plan(&chat.cx, conversation, action.clone(), wish.clone()).await?;
@@ -54,7 +87,7 @@ async fn agreed(chat: &mut Chat<'_>, action: &Action) -> Result<Option<(String, 
         }
         // What was shown to be ended is ended.
         let (at_work, stop) = (plan.at_work, plan.at_work || !plan.running.is_empty());
-        match ask(chat, &plan)? {
+        match ask(chat, &plan, question)? {
             Answer::No => {
                 chat.dim("nothing has changed")?;
                 return Ok(None);
@@ -149,10 +182,10 @@ enum Answer {
     Choose,
 }
 
-/// Asks whether to go back; where files go along, also how much.
-fn ask(chat: &mut Chat<'_>, plan: &Plan) -> Result<Answer> {
+/// Asks whether to do it; where files go along, also how much.
+fn ask(chat: &mut Chat<'_>, plan: &Plan, question: &str) -> Result<Answer> {
     let Some(files) = &plan.files else {
-        let yes = chat.cx.ui.confirm("Go back?")?;
+        let yes = chat.cx.ui.confirm(&format!("{question}?"))?;
         return Ok(if yes { Answer::Yes(Scope::Both) } else { Answer::No });
     };
     let waits = (files.conflicts > 0).then(|| "choose for the files in conflict first".to_owned());
@@ -165,7 +198,7 @@ fn ask(chat: &mut Chat<'_>, plan: &Plan) -> Result<Answer> {
         row("files only", file_words, waits),
         row("choose", "for single files, then ask again".to_owned(), None),
     ];
-    let picked = chat.cx.ui.pick("Go back with", &rows, &mut |_| String::new())?;
+    let picked = chat.cx.ui.pick(&format!("{question} with"), &rows, &mut |_| String::new())?;
     Ok(match picked {
         None => Answer::No,
         Some(0) => Answer::Yes(Scope::Both),

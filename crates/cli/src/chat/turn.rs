@@ -5,13 +5,15 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 
 use futures::StreamExt;
-use retake_wire::{Attached, Ended, FilesWish, Outcome, Part, Problem, Run, RunEvent, RunStart, Steer};
+use retake_wire::{
+    Attached, Ended, FilesWish, Outcome, Part, Problem, ProblemKind, Run, RunEvent, RunStart, Steer,
+};
 use tokio::sync::mpsc;
 
-use super::Chat;
 use super::agent as settled;
 use super::line::{self, Line};
 use super::shown::Shown;
+use super::{CONFLICT, Chat, edit};
 use crate::asked;
 use crate::error::{Failure, Result, broken_run};
 use crate::term::safe;
@@ -26,18 +28,18 @@ const GATHERED: usize = 4096;
 pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
     let mut parts = vec![Part::text(text)];
     parts.extend(chat.attached.iter().cloned());
-    let (start, head) = match &chat.editing {
+    let (start, head, files) = match &chat.editing {
         Some(editing) => {
             let attached = Attached::Replaced;
             let start = RunStart::Edit { entry: editing.entry.clone(), parts, attached };
-            (start, Some(editing.head.clone()))
+            (start, Some(editing.head.clone()), editing.files.clone())
         }
         None => {
             let seen = chat.seen.clone();
-            (RunStart::Say { parts, seen, steer: None }, None)
+            (RunStart::Say { parts, seen, steer: None }, None, FilesWish::default())
         }
     };
-    match begin(chat, start, head).await {
+    match begin(chat, start, head, files).await {
         Ok(events) => {
             chat.attached.clear();
             chat.editing = None;
@@ -45,21 +47,26 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
         }
         Err(failure) => {
             chat.refresh().await?;
-            Err(put_back(chat, text, failure))
+            match put_back(chat, text, failure) {
+                Failure::Problem(why) if chat.editing.is_some() && is_decided_anew(&why) => {
+                    edit::again(chat, *why).await
+                }
+                failure => Err(failure),
+            }
         }
     }
 }
 
-/// The words go back into the line, and an edit goes on from the head that there is now.
+/// Whether an edit that was refused by this is shown once more, to be agreed to as it is now.
+fn is_decided_anew(why: &Problem) -> bool {
+    why.kind == ProblemKind::Stale || why.code == CONFLICT
+}
+
+/// The words go back into the line.
 fn put_back(chat: &mut Chat<'_>, text: &str, failure: Failure) -> Failure {
     // What begins with a slash is a message only with two of them.
     let slash = if text.starts_with('/') { "/" } else { "" };
     chat.prefill = Some(format!("{slash}{text}"));
-    if let (Failure::Problem(problem), Some(editing)) = (&failure, &mut chat.editing)
-        && let Some(head) = &problem.head
-    {
-        editing.head.clone_from(head);
-    }
     failure
 }
 
@@ -68,12 +75,17 @@ pub(super) async fn retry(chat: &mut Chat<'_>, words: &str) -> Result {
     let entry = if words.is_empty() { "@" } else { words };
     let start = RunStart::Retry { entry: entry.to_owned() };
     chat.here()?;
-    let events = begin(chat, start, None).await?;
+    let events = begin(chat, start, None, FilesWish::default()).await?;
     follow(chat, events).await
 }
 
 /// Starts a run, which begins the conversation where there is none yet.
-async fn begin(chat: &mut Chat<'_>, start: RunStart, head: Option<String>) -> Result<Events> {
+async fn begin(
+    chat: &mut Chat<'_>,
+    start: RunStart,
+    head: Option<String>,
+    files: FilesWish,
+) -> Result<Events> {
     chat.cx.ui.listen()?;
     let run = Run {
         conversation: chat.conversation.clone().unwrap_or_default(),
@@ -82,7 +94,7 @@ async fn begin(chat: &mut Chat<'_>, start: RunStart, head: Option<String>) -> Re
         model: chat.model.clone(),
         head,
         permit: chat.permit.clone(),
-        files: FilesWish::default(),
+        files,
         request_id: None,
     };
     let (conversation, events) = started(&chat.cx, run).await?;
@@ -173,7 +185,7 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
     };
     let (parts, seen) = (vec![Part::text(text)], chat.seen.clone());
     let start = RunStart::Say { parts, seen, steer: Some(Steer::Usual) };
-    match begin(chat, start, None).await {
+    match begin(chat, start, None, FilesWish::default()).await {
         Ok(mut events) => {
             if Pin::new(&mut events).next_if(|event| *event == RunEvent::Queued).await.is_some() {
                 chat.dim("the model gets this as soon as it comes to it; /unqueue takes it back")?;

@@ -1,9 +1,10 @@
 //! `retake edit`: other words in the place of a message.
 
 use clap::Args;
-use retake_wire::{Attached, Part, Request, Run, RunStart, request};
+use retake_wire::{Action, Attached, Part, Request, Run, RunStart, request};
 
 use super::answer::answer;
+use super::rewind::agree;
 use crate::args::files::FileArgs;
 use crate::args::{Changing, May};
 use crate::context::Context;
@@ -13,11 +14,15 @@ use retake_tui::render::receipt::edited;
 
 /// Say something else in the place of a message, and print the answer
 ///
-/// The old words, and all that followed them, stay as a branch. Images and files of the message are kept.
+/// The old words, and all that followed them, stay as a branch. Images and files of the message are kept. On a terminal, shows what it
+/// takes back and asks.
 #[derive(Debug, Args)]
 pub(crate) struct Edit {
     #[command(flatten)]
     changing: Changing,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
     /// Only store the new words; call no model
     #[arg(long)]
     no_run: bool,
@@ -40,11 +45,14 @@ impl Edit {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = cx.words(&self.text, "new wording")?;
-        let named = self.changing.place.conversation.clone();
-        let conversation = cx.conversation(named).await?;
+        let (mut changing, mut files) = (self.changing, self.files.wish());
+        if cx.can_ask() && !self.yes {
+            let action = Action::Edit { entry: self.entry.clone() };
+            agree(cx, &mut changing, &action, &mut files, "Say it instead?").await?;
+        }
+        let conversation = cx.conversation(changing.place.conversation).await?;
         let (parts, attached) = (vec![Part::text(text)], Attached::Kept);
-        let (head, request_id) = (self.changing.head, self.changing.repeat.request_id);
-        let files = self.files.wish();
+        let (head, request_id) = (changing.head, changing.repeat.request_id);
         if self.no_run {
             let edit =
                 request::Edit { conversation, entry: self.entry, parts, attached, files, head, request_id };

@@ -249,6 +249,8 @@ fn what_can_be_asked_is_asked_on_a_terminal() {
         Case::terminal([Act::Answer(true)]).see(&["rewind", "t1"]),
         Case::terminal([Act::Answer(false)]).see(&["rewind", "t1"]),
         Case::terminal([]).see(&["rewind", "t1", "--yes"]),
+        Case::terminal([Act::Answer(false)]).see(&["edit", "t1", "other", "words"]),
+        Case::terminal([Act::Answer(true)]).see(&["edit", "t1", "other", "words"]),
         Case::terminal([Act::Answer(false)]).see(&["erase", "t1"]),
         Case::script("").see(&["erase", "t1"]),
     ];

@@ -2,6 +2,7 @@
 //! is not its own.
 
 use super::world::{World, error, out, shows};
+use crate::term::pty::Pty;
 
 /// A text of 20 numbered lines, of which some are written out.
 fn text(lines: &[(usize, &str)]) -> String {
@@ -130,6 +131,101 @@ fn the_conversation_in_the_terminal_lets_choose_for_each_file() {
     pty.shows("/redo brings it back");
     prompt();
     assert_eq!(world.read("a"), Some(text(&[(2, "two"), (10, "ten"), (19, "nineteen")])));
+}
+
+/// A command has changed `a` and `b`, and somebody else `b` since: it is in conflict.
+fn in_conflict() -> World {
+    let world = World::working(&[("a", "one\n"), ("b", "one\n")]);
+    world.exec("echo two > a; echo two > b");
+    world.write("b", "mine\n");
+    world
+}
+
+/// Waits until the line ends with this, and keys are read.
+fn line_is(pty: &Pty, line: &str) {
+    pty.until(line, |screen| screen.trim_end().ends_with(line));
+    pty.reads_keys();
+}
+
+#[test]
+fn what_is_in_conflict_is_chosen_for_where_an_undo_or_a_drop_meets_it() {
+    for (command, done) in [("/undo", "undone: "), ("/undo 3", "undone: "), ("/drop t1", "dropped: ")] {
+        let world = in_conflict();
+        let both = || [world.read("a").expect("a"), world.read("b").expect("b")];
+        let pty = world.converse();
+        line_is(&pty, "\n>");
+        pty.send(format!("{command}\r"));
+        pty.shows("somebody else has changed a file too: b");
+        pty.shows("choose for the files in conflict first");
+        pty.reads_keys();
+        pty.send("\x1b");
+        pty.shows("nothing has changed");
+        line_is(&pty, "\n>");
+        assert_eq!(both(), ["two\n", "mine\n"], "{command}");
+        pty.send(format!("{command}\r"));
+        pty.shows("Do it with");
+        pty.reads_keys();
+        pty.send("\x1b[B\x1b[B\x1b[B\r");
+        line_is(&pty, "\nchoose>");
+        pty.send("1=disk\r");
+        pty.until("the question without a conflict", |screen| {
+            screen.contains("Do it with") && !screen.contains("in conflict first")
+        });
+        pty.reads_keys();
+        pty.send("\r");
+        pty.shows(done);
+        pty.until("it", |_| both() == ["one\n", "mine\n"]);
+    }
+}
+
+#[test]
+fn files_that_are_put_back_are_chosen_for_where_they_are_in_conflict() {
+    let world = in_conflict();
+    let pty = world.converse();
+    line_is(&pty, "\n>");
+    pty.send("/restore a b to t1\r");
+    line_is(&pty, "\nchoose>");
+    pty.send("1=checkpoint\r");
+    pty.shows("Put them back? [y/N]");
+    pty.reads_keys();
+    pty.send("y");
+    pty.shows("put back");
+    line_is(&pty, "\n>");
+    assert_eq!((world.read("a").as_deref(), world.read("b").as_deref()), (Some("one\n"), Some("one\n")));
+}
+
+#[test]
+fn an_edit_in_the_line_face_takes_back_what_was_shown_or_asks_anew() {
+    let world = World::working(&[("a", "one\n"), ("b", "one\n")]);
+    world.exec("echo two > a; echo two > b");
+    let both = || [world.read("a").expect("a"), world.read("b").expect("b")];
+    let pty = world.converse();
+    line_is(&pty, "\n>");
+    pty.send("/edit t1\r");
+    line_is(&pty, "\nedit> do it");
+    world.write("b", "mine\n");
+    pty.send(" again\r");
+    pty.shows("files have changed since the plan was shown");
+    pty.shows("1 file in conflict: you choose");
+    line_is(&pty, "\nedit> do it again");
+    assert_eq!(both(), ["two\n", "mine\n"], "another plan than the one that was shown is not applied");
+    pty.send("\r");
+    pty.shows("Say it with");
+    pty.reads_keys();
+    pty.send("\x1b[B\x1b[B\x1b[B\r");
+    line_is(&pty, "\nchoose>");
+    pty.send("1=disk\r");
+    pty.until("the question without a conflict", |screen| {
+        screen.contains("Say it with") && !screen.contains("in conflict first")
+    });
+    pty.reads_keys();
+    pty.send("\r");
+    line_is(&pty, "\nedit> do it again");
+    assert_eq!(both(), ["two\n", "mine\n"]);
+    pty.send("\r");
+    pty.shows("the old words stay as a branch");
+    line_is(&pty, "\n>");
+    assert_eq!(both(), ["one\n", "mine\n"]);
 }
 
 /// A file that a command wrote, and a folder with more in it that somebody has put in its place.
