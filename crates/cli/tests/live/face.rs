@@ -16,7 +16,7 @@ mod mouse;
 mod plans;
 mod told;
 
-use super::model::{Model, call, half, words};
+use super::model::{Answer, Model, call, half, words};
 use super::tmux::Tmux;
 use super::world::{World, until};
 use serde_json::json;
@@ -27,10 +27,30 @@ const EMPTY: &str = "Say something";
 /// What the picker is called.
 const PICKER: &str = "Rewind: go back to before a message";
 
+/// The face of this world, where nothing is said and nothing typed.
+fn open(world: &World) -> Tmux {
+    let face = Tmux::face(world, "");
+    face.shows(EMPTY);
+    face
+}
+
+/// A world without files whose model gives these answers, and its face.
+fn opened(model: &Model, answers: Vec<Answer>) -> (World, Tmux) {
+    let world = model.world(&[]);
+    model.then(answers);
+    let face = open(&world);
+    (world, face)
+}
+
 /// Says something, and waits until the answer is stored and nothing runs.
 fn says(face: &Tmux, text: &str, answer: &str) {
     face.types(text);
     face.press("Enter");
+    answered(face, answer);
+}
+
+/// Waits until an answer is stored and nothing runs: what is painted while it comes is not there yet.
+fn answered(face: &Tmux, answer: &str) {
     face.until(answer, |screen| {
         screen.contains(answer) && screen.contains(EMPTY) && !screen.contains("Ctrl+C stops")
     });
@@ -58,8 +78,7 @@ fn three_turns(model: &Model) -> (World, Tmux) {
         words("The second answer."),
         words("The third answer."),
     ]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     face.types("/permissions allow-edits");
     face.press("Enter");
     face.shows("allow-edits");
@@ -129,17 +148,13 @@ fn a_rewind_in_the_full_screen_is_seen_before_and_can_be_taken_back() {
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "undo brings the file back");
     let screen = face.screen();
     assert!(screen.contains("pears please"), "the words in the composer stay: {screen}");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
 }
 
 #[test]
 fn escape_twice_in_an_empty_composer_opens_the_picker_and_never_while_something_runs() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Hello."), half("And now I ")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(&model, vec![words("Hello."), half("And now I ")]);
     says(&face, "hello", "Hello.");
     face.types("a draft");
     face.shows("a draft");
@@ -184,10 +199,7 @@ fn escape_twice_in_an_empty_composer_opens_the_picker_and_never_while_something_
 #[test]
 fn typed_commands_and_several_names_lead_to_the_rewind() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Hello.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
     for command in ["/rewind", ":rewind", ":rollback"] {
         face.types(command);
@@ -235,15 +247,13 @@ fn the_terminal_is_given_back_whatever_happens() {
     let world = model.world(&[]);
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_retake"));
     // Told to end.
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     let pid = face.pid_of(program);
     let killed = std::process::Command::new("kill").args(["-15", &pid]).status().expect("kill is there");
     assert!(killed.success());
     face.is_given_back();
     // Suspended, and taken up again.
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     face.types("some words");
     face.shows("some words");
     face.press("C-z");
@@ -253,8 +263,7 @@ fn the_terminal_is_given_back_whatever_happens() {
     face.shows("some words");
     assert!(face.is_full_screen());
     // Left.
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
 }
 
 #[test]
@@ -264,8 +273,7 @@ fn a_face_seeks_another_owner_when_its_own_is_killed() {
     model.then(vec![words("Hello."), words("Still here.")]);
     let mut owner = world.command(&["serve"]).spawn().expect("it starts");
     until("an owner", || world.run(&["status"]).status.success());
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     says(&face, "hello", "Hello.");
     owner.kill().expect("killed");
     owner.wait().expect("it ends");
@@ -277,10 +285,10 @@ fn a_face_seeks_another_owner_when_its_own_is_killed() {
 #[test]
 fn what_others_wrote_never_acts_on_the_screen() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("before \u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[10;10H after \u{202e}turned\u{202c}")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(
+        &model,
+        vec![words("before \u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[10;10H after \u{202e}turned\u{202c}")],
+    );
     face.types("hello");
     face.press("Enter");
     let screen = face.until("the answer", |screen| screen.contains("before") && screen.contains("after"));

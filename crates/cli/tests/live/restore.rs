@@ -102,10 +102,15 @@ fn the_conversation_in_the_terminal_puts_files_back() {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
         pty.reads_keys();
     };
+    // What stands further up is an earlier question.
+    let asks = || {
+        pty.until("the question", |screen| screen.trim_end().ends_with("Put them back? [y/N]"));
+        pty.reads_keys();
+    };
     prompt();
     pty.send("/restore a mine to before lunch\r");
     pty.shows("reverts 2 files");
-    pty.shows("Put them back?");
+    asks();
     pty.send("y");
     pty.shows("put back");
     prompt();
@@ -115,7 +120,7 @@ fn the_conversation_in_the_terminal_puts_files_back() {
     prompt();
     assert_eq!(all(&world), now);
     pty.send("/restore a\r");
-    pty.shows("Put them back?");
+    asks();
     pty.send("n");
     pty.shows("nothing has changed");
     prompt();

@@ -229,6 +229,12 @@ impl Tmux {
         assert!(!screen.contains("^[["), "{screen}");
     }
 
+    /// Leaves the face by its key, and waits until the shell has the terminal again.
+    pub(super) fn leaves(&self) {
+        self.press("C-q");
+        self.is_given_back();
+    }
+
     /// Closes the window, as a person who has enough of it.
     pub(super) fn closes(self) {
         self.does(&["kill-server"]);

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{EMPTY, answers};
+use super::{answered, answers, open, opened};
 use crate::live::model::{Answer, Model, call, words};
 use crate::live::tmux::Tmux;
 use crate::live::world::World;
@@ -14,10 +14,7 @@ fn write(content: &str) -> Answer {
 
 /// Asked whether a file may be written.
 fn asked(model: &Model, answers: Vec<Answer>) -> (World, Tmux) {
-    let world = model.world(&[]);
-    model.then(answers);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (world, face) = opened(model, answers);
     face.types("write it");
     face.press("Enter");
     face.shows("+one");
@@ -32,6 +29,7 @@ fn calls_are_asked_about_and_answered_by_keys_or_words() {
     face.shows("allow writing every file in this folder, for this conversation");
     assert_eq!(world.read("n.txt"), None);
     answers(&face, "y", "Written.");
+    answered(&face, "Written.");
     assert_eq!(world.read("n.txt").as_deref(), Some("one\n"));
     face.types("again");
     face.press("Enter");
@@ -72,8 +70,7 @@ fn a_long_command_is_asked_about_whole() {
     let world = model.world(&[]);
     let long = format!("echo {}; echo {}; rm -rf d; echo ok", "a".repeat(90), "b".repeat(90));
     model.then(vec![call("shell", json!({"command": long})), words("Refused.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     face.types("do it");
     face.press("Enter");
     let screen =

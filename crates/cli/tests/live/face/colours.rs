@@ -60,8 +60,7 @@ fn a_light_terminal_is_asked_and_gets_the_colours_for_it() {
     face.until("the colours for a light background", |_| face.coloured().contains(LIGHT));
     assert!(!face.coloured().contains(DARK));
     assert!(!face.screen().contains("rgb"), "the answer is nobody's words");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     // Who says it in the settings is not asked.
     let before = std::fs::read_to_string(world.config()).expect("settings");
     world.settings(&format!("{before}[face]\nbackground = \"dark\"\n"));
@@ -148,8 +147,7 @@ fn a_theme_of_ones_own_is_chosen_and_kept_and_its_mistakes_are_told() {
     face.until("its colour", |_| face.coloured().contains("38;2;1;2;3"));
     let settings = std::fs::read_to_string(world.config()).expect("settings");
     assert!(settings.contains("theme = \"mine\""), "{settings}");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     let face = talking(&model, &world, None, "COLORTERM=truecolor \"$RETAKE\"");
     assert!(face.coloured().contains("38;2;1;2;3"), "it is kept");
 }

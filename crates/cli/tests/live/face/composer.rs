@@ -3,9 +3,8 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{EMPTY, says};
+use super::{EMPTY, open, opened, says};
 use crate::live::model::{Model, half, words};
-use crate::live::tmux::Tmux;
 
 #[test]
 fn words_are_written_in_the_persons_own_editor() {
@@ -19,8 +18,7 @@ fn words_are_written_in_the_persons_own_editor() {
     .expect("written");
     std::fs::set_permissions(&editor, Permissions::from_mode(0o755)).expect("executable");
     let world = world.with("VISUAL", &editor.display().to_string());
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     face.types("some words");
     face.shows("some words");
     face.press("C-g");
@@ -39,8 +37,7 @@ fn words_are_written_in_the_persons_own_editor() {
 fn an_editor_that_fails_leaves_the_words() {
     let model = Model::start();
     let world = model.world(&[]).with("VISUAL", "false");
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     face.types("some words");
     face.shows("some words");
     face.press("C-g");
@@ -51,10 +48,7 @@ fn an_editor_that_fails_leaves_the_words() {
 #[test]
 fn a_long_paste_is_folded_and_sent_in_full() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("So many lines.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(&model, vec![words("So many lines.")]);
     let long: Vec<String> = (1..=300).map(|number| format!("line {number}")).collect();
     // Both may come in one piece.
     face.types("look: ");
@@ -71,10 +65,7 @@ fn a_long_paste_is_folded_and_sent_in_full() {
 #[test]
 fn typing_is_undone_and_redone_and_earlier_words_come_back() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Hello.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "first words", "Hello.");
     face.types("one two three");
     face.shows("› one two three");
@@ -98,8 +89,7 @@ fn typing_is_undone_and_redone_and_earlier_words_come_back() {
 fn paths_and_commands_are_completed() {
     let model = Model::start();
     let world = model.world(&[("notes.txt", "buy milk\n"), ("northern lights.md", "\n")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     face.types("look at @note");
     face.until("the path", |screen| screen.lines().any(|line| line.trim() == "› notes.txt"));
     face.press("Tab");
@@ -124,10 +114,7 @@ fn paths_and_commands_are_completed() {
 #[test]
 fn other_sizes_while_an_answer_comes_lose_nothing() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Before it."), half("And now I count: one two three ")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(&model, vec![words("Before it."), half("And now I count: one two three ")]);
     says(&face, "hello", "Before it.");
     face.types("go on");
     face.press("Enter");
@@ -151,10 +138,7 @@ fn other_sizes_while_an_answer_comes_lose_nothing() {
 #[test]
 fn keys_with_alt_are_keys_however_the_terminal_sends_them() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Hello.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
     for sent in ["\x1b\x1b[A", "\x1b[1;3A"] {
         face.sends(sent);

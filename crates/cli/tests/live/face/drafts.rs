@@ -6,7 +6,7 @@ use std::path::Path;
 use retake_wire::request::DraftOf;
 use retake_wire::{Client as _, HttpClient, Reach, Reply, Request};
 
-use super::{EMPTY, answers, says};
+use super::{EMPTY, answered, answers, opened, says};
 use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
 use crate::live::world::{World, runs, until};
@@ -14,15 +14,11 @@ use crate::live::world::{World, runs, until};
 #[test]
 fn drafts_are_kept_over_a_restart() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Hello.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
     face.types("an unfinished thought");
     face.shows("an unfinished thought");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     let mut thought = "an unfinished thought".to_owned();
     // One who quits right after typing, or while the draft rests, is the one who would lose it.
     for round in 0..8 {
@@ -32,8 +28,7 @@ fn drafts_are_kept_over_a_restart() {
         face.types(&more);
         thought.push_str(&more);
         face.shows(&thought);
-        face.press("C-q");
-        face.is_given_back();
+        face.leaves();
     }
     let face = Tmux::face(&world, "-c");
     face.shows(&thought);
@@ -42,21 +37,16 @@ fn drafts_are_kept_over_a_restart() {
 #[test]
 fn what_was_typed_before_a_conversation_has_begun_is_kept_too() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Hello.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (world, face) = opened(&model, vec![words("Hello.")]);
     face.types("the first thought");
     face.shows("the first thought");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     let face = Tmux::face(&world, "");
     face.shows("the first thought");
     assert!(model.asked().is_empty(), "it is never sent");
     face.press("Enter");
-    face.shows("Hello.");
-    face.press("C-q");
-    face.is_given_back();
+    answered(&face, "Hello.");
+    face.leaves();
     let face = Tmux::face(&world, "");
     let screen = face.shows(EMPTY);
     assert!(!screen.contains("the first thought"), "it was said: {screen}");
@@ -64,13 +54,9 @@ fn what_was_typed_before_a_conversation_has_begun_is_kept_too() {
 
 /// A conversation of one turn, and nobody in it.
 fn left(model: &Model) -> World {
-    let world = model.world(&[]);
-    model.then(vec![words("Hello.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (world, face) = opened(model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     world
 }
 
@@ -123,13 +109,11 @@ fn what_is_typed_before_the_conversation_is_there_is_for_it() {
     face.sends("\"$RETAKE\" -c\nfor the conversation");
     let screen = face.shows("› for the conversation");
     assert!(screen.contains("Hello."), "{screen}");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     let face = Tmux::face(&world, "");
     let screen = face.shows(EMPTY);
     assert!(!screen.contains("for the conversation"), "not the folder's: {screen}");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     let face = Tmux::face(&world, "-c");
     face.shows("› for the conversation");
 }
@@ -147,8 +131,7 @@ fn two_terminals_in_a_folder_keep_the_words_of_both() {
         face.shows(text);
     }
     for face in [&one, &two] {
-        face.press("C-q");
-        face.is_given_back();
+        face.leaves();
     }
     let face = Tmux::face(&world, "");
     face.until("the words of both", |screen| {
@@ -170,8 +153,7 @@ fn words_in_the_place_of_a_message_are_kept_and_named() {
     answers(&face, "Enter", "editing t");
     face.types(" and goodbye");
     face.shows("› hello and goodbye");
-    face.press("C-q");
-    face.is_given_back();
+    face.leaves();
     let face = Tmux::face(&world, "-c");
     face.until("the words, and what they are", |screen| {
         screen.contains("› hello and goodbye") && screen.contains("written in the place of t1")
@@ -215,14 +197,12 @@ fn words_that_another_living_terminal_shows_are_given_to_nobody_else() {
     let screen = three.shows("› thought of one");
     assert!(screen.contains("Hello.") && !screen.contains("idea of two"), "{screen}");
     assert!(two.screen().contains("› idea of two"), "{}", two.screen());
-    two.press("C-q");
-    two.is_given_back();
+    two.leaves();
     let four = Tmux::face(&world, "-c");
     let screen = four.shows("› idea of two");
     assert!(!screen.contains("thought of one"), "it is given once: {screen}");
     for face in [three, four] {
-        face.press("C-q");
-        face.is_given_back();
+        face.leaves();
     }
     let face = Tmux::face(&world, "-c");
     face.until("the words of both, each once", |screen| {

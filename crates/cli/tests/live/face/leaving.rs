@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::EMPTY;
+use super::open;
 use crate::live::model::{Model, call, words};
 use crate::live::tmux::Tmux;
 use crate::live::world::{World, until};
@@ -10,8 +10,7 @@ use crate::live::world::{World, until};
 /// A command runs, in a conversation that may run all.
 fn at_work(model: &Model, world: &World, command: &str) -> Tmux {
     model.then(vec![call("shell", json!({"command": command})), words("Done.")]);
-    let face = Tmux::face(world, "");
-    face.shows(EMPTY);
+    let face = open(world);
     face.types("/permissions allow-all");
     face.press("Enter");
     face.shows("allow-all");

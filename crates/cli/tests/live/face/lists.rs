@@ -1,8 +1,8 @@
 //! Lists in a real terminal: conversations, pickers, the tree, operations, the help. Must never rely on what a list is made of.
 
-use super::{EMPTY, answers, says, three_turns};
+use super::{EMPTY, answers, open, opened, says, three_turns};
 use crate::live::model::{Model, words};
-use crate::live::tmux::{Tmux, width};
+use crate::live::tmux::width;
 
 #[test]
 fn a_conversation_is_renamed_and_archived_in_the_list() {
@@ -33,10 +33,7 @@ fn a_conversation_is_renamed_and_archived_in_the_list() {
 #[test]
 fn the_model_and_what_the_agent_may_do_are_picked() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![words("Hello.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
     face.press("M-p");
     face.shows("What the agent may do unasked");
@@ -116,8 +113,7 @@ fn the_help_is_the_keys_that_hold_and_is_searched_by_typing() {
         "{}[face.keys]\nrewind = [\"f5\"]\n",
         std::fs::read_to_string(world.config()).expect("settings")
     ));
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let face = open(&world);
     face.press("F1");
     face.shows("Keys and commands");
     face.types("go back to before");
@@ -133,13 +129,10 @@ fn the_help_is_the_keys_that_hold_and_is_searched_by_typing() {
 #[test]
 fn wide_and_right_to_left_words_keep_the_columns_in_line() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![
-        words("漢字 👩‍👩‍👧 שלום עולם first"),
-        words("| العربية | 漢字 |\n|---|---|\n| א | ב |\n\nsecond"),
-    ]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (_world, face) = opened(
+        &model,
+        vec![words("漢字 👩‍👩‍👧 שלום עולם first"), words("| العربية | 漢字 |\n|---|---|\n| א | ב |\n\nsecond")],
+    );
     says(&face, "漢字漢字 שלום", "first");
     says(&face, "مرحبا 🎉", "second");
     face.press("C-o");

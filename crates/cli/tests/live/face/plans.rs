@@ -1,6 +1,6 @@
 //! What a plan says of files, and what can be chosen in it. Must never lose what a person wrote.
 
-use super::{EMPTY, PICKER, answers, three_turns};
+use super::{EMPTY, PICKER, answers, opened, three_turns};
 use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
 use crate::live::world::{World, until};
@@ -91,10 +91,10 @@ fn diffs_are_leafed_through_and_the_scope_is_a_key() {
 #[test]
 fn what_a_command_writes_until_it_is_stopped_goes_back_with_its_turn() {
     let model = Model::start();
-    let world = model.world(&[]);
-    model.then(vec![shell("for i in $(seq 2000); do echo $i >> r.txt; sleep 0.05; done"), words("Counted.")]);
-    let face = Tmux::face(&world, "");
-    face.shows(EMPTY);
+    let (world, face) = opened(
+        &model,
+        vec![shell("for i in $(seq 2000); do echo $i >> r.txt; sleep 0.05; done"), words("Counted.")],
+    );
     face.types("/permissions allow-all");
     face.press("Enter");
     face.shows("allow-all");
