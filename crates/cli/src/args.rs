@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Command, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use retake_wire::{Mode, Permit};
 
 use crate::context::Context;
@@ -16,6 +16,7 @@ use crate::verbs::{
 };
 
 pub(crate) mod date;
+pub(crate) mod examples;
 pub(crate) mod files;
 
 use files::WithFiles;
@@ -89,6 +90,11 @@ pub(crate) struct Global {
     /// Never start a pager for long output
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+}
+
+/// The program's arguments, each verb with examples.
+pub(crate) fn command() -> Command {
+    examples::behind(Cli::command())
 }
 
 /// When to use colours.

@@ -21,6 +21,7 @@ pub mod ui;
 mod verbs;
 mod world;
 
+pub use args::examples::examples;
 pub use owner::{Ending, Opened, Owner, Places, Setting, Standing};
 pub use run::{Surroundings, run};
 pub use terminal::Terminal;

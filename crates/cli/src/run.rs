@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use retake_wire::ProblemKind;
 
-use crate::args::{Cli, EXIT_CODES, Global, Verb};
+use crate::args::{self, Cli, EXIT_CODES, Global, Verb};
 use crate::chat;
 use crate::context::{Context, document};
 use crate::error::{self, Failure, Result, problem, usage};
@@ -71,7 +71,7 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
         let meaning = width::wrap(meaning, columns.saturating_sub(7).max(20)).join("\n       ");
         help.push_str(&format!("  {code:>3}  {meaning}\n"));
     }
-    let command = Cli::command().term_width(columns).after_long_help(help.trim_end().to_owned());
+    let command = args::command().term_width(columns).after_long_help(help.trim_end().to_owned());
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
         let rendered = error.render();
@@ -110,8 +110,8 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     let json = cli.global.json;
     let verb = match cli.verb {
         Some(Verb::Config(config)) => return config.run(owner, &places, ui, json),
-        Some(Verb::Completions(completions)) => return completions.run(ui),
-        Some(Verb::Man(man)) => return man.run(ui),
+        Some(Verb::Completions(completions)) => return completions.run(ui, json),
+        Some(Verb::Man(man)) => return man.run(ui, json),
         Some(Verb::Serve(serve)) => return serve.run(owner, &places, ui, json).await,
         Some(Verb::Status(status)) => return status.run(owner, &places, ui, json).await,
         Some(Verb::Stop(stop)) => return stop.run(owner, &places, ui, json).await,

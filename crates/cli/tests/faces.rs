@@ -12,6 +12,7 @@ mod chat;
 mod chat_more;
 mod errors;
 mod folders;
+mod json;
 mod marked;
 mod mcp;
 mod owner;

@@ -11,6 +11,7 @@ mod face;
 mod files;
 mod folder;
 mod halfway;
+mod json;
 mod keep;
 mod killed;
 mod mcp;

@@ -38,12 +38,12 @@ pub(crate) struct Choosing {
 /// The scopes, as typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Along {
-    /// Both
+    /// Messages and files
     #[default]
     Both,
-    /// Messages
+    /// Messages only; files stay as they are
     Conversation,
-    /// Files
+    /// Files only; messages stay
     Files,
 }
 

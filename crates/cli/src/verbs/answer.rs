@@ -98,12 +98,16 @@ async fn asked(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Re
         RunEvent::Asks(asks) => {
             let narrow = asks.offers.iter().find(|rule| !is_widest(rule));
             let rule = narrow.map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
-            let how = format!("{rule}--mode allow-all allows it");
+            // What ran before and was not taken back is asked about whatever is allowed.
+            let how = match asks.again_ms {
+                Some(_) => "only a person can allow it: `retake -c` in a terminal asks".to_owned(),
+                None => format!("{rule}--mode allow-all allows it"),
+            };
             if !cx.json {
                 let what = format!("not allowed: {} ({}); {how}", asks.call.line, asks.why);
                 cx.aside(&safe::line(&what))?;
             }
-            let allows = format!("{how} the next time");
+            let allows = if asks.again_ms.is_some() { how } else { format!("{how} the next time") };
             let came = asked::decide(cx, conversation, asks, Decision::Unattended { allows }).await?;
             return Ok(if came == Came::InTime { Leave::Missing } else { Leave::Settled });
         }

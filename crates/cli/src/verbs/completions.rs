@@ -4,12 +4,11 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use crate::args::Cli;
+use crate::context::document;
 use crate::error::Result;
 use crate::ui::Ui;
 
 /// Print the completions for a shell
-///
-/// For example: retake completions bash > ~/.local/share/bash-completion/completions/retake
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     /// The shell
@@ -19,9 +18,13 @@ pub(crate) struct Completions {
 
 impl Completions {
     /// Does it.
-    pub(crate) fn run(self, ui: &mut dyn Ui) -> Result {
+    pub(crate) fn run(self, ui: &mut dyn Ui, json: bool) -> Result {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "retake", &mut script);
-        Ok(ui.print(&String::from_utf8_lossy(&script))?)
+        let text = String::from_utf8_lossy(&script);
+        if json {
+            return Ok(ui.print(&document(&serde_json::json!({ "completions": text })))?);
+        }
+        Ok(ui.print(&text)?)
     }
 }

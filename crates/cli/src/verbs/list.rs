@@ -13,10 +13,10 @@ use crate::error::Result;
 /// List the conversations of this folder, newest first
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Those of all folders
+    /// The conversations of all folders
     #[arg(long)]
     all: bool,
-    /// Those of another folder
+    /// The conversations of another folder
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     folder: Option<PathBuf>,
     /// Those that were put away, with `retake archive`

@@ -5,13 +5,12 @@ use std::io;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 
-use crate::args::{Cli, EXIT_CODES};
+use crate::args::{Cli, EXIT_CODES, examples};
+use crate::context::document;
 use crate::error::Result;
 use crate::ui::Ui;
 
 /// Print the manual page
-///
-/// For example: retake man > ~/.local/share/man/man1/retake.1
 #[derive(Debug, Args)]
 pub(crate) struct Man {}
 
@@ -36,8 +35,12 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 impl Man {
     /// Does it.
-    pub(crate) fn run(self, ui: &mut dyn Ui) -> Result {
-        Ok(ui.print(&page()?)?)
+    pub(crate) fn run(self, ui: &mut dyn Ui, json: bool) -> Result {
+        let page = page()?;
+        if json {
+            return Ok(ui.print(&document(&serde_json::json!({ "man": page })))?);
+        }
+        Ok(ui.print(&page)?)
     }
 }
 
@@ -88,6 +91,13 @@ fn section(verb: &Command, above: &str) -> io::Result<String> {
             line => format!("{line}\n"),
         })
         .collect();
+    if verb.get_subcommands().next().is_none() {
+        text.push_str(".PP\nFor example:\n");
+        let typed = name.strip_prefix("retake ").unwrap_or(&name);
+        for line in examples::of(typed) {
+            text.push_str(&format!(".br\n.B {}\n", escaped(line).replace('"', "\\(dq")));
+        }
+    }
     for below in verb.get_subcommands() {
         text.push_str(&section(below, &name)?);
     }

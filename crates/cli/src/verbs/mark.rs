@@ -18,7 +18,7 @@ struct Marked {
     /// Refuse unless all of them are marked like this now
     #[arg(long, value_name = "MARK", value_enum)]
     seen: Option<Mark>,
-    /// The entries; to show or include again, tN is all that is hidden or excluded of turn N
+    /// The messages, as ids, labels, tN or @; to `show` and `include`, tN is all that is hidden or excluded of turn N
     #[arg(value_name = "ENTRY", required = true)]
     entries: Vec<String>,
 }

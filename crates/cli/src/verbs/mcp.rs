@@ -23,7 +23,7 @@ enum What {
     Add(Add),
     /// List the servers of this folder, and how they are; starts them
     List,
-    /// List the tools that they offer; starts them
+    /// List the tools that the servers offer; starts them
     Tools(Tools),
     /// Take a server out of your file
     Remove(Remove),

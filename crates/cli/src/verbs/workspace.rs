@@ -22,13 +22,13 @@ pub(crate) struct Workspace {
 /// What of them.
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List them
+    /// List the folders, each with its number
     List,
-    /// Show what is kept of one, what is covered there and what is not
+    /// Show what is kept of a folder, what is covered there and what is not
     Show(Show),
     /// Take what nothing needs any more out of what is kept of files
     Prune(Prune),
-    /// Forget what is kept of one; its files and your messages stay
+    /// Forget what is kept of a folder; its files and your messages stay
     Forget(Forget),
 }
 
