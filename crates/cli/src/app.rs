@@ -4,6 +4,7 @@
 use std::env;
 use std::error::Error;
 use std::ffi::OsString;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ use crate::args::TERMINATED;
 use crate::attach::{self, attach, stand};
 use crate::config;
 use crate::owner::{Opened, Owner, Places, Setting, Standing};
-use crate::run::{Surroundings, run};
+use crate::run::{Surroundings, refuse, run};
 use crate::term::interrupt::Interrupts;
 use crate::term::{interrupt, restore, restore_on_panic};
 use crate::terminal::Terminal;
@@ -39,8 +40,11 @@ pub fn main() -> ExitCode {
         let graceful = Arc::new(AtomicBool::new(false));
         tokio::spawn(leave_when_told(Arc::clone(&graceful)));
         let mut terminal = Terminal::new(now_ms);
-        let arguments = env::args_os().collect();
-        run(arguments, &surroundings(), &Local { graceful }, &mut terminal).await
+        let arguments: Vec<OsString> = env::args_os().collect();
+        match surroundings() {
+            Ok(surroundings) => run(arguments, &surroundings, &Local { graceful }, &mut terminal).await,
+            Err(problem) => refuse(*problem, &arguments, &mut terminal),
+        }
     });
     restore();
     ExitCode::from(code)
@@ -68,10 +72,29 @@ async fn leave_when_told(graceful: Arc<AtomicBool>) {
     }
 }
 
-fn surroundings() -> Surroundings {
-    let folder = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+fn surroundings() -> Result<Surroundings, Box<Problem>> {
+    let folder =
+        folder(env::current_dir(), env::var_os("PWD")).map_err(|error| Box::new(no_folder(&error)))?;
     let places = places(&folder, &|name| env::var_os(name));
-    Surroundings { folder, places }
+    Ok(Surroundings { folder, places })
+}
+
+/// The folder that the program is started in. One that is gone is the one that the shell still names: another one in its place would
+/// have other conversations.
+fn folder(current: io::Result<PathBuf>, shell: Option<OsString>) -> io::Result<PathBuf> {
+    let shell = shell.map(PathBuf::from).filter(|folder| folder.is_absolute());
+    current.or_else(|error| shell.ok_or(error))
+}
+
+fn no_folder(error: &io::Error) -> Problem {
+    Problem {
+        code: "no_folder".to_owned(),
+        kind: ProblemKind::NotFound,
+        message: "the folder that this is started in is not there".to_owned(),
+        hint: Some("go to a folder that is there with `cd`".into()),
+        causes: vec![error.to_string()],
+        head: None,
+    }
 }
 
 /// The variable that names the settings file.
@@ -182,7 +205,7 @@ fn options(places: &Places) -> Result<Options, Problem> {
     })
 }
 
-fn no_signals(error: &std::io::Error) -> Problem {
+fn no_signals(error: &io::Error) -> Problem {
     Problem {
         code: "signals".to_owned(),
         kind: ProblemKind::Storage,
@@ -212,6 +235,15 @@ fn explain(error: &SettingsError) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_is_gone_is_no_other_one() {
+        let gone = || Err(io::Error::from(io::ErrorKind::NotFound));
+        let named = |name: &str| folder(gone(), Some(OsString::from(name))).ok();
+        assert_eq!(named("/work/gone"), Some(PathBuf::from("/work/gone")));
+        assert_eq!((named("relative"), folder(gone(), None).ok()), (None, None));
+        assert_eq!(folder(Ok("/here".into()), Some("/link".into())).ok(), Some(PathBuf::from("/here")));
+    }
 
     #[test]
     fn directories_follow_the_environment() {

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Command, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use retake_wire::{Mode, Permit};
 
@@ -116,7 +117,7 @@ pub(crate) struct Start {
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) go_on: bool,
     /// Go on with a conversation that you pick, or with this one
-    #[arg(short, long, value_name = "ID", num_args = 0..=1)]
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) resume: Option<Option<String>>,
     /// The model to talk to, as provider/model
     #[arg(long, value_name = "NAME")]
@@ -137,7 +138,7 @@ impl Start {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Place {
     /// The conversation [default: the last one of this folder]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) conversation: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::FromArgMatches;
-use retake_wire::ProblemKind;
+use retake_wire::{Problem, ProblemKind};
 
 use crate::args::{self, Cli, EXIT_CODES, Global, Verb};
 use crate::chat;
@@ -46,6 +46,12 @@ pub async fn run(
         Ok(()) => 0,
         Err(failure) => say(&failure, ui, json),
     }
+}
+
+/// Says why the program can't begin, and gives the exit code.
+pub(crate) fn refuse(problem: Problem, arguments: &[OsString], ui: &mut dyn Ui) -> u8 {
+    let json = arguments.iter().any(|argument| argument == "--json");
+    say(&problem.into(), ui, json)
 }
 
 /// Says why it failed, and gives the exit code.

@@ -7,7 +7,7 @@ use retake_wire::{Ended, FilesWish, Outcome, Part, Permit, Request, Run, RunStar
 use super::answer::{end, follow};
 use crate::args::{COMMAND_FAILED, Place, Repeat};
 use crate::context::Context;
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, usage};
 use crate::term::safe;
 
 /// Run a command as the agent's, so that what it changes in this folder can be taken back
@@ -33,6 +33,12 @@ pub(crate) struct Exec {
 impl Exec {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+        if self.command.first().is_some_and(String::is_empty) {
+            return Err(usage(
+                "the name of the command is empty",
+                "`retake exec -- COMMAND…` runs a command",
+            ));
+        }
         let run = Run {
             conversation: conversation(cx, self.place.conversation).await?,
             folder: None,

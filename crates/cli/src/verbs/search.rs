@@ -1,5 +1,6 @@
 //! `retake search`: full-text search.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use retake_wire::{self as wire, Request};
 
@@ -15,7 +16,7 @@ pub(crate) struct Search {
     #[arg(long, conflicts_with = "conversation")]
     all: bool,
     /// Only in this conversation
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     conversation: Option<String>,
     /// Only by this role
     #[arg(long, value_enum)]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use retake_wire::reply::Pruned;
 use retake_wire::request::{OfWorkspace, PruneHow, WorkspacePrune};
@@ -36,7 +37,7 @@ enum What {
 #[derive(Debug, Args)]
 struct Show {
     /// Its folder or its number; this folder, without
-    #[arg(value_name = "PATH|NO", default_value = ".")]
+    #[arg(value_name = "PATH|NO", default_value = ".", value_parser = NonEmptyStringValueParser::new())]
     workspace: String,
 }
 
@@ -58,7 +59,7 @@ struct Prune {
 #[derive(Debug, Args)]
 struct Forget {
     /// Its folder or its number
-    #[arg(value_name = "PATH|NO")]
+    #[arg(value_name = "PATH|NO", value_parser = NonEmptyStringValueParser::new())]
     workspace: String,
     /// Do not ask; needed where nobody can be asked
     #[arg(short, long)]

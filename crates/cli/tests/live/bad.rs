@@ -300,3 +300,55 @@ fn a_key_file_that_others_can_read_is_not_used() {
     assert!(!seen.contains("sk-secret"), "{seen}");
     shows!(seen);
 }
+
+#[test]
+fn an_empty_name_names_nothing() {
+    let world = World::working(&[("a", "one\n")]);
+    world.exec("echo two > a");
+    let before = (world.does(&["--json", "list", "--all"]), world.does(&["--json", "workspace", "list"]));
+    let lines: [&[&str]; 6] = [
+        &["ask", "hello", "--conversation", ""],
+        &["-r", ""],
+        &["search", "one", "--conversation", ""],
+        &["workspace", "forget", "", "--yes"],
+        &["workspace", "show", ""],
+        &["exec", "--", ""],
+    ];
+    for arguments in lines {
+        let refused = world.pipe(arguments, "hello");
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {refused:?}");
+    }
+    let after = (world.does(&["--json", "list", "--all"]), world.does(&["--json", "workspace", "list"]));
+    assert_eq!(after, before, "an empty variable of a script is neither this folder nor a new conversation");
+}
+
+#[test]
+fn a_folder_that_is_gone_is_said_to_be_and_is_no_other_folder() {
+    let world = World::talking();
+    let program = env!("CARGO_BIN_EXE_retake");
+    let there = |verb: &str| {
+        let mut shell = world.command(&[]);
+        let line = format!("mkdir gone && cd gone && rmdir ../gone && exec '{program}' {verb}");
+        let mut here = std::process::Command::new("/bin/sh");
+        here.args(["-c", &line]).current_dir(world.home()).stdin(std::process::Stdio::null());
+        for (name, value) in shell.env("PAGER", "").get_envs() {
+            match value {
+                Some(value) => here.env(name, value),
+                None => here.env_remove(name),
+            };
+        }
+        here.output().expect("it starts")
+    };
+    for verb in ["ask hello", "new", "exec -- true"] {
+        let refused = there(verb);
+        let said = super::world::error(&refused);
+        assert!(said.contains("gone") && said.contains("hint: "), "{verb}: {refused:?}");
+        assert!(!refused.status.success(), "{verb}: {refused:?}");
+    }
+    for verb in ["undo", "log"] {
+        let refused = there(verb);
+        assert_eq!(refused.status.code(), Some(3), "nothing was said there: {verb}: {refused:?}");
+    }
+    assert!(there("list --all").status.success() && there("status").status.success());
+    assert_eq!(world.json(&["list", "--all"])["conversations"].as_array().map(Vec::len), Some(1));
+}
