@@ -14,6 +14,7 @@ mod lists;
 mod messages;
 mod mouse;
 mod plans;
+mod tabs;
 mod told;
 
 use super::model::{Answer, Model, call, half, words};
@@ -275,11 +276,23 @@ fn a_face_seeks_another_owner_when_its_own_is_killed() {
     until("an owner", || world.run(&["status"]).status.success());
     let face = open(&world);
     says(&face, "hello", "Hello.");
+    face.types("are you");
+    face.shows("› are you");
     owner.kill().expect("killed");
     owner.wait().expect("it ends");
-    // The face becomes the owner, and goes on.
-    says(&face, "are you there?", "Still here.");
+    // The face becomes the owner, and goes on with what is typed.
+    face.types(" there?");
+    face.shows("› are you there?");
+    face.press("Enter");
+    answered(&face, "Still here.");
     assert_eq!(world.texts().len(), 4);
+    // What is typed from now on is kept by it.
+    face.types("not sent");
+    face.shows("› not sent");
+    face.leaves();
+    let face = Tmux::face(&world, "-c");
+    face.shows("› not sent");
+    assert_eq!(model.asked().len(), 2);
 }
 
 #[test]

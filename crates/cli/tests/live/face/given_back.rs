@@ -1,9 +1,53 @@
 //! The terminal after something in the program has panicked: the shell has it again, and the person reads what to do. Must never panic in
 //! another way than a bug would.
 
-use super::EMPTY;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use super::{EMPTY, PICKER, open, opened, says};
+use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
 use crate::live::world::World;
+
+/// Tells the face to end, as the system does.
+fn is_told_to_end(face: &Tmux) {
+    let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
+    let told = Command::new("kill").args(["-15", &pid]).status().expect("kill is there");
+    assert!(told.success());
+}
+
+#[test]
+fn who_is_told_to_end_with_the_picker_open_gives_the_terminal_back() {
+    let model = Model::start();
+    let (_world, face) = opened(&model, vec![words("Hello.")]);
+    says(&face, "hello", "Hello.");
+    face.press("C-r");
+    face.shows(PICKER);
+    is_told_to_end(&face);
+    face.is_given_back();
+}
+
+#[test]
+fn who_is_told_to_end_while_an_editor_is_open_gives_the_terminal_back_and_keeps_the_words() {
+    let world = World::working(&[]);
+    let editor = world.home().join("editor");
+    let waits = world.waits_for("written");
+    std::fs::write(&editor, format!("#!/bin/sh\necho in the editor\n{waits}\n")).expect("written");
+    std::fs::set_permissions(&editor, Permissions::from_mode(0o755)).expect("executable");
+    let world = world.with("VISUAL", &editor.display().to_string());
+    let face = open(&world);
+    face.types("half a thought");
+    face.shows("half a thought");
+    face.press("C-g");
+    face.until("the editor", |screen| screen.contains("in the editor") && !face.is_full_screen());
+    is_told_to_end(&face);
+    face.is_given_back();
+    std::fs::write(world.home().join("written"), "").expect("written");
+    let face = Tmux::face(&world, "");
+    face.shows("› half a thought");
+}
 
 /// The whole program, with an owner that panics there as soon as it is told to. What the shell shows then.
 fn panics(place: &str) -> String {

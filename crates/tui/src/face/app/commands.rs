@@ -70,7 +70,11 @@ impl App {
         match command {
             Command::Send => self.send(),
             Command::Escape => self.escape(),
-            Command::Editor => self.acts.push(Act::Edit(self.tab().composer.text())),
+            Command::Editor => {
+                // Who is told to end while the editor has the terminal can keep nothing any more.
+                self.keep_draft(self.current);
+                self.acts.push(Act::Edit(self.tab().composer.text()));
+            }
             Command::Detach => self.tab_mut().composer.detach(),
             Command::NewLine
             | Command::Complete
