@@ -42,7 +42,7 @@ fn begun(chat: &mut Chat<'_>, entry: String, plan: Plan, files: FilesWish) -> Re
     }
     let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
     if conflicts > 0 {
-        let files = words::count(conflicts as u64, "file");
+        let files = words::count(conflicts, "file");
         chat.dim(&format!("{files} in conflict: you choose what becomes of it when you have said it"))?;
     }
     let seen = plan.files.map(|files| files.digest);
