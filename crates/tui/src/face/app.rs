@@ -98,6 +98,10 @@ pub(crate) enum For {
     Unbegun,
     /// Words that waited.
     Unqueued,
+    /// Another answer, of this entry, with what is wished for files.
+    Retry(String, retake_wire::FilesWish),
+    /// What other words in the place of this entry take back, planned anew.
+    Rewritten(String),
     /// An approval or an answer.
     Decided,
     /// What a composer may complete with.

@@ -92,6 +92,7 @@ impl App {
                     }
                 });
             }
+            (For::Rewritten(entry), Reply::Plan(plan)) => self.planned_anew(id, &entry, &plan),
             (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft.parts, draft.edits),
             (For::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
@@ -130,6 +131,12 @@ impl App {
             }
             For::GoOn | For::Show(_) => {
                 self.not_opened(id);
+                self.complain_in(id, problem);
+            }
+            For::Rewritten(_) => {
+                if let Some(rewriting) = self.find_tab(id).and_then(|tab| tab.rewriting.as_mut()) {
+                    rewriting.is_stale = false;
+                }
                 self.complain_in(id, problem);
             }
             For::Paths(_) => {}

@@ -6,6 +6,7 @@ mod editing;
 mod once_more;
 mod opening;
 mod quoting;
+mod retrying;
 mod small;
 
 use retake_wire::reply::{

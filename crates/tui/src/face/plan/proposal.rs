@@ -32,6 +32,12 @@ const NEW_MS: i64 = 700;
 /// Why one can't go on yet.
 const PLANNING: &str = "the plan is being made: a moment";
 
+/// What is said where something was refused as stale, and is planned anew.
+const STALE: &str = "it has changed meanwhile, and nothing was done: this is how it is now";
+
+/// What is said where that is so because what ran was stopped for it.
+const STOPPED: &str = "stopped; this is the plan now: once more agrees to it";
+
 /// What the owner is doing is asked for so often, when something takes a while.
 const POLL_MS: i64 = 250;
 
@@ -149,6 +155,12 @@ impl Proposal {
             view: View::default(),
             is_unseen: false,
         }
+    }
+
+    /// It was refused as something has changed: the same is wished once more, and this is how it is now.
+    pub(crate) fn once_more(&mut self, wish: FilesWish) {
+        self.note = Some(if wish.stop { STOPPED } else { STALE }.to_owned());
+        self.wish = FilesWish { seen: None, stop: false, ..wish };
     }
 
     /// Asks for the plan when nothing has moved for a moment.
@@ -285,11 +297,7 @@ impl Proposal {
                     return Came::Stopped;
                 }
                 self.stopped = None;
-                self.note = Some(if is_stale {
-                    "it has changed meanwhile, and nothing was done: this is how it is now".to_owned()
-                } else {
-                    worded(&problem)
-                });
+                self.note = Some(if is_stale { STALE.to_owned() } else { worded(&problem) });
                 self.ask(cx);
                 if is_stale { Came::Stale } else { Came::Taken }
             }
