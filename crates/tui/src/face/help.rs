@@ -40,7 +40,8 @@ const SIGNS: &[(&str, &str)] = &[
     ("✓ ✗ ○ !", "a call: done, failed, not run, interrupted"),
     ("3 files", "a turn changed so many files"),
     ("1 command", "it ran so many commands"),
-    ("2 outside", "it reached outside so often: that stays"),
+    ("1 stays", "it reached outside so often: that may stay"),
+    ("~3 $1 !1", "the same in a narrow window"),
     ("● ⊘ ⑂", "a conversation: at work, read-only, a fork"),
     ("● ○ ◆", "the tree: here, another branch, the beginning"),
     ("↶ ↷", "what undo and redo do next"),
@@ -49,7 +50,7 @@ const SIGNS: &[(&str, &str)] = &[
 /// What is named behind a command.
 const WORDS: &[(&str, &str)] = &[
     ("ENTRY", "a message: t3 is that of turn 3, @ the last one, or its label"),
-    ("HEAD", "how the conversation was once: /ops shows them"),
+    ("before N", "an operation by its number: /ops lists them"),
 ];
 
 /// The help.

@@ -172,7 +172,7 @@ impl Pane for PlanPane {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if command == Command::Accept && self.burst.enter(cx.now_ms) {
+        if command == Command::Accept && self.burst.enter() {
             if let Some(proposal) = self.proposal() {
                 proposal.say(NO_WORDS);
             }

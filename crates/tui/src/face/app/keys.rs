@@ -161,9 +161,6 @@ impl App {
             tab.typed_ms = Some(now_ms);
             return self.say("not edited: nothing has changed");
         }
-        if tab.composer.is_empty() && tab.come_back() {
-            return;
-        }
         if tab.view.selected().is_some() {
             return tab.view.deselect();
         }

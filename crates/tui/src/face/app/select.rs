@@ -28,8 +28,9 @@ impl App {
             }
             Command::SelectLeave => {
                 let tab = self.tab_mut();
-                tab.come_back();
+                let left = std::mem::take(&mut tab.left);
                 tab.select(false);
+                tab.left = left;
             }
             Command::SelectUp
             | Command::SelectDown

@@ -8,6 +8,7 @@ mod opening;
 mod quoting;
 mod retrying;
 mod small;
+mod typed;
 
 use retake_wire::reply::{
     Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,
@@ -403,10 +404,11 @@ fn of_a_pane_only_one_is_open() {
 }
 
 #[test]
-fn esc_goes_back_from_a_hit_to_the_search() {
+fn esc_stays_at_a_hit_and_the_key_of_the_list_goes_back_to_the_search() {
     for conversation_of_hit in ["0199a000-c", "0199a000-d"] {
         let mut app = talking(Theme::default());
         presses(&mut app, "ctrl+o");
+        drop(app.on(Msg::Paste("some words".into()), NOW_MS + LATER));
         let entry = Some("0199a000-0000-7000-8000-000000000002".to_owned());
         app.want(TabId(1), Want::Show { conversation: conversation_of_hit.into(), entry });
         let found = conversation(conversation_of_hit, None, "found", 1);
@@ -417,7 +419,10 @@ fn esc_goes_back_from_a_hit_to_the_search() {
         });
         assert_eq!(app.context(), Context::Talk, "whoever opens a hit goes on typing");
         presses(&mut app, "esc");
+        assert_eq!(app.context(), Context::Talk, "{conversation_of_hit}: the place is kept");
+        presses(&mut app, "ctrl+o");
         assert_eq!(app.context(), Context::List, "{conversation_of_hit}");
+        assert!(shown(&mut app).contains("some words"), "as it was left: {}", shown(&mut app));
         presses(&mut app, "esc esc");
         assert_eq!(app.context(), Context::Talk, "{conversation_of_hit}");
     }

@@ -279,7 +279,7 @@ fn badges(target: &Target, room: usize) -> Vec<(String, Paint)> {
     let all = [
         (did.files, '~', words::count(did.files, "file"), Paint::Accent),
         (did.commands, '$', words::count(did.commands, "command"), Paint::Tool),
-        (did.outside, '!', format!("{} outside", words::number(did.outside)), Paint::Warn),
+        (did.outside, '!', words::stays(did.outside), Paint::Warn),
     ];
     let some = all.into_iter().filter(|(amount, ..)| *amount > 0);
     let (long, short): (Vec<_>, Vec<_>) = some
