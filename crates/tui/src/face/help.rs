@@ -255,7 +255,11 @@ fn typed(row: &Row) -> Option<Told> {
 fn lines(sections: Vec<Section>, columns: usize) -> Vec<Said> {
     let mut lines = Vec::new();
     let told = sections.iter().flat_map(|section| &section.rows);
-    let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0).min(columns / 3).max(1);
+    let word = |told: &Told| told.keys.split(' ').map(width::columns).max().unwrap_or(0);
+    // No key is broken, where that leaves half of the room to what it does.
+    let whole = told.clone().map(word).max().unwrap_or(0).min(columns / 2);
+    let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0);
+    let keys = keys.min((columns / 3).max(whole)).max(1);
     let room = columns.saturating_sub(keys + 2).max(1);
     for section in sections {
         if !lines.is_empty() {

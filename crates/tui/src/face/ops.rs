@@ -23,6 +23,9 @@ use crate::render::words;
 /// So many operations are asked for at once.
 const PAGE: usize = 200;
 
+/// In less columns the keys are told in fewer words.
+const NARROW: u16 = 36;
+
 /// From so many columns on, operations are told with their numbers.
 const NUMBERED: usize = 30;
 
@@ -180,7 +183,7 @@ impl Pane for Ops {
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         self.area = area;
         let keys = [
-            (Command::Accept, "back to before it"),
+            (Command::Accept, if area.width < NARROW { "restores" } else { "back to before it" }),
             (Command::RestoreAfter, "after it"),
             (Command::StepBack, "undo"),
             (Command::StepForth, "redo"),

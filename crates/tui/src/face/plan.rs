@@ -353,7 +353,8 @@ pub(crate) fn edge(
         Ends::Applied => (Command::Accept, "applies"),
     };
     // Where there is no plan, nothing can be agreed to.
-    let is_open = proposal.problem().is_none() && !proposal.is_unseen();
+    let has_plan = proposal.plan().is_some() || proposal.asks_twice();
+    let is_open = has_plan && proposal.problem().is_none() && !proposal.is_unseen();
     let mut keys = if is_open { vec![first] } else { Vec::new() };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
         let (next, choose) = (proposal.next_file(), proposal.commands().1);

@@ -323,7 +323,7 @@ impl App {
         action: &retake_wire::Action,
         receipt: &retake_wire::reply::Receipt,
     ) {
-        let look = crate::face::words::look(100, self.now_ms);
+        let look = crate::face::words::whole(self.now_ms);
         let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end().to_owned();
         if takes_back(action) {
             let undo = self.keys.named(Command::Undo);

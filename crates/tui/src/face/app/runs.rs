@@ -152,7 +152,7 @@ impl App {
     /// Words are said in the place of others, or something is answered anew: what that took back is said, as of any other operation.
     fn told_of_step_back(&mut self, id: TabId, receipt: &Receipt) {
         let undo = self.keys.named(Command::Undo);
-        let look = words::look(100, self.now_ms);
+        let look = words::whole(self.now_ms);
         if let Some(text) = render::receipt::went_back(&look, receipt, [&undo, "/undo"]) {
             self.note_in(id, text.trim_end().to_owned(), Tone::Done);
             let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());

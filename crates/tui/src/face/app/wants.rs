@@ -27,6 +27,7 @@ impl App {
                 self.close_behind(id);
                 self.applied(id, &action, &receipt);
             }
+            Want::Returned(parts) => self.returned(id, &parts),
             Want::Say(text) => self.say(text),
             Want::Complain(problem) => self.complain_in(id, &problem),
             Want::Show { conversation, entry } => {

@@ -72,6 +72,8 @@ pub(crate) struct Proposal {
     is_renewed: bool,
     /// Until then a plan that came so is too new to be agreed to.
     new_until_ms: i64,
+    /// Words that wait are taken back, before the run is stopped that they wait for.
+    unqueued: Option<Ticket>,
     /// Something was stopped for it, by this plan.
     stopped: Option<Box<Stopped>>,
     pub(crate) view: View,
@@ -151,6 +153,7 @@ impl Proposal {
             is_of_wish: false,
             is_renewed: false,
             new_until_ms: 0,
+            unqueued: None,
             stopped: None,
             view: View::default(),
             is_unseen: false,
@@ -236,6 +239,10 @@ impl Proposal {
                 self.note = None;
                 self.accept(cx);
             }
+            return Came::Taken;
+        }
+        if self.unqueued.take_if(|asked| *asked == ticket).is_some() {
+            self.words_are_back(reply, cx);
             return Came::Taken;
         }
         if self.work == Some(ticket) {

@@ -73,7 +73,7 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
     app.command(Command::Undo, "");
     let open = shown(&mut app);
     assert!(open.contains("draft moved aside") && !open.contains("brings it back"), "{open}");
-    insta::assert_snapshot!("grey", styled(60, 10, |frame| app.draw(frame)));
+    insta::assert_snapshot!("grey", styled(60, 14, |frame| app.draw(frame)));
     let mut app = talking(Theme::default());
     app.command(Command::Undo, "");
     assert!(shown(&mut app).contains("the keys go above · Esc comes back here"));
