@@ -203,6 +203,21 @@ impl View {
         }
     }
 
+    /// Whether all of the selected message is shown.
+    pub(crate) fn shows_all(&self) -> bool {
+        self.selected.as_ref().is_some_and(|id| self.opened.contains(id))
+    }
+
+    /// Whether the model's reasoning is shown.
+    pub(crate) fn shows_reasoning(&self) -> bool {
+        self.reasoning
+    }
+
+    /// Whether all that tools print is shown.
+    pub(crate) fn shows_output(&self) -> bool {
+        self.output
+    }
+
     fn toggle(&mut self) {
         if let Some(id) = &self.selected
             && !self.opened.remove(id)

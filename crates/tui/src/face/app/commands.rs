@@ -57,6 +57,10 @@ impl App {
                 self.wants_unbegun();
             }
             Command::CloseTab => self.close_tab(),
+            Command::NextTab | Command::PreviousTab if self.tabs.len() == 1 => {
+                let new = self.keys.named(Command::NewTab);
+                self.refuse(format!("there is only this tab: {new} opens another one"));
+            }
             Command::NextTab => self.go_to_tab((self.current + 1) % self.tabs.len()),
             Command::PreviousTab => self.go_to_tab((self.current + self.tabs.len() - 1) % self.tabs.len()),
             Command::Theme => self.choose_theme(words),
@@ -83,7 +87,15 @@ impl App {
             | Command::TypingUndo
             | Command::TypingRedo
             | Command::DraftBack => {
-                self.tab_mut().composer.command(command);
+                let done = self.tab_mut().composer.command(command);
+                match command {
+                    _ if done => {}
+                    Command::Complete => self.say("nothing to complete: / begins a command, @ a path"),
+                    Command::TypingUndo => self.say("nothing was typed that could be undone"),
+                    Command::TypingRedo => self.say("no typing was undone that could come back"),
+                    Command::DraftBack => self.say("no draft was moved aside"),
+                    _ => {}
+                }
                 self.typed();
             }
             _ => return false,
@@ -102,6 +114,18 @@ impl App {
             | Command::Output => {
                 let tab = self.tab_mut();
                 tab.view.command(command, &tab.talk);
+                let shows = |is: bool| if is { "is shown" } else { "is folded" };
+                match command {
+                    Command::Reasoning => {
+                        let is = shows(self.tab().view.shows_reasoning());
+                        self.say(format!("the model's reasoning {is}"));
+                    }
+                    Command::Output => {
+                        let is = shows(self.tab().view.shows_output());
+                        self.say(format!("what tools print {is}"));
+                    }
+                    _ => {}
+                }
             }
             Command::Find => self.find(words),
             Command::FindNext | Command::FindPrevious => {

@@ -41,6 +41,14 @@ impl App {
             | Command::SelectOpen => {
                 let tab = self.tab_mut();
                 tab.view.command(command, &tab.talk);
+                if command == Command::SelectOpen {
+                    let shows = self.tab().view.shows_all();
+                    self.say(if shows {
+                        "all of this message is shown"
+                    } else {
+                        "long parts of it are folded"
+                    });
+                }
             }
             Command::SelectCopy => self.copy_selected(),
             Command::SelectQuote => {

@@ -3,6 +3,7 @@
 mod asked;
 mod drafts;
 mod editing;
+mod every_key;
 mod once_more;
 mod opening;
 mod quoting;
@@ -132,25 +133,6 @@ fn why_the_owner_is_not_found_is_said_where_somebody_knows() {
     assert!(shown("owner_away").contains("the owner is gone, seeking it"));
     let screen = shown("data_moved");
     assert!(screen.contains("the data were moved") && !screen.contains("seeking"), "{screen}");
-}
-
-#[test]
-fn every_key_does_its_command_where_it_holds() {
-    let places = [Context::Everywhere, Context::Talk, Context::Select, Context::Asked, Context::Find];
-    for row in TABLE.iter().filter(|row| places.contains(&row.context)) {
-        for key in row.keys {
-            let mut app = in_place(row.context);
-            let context = if row.context == Context::Everywhere { Context::Talk } else { row.context };
-            assert_eq!(app.context(), context, "{key}");
-            let found = app.keys.find(context, key.parse().expect("a key"));
-            assert_eq!(found, Some(row.command), "{key} in {context:?}");
-            // That nobody does a command is a panic.
-            drop(press(&mut app, key, NOW_MS + LATER));
-            for (width, height) in [(80, 24), (20, 6)] {
-                assert!(!screen(width, height, |frame| app.draw(frame)).is_empty(), "{key}");
-            }
-        }
-    }
 }
 
 #[test]
