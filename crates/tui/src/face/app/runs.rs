@@ -154,6 +154,10 @@ impl App {
         let undo = self.keys.named(Command::Undo);
         let look = words::whole(self.now_ms);
         if let Some(text) = render::receipt::went_back(&look, receipt, [&undo, "/undo"]) {
+            if let Some(tab) = self.find_tab(id) {
+                // What the one before began with is over.
+                tab.talk.notes.retain(|note| !note.lasts);
+            }
             self.note_in(id, text.trim_end().to_owned(), Tone::Done);
             let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
             // The words themselves, and their answer, are still to be told.

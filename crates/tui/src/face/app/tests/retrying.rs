@@ -46,6 +46,8 @@ fn another_answer_says_what_it_took_back_and_how_that_comes_back() {
         shown.contains("files stay as they are; the old answer stays: Alt+U or /undo brings it back"),
         "{shown}"
     );
+    let ticket = retrying(&mut app, FilesWish::default());
+    assert_eq!(begins(&mut app, ticket, None).matches("asked anew").count(), 1, "the one before is over");
     let counts = retake_wire::FileCounts { deleted: 1, ..Default::default() };
     let files = FilesDone { counts, left: Vec::new(), notes: Vec::new() };
     let mut app = talking(Theme::default());
