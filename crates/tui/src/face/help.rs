@@ -43,6 +43,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("1 stays", "it reached outside so often: that may stay"),
     ("~3 $1 !1", "the same in a narrow window"),
     ("● ⊘ ⑂", "a conversation: at work, read-only, a fork"),
+    ("●", "what holds now, where one is chosen"),
     ("● ○ ◆", "the tree: here, another branch, the beginning"),
     ("↶ ↷", "what undo and redo do next"),
 ];
