@@ -159,12 +159,38 @@ impl Engine {
                 not_blank(parts)?;
                 return self.wait_behind(conversation, parts.clone(), *seen, steer, request).await;
             }
+            (Err(_), _, Start::Edit(..) | Start::Retry(_)) if request.files.stop => {
+                return self.run_halting(conversation, request).await;
+            }
             (claim, ..) => claim?,
         };
         let choice = self.choice(request.model.as_deref()).await?;
         let (model, permit) = (request.model.clone(), request.permit.clone());
         let ground = Ground { permit, ..self.ground(&claim, request).await? };
         self.start_on(claim, choice, ground, model).await
+    }
+
+    /// Starts a run in the place of the one at work, which is ended first: what that one has said until its end goes along.
+    async fn run_halting(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        request: RunRequest,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        let choice = self.choice(request.model.as_deref()).await?;
+        let (model, permit) = (request.model.clone(), request.permit.clone());
+        let begun = async {
+            let (claim, seen) = self.claim_halting(conversation, request.seen).await?;
+            let ground = self.ground(&claim, RunRequest { seen, ..request }).await?;
+            Ok((claim, Ground { permit, ..ground }))
+        };
+        match begun.await {
+            Ok((claim, ground)) => self.start_on(claim, choice, ground, model).await,
+            Err(error) => {
+                // What words that wait answer is still there.
+                self.next_run(conversation).await;
+                Err(error)
+            }
+        }
     }
 
     /// Starts a run in a new conversation of this folder, which is made only when there is a model to answer.

@@ -139,6 +139,40 @@ async fn while_a_model_answers_nothing_goes_back() {
 }
 
 #[tokio::test]
+async fn another_answer_ends_the_run_at_work_first_where_that_is_wished() {
+    let table = Table::new().await;
+    table.turn(ask("hi"), vec![text("old"), done()]).await;
+    let old = table.newest().await;
+    let mut events = table.run(ask("more")).await;
+    table.until_called(&mut events).await;
+    let (_, model) = table.puppet.call();
+    model.unbounded_send(text("half")).expect("somebody listens");
+    assert!(matches!(events.next().await, Some(RunEvent::Text(_))));
+    let seen = Seen::Exactly(table.store.summary(table.id).await.expect("a summary").head);
+    let retry = |stop| RunRequest {
+        start: Start::Retry(old),
+        model: None,
+        steer: None,
+        permit: Permit::default(),
+        files: FilesWish { stop, ..FilesWish::default() },
+        seen,
+        by: table.engine.by(None),
+    };
+    let refused = table.engine.run(table.id, retry(false)).await;
+    assert!(refused.is_err_and(|error| error.code == "run_active"));
+    let mut again = table.engine.run(table.id, retry(true)).await.expect("begun");
+    assert_eq!(ended(events).await.outcome, Outcome::Interrupted);
+    table.until_called(&mut again).await;
+    let (_, model) = table.puppet.call();
+    for event in [text("new"), done()] {
+        model.unbounded_send(event).expect("somebody listens");
+    }
+    drop(model);
+    assert_eq!(ended(again).await.outcome, Outcome::Succeeded);
+    assert_eq!(table.shows().await, "hi | new");
+}
+
+#[tokio::test]
 async fn a_crash_in_mid_stream_loses_no_more_than_a_second() {
     let table = Table::new().await;
     let mut events = table.run(ask("story")).await;

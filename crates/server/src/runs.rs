@@ -12,7 +12,7 @@ use crate::dispatch::store_problem;
 
 impl InProcess {
     pub(crate) async fn start_run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
-        let rewords = matches!(run.start, RunStart::Edit { .. });
+        let goes_back = matches!(run.start, RunStart::Edit { .. } | RunStart::Retry { .. });
         let (conversation, events) = self.begin_run(run).await?;
         let server = self.clone();
         Ok(events
@@ -20,7 +20,7 @@ impl InProcess {
                 let server = server.clone();
                 async move {
                     match event {
-                        retake_engine::RunEvent::Started(Some(said), model) if rewords => {
+                        retake_engine::RunEvent::Started(Some(said), model) if goes_back => {
                             let receipt = server.reworded(&said).await.ok().map(Box::new);
                             RunEvent::Started { receipt, model }
                         }

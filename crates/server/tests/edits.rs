@@ -81,3 +81,22 @@ async fn the_plan_of_an_undo_says_that_an_edit_is_a_step_of_its_own() {
     let back = desk.apply(&id, Action::Undo { count: 2 }).await;
     assert_eq!((back.taken_back.turns, back.brought_back.turns), (1, 1));
 }
+
+#[tokio::test]
+async fn the_receipt_of_a_retry_says_what_it_took_back() {
+    let desk = Desk::fast().await;
+    let folder = desk.file("work");
+    std::fs::create_dir(&folder).expect("made");
+    let id = desk.create(None, folder.to_str()).await;
+    begun(&desk, &id, says("create a file a.txt with x"), None).await;
+    let retries = || RunStart::Retry { entry: "@".into() };
+    let retried = begun(&desk, &id, retries(), Some("r1")).await;
+    assert_eq!((retried.operations.len(), retried.entries.len()), (1, 0));
+    assert!(retried.taken_back.messages > 0 && retried.taken_back.turns == 0, "{:?}", retried.taken_back);
+    assert_eq!(retried.files.as_ref().map(|files| files.counts.deleted), Some(1));
+    assert_eq!(
+        begun(&desk, &id, retries(), Some("r1")).await,
+        retried,
+        "the same request has the same receipt"
+    );
+}

@@ -268,6 +268,9 @@ pub struct CallLine {
     /// When it ended, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<i64>,
+    /// The turn that it belongs to, where what ran can't be read, as it is hidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
 }
 
 /// Files that others have changed since, and that stay as they are.

@@ -106,8 +106,8 @@ pub enum RunEvent {
     Queued,
     /// The prompt is stored; the model is called.
     Started {
-        /// The prompt's receipt; absent for an answer to what was there. Of an edit, for the one who asked: with the step back, and
-        /// what that did to files.
+        /// The prompt's receipt; absent for an answer to what was there. Of an edit or a retry, for the one who asked: with the step
+        /// back, and what that did to files.
         receipt: Option<Box<Receipt>>,
         /// The model.
         model: String,

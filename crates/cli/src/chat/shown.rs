@@ -13,7 +13,7 @@ use crate::term::safe;
 use crate::term::style::Style;
 use retake_tui::render::calls::{self, Printed, Seen};
 use retake_tui::render::flow::Flow;
-use retake_tui::render::receipt::edited;
+use retake_tui::render::receipt::went_back;
 
 /// What of a run is on the screen.
 pub(super) struct Shown {
@@ -71,8 +71,8 @@ impl Shown {
         match event {
             RunEvent::Started { model, receipt } => {
                 let look = chat.cx.ui.look();
-                let edited = receipt.and_then(|receipt| edited(&look, &receipt, ["/undo", "/undo"]));
-                if let Some(text) = edited {
+                let back = receipt.and_then(|receipt| went_back(&look, &receipt, ["/undo", "/undo"]));
+                if let Some(text) = back {
                     chat.print(&text)?;
                 }
                 self.wait(&format!("waiting for {model}, Ctrl-C stops"));

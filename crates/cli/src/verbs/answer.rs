@@ -17,7 +17,7 @@ use crate::term::safe;
 use crate::ui::Look;
 use retake_tui::render::agent::is_widest;
 use retake_tui::render::calls::{self, Seen};
-use retake_tui::render::receipt::edited;
+use retake_tui::render::receipt::went_back;
 
 /// What a run says.
 pub(crate) type Events = Peekable<BoxStream<'static, RunEvent>>;
@@ -156,7 +156,7 @@ impl Shown {
             }
             RunEvent::Started { receipt: Some(receipt), .. } if !cx.json => {
                 let look = Look { palette: cx.ui.error_palette(), ..cx.ui.look() };
-                if let Some(text) = edited(&look, &receipt, ["retake undo", "retake undo"]) {
+                if let Some(text) = went_back(&look, &receipt, ["retake undo", "retake undo"]) {
                     cx.ui.note(&text)?;
                 }
             }

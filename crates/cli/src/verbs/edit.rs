@@ -10,7 +10,7 @@ use crate::args::{Changing, May};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ui::Look;
-use retake_tui::render::receipt::edited;
+use retake_tui::render::receipt::went_back;
 
 /// Say something else in the place of a message, and print the answer
 ///
@@ -60,7 +60,7 @@ impl Edit {
             let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
             if !cx.json {
                 let look = Look { palette: cx.ui.error_palette(), ..cx.ui.look() };
-                let text = edited(&look, &receipt, ["retake undo", "retake undo"]);
+                let text = went_back(&look, &receipt, ["retake undo", "retake undo"]);
                 cx.ui.note(&text.unwrap_or_default())?;
             }
             return cx.acknowledge(&receipt, &ids);

@@ -34,6 +34,7 @@ pub(super) fn files_plan() -> FilesPlan {
         line: line.to_owned(),
         began_ms: Some(ago(40)),
         ended_ms: Some(ago(40) + lasted),
+        turn: None,
     };
     let seen = |name, verdict, calls: &[u32]| path(name, verdict, Grade::Seen, calls);
     let after = |choice, becomes, words: &str| AfterChoice {

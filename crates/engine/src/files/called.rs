@@ -18,6 +18,8 @@ pub struct Called {
     pub began: Option<Time>,
     /// When it ended; nothing, where that is not known: it was killed, or a job of it has gone on.
     pub ended: Option<Time>,
+    /// The turn that it belongs to, where it belongs to one.
+    pub turn: Option<u64>,
 }
 
 /// A call, as it was asked for.
@@ -56,13 +58,14 @@ impl Engine {
     /// changed was found without a result.
     pub async fn called(&self, of: ConversationId, entry: EntryId) -> Result<Called> {
         let meta = self.store().meta(of, entry).await?;
+        let turn = meta.turn.map(|_| meta.totals.turns);
         // What can't be read any more, as it was hidden or is damaged, has no words.
         let told = self.store().content(of, entry).await.unwrap_or_default();
         let asked = asked_for(&told);
         if !asked.is_empty() {
-            return Ok(Called { asked, began: Some(meta.time), ended: None });
+            return Ok(Called { asked, began: Some(meta.time), ended: None, turn });
         }
-        let mut called = Called { asked, began: None, ended: Some(meta.time) };
+        let mut called = Called { asked, began: None, ended: Some(meta.time), turn };
         let Some(at) = meta.answers else {
             return Ok(called);
         };

@@ -11,7 +11,7 @@ use super::apply::FilesApplied;
 use super::unseen::UNSEEN;
 use super::wish::{FilesWish, Scope};
 use crate::agent::JOBS;
-use crate::engine::{Engine, moves};
+use crate::engine::{Claim, Engine, moves};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::told_unsaid;
 
@@ -153,6 +153,22 @@ impl Engine {
                 Err(EngineError::new(Kind::Refused, "run_active", what).hint("try again when it is over"))
             }
         }
+    }
+
+    /// Ends the run that is at work, and claims the conversation for another one, before what waits is taken up; with what that one has
+    /// to have seen.
+    pub(crate) async fn claim_halting(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        seen: Seen,
+    ) -> Result<(Claim, Seen)> {
+        let halting = self.halting(conversation);
+        fits(seen, self.head(conversation).await?)?;
+        self.end_run(conversation).await?;
+        let claim = self.claim(conversation)?;
+        drop(halting);
+        let now = self.head(conversation).await?;
+        Ok((claim, if seen == Seen::Anything { seen } else { Seen::Exactly(now) }))
     }
 
     /// The operations since a head by which a stopped run has taken its own turn back.

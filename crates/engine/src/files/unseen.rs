@@ -140,7 +140,7 @@ impl Engine {
         let blind: Vec<_> = blind.collect();
         unseen.more_blind = blind.len().saturating_sub(BLIND);
         for (entry, why) in &blind[unseen.more_blind..] {
-            let nobody = Called { asked: Vec::new(), began: None, ended: None };
+            let nobody = Called { asked: Vec::new(), began: None, ended: None, turn: None };
             let called = match entry.parse::<EntryId>() {
                 // An import may name an entry that is not here.
                 Ok(entry) => self.called(of, entry).await.unwrap_or(nobody),

@@ -98,6 +98,12 @@ pub(crate) enum For {
     Unbegun,
     /// Words that waited.
     Unqueued,
+    /// Another answer, of this entry, with what is wished for files.
+    Retry(String, retake_wire::FilesWish),
+    /// What other words in the place of this entry take back, planned anew.
+    Rewritten(String),
+    /// An operation of this number, for how it was after it or before it.
+    Operation(u64, bool),
     /// An approval or an answer.
     Decided,
     /// What a composer may complete with.
@@ -106,6 +112,8 @@ pub(crate) enum For {
     Kept,
     /// Who the owner is, of one who leaves.
     Leaving,
+    /// Who the owner is, of one who has just come.
+    Owner,
     /// Nothing but whether it failed.
     Nothing,
 }
@@ -165,6 +173,10 @@ pub(crate) struct App {
     leaving_ms: Option<i64>,
     /// What becomes of runs as one leaves.
     runs: leave::Runs,
+    /// The owner is in this process, as it said last.
+    owns: bool,
+    /// Conversations without a tab whose runs stop as one leaves.
+    elsewhere: Vec<String>,
     acts: Vec<Act>,
 }
 
@@ -202,6 +214,8 @@ impl App {
             follows_list: false,
             leaving_ms: None,
             runs: leave::Runs::default(),
+            owns: false,
+            elsewhere: Vec::new(),
             keeping: drafts::Keeping::default(),
             acts: Vec::new(),
         };
@@ -223,6 +237,7 @@ impl App {
         let history = History { folder: None, limit: Some(PROMPTS), before: None };
         app.ask(Asked::All(For::History), Request::History(history));
         app.ask(Asked::All(For::Models), Request::Models);
+        app.ask(Asked::All(For::Owner), Request::Status);
         app
     }
 

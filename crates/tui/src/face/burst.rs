@@ -4,7 +4,7 @@
 /// So long no other key may stand before or behind a letter that answers a question.
 pub(crate) const ALONE_MS: i64 = 250;
 
-/// Two letters so close behind each other are words, and so is a letter with an Enter so close behind it.
+/// Two letters so close behind each other are words. One that is a key, with an Enter behind it, is two keys.
 const CLOSE_MS: i64 = 400;
 
 /// So long a letter goes on with words that were typed before it.
@@ -62,9 +62,9 @@ impl Burst {
     }
 
     /// An Enter. Whether it belongs to words: then it does nothing, and the next one agrees.
-    pub(crate) fn enter(&mut self, now_ms: i64) -> bool {
-        let is_close = self.last.take().is_some_and(|(_, at_ms)| now_ms - at_ms < CLOSE_MS);
-        std::mem::take(&mut self.has_words) || is_close
+    pub(crate) fn enter(&mut self) -> bool {
+        self.last = None;
+        std::mem::take(&mut self.has_words)
     }
 }
 
@@ -78,17 +78,15 @@ mod tests {
         assert_eq!([0, 30, 60].map(|ms| burst.key('n', ms)), [Letter::Key, Letter::Again, Letter::Again]);
         assert_eq!(burst.key('p', 300), Letter::Word { before: true });
         assert_eq!(burst.key('p', 1_500), Letter::Word { before: false }, "slowly typed");
-        assert!(burst.enter(9_000) && !burst.enter(9_001), "once");
+        assert!(burst.enter() && !burst.enter(), "once");
     }
 
     #[test]
-    fn a_letter_alone_is_a_key_and_an_enter_right_behind_it_is_not() {
+    fn a_letter_alone_is_a_key_and_so_is_an_enter_right_behind_it() {
         let mut burst = Burst::default();
         assert_eq!([0, 400, 800].map(|ms| burst.key('s', ms)), [Letter::Key; 3]);
-        assert!(burst.enter(900), "“s”, Enter");
-        assert_eq!(burst.key('s', 2_000), Letter::Key);
-        assert!(!burst.enter(2_400));
-        assert!(!burst.stray("o", 5_000) && burst.enter(9_000));
+        assert!(!burst.enter(), "“s”, Enter");
+        assert!(!burst.stray("o", 5_000) && burst.enter(), "“o” is no key");
         assert_eq!(burst.key('s', 10_000), Letter::Key);
         assert!(burst.stray("t", 10_100), "the letter before it was the first of the words");
     }

@@ -40,8 +40,10 @@ const SIGNS: &[(&str, &str)] = &[
     ("✓ ✗ ○ !", "a call: done, failed, not run, interrupted"),
     ("3 files", "a turn changed so many files"),
     ("1 command", "it ran so many commands"),
-    ("2 outside", "it reached outside so often: that stays"),
+    ("1 stays", "it reached outside so often: that may stay"),
+    ("~3 $1 !1", "the same in a narrow window"),
     ("● ⊘ ⑂", "a conversation: at work, read-only, a fork"),
+    ("●", "what holds now, where one is chosen"),
     ("● ○ ◆", "the tree: here, another branch, the beginning"),
     ("↶ ↷", "what undo and redo do next"),
 ];
@@ -49,7 +51,7 @@ const SIGNS: &[(&str, &str)] = &[
 /// What is named behind a command.
 const WORDS: &[(&str, &str)] = &[
     ("ENTRY", "a message: t3 is that of turn 3, @ the last one, or its label"),
-    ("HEAD", "how the conversation was once: /ops shows them"),
+    ("before N", "an operation by its number: /ops lists them"),
 ];
 
 /// The help.
@@ -254,7 +256,11 @@ fn typed(row: &Row) -> Option<Told> {
 fn lines(sections: Vec<Section>, columns: usize) -> Vec<Said> {
     let mut lines = Vec::new();
     let told = sections.iter().flat_map(|section| &section.rows);
-    let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0).min(columns / 3).max(1);
+    let word = |told: &Told| told.keys.split(' ').map(width::columns).max().unwrap_or(0);
+    // No key is broken, where that leaves half of the room to what it does.
+    let whole = told.clone().map(word).max().unwrap_or(0).min(columns / 2);
+    let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0);
+    let keys = keys.min((columns / 3).max(whole)).max(1);
     let room = columns.saturating_sub(keys + 2).max(1);
     for section in sections {
         if !lines.is_empty() {

@@ -333,8 +333,8 @@ impl List {
         match (&self.page, known) {
             (_, 0) => String::new(),
             (Page::Wrong(_), _) => format!("{known}; older ones could not be loaded"),
-            _ if self.more => format!("{known} and more"),
-            _ => known.to_string(),
+            _ if self.more => format!("{known} and more, newest first"),
+            _ => format!("{known}, newest first"),
         }
     }
 }

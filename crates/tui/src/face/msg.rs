@@ -95,6 +95,8 @@ pub(crate) enum Want {
     Plan(&'static str, Box<Action>),
     /// An action was done: say so, and take up the words that return.
     Applied(Box<Action>, Box<Receipt>),
+    /// Words that waited are back: they are for the composer.
+    Returned(Vec<retake_wire::Part>),
     /// A sentence for the person.
     Say(String),
     /// What went wrong, for the person.

@@ -23,6 +23,12 @@ use crate::render::words;
 /// So many operations are asked for at once.
 const PAGE: usize = 200;
 
+/// In less columns the keys are told in fewer words.
+const NARROW: u16 = 36;
+
+/// From so many columns on, operations are told with their numbers.
+const NUMBERED: usize = 30;
+
 /// The operations.
 #[derive(Debug)]
 pub(crate) struct Ops {
@@ -86,9 +92,9 @@ impl Ops {
         };
         let about = format!("{}: {}", op.it.reason, op.it.description);
         let about = about.trim_end_matches([':', ' ']);
-        let (number, before, head) = (op.it.number, &op.it.before, &op.it.head);
+        let number = op.it.number;
         self.preview.head(format!(
-            "{number}: {about}\n/restore {before} goes back to before this\n/restore {head} goes back to right after it\nwhat going back to before this does:"
+            "{number}: {about}\n/restore before {number} goes back to before this\n/restore {number} goes back to right after it\nwhat going back to before this does:"
         ));
         let conversation = cx.id();
         let ask = || {
@@ -177,7 +183,7 @@ impl Pane for Ops {
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         self.area = area;
         let keys = [
-            (Command::Accept, "back to before it"),
+            (Command::Accept, if area.width < NARROW { "restores" } else { "back to before it" }),
             (Command::RestoreAfter, "after it"),
             (Command::StepBack, "undo"),
             (Command::StepForth, "redo"),
@@ -202,6 +208,11 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
         (true, _) => ink.text("↶ ", Paint::Good),
         (_, true) => ink.text("↷ ", Paint::Accent),
         _ => ink.text("  ", Paint::Plain),
+    }
+    if ink.room() >= NUMBERED {
+        // By it, an operation is named to /restore.
+        ink.column_right(&op.number.to_string(), 3, Paint::Dim);
+        ink.space(1);
     }
     let room = ink.room();
     let (when, author, next) = match room {

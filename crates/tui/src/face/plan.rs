@@ -13,7 +13,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Action, Problem, Reply};
+use retake_wire::{Action, FilesWish, Problem, Reply};
 
 use super::burst::{Burst, Letter};
 use super::keymap::{Command, Context};
@@ -43,6 +43,8 @@ pub(crate) struct PlanPane {
     body: Rect,
     /// Behind words the next Enter agrees to nothing.
     burst: Burst,
+    /// What was wished before, where it was refused as something has changed.
+    refused: Option<FilesWish>,
     /// How it was before the letter that may turn out to be the first one of words.
     before: Option<Before>,
 }
@@ -72,27 +74,31 @@ impl PlanPane {
 
     /// Shows what another answer would take back; Enter asks for it. The entry is any of the answer, or its prompt.
     pub(crate) fn retry(entry: &str) -> Self {
-        let subject = Subject::Sought(Seek::new(entry));
-        Self {
-            title: "Retry".to_owned(),
-            quoted: None,
-            subject,
-            body: Rect::ZERO,
-            burst: Burst::default(),
-            before: None,
-        }
+        Self::with("Retry", Subject::Sought(Seek::new(entry)))
     }
 
     fn of(title: &str, proposal: Proposal) -> Self {
-        let subject = Subject::Known(Box::new(proposal));
+        Self::with(title, Subject::Known(Box::new(proposal)))
+    }
+
+    fn with(title: &str, subject: Subject) -> Self {
         Self {
             title: title.to_owned(),
             quoted: None,
             subject,
             body: Rect::ZERO,
             burst: Burst::default(),
+            refused: None,
             before: None,
         }
+    }
+
+    /// Shows how it is now: what was agreed to, with this wish, was refused as something has changed.
+    pub(crate) fn once_more(mut self, wish: FilesWish) -> Self {
+        if let Some(proposal) = self.proposal() {
+            proposal.once_more(wish.clone());
+        }
+        Self { refused: Some(wish), ..self }
     }
 
     /// Says which message it is about.
@@ -133,6 +139,9 @@ impl PlanPane {
             Found::Prompt(prompt) => {
                 let (action, entry) = (Action::Checkout { entry: Some(prompt) }, seek.entry.clone());
                 let mut proposal = Proposal::new(action, Ends::Retried(entry), Context::Confirm);
+                if let Some(wish) = self.refused.take() {
+                    proposal.once_more(wish);
+                }
                 proposal.ask(cx);
                 Subject::Known(Box::new(proposal))
             }
@@ -163,7 +172,7 @@ impl Pane for PlanPane {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if command == Command::Accept && self.burst.enter(cx.now_ms) {
+        if command == Command::Accept && self.burst.enter() {
             if let Some(proposal) = self.proposal() {
                 proposal.say(NO_WORDS);
             }
@@ -344,7 +353,8 @@ pub(crate) fn edge(
         Ends::Applied => (Command::Accept, "applies"),
     };
     // Where there is no plan, nothing can be agreed to.
-    let is_open = proposal.problem().is_none() && !proposal.is_unseen();
+    let has_plan = proposal.plan().is_some() || proposal.asks_twice();
+    let is_open = has_plan && proposal.problem().is_none() && !proposal.is_unseen();
     let mut keys = if is_open { vec![first] } else { Vec::new() };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
         let (next, choose) = (proposal.next_file(), proposal.commands().1);

@@ -196,7 +196,7 @@ impl Pane for Rewind {
             return;
         }
         self.hush();
-        if command == Command::Accept && self.burst.enter(cx.now_ms) {
+        if command == Command::Accept && self.burst.enter() {
             return self.say(plan::NO_WORDS);
         }
         match command {

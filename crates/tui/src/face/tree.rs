@@ -22,6 +22,7 @@ use super::sheet::{Halves, Naming, Sheet, told};
 use super::theme::Paint;
 use super::words::look;
 use crate::render::words;
+use crate::text::width;
 use graph::{GraphRow, What};
 
 /// So many messages of the branch that is the conversation now are shown beside it.
@@ -459,6 +460,7 @@ fn is_one(branch: &Branch) -> bool {
 fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
     let room = ink.room();
     let (counts, when) = match room {
+        80.. => (20, 18),
         66.. => (16, 18),
         44.. => (0, 18),
         _ => (0, 0),
@@ -490,7 +492,11 @@ fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
     let own = match branch.own {
         0 => String::new(),
         own if own == branch.messages => words::count(own, "message"),
-        own => format!("{own} of {}", words::number(branch.messages)),
+        own => {
+            let of = format!("{own} of {}", words::number(branch.messages));
+            let in_words = format!("{of} messages");
+            if width::columns(&in_words) + 2 > counts { of } else { in_words }
+        }
     };
     ink.column_right(&own, counts, Paint::Dim);
     ink.column_right(&words::when(&look(0, now_ms), branch.last.time_ms), when, Paint::Dim);

@@ -203,6 +203,21 @@ impl View {
         }
     }
 
+    /// Whether all of the selected message is shown.
+    pub(crate) fn shows_all(&self) -> bool {
+        self.selected.as_ref().is_some_and(|id| self.opened.contains(id))
+    }
+
+    /// Whether the model's reasoning is shown.
+    pub(crate) fn shows_reasoning(&self) -> bool {
+        self.reasoning
+    }
+
+    /// Whether all that tools print is shown.
+    pub(crate) fn shows_output(&self) -> bool {
+        self.output
+    }
+
     fn toggle(&mut self) {
         if let Some(id) = &self.selected
             && !self.opened.remove(id)
@@ -293,7 +308,8 @@ impl View {
             frame.buffer_mut().set_line(area.x, row, line, ink.width);
         }
         edge::bar(frame, area, ink, part);
-        self.corner(frame, ink, talk, &places);
+        let last = lines.get(usize::from(area.height).saturating_sub(1)).map_or(0, Line::width);
+        self.corner(frame, ink, talk, &places, last);
     }
 
     /// What is found out once for a drawing.
@@ -410,7 +426,7 @@ impl View {
     }
 
     /// What is said in the last row, at its right: which message is selected, or that there is more below.
-    fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place]) {
+    fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place], last: usize) {
         let news = News::of(talk);
         let is_new = news.is_more_than(&self.seen);
         let at_end = self.anchor == Anchor::End;
@@ -420,11 +436,13 @@ impl View {
         let mut shown = places.iter().filter_map(|place| talk.entries.get(place.block));
         let selected = shown.find(|entry| self.selected.as_ref() == Some(&entry.id));
         let key = ink.keys.named(Command::ScrollEnd);
+        // A message that is told of is not covered by it.
+        let beside = usize::from(ink.width).saturating_sub(last + 2);
         let asks =
             talk.live.as_ref().is_some_and(|live| !(live.asks.is_empty() && live.questions.is_empty()));
         let (text, paint) = match selected {
             _ if asks && !at_end => (format!(" ↓ waits for you · {key} "), Paint::Warn),
-            Some(entry) => (edge::about(entry, ink), Paint::Dim),
+            Some(entry) => (edge::about(entry, ink, beside), Paint::Dim),
             None if at_end => return,
             None if is_new => (format!(" ↓ new · {key} "), Paint::Accent),
             None => (format!(" ↓ {key} "), Paint::Dim),

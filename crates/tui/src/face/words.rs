@@ -13,6 +13,11 @@ pub(crate) fn look(columns: u16, now_ms: i64) -> Look {
     Look { palette: Palette::COLOURED, columns: columns.into(), now_ms, ids: false }
 }
 
+/// The same for what is wrapped where it is drawn, and nowhere before.
+pub(crate) fn whole(now_ms: i64) -> Look {
+    look(u16::MAX, now_ms)
+}
+
 /// The lines of a rendering.
 pub(crate) fn lines(text: &str, theme: Theme) -> Vec<Line<'static>> {
     let text = text.strip_suffix('\n').unwrap_or(text);

@@ -95,13 +95,11 @@ pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     if let Some(fold) = &entry.fold {
         flags.push(format!("in fold {}", safe::line(fold)));
     }
-    if let Some((number, of)) = entry.alternative {
-        flags.push(format!("alternative {number} of {of}"));
-    }
+    flags.extend(alternative(entry));
     for (is, flag) in [
         (entry.interrupted, "interrupted"),
-        (entry.synthetic, "synthetic"),
-        (entry.observed, "observed"),
+        (entry.synthetic, "said by a program"),
+        (entry.observed, "not said to the agent"),
         (entry.erased, "erased"),
     ] {
         if is {
@@ -109,6 +107,11 @@ pub(crate) fn flags(entry: &Entry) -> Vec<String> {
         }
     }
     flags
+}
+
+/// Which of several answers it is.
+pub(crate) fn alternative(entry: &Entry) -> Option<String> {
+    entry.alternative.map(|(number, of)| format!("alternative {number} of {of}"))
 }
 
 /// A prompt as a provider gets it.

@@ -35,18 +35,23 @@ fn done(action: &Action) -> &'static str {
 
 /// What was done, in a few lines.
 pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
+    told(look, done(action), Some(action), receipt)
+}
+
+/// The same, of an action or of what is none, such as another answer.
+fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> String {
     if receipt.unchanged {
         return "nothing changed: it was so already\n".to_owned();
     }
     // Messages that are hidden or shown are not taken back or brought back, though they go and come.
     let (back, forth) = match action {
-        Action::Mark { .. } => ("", ""),
+        Some(Action::Mark { .. }) => ("", ""),
         _ => (" taken back", " brought back"),
     };
     let mut pieces = Vec::new();
     for (counts, what) in [(receipt.taken_back, back), (receipt.brought_back, forth)] {
         if counts != Counts::default() {
-            let counts = words::counts(about::counts(Some(action), counts));
+            let counts = words::counts(about::counts(action, counts));
             pieces.push(format!("{counts}{what}"));
         }
     }
@@ -54,7 +59,7 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
     if lifted > 0 {
         pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
     }
-    let mut done = done(action).to_owned();
+    let mut done = done.to_owned();
     let short = receipt.steps.as_ref().filter(|steps| steps.done < steps.asked);
     if let Some(steps) = &short {
         done.push_str(&format!(" {} of {}", steps.done, steps.asked));
@@ -69,7 +74,7 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
         let line = format!("the next step is refused: {}\n", crate::text::safe::line(why));
         text.push_str(&line);
     } else if short.is_some() {
-        let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
+        let verb = if matches!(action, Some(Action::Redo { .. })) { "redo" } else { "undo" };
         text.push_str(&format!("there is nothing more to {verb}\n"));
     }
     text.push_str(&effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
@@ -80,13 +85,21 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
     text
 }
 
-/// What a run began with that says other words in the place of a message: what they took back, what stays, and how undo takes
-/// that back: by this key or command, and by this command for several steps. Nothing, where it began with something else.
-pub fn edited(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String> {
-    let (Some(entry), false) = (given.entries.first(), given.operations.is_empty()) else { return None };
-    let text = receipt(look, &Action::Edit { entry: entry.clone() }, given);
+/// What a run began with that went back first, to say other words in the place of a message or to answer anew: what that took back,
+/// what stays, and how undo takes it back: by this key or command, and by this command for several steps. Nothing, where it went back
+/// to nothing.
+pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String> {
+    if given.operations.is_empty() || given.unchanged {
+        return None;
+    }
     let stays = if given.files.is_some() { "" } else { "files stay as they are; " };
     let [undo, command] = undo;
+    let Some(entry) = given.entries.first() else {
+        let text = told(look, "asked anew", None, given);
+        let or = if undo == command { String::new() } else { format!(" or {command}") };
+        return Some(format!("{text}{stays}the old answer stays: {undo}{or} brings it back\n"));
+    };
+    let text = receipt(look, &Action::Edit { entry: entry.clone() }, given);
     Some(format!(
         "{text}{stays}the old words stay as a branch\n{undo} takes back the new message first, then the edit; {command} 2 both\n"
     ))

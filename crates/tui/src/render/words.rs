@@ -39,13 +39,25 @@ pub fn counts(counts: Counts) -> String {
     if more.is_empty() { messages } else { format!("{messages} ({})", more.join(", ")) }
 }
 
-/// "3 files · 1 command · 2 outside": what a turn did; nothing, where it only spoke or looked.
+/// "3 files · 1 command · 2 stay": what a turn did; nothing, where it only spoke or looked.
 pub fn did(did: Did) -> String {
     let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
-    let outside = format!("{} outside", number(did.outside));
-    let all = [(did.files, files), (did.commands, commands), (did.outside, outside)];
+    let all = [(did.files, files), (did.commands, commands), (did.outside, stays(did.outside))];
     let some = all.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
     some.collect::<Vec<_>>().join(" · ")
+}
+
+/// "1 stays": calls that reached outside, which may stay whatever is taken back.
+pub fn stays(calls: u64) -> String {
+    format!("{} {}", number(calls), if calls == 1 { "stays" } else { "stay" })
+}
+
+/// "a, b or c".
+pub(crate) fn either(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// When something was.
@@ -167,7 +179,7 @@ mod tests {
         let few = Counts { messages: 1, ..Counts::default() };
         assert_eq!(counts(few), "1 message");
         let all = Did { files: 3, commands: 1, calls: 5, outside: 2 };
-        assert_eq!(did(all), "3 files · 1 command · 2 outside");
+        assert_eq!(did(all), "3 files · 1 command · 2 stay");
         assert_eq!(did(Did { calls: 4, ..Did::default() }), "");
     }
 }

@@ -107,8 +107,7 @@ fn what_is_typed_before_the_conversation_is_there_is_for_it() {
     let face = Tmux::shell(&world, 100, 30);
     // All of it is there before the face has the terminal.
     face.sends("\"$RETAKE\" -c\nfor the conversation");
-    let screen = face.shows("› for the conversation");
-    assert!(screen.contains("Hello."), "{screen}");
+    face.until("both", |screen| screen.contains("› for the conversation") && screen.contains("Hello."));
     face.leaves();
     let face = Tmux::face(&world, "");
     let screen = face.shows(EMPTY);

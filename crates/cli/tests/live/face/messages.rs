@@ -6,7 +6,7 @@ use crate::live::tmux::Tmux;
 
 /// Selects the message with these words.
 fn selects(face: &Tmux, text: &str) {
-    let marked = |screen: &str| screen.lines().find(|line| line.contains('▌')).unwrap_or_default().to_owned();
+    let marked = |screen: &str| -> String { screen.lines().filter(|line| line.contains('▌')).collect() };
     // What is still being said is no message yet.
     face.until("nothing runs", |screen| !screen.contains("Ctrl+C stops"));
     face.press("M-Up");

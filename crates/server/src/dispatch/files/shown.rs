@@ -46,6 +46,7 @@ impl InProcess {
                 line: crate::agent::called(&call.asked),
                 began_ms: call.began.map(|time| time.0),
                 ended_ms: call.ended.map(|time| time.0),
+                turn: call.turn.filter(|_| call.asked.is_empty()),
             });
         }
         let since = shown.calls.iter().filter_map(|call| call.began_ms.or(call.ended_ms)).min();

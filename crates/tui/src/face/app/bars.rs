@@ -2,6 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
@@ -34,11 +35,25 @@ impl App {
         model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
     }
 
+    /// The rows of the status: more than one where what is said once has no room in it.
+    pub(super) fn status_rows(&self, all: Rect) -> u16 {
+        /// It takes no more than so many, and a third of the window.
+        const MOST: u16 = 3;
+        let said =
+            self.flash.as_ref().map(|flash| width::wrap(&safe::line(&flash.text), all.width.max(1).into()));
+        let rows = said.map_or(1, |lines| u16::try_from(lines.len()).unwrap_or(MOST));
+        if all.height > 3 { rows.clamp(1, MOST.min(all.height / 3).max(1)) } else { 0 }
+    }
+
     pub(super) fn draw_status(&self, frame: &mut Frame<'_>, area: Rect, context: Context, is_low: bool) {
         if area.height == 0 {
             return;
         }
         let columns = usize::from(area.width);
+        if let Some(flash) = self.flash.as_ref().filter(|_| area.height > 1) {
+            let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
+            return paragraph(frame, area, self.theme.style(paint), &safe::line(&flash.text));
+        }
         let is_told = is_low && self.tab().rewriting.is_some() && self.flash.is_none();
         let keys = if is_told { String::new() } else { self.key_words(context, columns) };
         let beside = |keys: &str| columns.saturating_sub(width::columns(keys) + 1);
@@ -132,6 +147,9 @@ impl App {
                 (Command::FindPrevious, "newer"),
                 (Command::FindLeave, "leave"),
             ],
+            Context::Talk if self.tab().waits()[1] && self.tab().view.hides_asked() => {
+                &[(Command::ScrollUp, "the question"), (Command::Help, "help")]
+            }
             Context::Talk => &[
                 (Command::Rewind, "rewind"),
                 (Command::Undo, "undo"),
@@ -172,5 +190,19 @@ impl App {
             words.push_str(&piece);
         }
         words
+    }
+}
+
+/// Words in rows; what has no room is cut.
+fn paragraph(frame: &mut Frame<'_>, area: Rect, style: Style, text: &str) {
+    let lines = width::wrap(text, area.width.into());
+    let more = lines.len() > area.height.into();
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
+        let line = if more && y + 1 == area.bottom() {
+            width::fit(&format!("{line}…"), area.width.into())
+        } else {
+            line
+        };
+        frame.render_widget(Line::styled(line, style), Rect { y, height: 1, ..area });
     }
 }

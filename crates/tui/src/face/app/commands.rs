@@ -1,5 +1,6 @@
 //! What each command does, whether a key or a typed line named it. Must never ask the person about anything itself: that is a pane's.
 
+use retake_wire::reply::Operations;
 use retake_wire::request::{self, FilesDiff, Of, SetPermissions};
 use retake_wire::{Action, Mode, Request};
 
@@ -56,9 +57,15 @@ impl App {
                 self.wants_unbegun();
             }
             Command::CloseTab => self.close_tab(),
+            Command::NextTab | Command::PreviousTab if self.tabs.len() == 1 => {
+                let new = self.keys.named(Command::NewTab);
+                self.refuse(format!("there is only this tab: {new} opens another one"));
+            }
             Command::NextTab => self.go_to_tab((self.current + 1) % self.tabs.len()),
             Command::PreviousTab => self.go_to_tab((self.current + self.tabs.len() - 1) % self.tabs.len()),
             Command::Theme => self.choose_theme(words),
+            // As it was left for a hit.
+            Command::List if words.is_empty() && self.tab_mut().come_back() => {}
             Command::List | Command::Search => self.open_list(self.tab().id, words),
             _ => return false,
         }
@@ -85,7 +92,15 @@ impl App {
             | Command::TypingRedo
             | Command::DraftBack
             | Command::DraftDrop => {
-                self.tab_mut().composer.command(command);
+                let done = self.tab_mut().composer.command(command);
+                match command {
+                    _ if done => {}
+                    Command::Complete => self.say("nothing to complete: / begins a command, @ a path"),
+                    Command::TypingUndo => self.say("nothing was typed that could be undone"),
+                    Command::TypingRedo => self.say("no typing was undone that could come back"),
+                    Command::DraftBack | Command::DraftDrop => self.say("no draft was moved aside"),
+                    _ => {}
+                }
                 self.typed();
             }
             _ => return false,
@@ -104,6 +119,18 @@ impl App {
             | Command::Output => {
                 let tab = self.tab_mut();
                 tab.view.command(command, &tab.talk);
+                let shows = |is: bool| if is { "is shown" } else { "is folded" };
+                match command {
+                    Command::Reasoning => {
+                        let is = shows(self.tab().view.shows_reasoning());
+                        self.say(format!("the model's reasoning {is}"));
+                    }
+                    Command::Output => {
+                        let is = shows(self.tab().view.shows_output());
+                        self.say(format!("what tools print {is}"));
+                    }
+                    _ => {}
+                }
             }
             Command::Find => self.find(words),
             Command::FindNext | Command::FindPrevious => {
@@ -146,11 +173,39 @@ impl App {
             },
             Command::Tree => self.open(Tree::new()),
             Command::Restore if !words.is_empty() => {
-                self.plan("Restore", Action::Restore { head: words.to_owned() });
+                self.restore(words);
             }
             _ => self.open(Ops::new()),
         }
         true
+    }
+
+    /// Returns to what an operation left, or to before it. Heads have a dot.
+    fn restore(&mut self, words: &str) {
+        if words.contains('.') {
+            return self.plan("Restore", Action::Restore { head: words.to_owned() });
+        }
+        let (number, is_before) = match words.strip_prefix("before ") {
+            Some(number) => (number.trim(), true),
+            None => (words, false),
+        };
+        let Some(number) = number.parse::<u64>().ok().filter(|number| (1..u64::MAX).contains(number)) else {
+            let ops = self.keys.named(Command::Ops);
+            return self.refuse(format!("name an operation by its number, as {ops} lists them"));
+        };
+        let Some(conversation) = self.here() else { return };
+        let page = request::Page { conversation, limit: Some(1), before: Some(number + 1) };
+        self.ask(Asked::Tab(self.tab().id, For::Operation(number, is_before)), Request::Ops(page));
+    }
+
+    /// The operation that was named.
+    pub(super) fn named_operation(&mut self, id: TabId, number: u64, is_before: bool, found: Operations) {
+        let Some(op) = found.operations.into_iter().find(|op| op.number == number) else {
+            let ops = self.keys.named(Command::Ops);
+            return self.refuse(format!("there is no operation {number}: {ops} lists them"));
+        };
+        let head = if is_before { op.before } else { op.head };
+        self.open_pane(id, Box::new(PlanPane::new("Restore", Action::Restore { head })));
     }
 
     /// What is about the agent at work.
@@ -290,13 +345,20 @@ impl App {
     /// A line that begins with a slash or a colon.
     pub(super) fn typed_command(&mut self, line: &str) -> bool {
         let Some((name, words)) = is_command(line) else { return false };
-        let Some(command) = Command::typed(name) else {
-            let help = self.keys.named(Command::Help);
-            let name = crate::text::safe::line(name).into_owned();
-            self.refuse(format!(
-                "there is no command /{name}: {help} lists them; // begins a message with /"
-            ));
-            return true;
+        let command = match Command::begun(name).as_slice() {
+            [one] => *one,
+            several => {
+                let help = self.keys.named(Command::Help);
+                let name = crate::text::safe::line(name).into_owned();
+                let names: Vec<_> = several.iter().map(|it| format!("/{}", it.row().name)).collect();
+                self.refuse(match names.is_empty() {
+                    true => {
+                        format!("there is no command /{name}: {help} lists them; // begins a message with /")
+                    }
+                    false => format!("/{name} may be {}", crate::render::words::either(&names)),
+                });
+                return true;
+            }
         };
         self.tab_mut().composer.clear();
         self.command(command, words);

@@ -18,6 +18,9 @@ use crate::text::width;
 /// Below so many rows everything that can be spared is.
 const LOW: u16 = 10;
 
+/// Below so many rows a pane has those of the composer, which has no keys then.
+const LOW_PANE: u16 = 14;
+
 /// Where the parts are.
 struct Areas {
     tabs: Rect,
@@ -76,16 +79,19 @@ impl App {
 
     fn areas(&mut self, all: Rect) -> Areas {
         let many = self.tabs.len() > 1 && all.height >= LOW;
+        let status = self.status_rows(all);
         let tab = self.tab_mut();
         let most = (all.height / 3).max(1);
         let composer = tab.composer.height(all.width).clamp(1, most);
+        let has_composer = tab.pane.is_none() || all.height >= LOW_PANE;
+        let composer = if has_composer { composer } else { 0 };
         let rows = Layout::vertical([
             Constraint::Length(u16::from(many)),
             Constraint::Min(1),
             Constraint::Length(u16::from(tab.line.is_some())),
-            Constraint::Length(u16::from(all.height >= LOW)),
+            Constraint::Length(u16::from(has_composer && all.height >= LOW)),
             Constraint::Length(composer),
-            Constraint::Length(u16::from(all.height > 3)),
+            Constraint::Length(status),
         ]);
         let [tabs, main, line, rule, composer, status] = rows.areas(all);
         Areas { tabs, main, line, rule, composer, status }
@@ -184,6 +190,7 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap) -> String {
             let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
             format!("{allow} allows this call, {deny} says no, and why")
         }
+        _ if tab.waits()[1] => "Type the number of an answer, or other words".to_owned(),
         (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it".to_owned(),
         _ => "Say something · / for commands · @ for files".to_owned(),
     }

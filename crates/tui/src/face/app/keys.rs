@@ -166,9 +166,6 @@ impl App {
             let back = self.keys.named(Command::DraftBack);
             return self.say(format!("not edited: nothing has changed; {back} brings your words back"));
         }
-        if tab.composer.is_empty() && tab.come_back() {
-            return;
-        }
         if tab.view.selected().is_some() {
             return tab.view.deselect();
         }

@@ -7,6 +7,7 @@ use retake_wire::reply::Status;
 use super::tab::Tab;
 use super::{App, Asked, For};
 use crate::face::keymap::Command;
+use crate::render::words;
 use crate::text::safe;
 
 /// What becomes of runs, once it is known who owns them.
@@ -34,7 +35,7 @@ impl App {
     /// Leaves. Where something runs, the owner is asked first whether that goes on; where it does not, only when asked once more.
     pub(super) fn quit(&mut self) {
         let runs = self.tabs.iter().any(|tab| tab.talk.is_running());
-        if self.is_leaving() || !runs || self.is_once_more(Command::Quit) {
+        if self.is_leaving() || !(runs || self.owns) || self.is_once_more(Command::Quit) {
             return self.leave();
         }
         self.runs = Runs::Unknown;
@@ -45,11 +46,22 @@ impl App {
     pub(super) fn leaves_from(&mut self, status: Option<&Status>) {
         match status {
             Some(status) if status.pid == self.known.process => {
+                let is_here =
+                    |run: &&String| self.tabs.iter().any(|tab| tab.conversation().as_ref() == Some(run));
+                self.elsewhere = status.running.iter().filter(|run| !is_here(run)).cloned().collect();
+                if self.elsewhere.is_empty() && !self.tabs.iter().any(|tab| tab.talk.is_running()) {
+                    return self.leave();
+                }
                 self.runs = Runs::Stop;
                 let quit = self.keys.named(Command::Quit);
-                self.say(format!(
-                    "leaving stops what runs: {quit} once more; `retake serve` keeps runs going"
-                ));
+                let what = match self.elsewhere.len() {
+                    0 => "what runs".to_owned(),
+                    some => format!(
+                        "what runs, also in {} without a tab",
+                        words::count(some as u64, "conversation")
+                    ),
+                };
+                self.say(format!("leaving stops {what}: {quit} once more; `retake serve` keeps runs going"));
             }
             Some(_) => {
                 self.runs = Runs::GoOn;
@@ -61,7 +73,14 @@ impl App {
 
     /// What leaving stops, as the person was told.
     pub(crate) fn stops(&self) -> Vec<AtWork> {
-        if self.runs == Runs::Stop { self.at_work() } else { Vec::new() }
+        if self.runs != Runs::Stop {
+            return Vec::new();
+        }
+        let elsewhere = self.elsewhere.iter().map(|conversation| AtWork {
+            conversation: conversation.clone(),
+            what: "what runs in a conversation without a tab".to_owned(),
+        });
+        self.at_work().into_iter().chain(elsewhere).collect()
     }
 
     /// What goes on without this face.

@@ -46,6 +46,7 @@ impl App {
                     tab.composer.remember(self.prompts.clone());
                 }
             }
+            (For::Owner, Reply::Status(status)) => self.owns = status.pid == self.known.process,
             (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (For::Models, Reply::Models(models)) => {
                 self.models = models.models.into_iter().map(|model| model.name).collect();
@@ -92,6 +93,10 @@ impl App {
                     }
                 });
             }
+            (For::Rewritten(entry), Reply::Plan(plan)) => self.planned_anew(id, &entry, &plan),
+            (For::Operation(number, is_before), Reply::Operations(found)) => {
+                self.named_operation(id, number, is_before, found);
+            }
             (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft),
             (For::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
@@ -130,6 +135,12 @@ impl App {
             }
             For::GoOn | For::Show(_) => {
                 self.not_opened(id);
+                self.complain_in(id, problem);
+            }
+            For::Rewritten(_) => {
+                if let Some(rewriting) = self.find_tab(id).and_then(|tab| tab.rewriting.as_mut()) {
+                    rewriting.is_stale = false;
+                }
                 self.complain_in(id, problem);
             }
             For::Paths(_) => {}
@@ -223,7 +234,10 @@ impl App {
             return;
         };
         let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
-        self.tabs[at].lost = None;
+        if self.tabs[at].lost.take().is_some() {
+            // Another process may own the data now.
+            self.ask(Asked::All(For::Owner), Request::Status);
+        }
         let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].has_draft;
         let since = self.tabs[at].talk.live.as_ref().map(|live| live.since_ms);
         let waited = self.tabs[at].waits();
@@ -309,7 +323,7 @@ impl App {
         action: &retake_wire::Action,
         receipt: &retake_wire::reply::Receipt,
     ) {
-        let look = crate::face::words::look(100, self.now_ms);
+        let look = crate::face::words::whole(self.now_ms);
         let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end().to_owned();
         if takes_back(action) {
             let undo = self.keys.named(Command::Undo);

@@ -1,14 +1,16 @@
 //! Saying something, and what comes of it. Must never lose words that the owner does not have.
 
-use retake_wire::reply::Receipt;
+use retake_wire::reply::{Plan, Receipt};
 use retake_wire::{
-    Attached, Ended, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent, RunStart, Steer,
+    Action, Attached, Ended, FilesWish, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent,
+    RunStart, Steer, request,
 };
 
 use super::tab::Rewriting;
 use super::{App, Asked, For};
 use crate::face::keymap::Command;
 use crate::face::msg::{Act, TabId, Ticket};
+use crate::face::plan::PlanPane;
 use crate::face::talk::{Note, Tone};
 use crate::face::words;
 use crate::hint::Face;
@@ -40,6 +42,9 @@ impl App {
         if self.tab().rewriting.is_some() && self.tab().front().is_some() {
             let stop = self.keys.named(Command::Stop);
             return self.refuse(format!("something is asked: answer that first, or {stop} ends what runs"));
+        }
+        if self.tab().rewriting.as_ref().is_some_and(|rewriting| rewriting.is_stale) {
+            return self.refuse("what sending takes back is being planned anew: a moment");
         }
         let text = self.tab().composer.text();
         if self.typed_command(text.trim()) || (self.tab().opening.is_none() && self.words_answer()) {
@@ -113,7 +118,11 @@ impl App {
     pub(super) fn run(&mut self, id: TabId, run: Run) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        self.asked.insert(ticket, Asked::Tab(id, For::Nothing));
+        let what = match &run.start {
+            RunStart::Retry { entry } => For::Retry(entry.clone(), run.files.clone()),
+            _ => For::Nothing,
+        };
+        self.asked.insert(ticket, Asked::Tab(id, what));
         self.acts.push(Act::Run(ticket, Box::new(run)));
         ticket
     }
@@ -125,7 +134,7 @@ impl App {
         match event {
             RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
                 self.is_said(id, ticket);
-                self.told_of_edit(id, &receipt);
+                self.told_of_step_back(id, &receipt);
                 let is_new = self.find_tab(id).is_some_and(|tab| tab.talk.conversation.is_none());
                 if is_new {
                     self.begun(id, &receipt.conversation);
@@ -133,18 +142,22 @@ impl App {
             }
             RunEvent::Started { .. } | RunEvent::Queued => self.is_said(id, ticket),
             RunEvent::Ended(ended) => {
-                self.asked.remove(&ticket);
-                self.ended(id, ticket, *ended);
+                let retries = matches!(self.asked.remove(&ticket), Some(Asked::Tab(_, For::Retry(..))));
+                self.ended(id, ticket, *ended, retries);
             }
             _ => {}
         }
     }
 
-    /// Words were said in the place of others: what that took back is said, as of any other operation.
-    fn told_of_edit(&mut self, id: TabId, receipt: &Receipt) {
+    /// Words are said in the place of others, or something is answered anew: what that took back is said, as of any other operation.
+    fn told_of_step_back(&mut self, id: TabId, receipt: &Receipt) {
         let undo = self.keys.named(Command::Undo);
-        let look = words::look(100, self.now_ms);
-        if let Some(text) = render::receipt::edited(&look, receipt, [&undo, "/undo"]) {
+        let look = words::whole(self.now_ms);
+        if let Some(text) = render::receipt::went_back(&look, receipt, [&undo, "/undo"]) {
+            if let Some(tab) = self.find_tab(id) {
+                // What the one before began with is over.
+                tab.talk.notes.retain(|note| !note.lasts);
+            }
             self.note_in(id, text.trim_end().to_owned(), Tone::Done);
             let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
             // The words themselves, and their answer, are still to be told.
@@ -177,10 +190,15 @@ impl App {
         }
     }
 
-    fn ended(&mut self, id: TabId, ticket: Ticket, ended: Ended) {
+    fn ended(&mut self, id: TabId, ticket: Ticket, ended: Ended, retries: bool) {
         let undo = self.keys.named(Command::Undo);
         if let Some(problem) = &ended.problem {
             self.complain_in(id, problem);
+        }
+        let is_back = ended.outcome == Outcome::RolledBack || (retries && ended.outcome == Outcome::Failed);
+        if let Some(tab) = self.find_tab(id).filter(|_| is_back) {
+            // What it began with was taken back, too.
+            tab.talk.notes.retain(|note| !note.lasts);
         }
         let note = match ended.outcome {
             Outcome::Succeeded | Outcome::Joined => None,
@@ -197,6 +215,7 @@ impl App {
                     None => Some("stopped before any answer: nothing has changed".to_owned()),
                 }
             }
+            Outcome::Failed if retries => Some("the old answer is still there: /retry asks again".to_owned()),
             Outcome::Failed if self.is_unsaid(id, ticket) => {
                 self.unsaid(id, ticket);
                 None
@@ -216,12 +235,52 @@ impl App {
 
     /// A run was not begun: the words come back.
     pub(super) fn not_run(&mut self, ticket: Ticket, problem: &Problem) {
-        let Some(Asked::Tab(id, _)) = self.asked.remove(&ticket) else { return };
+        let Some(Asked::Tab(id, what)) = self.asked.remove(&ticket) else { return };
         self.unsaid(id, ticket);
-        self.complain_in(id, problem);
-        if problem.kind == ProblemKind::Stale {
-            self.note_in(id, "look at it, then send again".to_owned(), Tone::Quiet);
+        match what {
+            For::Retry(entry, files) if problem.kind == ProblemKind::Stale => {
+                self.open_pane(id, Box::new(PlanPane::retry(&entry).once_more(files)));
+            }
+            _ if problem.kind == ProblemKind::Stale && self.plans_anew(id) => {}
+            _ => self.complain_in(id, problem),
         }
+    }
+
+    /// Other words in the place of a message were refused, as something has changed: what sending them takes back is planned anew.
+    /// Whether there are such words.
+    fn plans_anew(&mut self, id: TabId) -> bool {
+        let Some(tab) = self.find_tab(id) else { return false };
+        let conversation = tab.conversation().unwrap_or_default();
+        let Some(rewriting) = &mut tab.rewriting else { return false };
+        rewriting.is_stale = true;
+        let action = Action::Edit { entry: rewriting.entry.clone() };
+        let (entry, files) = (rewriting.entry.clone(), FilesWish { seen: None, ..rewriting.files.clone() });
+        let plan = request::Plan { conversation, action, files, diff: false };
+        self.ask(Asked::Tab(id, For::Rewritten(entry)), Request::Plan(plan));
+        true
+    }
+
+    /// What sending takes back now. What has to be chosen for is shown before it is sent.
+    pub(super) fn planned_anew(&mut self, id: TabId, entry: &str, plan: &Plan) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let Some(rewriting) = tab.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry) else {
+            return;
+        };
+        rewriting.is_stale = false;
+        let files = plan.files.as_ref();
+        if files.is_some_and(|files| files.conflicts > 0) {
+            let pane = PlanPane::edit(entry).once_more(rewriting.files.clone());
+            return self.open_pane(id, Box::new(pane));
+        }
+        rewriting.head.clone_from(&plan.head);
+        rewriting.files.seen = files.map(|files| files.digest.clone());
+        rewriting.takes_back = render::receipt::would_take_back(plan);
+        let takes_back = rewriting.takes_back.clone();
+        let enter = self.keys.named(Command::Send);
+        let note = format!(
+            "it has changed meanwhile, and nothing was sent: {enter} sends now, and takes back {takes_back}"
+        );
+        self.note_in(id, note, Tone::Quiet);
     }
 
     fn unsaid(&mut self, id: TabId, ticket: Ticket) {

@@ -28,8 +28,9 @@ impl App {
             }
             Command::SelectLeave => {
                 let tab = self.tab_mut();
-                tab.come_back();
+                let left = std::mem::take(&mut tab.left);
                 tab.select(false);
+                tab.left = left;
             }
             Command::SelectUp
             | Command::SelectDown
@@ -40,6 +41,14 @@ impl App {
             | Command::SelectOpen => {
                 let tab = self.tab_mut();
                 tab.view.command(command, &tab.talk);
+                if command == Command::SelectOpen {
+                    let shows = self.tab().view.shows_all();
+                    self.say(if shows {
+                        "all of this message is shown"
+                    } else {
+                        "long parts of it are folded"
+                    });
+                }
             }
             Command::SelectCopy => self.copy_selected(),
             Command::SelectQuote => {

@@ -42,7 +42,7 @@ impl Tab {
         self.behind.clear();
     }
 
-    /// Leaves all panes for a message that they have led to: Esc comes back to them from there.
+    /// Leaves all panes for a message that they have led to: the key of the list comes back to them from there.
     pub(super) fn leave_panes(&mut self) -> Vec<Behind> {
         let mut left = std::mem::take(&mut self.behind);
         left.extend(self.pane.take().map(|pane| Behind { no: self.pane_no, pane: Some(pane) }));

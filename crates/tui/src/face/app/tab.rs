@@ -104,6 +104,8 @@ pub(super) struct Rewriting {
     pub(super) files: retake_wire::FilesWish,
     /// What sending the words takes back, as that plan said.
     pub(super) takes_back: String,
+    /// It was refused, as something has changed since: it is being planned anew.
+    pub(super) is_stale: bool,
 }
 
 /// A letter that answers what is asked, once it is known that it is no part of words.

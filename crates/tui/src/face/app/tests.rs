@@ -3,10 +3,13 @@
 mod asked;
 mod drafts;
 mod editing;
+mod every_key;
 mod once_more;
 mod opening;
 mod quoting;
+mod retrying;
 mod small;
+mod typed;
 
 use retake_wire::reply::{
     Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,
@@ -130,25 +133,6 @@ fn why_the_owner_is_not_found_is_said_where_somebody_knows() {
     assert!(shown("owner_away").contains("the owner is gone, seeking it"));
     let screen = shown("data_moved");
     assert!(screen.contains("the data were moved") && !screen.contains("seeking"), "{screen}");
-}
-
-#[test]
-fn every_key_does_its_command_where_it_holds() {
-    let places = [Context::Everywhere, Context::Talk, Context::Select, Context::Asked, Context::Find];
-    for row in TABLE.iter().filter(|row| places.contains(&row.context)) {
-        for key in row.keys {
-            let mut app = in_place(row.context);
-            let context = if row.context == Context::Everywhere { Context::Talk } else { row.context };
-            assert_eq!(app.context(), context, "{key}");
-            let found = app.keys.find(context, key.parse().expect("a key"));
-            assert_eq!(found, Some(row.command), "{key} in {context:?}");
-            // That nobody does a command is a panic.
-            drop(press(&mut app, key, NOW_MS + LATER));
-            for (width, height) in [(80, 24), (20, 6)] {
-                assert!(!screen(width, height, |frame| app.draw(frame)).is_empty(), "{key}");
-            }
-        }
-    }
 }
 
 #[test]
@@ -404,10 +388,11 @@ fn of_a_pane_only_one_is_open() {
 }
 
 #[test]
-fn esc_goes_back_from_a_hit_to_the_search() {
+fn esc_stays_at_a_hit_and_the_key_of_the_list_goes_back_to_the_search() {
     for conversation_of_hit in ["0199a000-c", "0199a000-d"] {
         let mut app = talking(Theme::default());
         presses(&mut app, "ctrl+o");
+        drop(app.on(Msg::Paste("some words".into()), NOW_MS + LATER));
         let entry = Some("0199a000-0000-7000-8000-000000000002".to_owned());
         app.want(TabId(1), Want::Show { conversation: conversation_of_hit.into(), entry });
         let found = conversation(conversation_of_hit, None, "found", 1);
@@ -418,7 +403,10 @@ fn esc_goes_back_from_a_hit_to_the_search() {
         });
         assert_eq!(app.context(), Context::Talk, "whoever opens a hit goes on typing");
         presses(&mut app, "esc");
+        assert_eq!(app.context(), Context::Talk, "{conversation_of_hit}: the place is kept");
+        presses(&mut app, "ctrl+o");
         assert_eq!(app.context(), Context::List, "{conversation_of_hit}");
+        assert!(shown(&mut app).contains("some words"), "as it was left: {}", shown(&mut app));
         presses(&mut app, "esc esc");
         assert_eq!(app.context(), Context::Talk, "{conversation_of_hit}");
     }

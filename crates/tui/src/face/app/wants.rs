@@ -1,7 +1,7 @@
 //! What panes want done. Must never do it in another tab than the pane's.
 
 use super::App;
-use super::tab::Rewriting;
+use super::tab::{Rewriting, Tab};
 use crate::face::msg::{TabId, Want};
 use crate::face::plan::PlanPane;
 
@@ -27,6 +27,7 @@ impl App {
                 self.close_behind(id);
                 self.applied(id, &action, &receipt);
             }
+            Want::Returned(parts) => self.returned(id, &parts),
             Want::Say(text) => self.say(text),
             Want::Complain(problem) => self.complain_in(id, &problem),
             Want::Show { conversation, entry } => {
@@ -45,10 +46,18 @@ impl App {
             }
             Want::Rewrite { entry, head, parts, files, takes_back } => {
                 self.close_behind(id);
-                self.returned(id, &parts);
+                // New words for it that are there already go on being written.
+                let now_ms = self.now_ms;
+                let is_written = |tab: &Tab| {
+                    !tab.composer.is_empty() && tab.rewriting.as_ref().is_some_and(|it| it.entry == entry)
+                };
+                match self.find_tab(id).filter(|tab| is_written(tab)) {
+                    Some(tab) => tab.returned_ms = Some(now_ms),
+                    None => self.returned(id, &parts),
+                }
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
-                    tab.rewriting = Some(Rewriting { entry, head, files, takes_back });
+                    tab.rewriting = Some(Rewriting { entry, head, files, takes_back, is_stale: false });
                 }
             }
             Want::Quote(words) => {

@@ -154,7 +154,7 @@ commands! {
         DropTurn "drop" [] "Take a turn out of the middle, with its files" / "ENTRY";
         Label "label" [] "Name a message" / "ENTRY [NAME]";
         Title "title" ["f2"] "Name the conversation" / "[TITLE]";
-        Restore "restore" [] "Return to what an earlier head left" / "HEAD";
+        Restore "restore" [] "Return to what an operation left, or to before it" / "[before] N";
         Files "files" [] "What differs in the folder now" / "";
         Diff "diff" [] "How files differ since the last turn" / "";
         Todo "todo" [] "The agent's list" / "";
@@ -263,5 +263,15 @@ impl Command {
     pub fn typed(name: &str) -> Option<Self> {
         let name = if name == "rollback" { "rewind" } else { name };
         TABLE.iter().find(|row| row.name == name && row.takes.is_some()).map(|row| row.command)
+    }
+
+    /// The commands that may be meant by what was typed after a slash: the one of this name, or those whose names begin so.
+    #[must_use]
+    pub fn begun(name: &str) -> Vec<Self> {
+        if let Some(command) = Self::typed(name) {
+            return vec![command];
+        }
+        let begins = |row: &&Row| row.takes.is_some() && row.name.starts_with(name);
+        TABLE.iter().filter(begins).map(|row| row.command).collect()
     }
 }

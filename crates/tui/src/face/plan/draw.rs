@@ -216,7 +216,10 @@ fn scope(proposal: &Proposal, brush: &Brush<'_>, columns: u16) -> Option<Line<'s
                     if here { (format!("[{name}] "), accent) } else { (format!(" {name}  "), dim) };
                 spans.push(Span::styled(text, style));
             }
-            spans.push(Span::styled(key, dim));
+            let used: usize = spans.iter().map(Span::width).sum();
+            let does = format!("{key} goes through them");
+            let fits = used + width::columns(&does) <= usize::from(columns);
+            spans.push(Span::styled(if fits { does } else { key }, dim));
         }
         Scopes::One(why) => spans.push(Span::styled(why, dim)),
         Scopes::Nothing => {}

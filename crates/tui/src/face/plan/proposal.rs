@@ -32,6 +32,12 @@ const NEW_MS: i64 = 700;
 /// Why one can't go on yet.
 const PLANNING: &str = "the plan is being made: a moment";
 
+/// What is said where something was refused as stale, and is planned anew.
+const STALE: &str = "it has changed meanwhile, and nothing was done: this is how it is now";
+
+/// What is said where that is so because what ran was stopped for it.
+const STOPPED: &str = "stopped; this is the plan now: once more agrees to it";
+
 /// What the owner is doing is asked for so often, when something takes a while.
 const POLL_MS: i64 = 250;
 
@@ -66,6 +72,8 @@ pub(crate) struct Proposal {
     is_renewed: bool,
     /// Until then a plan that came so is too new to be agreed to.
     new_until_ms: i64,
+    /// Words that wait are taken back, before the run is stopped that they wait for.
+    unqueued: Option<Ticket>,
     /// Something was stopped for it, by this plan.
     stopped: Option<Box<Stopped>>,
     pub(crate) view: View,
@@ -145,10 +153,17 @@ impl Proposal {
             is_of_wish: false,
             is_renewed: false,
             new_until_ms: 0,
+            unqueued: None,
             stopped: None,
             view: View::default(),
             is_unseen: false,
         }
+    }
+
+    /// It was refused as something has changed: the same is wished once more, and this is how it is now.
+    pub(crate) fn once_more(&mut self, wish: FilesWish) {
+        self.note = Some(if wish.stop { STOPPED } else { STALE }.to_owned());
+        self.wish = FilesWish { seen: None, stop: false, ..wish };
     }
 
     /// Asks for the plan when nothing has moved for a moment.
@@ -226,6 +241,10 @@ impl Proposal {
             }
             return Came::Taken;
         }
+        if self.unqueued.take_if(|asked| *asked == ticket).is_some() {
+            self.words_are_back(reply, cx);
+            return Came::Taken;
+        }
         if self.work == Some(ticket) {
             self.work = None;
             if let Ok(Reply::Work(work)) = reply {
@@ -285,11 +304,7 @@ impl Proposal {
                     return Came::Stopped;
                 }
                 self.stopped = None;
-                self.note = Some(if is_stale {
-                    "it has changed meanwhile, and nothing was done: this is how it is now".to_owned()
-                } else {
-                    worded(&problem)
-                });
+                self.note = Some(if is_stale { STALE.to_owned() } else { worded(&problem) });
                 self.ask(cx);
                 if is_stale { Came::Stale } else { Came::Taken }
             }

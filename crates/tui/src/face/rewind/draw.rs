@@ -45,8 +45,12 @@ impl Rewind {
         }
         let [head, below, foot] = plan::parts(area);
         self.title(frame, head, brush);
-        self.filter(frame, Rect { height: 1, ..below }, brush);
-        let body = Rect { y: below.y + 1, height: below.height - 1, ..below };
+        // Nothing is typed into a question.
+        let row = u16::from(self.stage() == Stage::Looking);
+        if row > 0 {
+            self.filter(frame, Rect { height: row, ..below }, brush);
+        }
+        let body = Rect { y: below.y + row, height: below.height - row, ..below };
         let (list, plan) = self.split(frame, body, brush);
         self.list(frame, list, brush);
         let plan = self.plan(frame, plan, brush);
@@ -279,7 +283,7 @@ fn badges(target: &Target, room: usize) -> Vec<(String, Paint)> {
     let all = [
         (did.files, '~', words::count(did.files, "file"), Paint::Accent),
         (did.commands, '$', words::count(did.commands, "command"), Paint::Tool),
-        (did.outside, '!', format!("{} outside", words::number(did.outside)), Paint::Warn),
+        (did.outside, '!', words::stays(did.outside), Paint::Warn),
     ];
     let some = all.into_iter().filter(|(amount, ..)| *amount > 0);
     let (long, short): (Vec<_>, Vec<_>) = some

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use retake_wire::reply::{
     Composer, Counts, Did, EffectLine, EffectState, Effects, Entries, Entry, Line, Plan, Receipt, Target,
-    TargetPage, Work,
+    TargetPage, Waiting, Words, Work,
 };
 use retake_wire::{
     Action, AfterChoice, Becomes, CallLine, Choice, EffectClass, FileCounts, FileName, FilesPlan, Grade,
@@ -108,6 +108,7 @@ fn called(number: usize, line: &str, lasted: i64) -> CallLine {
         line: line.to_owned(),
         began_ms,
         ended_ms: Some(NOW_MS - 600_000 + lasted),
+        turn: None,
     }
 }
 
@@ -199,6 +200,8 @@ pub(crate) struct Owner {
     pub(crate) plans: VecDeque<Result<Plan, Problem>>,
     /// What it says to who applies.
     pub(crate) applies: VecDeque<Result<Receipt, Problem>>,
+    /// Words that wait for a run.
+    pub(crate) waiting: Vec<Words>,
     /// What it is doing.
     pub(crate) work: Work,
     /// Requests that it does not answer, by name.
@@ -215,6 +218,7 @@ impl Owner {
             head: "3.12".to_owned(),
             plans: VecDeque::from([Ok(plan)]),
             applies: VecDeque::new(),
+            waiting: Vec::new(),
             work: Work::default(),
             silent: Vec::new(),
             asked: Vec::new(),
@@ -247,6 +251,7 @@ impl Owner {
             Request::Apply(_) => {
                 self.applies.pop_front().expect("an answer to who applies").map(Reply::Receipt)
             }
+            Request::Unqueue(_) => Ok(Reply::Waiting(Waiting { words: std::mem::take(&mut self.waiting) })),
             Request::Work => Ok(Reply::Work(self.work)),
             Request::Log(page) => Ok(Reply::Entries(log(&self.targets, page))),
             other => panic!("nobody answers {other:?}"),

@@ -44,11 +44,12 @@ pub(super) fn barred(mut line: Line<'static>, ink: Ink<'_>) -> Line<'static> {
     line
 }
 
-/// What is said of a message that is selected.
-pub(super) fn about(entry: &Entry, ink: Ink<'_>) -> String {
+/// What is said of a message that is selected: as much as there is room for.
+pub(super) fn about(entry: &Entry, ink: Ink<'_>, columns: usize) -> String {
     let when = time::relative(ink.now_ms, entry.time_ms);
-    match entry.turn {
-        0 => format!(" {when} "),
-        turn => format!(" turn {turn} · {when} "),
-    }
+    let all = match entry.turn {
+        0 => [format!(" {when} "), String::new()],
+        turn => [format!(" turn {turn} · {when} "), format!(" t{turn} ")],
+    };
+    all.into_iter().find(|text| doc::columns(text) <= columns).unwrap_or_default()
 }

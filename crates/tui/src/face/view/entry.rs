@@ -138,7 +138,9 @@ fn follows_card(talk: &Talk, at: usize) -> bool {
     let is_card = |part: Option<&Part>| matches!(part, Some(Part::ToolCall { .. }));
     let first = talk.entries[at].parts.iter().find(|part| !matches!(part, Part::Reasoning { .. }));
     let before = talk.entries[..at].iter().rev().take(NEAR).find(|entry| entry.role != Role::Tool);
-    is_card(first) && before.is_some_and(|before| is_card(before.parts.last()))
+    talk.entries[at].alternative.is_none()
+        && is_card(first)
+        && before.is_some_and(|before| is_card(before.parts.last()))
 }
 
 /// The lines of an entry; none, where it stands in the card of its call.
@@ -160,7 +162,13 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
             page.cut("system", Paint::Warn);
             calls::beginning(&mut page, &text, SAID, false, open.all);
         }
-        Role::Assistant | Role::Tool => answer(&mut page, talk, at, faint, open),
+        Role::Assistant | Role::Tool => {
+            // An answer says before anything else that there are others.
+            if let Some(which) = entries::alternative(entry) {
+                page.text(&format!("[{which}]"), Paint::Warn);
+            }
+            answer(&mut page, talk, at, faint, open);
+        }
     }
     marks(&mut page, entry);
     if page.lines.len() == begun {
@@ -265,7 +273,10 @@ pub(super) fn reasoning(page: &mut Page<'_>, text: &str, open: bool) {
 
 /// What is special about the entry.
 fn marks(page: &mut Page<'_>, entry: &Entry) {
-    let flags = entries::flags(entry);
+    let mut flags = entries::flags(entry);
+    if matches!(entry.role, Role::Assistant | Role::Tool) {
+        flags.retain(|flag| Some(flag) != entries::alternative(entry).as_ref());
+    }
     if !flags.is_empty() {
         page.text(&format!("[{}]", flags.join("] [")), Paint::Warn);
     }

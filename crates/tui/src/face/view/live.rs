@@ -86,8 +86,23 @@ pub(super) fn after(
             let is_cut = in_short(&mut page, asks, asking, rows);
             (page.lines, hides || is_cut && matches!(room, Room::Rows(_)))
         }
+        None if asks_words(talk) && rows < SMALL && page.lines.len() - asked_at > rows => {
+            let asking = Asking { is_small: true, ..asking };
+            let mut page = Page::new(ink);
+            if let Some(live) = &talk.live {
+                (asked_at, _) = work(&mut page, live, room, asking);
+            }
+            behind(&mut page, talk, todo);
+            let is_cut = page.lines.len() - asked_at > rows;
+            (page.lines, is_cut)
+        }
         _ => (page.lines, hides),
     }
+}
+
+/// Whether a tool asks something.
+fn asks_words(talk: &Talk) -> bool {
+    talk.live.as_ref().is_some_and(|live| !live.questions.is_empty())
 }
 
 /// What is asked, as much as fits with its end, and below it a yes and a no: they are the last rows of a small view. Whether some of the
@@ -330,6 +345,10 @@ fn ask(page: &mut Page<'_>, question: &Question, asking: Asking) {
         let mut run = doc::Run::of(&format!("{number}. "), ink.theme.style(Paint::Accent));
         run.push(&safe::line(choice), ink.theme.style(Paint::Plain));
         page.push(run.wrap(ink.room().into()).into_iter().map(Line::from));
+    }
+    if asking.is_small {
+        // The composer says it.
+        return;
     }
     let how = match (question.choices.is_empty(), asking.is_writing) {
         (true, _) => "your answer goes to the model",

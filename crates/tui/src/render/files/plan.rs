@@ -149,6 +149,9 @@ fn called(look: &Look, call: &CallLine) -> String {
     let lasted = call.began_ms.zip(call.ended_ms).map(|(began, ended)| ended - began);
     let lasted = lasted.filter(|lasted| *lasted >= 1_000).map(time::lasted);
     let lasted = lasted.map(|lasted| format!(", took {lasted}")).unwrap_or_default();
+    if let Some(turn) = call.turn {
+        return format!("a call of t{turn}, which is hidden{lasted}");
+    }
     let columns = look.columns.saturating_sub(lasted.len() + 22).max(20);
     format!("`{}`{lasted}", width::truncate(&safe::line(&call.line), columns))
 }

@@ -196,6 +196,7 @@ fn words_for_an_edited_message_answer_nothing() {
         head,
         files: retake_wire::FilesWish::default(),
         takes_back: "1 turn".to_owned(),
+        is_stale: false,
     });
     drop(types(&mut app, "17 * 3", 100, NOW_MS + LATER));
     let acts = press(&mut app, "enter", NOW_MS + 4 * LATER);

@@ -1,9 +1,10 @@
 //! Other words in the place of a message: what stands on the screen as long as they are written, and what is said once they are sent.
 
-use retake_wire::{FilesDone, Part};
+use retake_wire::{Action, FilesDone, Part, Problem, ProblemKind, Run, RunStart};
 
 use super::*;
 use crate::face::msg::Ticket;
+use crate::face::rewind::samples::{problem, with_conflict, with_files};
 
 /// The words of the first message stand in the composer, to be said anew.
 fn editing() -> App {
@@ -72,7 +73,7 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
     app.command(Command::Undo, "");
     let open = shown(&mut app);
     assert!(open.contains("draft moved aside") && !open.contains("brings it back"), "{open}");
-    insta::assert_snapshot!("grey", styled(60, 10, |frame| app.draw(frame)));
+    insta::assert_snapshot!("grey", styled(60, 14, |frame| app.draw(frame)));
     let mut app = talking(Theme::default());
     app.command(Command::Undo, "");
     assert!(shown(&mut app).contains("the keys go above · Esc comes back here"));
@@ -112,4 +113,78 @@ fn a_fork_says_where_it_ends_with_an_unanswered_message() {
         let shown = screen(120, 12, |frame| app.draw(frame));
         assert!(shown.contains(says), "{shown}");
     }
+}
+
+/// The message that is edited.
+const FIRST: &str = "0199a000-0000-7000-8000-000000000001";
+
+/// Sends the words, and the owner refuses them: what was asked then.
+fn refused(app: &mut App, now_ms: i64) -> Vec<Act> {
+    let acts = press(app, "enter", now_ms);
+    let ticket = acts.iter().find_map(|act| match act {
+        Act::Run(ticket, _) => Some(*ticket),
+        _ => None,
+    });
+    let problem = Problem { code: "stale_head".into(), ..problem(ProblemKind::Stale, "it has changed") };
+    app.on(Msg::NotRun(ticket.expect("a run"), Box::new(problem)), now_ms)
+}
+
+/// Answers the plan that is asked for.
+fn planned(app: &mut App, acts: Vec<Act>, now: &Plan) {
+    answer(app, acts, &|request| match request {
+        Request::Plan(of) => {
+            assert_eq!((&of.action, &of.files.seen), (&Action::Edit { entry: FIRST.to_owned() }, &None));
+            Some(Reply::Plan(now.clone()))
+        }
+        _ => None,
+    });
+}
+
+/// What is sent.
+fn sent(acts: &[Act]) -> Option<&Run> {
+    acts.iter().find_map(|act| match act {
+        Act::Run(_, run) => Some(&**run),
+        _ => None,
+    })
+}
+
+#[test]
+fn an_edit_that_something_else_came_before_is_planned_anew_and_sent_as_of_now() {
+    let mut app = editing();
+    let acts = refused(&mut app, NOW_MS + LATER);
+    let waits = press(&mut app, "enter", NOW_MS + 2 * LATER);
+    assert!(sent(&waits).is_none() && shown(&mut app).contains("planned anew"), "{}", shown(&mut app));
+    planned(&mut app, acts, &Plan { head: "3.14".into(), ..with_files() });
+    let seen = screen(120, 20, |frame| app.draw(frame));
+    assert!(seen.contains("nothing was sent: Enter sends now, and takes back 1 turn, 3 files"), "{seen}");
+    assert!(
+        seen.contains("sending takes back 1 turn, 3 files") && seen.contains("› what is 6 times 7?"),
+        "{seen}"
+    );
+    let acts = press(&mut app, "enter", NOW_MS + 3 * LATER);
+    let run = sent(&acts).expect("it is sent");
+    assert_eq!((run.head.as_deref(), run.files.seen.as_deref()), (Some("3.14"), Some("d1")));
+    assert!(
+        matches!(&run.start, RunStart::Edit { parts, .. } if parts == &[Part::text("what is 6 times 7?")])
+    );
+}
+
+#[test]
+fn a_conflict_that_came_while_words_were_written_is_chosen_for_and_the_words_stay() {
+    let mut app = editing();
+    drop(press(&mut app, "!", NOW_MS + LATER));
+    let acts = refused(&mut app, NOW_MS + 2 * LATER);
+    planned(&mut app, acts, &with_conflict());
+    let acts = app.on(Msg::Tick, NOW_MS + 3 * LATER);
+    assert_eq!(app.context(), Context::Confirm);
+    planned(&mut app, acts, &with_files());
+    let takes = Want::Rewrite {
+        entry: FIRST.to_owned(),
+        head: "3.14".into(),
+        parts: vec![Part::text("what is 6 times 7?")],
+        files: Default::default(),
+        takes_back: "1 turn".into(),
+    };
+    app.want(TabId(1), takes);
+    assert_eq!(app.tab().composer.text(), "what is 6 times 7?!", "the new words");
 }

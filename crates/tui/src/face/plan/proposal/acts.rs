@@ -174,6 +174,13 @@ impl Proposal {
     }
 
     pub(super) fn apply(&mut self, stop: bool, cx: &mut Cx<'_>) {
+        if !(stop && self.takes_words_back(cx)) {
+            self.goes_ahead(stop, cx);
+        }
+    }
+
+    /// The same, where no words wait.
+    pub(super) fn goes_ahead(&mut self, stop: bool, cx: &mut Cx<'_>) {
         let Some(plan) = &self.plan else { return };
         if stop && self.stopped.is_none() {
             self.stopped = Some(Box::new(Stopped::new(plan.clone())));

@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 
-use retake_wire::reply::Plan;
-use retake_wire::{FilesPlan, PathPlan, Verdict};
+use retake_wire::reply::{Plan, Waiting};
+use retake_wire::request::Of;
+use retake_wire::{FilesPlan, PathPlan, Problem, Reply, Request, Verdict};
 
-use super::{Proposal, Stage};
+use super::{Proposal, Stage, worded};
+use crate::face::msg::Want;
 use crate::face::pane::Cx;
 
 /// Something was stopped for a plan.
@@ -25,6 +27,34 @@ impl Stopped {
 }
 
 impl Proposal {
+    /// Words that wait for the run which is stopped would begin another one, where the stop makes the plan stale: they are taken back
+    /// first. Whether there are some.
+    pub(super) fn takes_words_back(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.stopped.is_some() || !self.plan.as_ref().is_some_and(|plan| plan.at_work && plan.waiting > 0)
+        {
+            return false;
+        }
+        let ticket = cx.ask(Request::Unqueue(Of { conversation: cx.id() }));
+        (self.unqueued, self.stage) = (Some(ticket), Stage::Applying(ticket, cx.now_ms));
+        true
+    }
+
+    /// They are back: they go to the composer, and what was agreed to is done.
+    pub(super) fn words_are_back(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        self.stage = Stage::Looking;
+        match reply {
+            Ok(Reply::Waiting(Waiting { words })) => {
+                let parts: Vec<_> = words.into_iter().flat_map(|words| words.parts).collect();
+                if !parts.is_empty() {
+                    cx.want(Want::Returned(parts));
+                }
+                self.goes_ahead(true, cx);
+            }
+            Ok(_) => {}
+            Err(problem) => self.note = Some(worded(&problem)),
+        }
+    }
+
     /// The plan was made anew behind a stop: it goes on where only the run itself has added something, else it is shown, and the next
     /// Enter applies it. Whether there was a stop.
     pub(super) fn goes_on_stopped(&mut self, cx: &mut Cx<'_>) -> bool {

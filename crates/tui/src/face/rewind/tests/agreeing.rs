@@ -1,11 +1,12 @@
 //! What is agreed to in the picker, and what is not.
 
-use retake_wire::reply::{Counts, Plan, Receipt};
-use retake_wire::{ProblemKind, Verdict};
+use retake_wire::reply::{Counts, Plan, Receipt, Words};
+use retake_wire::{Part, ProblemKind, Request, Verdict};
 
 use super::super::Rewind;
 use super::super::samples::{Owner, Stage, problem, with_conflict, with_files};
 use super::stage;
+use crate::face::msg::Want;
 
 /// The next message, of somebody who takes the question for the composer.
 #[test]
@@ -58,6 +59,30 @@ fn what_a_run_did_until_it_was_stopped_goes_along() {
     assert_eq!((second.head.as_deref(), second.files.seen.as_deref()), (Some("3.14"), Some("d2")));
     assert_eq!(first.action, second.action);
     assert!(stage.is_closed());
+}
+
+/// Words wait for the run: it is stopped with them, and nothing begins that had to be stopped again.
+#[test]
+fn words_that_wait_for_a_run_come_back_before_it_is_stopped() {
+    let mut stage = at_work(written_more());
+    let plan = Plan { at_work: true, waiting: 1, ..with_files() };
+    stage.owner.plans.push_front(Ok(plan));
+    let words = Words { parts: vec![Part::text("and then the docs")], author: String::new(), time_ms: 0 };
+    stage.owner.waiting = vec![words];
+    stage.changed();
+    stage.wait(2_000);
+    stage.keys("ctrl+x enter");
+    let names = stage.owner.asked.iter().filter_map(|request| match request {
+        Request::Unqueue(_) => Some("words"),
+        Request::Apply(_) => Some("apply"),
+        _ => None,
+    });
+    assert_eq!(names.collect::<Vec<_>>(), ["words", "apply", "apply"]);
+    assert!(
+        matches!(&stage.world.wants[..], [Want::Returned(_), Want::Applied(..), Want::Close]),
+        "{:?}",
+        stage.world.wants
+    );
 }
 
 #[test]

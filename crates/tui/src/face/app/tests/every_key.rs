@@ -1,0 +1,94 @@
+//! Every key of the table where it holds: it is found, and whoever presses it sees that it was pressed.
+
+use super::*;
+
+/// What is not seen in a conversation that is whole on the screen, with an empty composer: one is at that end already.
+const NOTHING_TO_SEE: &[Command] = &[
+    Command::Send,
+    Command::ScrollUp,
+    Command::ScrollDown,
+    Command::ScrollTop,
+    Command::ScrollEnd,
+    Command::HistoryUp,
+    Command::HistoryDown,
+    Command::SelectDown,
+    Command::SelectPageDown,
+    Command::SelectLast,
+    Command::FindNext,
+    Command::FindPrevious,
+];
+
+/// What a person sees, and what is asked of the world.
+fn seen(app: &mut App, acts: &[Act]) -> String {
+    format!("{}{acts:?}{:?}", styled(100, 12, |frame| app.draw(frame)), app.drawn())
+}
+
+#[test]
+fn every_key_does_its_command_where_it_holds_and_is_seen_to() {
+    let places = [Context::Everywhere, Context::Talk, Context::Select, Context::Asked, Context::Find];
+    let mut unseen = Vec::new();
+    for row in TABLE.iter().filter(|row| places.contains(&row.context)) {
+        for key in row.keys {
+            let mut app = in_place(row.context);
+            let context = if row.context == Context::Everywhere { Context::Talk } else { row.context };
+            assert_eq!(app.context(), context, "{key}");
+            let found = app.keys.find(context, key.parse().expect("a key"));
+            assert_eq!(found, Some(row.command), "{key} in {context:?}");
+            drop(seen(&mut app, &[]));
+            let before = seen(&mut app, &[]);
+            // That nobody does a command is a panic.
+            let acts = press(&mut app, key, NOW_MS + LATER);
+            let after = seen(&mut app, &acts);
+            let rested = app.on(Msg::Tick, NOW_MS + LATER + 300);
+            if before == after && seen(&mut app, &rested) == before {
+                unseen.push((row.context, row.command));
+            }
+            for (width, height) in [(80, 24), (20, 6)] {
+                assert!(!screen(width, height, |frame| app.draw(frame)).is_empty(), "{key}");
+            }
+        }
+    }
+    unseen.retain(|(_, command)| !NOTHING_TO_SEE.contains(command));
+    assert_eq!(unseen, []);
+}
+
+/// A conversation of many turns, with earlier prompts, in its middle.
+fn in_the_middle(context: Context) -> App {
+    let mut app = talking(Theme::default());
+    let long = "one line\n".repeat(40);
+    let said: Vec<_> =
+        (0..7).flat_map(|_| [(Role::User, &*long), (Role::Assistant, "The word is 42.")]).collect();
+    let Reply::Entries(Entries { entries: mut many, .. }) = entries("0199a000-c", &said) else {
+        panic!("entries")
+    };
+    for (at, entry) in many.iter_mut().enumerate() {
+        entry.id = format!("0199a000-0000-7000-8000-0000000000{at:02}");
+    }
+    app.tabs[0].talk.entries = many;
+    app.tabs[0].talk.version += 1;
+    app.tabs[0].composer.remember(vec!["an earlier prompt".into(), "another one".into()]);
+    let keys: &[&str] = match context {
+        Context::Select => &["pageup", "pageup", "alt+up", "up", "up"],
+        Context::Find => &["ctrl+f", "4", "2", "enter", "enter"],
+        _ => &["pageup", "pageup", "up"],
+    };
+    for key in keys {
+        drop(seen(&mut app, &[]));
+        drop(press(&mut app, key, NOW_MS + LATER));
+    }
+    drop(seen(&mut app, &[]));
+    app
+}
+
+#[test]
+fn what_needs_more_to_act_on_acts_where_there_is_more() {
+    for command in NOTHING_TO_SEE {
+        let context = command.row().context;
+        for key in command.row().keys {
+            let mut app = in_the_middle(context);
+            let before = seen(&mut app, &[]);
+            let acts = press(&mut app, key, NOW_MS + 2 * LATER);
+            assert_ne!(seen(&mut app, &acts), before, "{key}: {command:?}");
+        }
+    }
+}
