@@ -5,11 +5,12 @@ mod carry;
 mod graph;
 #[cfg(test)]
 mod tests;
+mod there;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
-use retake_wire::request::{Apply, Fork, Log, Of, Plan};
+use retake_wire::request::{Apply, Fork, Of, Plan};
 use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
@@ -24,12 +25,10 @@ use super::words::look;
 use crate::render::words;
 use crate::text::width;
 use graph::{GraphRow, What};
+use there::there;
 
 /// So many messages of the branch that is the conversation now are shown beside it.
 const LAST: usize = 6;
-
-/// So many of another branch, from where it leaves that one.
-const THERE: usize = 40;
 
 /// The tree.
 #[derive(Debug)]
@@ -400,19 +399,6 @@ impl Pane for Tree {
         if let Some(naming) = &self.naming {
             naming.draw(frame, area, brush, "label");
         }
-    }
-}
-
-/// What was said on another branch, from where it leaves what is the conversation now; and a line of that.
-fn there(conversation: &str, branch: &Branch) -> (String, Manner, Log) {
-    let log = last_of(conversation, if branch.shared.is_some() { THERE } else { LAST });
-    let after = branch.shared.as_ref().map(|shared| shared.id.clone());
-    let log = Log { branch: Some(branch.leaf.clone()), after, ..log };
-    match &branch.shared {
-        Some(shared) => {
-            (format!("leaves what is here after {}; said there:", said(shared)), Manner::FromTop, log)
-        }
-        None => ("has nothing in common with what is here; its end:".to_owned(), Manner::Plain, log),
     }
 }
 

@@ -278,7 +278,10 @@ fn a_branch_shows_what_was_said_there() {
     world.press(&mut tree, "down");
     let asked = world.asked();
     let [(ticket, Request::Log(log))] = asked.as_slice() else { panic!("{asked:?}") };
-    assert_eq!((log.branch.as_deref(), log.after.as_deref(), log.limit), (Some("d"), Some("x"), Some(THERE)));
+    assert_eq!(
+        (log.branch.as_deref(), log.after.as_deref(), log.limit),
+        (Some("d"), Some("x"), Some(there::THERE))
+    );
     // It moves on before the answer is there: only what is selected then is asked for, and shown.
     world.press(&mut tree, "down down");
     assert!(world.asked().is_empty(), "one at a time");
