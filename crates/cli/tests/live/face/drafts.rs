@@ -83,6 +83,39 @@ fn a_terminal_that_is_closed_or_a_face_that_is_killed_loses_no_word() {
 }
 
 #[test]
+fn what_a_rewind_moved_aside_is_kept_over_a_restart_and_a_kill() {
+    let model = Model::start();
+    let (world, face) = opened(&model, vec![words("Hello.")]);
+    says(&face, "hello", "Hello.");
+    face.types("a thought of my own");
+    face.shows("› a thought of my own");
+    face.press("C-r");
+    face.shows("Rewind:");
+    face.press("Enter");
+    face.shows("Enter applies");
+    face.press("Enter");
+    face.until("the words are back", |screen| screen.contains("› hello") && screen.contains("moved aside"));
+    face.leaves();
+    let face = Tmux::face(&world, "-c");
+    face.until("both are kept", |screen| screen.contains("› hello") && screen.contains("moved aside"));
+    face.press("M-d");
+    face.shows("› a thought of my own");
+    let is_kept =
+        |kept: &str| kept.find("a thought of my own") < kept.find("aside") && kept.contains("hello");
+    until("the owner has them so", || is_kept(&kept(&world)));
+    let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
+    let killed = std::process::Command::new("kill").args(["-9", &pid]).status().expect("kill is there");
+    assert!(killed.success());
+    let face = Tmux::face(&world, "-c");
+    face.until("both are kept", |screen| {
+        screen.contains("› a thought of my own") && screen.contains("moved aside")
+    });
+    face.press("M-D");
+    face.until("it is gone", |screen| !screen.contains("moved aside"));
+    assert_eq!(model.asked().len(), 1, "nothing is sent");
+}
+
+#[test]
 fn a_terminal_that_is_closed_lets_the_owner_of_others_go_on() {
     let model = Model::start();
     let world = left(&model);
@@ -159,7 +192,7 @@ fn words_in_the_place_of_a_message_are_kept_and_named() {
     });
 }
 
-/// What the owner keeps of a conversation, by whoever.
+/// What the owner keeps of a conversation, by whoever; and what is aside.
 fn kept(world: &World) -> String {
     let conversation = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -168,7 +201,7 @@ fn kept(world: &World) -> String {
         client.call(Request::Draft(DraftOf { conversation, ..DraftOf::default() })).await
     });
     match asked {
-        Ok(Reply::Draft(draft)) => format!("{:?}", draft.parts),
+        Ok(Reply::Draft(draft)) => format!("{:?}, aside {:?}", draft.parts, draft.aside),
         other => panic!("no draft: {other:?}"),
     }
 }

@@ -118,16 +118,16 @@ impl Composer {
         }
         if !self.aside.is_empty() {
             let (back, drop) = (brush.keys.named(Command::DraftBack), brush.keys.named(Command::DraftDrop));
-            let drafts = match self.aside.len() {
-                1 => "draft moved aside".to_owned(),
-                more => format!("{more} drafts moved aside"),
+            let (drafts, it) = match self.aside.len() {
+                1 => ("draft moved aside".to_owned(), "it"),
+                more => (format!("{more} drafts moved aside"), "the last one"),
             };
             let before = if self.attached.is_empty() { "" } else { "· " };
             // A key is told where it does something.
             let back = if keys == Keys::Elsewhere {
                 String::new()
             } else {
-                format!(" · {back} brings it back, {drop} throws it away")
+                format!(" · {back} brings {it} back, {drop} throws it away")
             };
             push(format!("{before}{drafts}{back}"), Paint::Dim);
         }
