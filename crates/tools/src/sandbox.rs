@@ -39,6 +39,8 @@ pub enum Sandboxed {
     Full,
     /// Files are confined; the net can't be closed.
     FilesOnly,
+    /// Files and net are held, but a folder that is to be hidden is below one that commands may write, and why.
+    Exposed(String),
     /// It is not to be relied on, and why.
     None(String),
 }
@@ -54,12 +56,15 @@ impl Sandbox {
             .hide
             .iter()
             .find(|hidden| confinement.write.iter().any(|open| hidden.starts_with(open)));
-        if let Some(hidden) = hidden {
-            let why =
-                format!("{} is to be hidden, and below a folder that commands may write", hidden.display());
-            return Sandboxed::None(why);
+        let exposed = hidden.map(|hidden| {
+            format!("{} is to be hidden, and below a folder that commands may write", hidden.display())
+        });
+        match (rules::has_filter(), exposed) {
+            (true, None) => Sandboxed::Full,
+            (true, Some(why)) => Sandboxed::Exposed(why),
+            (false, None) => Sandboxed::FilesOnly,
+            (false, Some(why)) => Sandboxed::None(why),
         }
-        if rules::has_filter() { Sandboxed::Full } else { Sandboxed::FilesOnly }
     }
 
     /// The sandbox for commands that work in these folders, and write these files beside.

@@ -92,7 +92,7 @@ struct ShellTool {
 fn about(config: &ShellConfig) -> String {
     let held = config.sandbox.as_ref().map(|sandbox| sandbox.available(&[]));
     let files = match held {
-        None | Some(Sandboxed::None(_)) => "",
+        None | Some(Sandboxed::None(_) | Sandboxed::Exposed(_)) => "",
         Some(Sandboxed::FilesOnly | Sandboxed::Full) => {
             " It can write only in the workspace and in temporary folders."
         }
@@ -114,6 +114,14 @@ impl ShellTool {
             Net::Closed if self.config.sandbox.as_ref().is_some_and(holds) => Confined::Yes,
             Net::Closed | Net::Open => Confined::No,
         }
+    }
+
+    /// Whether a command can reach nothing but files of the folder and temporary ones. Weaker than that it is confined: what is to be
+    /// hidden from it may be a temporary file.
+    fn stays_here(&self, roots: &[PathBuf], net: Net) -> bool {
+        let holds =
+            |sandbox: &Sandbox| matches!(sandbox.available(roots), Sandboxed::Full | Sandboxed::Exposed(_));
+        net == Net::Closed && self.config.sandbox.as_ref().is_some_and(holds)
     }
 
     /// The sandbox, where the kernel has one; that it is less than asked for is in the class, and so in what was asked.
@@ -215,6 +223,14 @@ impl Tool for ShellTool {
             detail: (!detail.is_empty()).then(|| detail.join("\n")),
             touches: vec![Touch::Command(given.command)],
         })
+    }
+
+    fn leaves(&self, given: &Value, roots: &[PathBuf], intent: &Intent) -> EffectClass {
+        let stays = |given: Arguments| self.stays_here(roots, self.config.network.of(given.network));
+        match arguments::read(given).is_ok_and(stays) {
+            true => intent.class.min(EffectClass::Workspace),
+            false => intent.class,
+        }
     }
 
     async fn call(&self, call: Call) -> Output {

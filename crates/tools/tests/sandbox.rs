@@ -26,7 +26,7 @@ impl Confined {
         let hide = vec![stage.root().with_file_name("data")];
         let sandbox = Sandbox { write: Vec::new(), hide };
         match sandbox.available(&stage.roots) {
-            Sandboxed::None(why) => {
+            Sandboxed::None(why) | Sandboxed::Exposed(why) => {
                 assert!(why.contains("Landlock"), "{why}");
                 return None;
             }
@@ -112,12 +112,20 @@ async fn what_is_hidden_is_not_read() {
 async fn what_can_not_be_hidden_is_said() {
     let stage = Stage::new();
     let sandbox = Sandbox { write: Vec::new(), hide: vec![stage.root().join("data")] };
-    let Sandboxed::None(why) = sandbox.available(&stage.roots) else { panic!("it can't be hidden") };
+    let available = sandbox.available(&stage.roots);
+    let (Sandboxed::None(why) | Sandboxed::Exposed(why)) = &available else { panic!("it can't be hidden") };
     assert!(why.contains("is to be hidden") || why.contains("Landlock"), "{why}");
     let config = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
     let tool = tool(&shell_tools(config), "shell");
-    let intent = tool.intent(&json!({ "command": "make" }), stage.root(), &stage.roots).unwrap();
+    let make = json!({ "command": "make" });
+    let intent = tool.intent(&make, stage.root(), &stage.roots).unwrap();
     assert_eq!(intent.class, EffectClass::External);
+    if matches!(available, Sandboxed::Exposed(_)) {
+        // It is asked about like any, but what it does is in the folder.
+        assert_eq!(tool.leaves(&make, &stage.roots, &intent), EffectClass::Workspace);
+        let asking = json!({ "command": "make", "network": true });
+        assert_eq!(tool.leaves(&asking, &stage.roots, &intent), EffectClass::External);
+    }
 }
 
 #[tokio::test]

@@ -37,6 +37,8 @@ pub(super) struct Ready {
     entry: EntryId,
     tool: Option<Arc<dyn Tool>>,
     intent: Intent,
+    /// What of it stays when files go back.
+    leaves: EffectClass,
     settled: Settled,
     /// What may be done, as it was when that was settled.
     permission: Arc<Permission>,
@@ -94,6 +96,7 @@ impl Driver {
                 entry,
                 tool,
                 intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
+                leaves: EffectClass::None,
                 settled: unlooked,
                 permission: Arc::default(),
                 told: false,
@@ -140,7 +143,11 @@ impl Driver {
                 if intent.touches.iter().any(elsewhere) {
                     intent.class = EffectClass::External;
                 }
-                if matches!(intent.class, EffectClass::External | EffectClass::Compensable) {
+                ready.leaves = match (&ready.tool, &ready.arguments) {
+                    (Some(tool), Ok(given)) => tool.leaves(given, &self.scene.roots, &intent),
+                    _ => intent.class,
+                };
+                if matches!(ready.leaves, EffectClass::External | EffectClass::Compensable) {
                     ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
                 }
                 let permission = self.permission().await?;
@@ -347,7 +354,7 @@ impl Backstage {
             conversation: self.conversation,
             entry: ready.entry,
             tool: ready.name.clone(),
-            class: ready.intent.class,
+            class: ready.leaves,
             print: ready.print(),
             began: self.engine.now(),
             state: EffectState::Begun,

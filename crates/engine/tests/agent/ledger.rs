@@ -157,6 +157,23 @@ async fn a_command_whose_network_is_closed_is_not_told_and_not_asked_about_again
 }
 
 #[tokio::test]
+async fn a_command_that_reaches_nothing_else_is_not_told_though_it_may_see_what_is_hidden() {
+    let hidden = std::env::temp_dir().join("retake-hidden");
+    let sandbox = Sandbox { write: Vec::new(), hide: vec![hidden] };
+    if !matches!(sandbox.available(&[]), Sandboxed::Exposed(_)) {
+        return;
+    }
+    let shell = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
+    let desk = Desk::with(Mode::AllowAll, shell).await;
+    let (plain, asking) = (json!({"command": "touch a"}), json!({"command": "touch b", "network": true}));
+    let both = vec![calls(&[("shell", plain), ("shell", asking)]), words("done")];
+    let (_, told) = desk.turn("work", both).await;
+    assert_eq!(told[0], "$ touch a (external)", "whoever is asked about it hears what it might reach");
+    let back = Action::Rewind(desk.turn_of("t1").await);
+    assert_eq!(lines(&desk.leaves(&desk.engine, back).await), [r#"{"command":"touch b","network":true}"#]);
+}
+
+#[tokio::test]
 async fn what_was_done_is_told_and_known_again_in_another_data_folder() {
     let (desk, mut other) = (Desk::new(Mode::AllowAll).await, Desk::new(Mode::AllowAll).await);
     desk.turn("write to ann", vec![mail("ann"), words("sent")]).await;

@@ -89,7 +89,7 @@ impl InProcess {
         }
         let sandbox = Sandbox { write: Vec::new(), hide: Vec::new() };
         match (sandbox.available(&[]), self.settings.network) {
-            (Sandboxed::None(why), _) => reply::Commands::Free { why },
+            (Sandboxed::None(why) | Sandboxed::Exposed(why), _) => reply::Commands::Free { why },
             (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => reply::Commands::Open,
             (Sandboxed::Full, Network::Ask) => reply::Commands::Asking,
             (Sandboxed::Full, Network::Off) => reply::Commands::Closed,
