@@ -155,14 +155,11 @@ pub(crate) fn ended_first(plan: &Plan) -> Vec<String> {
         };
         all.push(format!("! a run is at work: it is stopped first, or nothing is done{comes_back}"));
     }
-    match plan.running.iter().map(|running| running.processes).sum() {
+    // Of a command a person counts one, of however many processes it is made.
+    match plan.running.len() {
         0 => {}
-        1 => all.push(
-            "! a process that a call started still runs: it is ended first, or nothing is done".to_owned(),
-        ),
-        more => all.push(format!(
-            "! {more} processes that calls started still run: they are ended first, or nothing is done"
-        )),
+        1 => all.push("! a command still runs: it is ended first, or nothing is done".to_owned()),
+        more => all.push(format!("! {more} commands still run: they are ended first, or nothing is done")),
     }
     all
 }

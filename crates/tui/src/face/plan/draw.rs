@@ -303,11 +303,10 @@ fn stopped(plan: &Plan) -> Vec<String> {
     if plan.at_work {
         all.push("! the run at work is stopped first".to_owned());
     }
-    let processes: usize = plan.running.iter().map(|running| running.processes).sum();
-    match processes {
+    match plan.running.len() {
         0 => {}
-        1 => all.push("! a process that still runs is ended first".to_owned()),
-        more => all.push(format!("! {more} processes that still run are ended first")),
+        1 => all.push("! a command that still runs is ended first".to_owned()),
+        more => all.push(format!("! {more} commands that still run are ended first")),
     }
     all
 }
