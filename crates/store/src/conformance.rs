@@ -76,6 +76,8 @@ macro_rules! conformance {
             several_steps_are_told_one_by_one_and_counted_in_all
             a_prefix_counts_what_the_conversation_knows
             labels_and_titles_are_no_steps
+            a_branch_that_was_left_can_be_named
+            a_fork_takes_the_results_of_its_calls_along
             a_regeneration_is_one_step
             what_came_to_nothing_is_no_step
             a_step_compensated_under_a_later_one_is_passed_over

@@ -155,27 +155,22 @@ impl Conversation {
         Ok(Self::one(self.operation(by, Reason::Unfold, Change::Unfold(fold.clone()))))
     }
 
-    /// Names an entry or the conversation, or removes the name.
-    pub fn label<R: Records>(
-        &self,
-        records: &R,
-        by: &By,
-        target: LabelTarget,
-        name: Option<&str>,
-    ) -> Result<Commit, R::Error> {
+    /// Names an entry of any branch, or the conversation, or removes the name.
+    pub fn label(&self, by: &By, target: LabelTarget, name: Option<&str>) -> Result<Commit, Refusal> {
         self.writable()?;
         let name = name.map(str::trim).map(crate::content::clean);
         if name.as_deref() == Some("") {
-            return Err(Refusal::EmptyLabel.into());
+            return Err(Refusal::EmptyLabel);
         }
         let reason = match target {
             LabelTarget::Title => Reason::Title,
             LabelTarget::Entry(pos) => {
-                self.visible_on_path(records, pos)?;
+                // On any branch: a name is how a branch that was left is found again.
+                self.in_sight(pos)?;
                 let taken =
                     name.as_deref().and_then(|name| self.state.labelled(name)).filter(|at| *at != pos);
                 if taken.is_some() {
-                    return Err(Refusal::LabelTaken(name.unwrap_or_default().into_owned()).into());
+                    return Err(Refusal::LabelTaken(name.unwrap_or_default().into_owned()));
                 }
                 Reason::Label
             }

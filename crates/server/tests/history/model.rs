@@ -96,8 +96,11 @@ impl Model {
     }
 
     fn shown(&self) -> Vec<usize> {
-        let is_shown = |at: &usize| matches!(self.mark(*at), "normal" | "excluded");
-        self.path().into_iter().filter(is_shown).collect()
+        self.path().into_iter().filter(|at| self.is_shown(*at)).collect()
+    }
+
+    fn is_shown(&self, at: usize) -> bool {
+        matches!(self.mark(at), "normal" | "excluded")
     }
 
     pub(super) fn timeline(&self) -> Vec<Line> {
@@ -219,8 +222,12 @@ impl Model {
         Ok(Some(None))
     }
 
+    /// On any branch.
     fn label(&mut self, entry: &str, name: &str) -> Did {
-        let at = self.visible(entry)?;
+        let at = self.find(entry)?;
+        if !self.is_shown(at) {
+            return Err(("not_visible", false));
+        }
         match self.labels.iter().find(|(_, label)| *label == name) {
             Some((other, _)) if *other != at => return Err(("label_taken", false)),
             Some(_) => return Ok(None),

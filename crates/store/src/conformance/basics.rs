@@ -247,6 +247,33 @@ pub async fn labels_and_titles_are_no_steps(store: Arc<dyn Store>) {
     assert_eq!(found.conversation().state.labels.len(), 2);
 }
 
+/// What was left is named where it is: labels are how a branch is found again. They stay when it is undone and redone.
+pub async fn a_branch_that_was_left_can_be_named(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
+    stage.rewind("T2").await;
+    stage.turn("other").await;
+    let left = stage.named("T2!");
+    let name = |name: Option<&str>| Action::Label(Some(left), name.map(str::to_owned));
+    stage.act(name(Some("first try"))).await.expect("named");
+    let labels = async |stage: &Stage| -> Vec<Option<String>> {
+        let branches = stage.store.branches(stage.id).await.expect("branches");
+        branches.into_iter().map(|branch| branch.label).collect()
+    };
+    let named = vec![Some("first try".to_owned()), None];
+    assert_eq!(labels(&stage).await, named);
+    stage.undo().await;
+    assert_eq!(stage.shows().await, "T1", "it is no step");
+    stage.redo().await;
+    assert_eq!(labels(&stage).await, named);
+    let taken = Action::Label(Some(stage.named("T1")), Some("first try".into()));
+    assert_eq!(stage.refused(taken).await, "label_taken");
+    stage.act(name(None)).await.expect("the name is removed");
+    assert_eq!(labels(&stage).await, [None, None]);
+    stage.mark(Reason::Hide, &["T1"]).await.expect("hidden");
+    let hidden = Action::Label(Some(stage.named("T1")), Some("gone".into()));
+    assert_eq!(stage.refused(hidden).await, "not_visible");
+}
+
 /// A retry and its new answer are one step.
 pub async fn a_regeneration_is_one_step(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{Head, Projection, Reason, Role};
+use retake_core::{Head, Part, Projection, Reason, Role, ToolOutcome};
 
 use super::stage::Stage;
 use crate::{Action, Store};
@@ -33,6 +33,34 @@ pub async fn store_case_15_alternatives(store: Arc<dyn Store>) {
     }
     assert_eq!(stage.refused(Action::Choose(stage.named("c"), 4)).await, "no_such_alternative");
     assert_eq!(stage.refused(Action::Choose(stage.named("T1"), 1)).await, "not_an_answer");
+}
+
+/// A fork at a call takes its results along, and nothing that was said after them; so does one at the first of several.
+pub async fn a_fork_takes_the_results_of_its_calls_along(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1"]).await;
+    stage.say(Role::User, "T2").await;
+    let call = |id: &str| Part::ToolCall { id: id.into(), name: "edit".into(), arguments: "{}".into() };
+    let asks = stage.saying(Role::Assistant, vec![Part::text("asks"), call("c1"), call("c2")]);
+    stage.send(asks).await.expect("said");
+    let unfinished = stage.fork(Some("asks")).await;
+    for (name, id) in [("r1", "c1"), ("r2", "c2")] {
+        let result = Part::ToolResult { call: id.into(), content: "done".into(), outcome: ToolOutcome::Ok };
+        let says = stage.saying(Role::Tool, vec![Part::text(name), result]);
+        stage.send(says).await.expect("said");
+    }
+    stage.say(Role::Assistant, "end").await;
+    let whole = "T1 T1! T2 asks r1 r2";
+    assert_eq!(unfinished.read(Projection::Timeline).await, "T1 T1! T2 asks", "there was none yet");
+    for at in ["asks", "r1", "r2"] {
+        assert_eq!(stage.fork(Some(at)).await.read(Projection::Timeline).await, whole, "at {at}");
+    }
+    assert_eq!(stage.fork(Some("T2")).await.read(Projection::Timeline).await, "T1 T1! T2");
+    stage.rewind("T2").await;
+    assert_eq!(
+        stage.fork(Some("asks")).await.read(Projection::Timeline).await,
+        whole,
+        "of a branch that was left"
+    );
 }
 
 /// A fork sees the parent as it was; hidden there stays out for good; what the parent does later is its own.

@@ -53,7 +53,7 @@ pub(crate) fn decide<R: Rows>(rows: &R, loaded: &Loaded, apply: &Apply) -> Resul
         Action::Unfold(fold) => Ok(conversation.unfold(by, *fold)?),
         Action::Label(entry, name) => {
             let target = entry.as_ref().map(at).transpose()?.map_or(LabelTarget::Title, LabelTarget::Entry);
-            conversation.label(records, by, target, name.as_deref())
+            Ok(conversation.label(by, target, name.as_deref())?)
         }
         Action::Erase { entries, .. } => {
             let entries = entries.iter().map(at).collect::<Result<Vec<_>>>()?;

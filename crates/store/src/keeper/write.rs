@@ -82,7 +82,7 @@ impl<T: Transactions> Context<T> {
             Some(id) => {
                 let pos = locate(&self.rows, &parent, id)?;
                 parent.conversation.in_sight(pos)?;
-                Some(pos)
+                Some(parent.conversation.end_of_fork(&parent.records(&self.rows), pos)?)
             }
         };
         let head = parent.conversation.head;
@@ -116,8 +116,7 @@ impl<T: Transactions> Context<T> {
         receipt.unchanged = false;
         if let Some(title) = title {
             let by = By { request: None, ..by.clone() };
-            let records = loaded.records(&self.rows);
-            let commit = loaded.conversation.label(&records, &by, LabelTarget::Title, Some(&title))?;
+            let commit = loaded.conversation.label(&by, LabelTarget::Title, Some(&title))?;
             let after = self.append(&loaded, &commit, &By::default(), [0; 16])?;
             receipt.head = after.conversation.head;
             receipt.revision = after.conversation.revision;

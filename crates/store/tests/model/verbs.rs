@@ -155,6 +155,22 @@ impl Talk {
         if self.mark(index).is_visible() { Ok(index) } else { Err("not_visible") }
     }
 
+    /// An entry that a fork is made at, with the results that follow it: of its calls, or the rest of those it is one of.
+    pub(super) fn end_of_fork(&self, id: EntryId) -> Verdict<usize> {
+        let entry = self.aim_anywhere(id)?;
+        let call = self.said[entry].answers.unwrap_or(entry);
+        let follows = |index: &usize| {
+            let is_result = *index != entry && self.said[*index].answers == Some(call);
+            is_result && self.mark(*index).is_visible() && self.path_to(Some(*index)).contains(&entry)
+        };
+        let results: Vec<usize> = (0..self.said.len()).filter(follows).collect();
+        let Some(last) = results.iter().copied().max_by_key(|index| (self.is_on_path(*index), *index)) else {
+            return Ok(entry);
+        };
+        let behind = self.path_to(Some(last)).into_iter().skip_while(|index| *index != entry).skip(1);
+        Ok(behind.take_while(|index| results.contains(index)).last().unwrap_or(entry))
+    }
+
     /// The person's words that come back when the tip moves from `before` back to `after`.
     fn composer(&self, before: Option<usize>, after: Option<usize>) -> Option<EntryId> {
         let path = self.path_to(before);
@@ -369,7 +385,7 @@ impl Talk {
         if name == Some("") {
             return Err("empty_label");
         }
-        let target = entry.map(|id| self.aim(id)).transpose()?;
+        let target = entry.map(|id| self.aim_anywhere(id)).transpose()?;
         let taken = |(other, label): (&Option<usize>, &String)| {
             other.is_some() && *other != target && Some(label.as_str()) == name
         };

@@ -321,7 +321,7 @@ impl World {
             return at;
         }
         let entry = pick.and_then(|pick| self.pick(at, pick));
-        let tip = entry.map_or(Ok(parent.now.tip), |entry| parent.aim_anywhere(entry).map(Some));
+        let tip = entry.map_or(Ok(parent.now.tip), |entry| parent.end_of_fork(entry).map(Some));
         let id = ConversationId::new(new_id());
         let fork = NewFork { parent: parent.id, id, entry, title: None, by: self.by() };
         match (tip, self.store().fork(fork).await) {

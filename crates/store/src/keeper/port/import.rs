@@ -71,7 +71,7 @@ impl<T: Transactions> Context<T> {
         }
         if let (Some(tip), Some(label)) = (now.conversation.state.tip, entry.label) {
             let target = LabelTarget::Entry(tip);
-            let commit = now.conversation.label(&now.records(&self.rows), by, target, Some(&label))?;
+            let commit = now.conversation.label(by, target, Some(&label))?;
             now = self.append(&now, &commit, by, [0; 16])?;
         }
         Ok(now)
