@@ -18,6 +18,8 @@ use crate::call::{Call, Output};
 const MOST_LINES: usize = 400;
 /// How many a person is asked about, and how long a line of them may be: all of nearly every change.
 const MOST_ASKED: (usize, usize) = (5_000, 20_000);
+/// How many of them a result says, and how long a line of them may be: the model pays for each.
+const MOST_SAID: (usize, usize) = (40, 200);
 /// The largest file that is compared to be shown.
 const MOST_COMPARED: usize = 2_000_000;
 
@@ -130,40 +132,67 @@ impl Change {
         let old = self.from.as_ref().map_or(&[][..], |(_, was)| &was.bytes);
         let new = self.to.as_ref().map_or(&[][..], |(_, after)| &after.bytes);
         let remark = |why: &str| format!("--- {before}\n+++ {after}\n[{why}]\n");
-        if old.contains(&0) || new.contains(&0) {
-            return remark("not text");
-        }
-        if old.len().max(new.len()) > MOST_COMPARED {
-            return remark("too large to be compared");
+        if let Err(why) = comparable(old, new) {
+            return remark(why);
         }
         if old == new {
             return remark(if self.places().count() == 2 { "moved as it is" } else { "no line differs" });
         }
-        let both = Breaks::of(old) == Breaks::CrLf && Breaks::of(new) == Breaks::CrLf;
-        let text = |bytes| match both {
-            true => String::from_utf8_lossy(bytes).replace("\r\n", "\n"),
-            false => String::from_utf8_lossy(bytes).into_owned(),
-        };
-        TextDiff::from_lines(&text(old), &text(new)).unified_diff().header(&before, &after).to_string()
+        let (old, new) = texts(old, new);
+        TextDiff::from_lines(&old, &new).unified_diff().header(&before, &after).to_string()
     }
+}
+
+/// Whether two versions can be compared; else why not.
+fn comparable(old: &[u8], new: &[u8]) -> Result<(), &'static str> {
+    if old.contains(&0) || new.contains(&0) {
+        return Err("not text");
+    }
+    if old.len().max(new.len()) > MOST_COMPARED { Err("too large to be compared") } else { Ok(()) }
+}
+
+/// Two versions, to be compared line by line; a break that all lines of both have is none of it.
+fn texts(old: &[u8], new: &[u8]) -> (String, String) {
+    let both = Breaks::of(old) == Breaks::CrLf && Breaks::of(new) == Breaks::CrLf;
+    let text = |bytes| match both {
+        true => String::from_utf8_lossy(bytes).replace("\r\n", "\n"),
+        false => String::from_utf8_lossy(bytes).into_owned(),
+    };
+    (text(old), text(new))
+}
+
+/// What an edit changes and where, for the end of its result: whole lines with their numbers, and a line around them. Each begins
+/// a line of its own; nothing, where there is nothing to compare.
+pub(super) fn hunks(old: &[u8], new: &[u8]) -> String {
+    if old == new || comparable(old, new).is_err() {
+        return String::new();
+    }
+    let (old, new) = texts(old, new);
+    let whole = TextDiff::from_lines(&old, &new).unified_diff().context_radius(1).to_string();
+    format!("\n{}", bounded(&whole, MOST_SAID).trim_end_matches('\n'))
+}
+
+/// So many lines of a diff, each of so many bytes, at most.
+fn bounded(whole: &str, (most_lines, most_of_line): (usize, usize)) -> String {
+    let mut shown = String::new();
+    let mut lines = whole.split_inclusive('\n');
+    for line in lines.by_ref().take(most_lines) {
+        shown.push_str(&text::cut(line.trim_end_matches('\n').as_bytes(), most_of_line));
+        shown.push('\n');
+    }
+    let left = lines.count();
+    if left > 0 {
+        // It can't fail on a string.
+        let _ = writeln!(shown, "[{} not shown]", text::count(left, "more line"));
+    }
+    shown
 }
 
 impl Plan {
     /// The differences as one unified diff of so many lines, each of so many bytes, at most.
-    fn diff(&self, ground: &Ground, (most_lines, most_of_line): (usize, usize)) -> String {
+    fn diff(&self, ground: &Ground, most: (usize, usize)) -> String {
         let whole: String = self.changes.iter().map(|change| change.diff(ground)).collect();
-        let mut shown = String::new();
-        let mut lines = whole.split_inclusive('\n');
-        for line in lines.by_ref().take(most_lines) {
-            shown.push_str(&text::cut(line.trim_end_matches('\n').as_bytes(), most_of_line));
-            shown.push('\n');
-        }
-        let left = lines.count();
-        if left > 0 {
-            // It can't fail on a string.
-            let _ = writeln!(shown, "[{} not shown]", text::count(left, "more line"));
-        }
-        shown
+        bounded(&whole, most)
     }
 
     /// What a person is asked about.

@@ -86,7 +86,7 @@ fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
     let places = text::count(places, "place");
     Ok(Plan {
         line: format!("edit {} ({places})", ground.line(&place.path)),
-        said: format!("edited {}: {places}", ground.shown(&place.path)),
+        said: format!("edited {}: {places}{}", ground.shown(&place.path), change::hunks(&was.bytes, &bytes)),
         changes: vec![Change::content(place, Some(was), bytes)],
     })
 }

@@ -33,12 +33,26 @@ fn several_texts_are_replaced_one_after_the_other() {
     assert_eq!(intent.line, "edit a (3 places)");
     assert_eq!(intent.touches, [Touch::Write(stage.path("a"))]);
     let output = stage.run("edit", &arguments);
-    assert_eq!(output.content, "edited a: 3 places");
+    assert_eq!(output.content, "edited a: 3 places\n@@ -1,3 +1,2 @@\n-one\n-two\n-three\n+1\n+2");
     assert_eq!(output.shown, intent.detail);
     assert_eq!(output.written, [stage.path("a")]);
     assert_eq!(stage.text("a").as_deref(), Some("1\n2\n"));
     // It knows what it made of it.
-    assert_eq!(stage.ok("edit", &edit(&[("2", "two")])), "edited a: 1 place");
+    let said = stage.ok("edit", &edit(&[("2", "two")]));
+    assert_eq!(said, "edited a: 1 place\n@@ -1,2 +1,2 @@\n 1\n-2\n+two");
+}
+
+#[test]
+fn a_result_shows_whole_lines_with_their_numbers_and_no_more_than_it_may() {
+    let stage = Stage::new(&[("a", "one\nprint(\"hi\")\nthree\nfour\n"), ("b", &"x\n".repeat(100))]);
+    stage.read(&["a", "b"]);
+    let said = stage.ok("edit", &edit(&[("hi", "ho")]));
+    let hunk = "@@ -1,3 +1,3 @@\n one\n-print(\"hi\")\n+print(\"ho\")\n three";
+    assert_eq!(said, format!("edited a: 1 place\n{hunk}"));
+    let all = json!({ "path": "b", "edits": [{ "old": "x", "new": "y", "all": true }] });
+    let said = stage.ok("edit", &all);
+    assert_eq!(said.lines().count(), 42, "{said}");
+    assert!(said.ends_with("\n[161 more lines not shown]"), "{said}");
 }
 
 #[test]
@@ -46,7 +60,8 @@ fn all_of_a_text_is_replaced_when_asked_for() {
     let stage = Stage::new(&[("a", "aaa b aa")]);
     stage.read(&["a"]);
     let arguments = json!({ "path": "a", "edits": [{ "old": "aa", "new": "aaa", "all": true }] });
-    assert_eq!(stage.ok("edit", &arguments), "edited a: 2 places");
+    let said = stage.ok("edit", &arguments);
+    assert!(said.starts_with("edited a: 2 places\n@@ -1 +1 @@\n-aaa b aa\n"), "{said}");
     assert_eq!(stage.text("a").as_deref(), Some("aaaa b aaa"));
 }
 

@@ -68,7 +68,7 @@ fn a_link_that_stays_inside_is_followed() {
     assert!(stage.path("link").is_symlink());
     // It is one file under all of its names.
     let edit = json!({ "path": "back/a", "edits": [{ "old": "new", "new": "newer" }] });
-    assert_eq!(stage.ok("edit", &edit), "edited real/a: 1 place");
+    assert!(stage.ok("edit", &edit).starts_with("edited real/a: 1 place\n"));
 }
 
 #[test]

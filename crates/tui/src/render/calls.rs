@@ -38,9 +38,9 @@ pub(crate) enum Begun {
 /// What became of a call whose run was cut off.
 pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
     match begun {
+        Begun::Perhaps => "what came of it is no part of this conversation: it may have run",
         _ if reads(name) => "interrupted before there was a result",
         Begun::No => "interrupted while it waited for leave, before it began: nothing has changed",
-        Begun::Perhaps => "interrupted before there was a result: it may have begun",
         Begun::Yes => {
             "cut off before there was a result: what it did is not known, nor what it went on to do"
         }

@@ -153,9 +153,11 @@ fn listed(lines: &[String]) -> String {
     }
 }
 
-/// The last line of a result that says anything, where errors and summaries stand.
+/// The last line of a result that says anything, where errors and summaries stand; of an edit what is before its
+/// diff.
 fn quote(content: &str) -> String {
-    let line = content.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let said = content.split("\n@@ ").next().unwrap_or_default();
+    let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let line = line.trim_end_matches('.');
     match line.char_indices().nth(QUOTED) {
         Some((end, _)) => format!("{}…", &line[..end]),

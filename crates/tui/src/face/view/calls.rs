@@ -65,6 +65,13 @@ fn whole(name: &str, arguments: &str) -> Option<String> {
     }
 }
 
+/// Where an edit changed what, as its result says, below its first line.
+fn hunks(name: &str, came: Came<'_>) -> Option<String> {
+    let Came::Over { content, failed: false, .. } = came else { return None };
+    let (_, hunks) = content.split_once("\n@@ ").filter(|_| name == "edit")?;
+    Some(format!("@@ {hunks}"))
+}
+
 /// The diff of a call, as far as its arguments say it.
 fn change(name: &str, arguments: &str) -> Option<String> {
     if !matches!(name, "edit" | "write" | "patch") {
@@ -116,6 +123,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     match came {
         Came::Waits => about.push("waits".to_owned()),
         Came::Unknown => about.push("no result".to_owned()),
+        Came::Cut { begun: Begun::Perhaps, .. } => about.push("no result".to_owned()),
         Came::Cut { .. } => about.push("interrupted".to_owned()),
         Came::Over { content, failed, took_ms } => {
             if reads(name) && !failed && !open && name != "todo" {
@@ -130,7 +138,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     if let Some(all) = whole(name, arguments).filter(|_| open) {
         page.text(&all, Paint::Code);
     }
-    let change = change(name, arguments);
+    let change = hunks(name, came).or_else(|| change(name, arguments));
     match came {
         Came::Cut { begun, is_last } => page.text(&cut_off(name, begun, is_last), Paint::Warn),
         Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),

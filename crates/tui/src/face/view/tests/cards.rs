@@ -80,6 +80,25 @@ fn who_waits_is_told_how_long_and_the_card_counts_the_work() {
 }
 
 #[test]
+fn an_edit_shows_whole_lines_and_where_they_are() {
+    let given = r#"{"path":"src/main.py","edits":[{"old":"hi","new":"ho"}]}"#;
+    let hunk = "@@ -1,3 +1,3 @@\n one\n-print(\"hi\")\n+print(\"ho\")\n three";
+    let came = |content: &str| Talk {
+        entries: vec![
+            entry(1, Role::Assistant, vec![call("c", "edit", given)]),
+            result(2, "c", content, false),
+        ],
+        ..Talk::default()
+    };
+    let shown = at(&came(&format!("edited src/main.py: 1 place\n{hunk}")), 1);
+    for line in hunk.lines() {
+        assert!(shown.contains(line), "{line} in {shown}");
+    }
+    assert!(!shown.contains("-hi"), "{shown}");
+    assert!(at(&came("edited src/main.py: 1 place"), 1).contains("-hi"), "as it was stored before");
+}
+
+#[test]
 fn a_call_that_was_cut_off_says_what_to_do() {
     let mut talk = writing();
     ask(&mut talk);
@@ -90,7 +109,7 @@ fn a_call_that_was_cut_off_says_what_to_do() {
     tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
     tell(&mut talk, RunEvent::Calling(shown()), 0);
     talk.live = None;
-    assert!(at(&talk, 1).contains("it may have begun"), "nobody says that nothing has changed");
+    assert!(at(&talk, 1).contains("it may have run"), "nobody says that nothing has changed");
     let mut gone_on = writing();
     gone_on.entries.push(user(3, "never mind"));
     assert!(at(&gone_on, 1).contains("no result"));
