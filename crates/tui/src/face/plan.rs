@@ -149,12 +149,28 @@ impl PlanPane {
     }
 }
 
+/// How many steps that is, and of how many that were asked for, where there are no more.
+fn how_many(plan: &Plan) -> String {
+    let done = plan.steps.as_ref().map_or(plan.step_lines.len(), |steps| steps.done) as u64;
+    match plan.steps.as_ref().filter(|steps| steps.done < steps.asked) {
+        Some(steps) => format!(
+            "only {} of {} steps",
+            render::words::number(done),
+            render::words::number(steps.asked as u64)
+        ),
+        None => render::words::count(done, "step"),
+    }
+}
+
 /// What would be undone or redone.
 fn steps(plan: &Plan) -> Option<String> {
     match plan.step_lines.as_slice() {
         [] => None,
+        [one] if render::plan::short_of(plan).is_some() => {
+            Some(format!("{}: {}", how_many(plan), safe::line(one)))
+        }
         [one] => Some(safe::line(one).into_owned()),
-        [first, rest @ ..] => Some(format!("{} steps, the first: {}", rest.len() + 1, safe::line(first))),
+        [first, ..] => Some(format!("{}, the first: {}", how_many(plan), safe::line(first))),
     }
 }
 

@@ -61,6 +61,9 @@ pub(super) fn plan(
     if let Some(about) = shown.about {
         page.wrapped(about, Paint::Plain);
     }
+    if let Some(line) = render_plan::short_of(plan) {
+        page.wrapped(&line, Paint::Warn);
+    }
     for line in render_plan::steps(plan) {
         page.wrapped(&line, Paint::Plain);
     }
@@ -126,9 +129,6 @@ impl Page {
     fn messages(&mut self, shown: Shown<'_>) {
         let plan = shown.plan;
         let (back, forth) = about::verbs(Some(shown.action));
-        if let Some(line) = render_plan::short_of(plan) {
-            self.wrapped(&line, Paint::Warn);
-        }
         for (verb, sign, paint, counts, lines) in [
             (back, '-', Paint::Removed, plan.taken_back, &plan.gone),
             (forth, '+', Paint::Added, plan.brought_back, &plan.came),

@@ -342,6 +342,23 @@ fn what_would_be_undone_is_named_and_several_steps_are_listed() {
 }
 
 #[test]
+fn fewer_steps_than_were_asked_for_are_said_in_the_title_and_before_all_else() {
+    let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refused: None });
+    let screen = |lines: &[&str], asked| {
+        let step_lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+        let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), step_lines, ..plan() };
+        stage(PlanPane::new("Undo", Action::Undo { count: asked }), plan).screen(80, 14)
+    };
+    let several = screen(&["hide 2 messages", "the turn t2"], 99);
+    let mut lines = several.lines();
+    assert!(several.starts_with("Undo only 2 of 99 steps, the first: hide 2 messages"), "{several}");
+    assert!(lines.nth(2).is_some_and(|line| line.starts_with("there are only 2 steps, of 99")), "{several}");
+    let one = screen(&["hide 2 messages"], 3);
+    assert!(one.starts_with("Undo only 1 of 3 steps: hide 2 messages"), "{one}");
+    assert!(!screen(&["hide 2 messages"], 1).contains("only"));
+}
+
+#[test]
 fn what_stays_of_a_call_whose_files_go_back_is_told_apart() {
     let with = |mut plan: retake_wire::reply::Plan| {
         plan.effects = retake_wire::reply::Effects { count: 1, calls: Vec::new() };
