@@ -34,7 +34,9 @@ mod words;
 
 pub use app::AtWork;
 pub use app::Start;
-pub use driver::{Beginning, FaceError, Found, Left, World, leave, restore, restore_after_panic, talk};
+pub use driver::{
+    Beginning, FaceError, Found, Left, World, goes_on, leave, restore, restore_after_panic, stop, talk,
+};
 pub use keymap::{Command, Context, Key, KeyError, Keymap};
 pub use settings::{Configured, Settings};
 pub use stage::Stage;
