@@ -5,6 +5,7 @@
 mod app;
 mod burst;
 mod choose;
+mod clusters;
 mod composer;
 mod doc;
 mod driver;
