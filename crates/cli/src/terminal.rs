@@ -84,7 +84,7 @@ impl Ui for Terminal {
 
     fn screen(&mut self) -> Option<Box<dyn World>> {
         let can = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
-        (can && self.interactive()).then(|| Box::new(Process { now_ms: self.now_ms }) as Box<dyn World>)
+        (can && self.interactive()).then(|| Box::new(Process::new(self.now_ms)) as Box<dyn World>)
     }
 
     fn print(&mut self, text: &str) -> io::Result<()> {

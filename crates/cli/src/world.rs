@@ -1,21 +1,69 @@
-//! The process around the full-screen face: its clock, the person's editor, the shell. Must never keep what was written in the editor.
+//! The process around the full-screen face: its clock, the person's editor, the shell. Must never keep what was written in the editor, nor
+//! be stopped where nobody could wake it.
 
 use std::env;
 use std::io::{self, Write as _};
 use std::process::Command;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
-use retake_tui::face::World;
-use rustix::process::{Signal, kill_current_process_group};
+use retake_tui::face::{self, World};
+use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
+use tokio::signal::unix::signal;
+use tokio::time::timeout;
 
 use crate::owner::{Owner, Places, Setting};
+use crate::term::interrupt::kind;
 
 /// What is used where neither `VISUAL` nor `EDITOR` says which.
 const EDITOR: &str = "vi";
 
+/// A signal that a process sends to itself has come within this.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
 /// The process around the face.
 pub(crate) struct Process {
-    /// The clock.
-    pub(crate) now_ms: fn() -> i64,
+    now_ms: fn() -> i64,
+    /// It was stopped, and goes on.
+    goes_on: Option<Receiver<()>>,
+}
+
+impl Process {
+    /// The process, with this clock. From now on the face is told when it is stopped, and when it goes on. To be called within a runtime
+    /// that has its drivers enabled.
+    pub(crate) fn new(now_ms: fn() -> i64) -> Self {
+        let (tell, goes_on) = sync_channel(1);
+        let is_listening = listen(tell).is_ok();
+        Self { now_ms, goes_on: is_listening.then_some(goes_on) }
+    }
+}
+
+/// Listens to what stops the process: the face gives the terminal back first, where it has it.
+fn listen(tell: SyncSender<()>) -> io::Result<()> {
+    let (mut stops, mut wakes) = (signal(kind(Signal::TSTP))?, signal(kind(Signal::CONT))?);
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                Some(()) = stops.recv() => if !face::stop() {
+                    if can_be_woken() && kill_process(getpid(), Signal::STOP).is_ok() {
+                        // What has woken it is no news.
+                        drop(timeout(AT_ONCE, wakes.recv()).await);
+                    }
+                    // One that nobody waits for is there already.
+                    let _ = tell.try_send(());
+                },
+                Some(()) = wakes.recv() => face::goes_on(),
+                else => return,
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Whether a shell watches over the process. The first job of a session has none: it would be stopped for ever, and the system, too,
+/// passes over Ctrl+Z there.
+fn can_be_woken() -> bool {
+    getsid(None).is_ok_and(|session| session != getpgrp())
 }
 
 impl World for Process {
@@ -34,8 +82,16 @@ impl World for Process {
     }
 
     fn suspend(&mut self) -> io::Result<()> {
+        if let Some(goes_on) = &self.goes_on {
+            let _ = goes_on.try_recv();
+        }
         // As the terminal does it: whoever started us is stopped with us.
-        Ok(kill_current_process_group(Signal::TSTP)?)
+        kill_current_process_group(Signal::TSTP)?;
+        if let Some(goes_on) = &self.goes_on {
+            // Our own signal is heard by a task, which stops us: this waits for it.
+            let _ = goes_on.recv_timeout(AT_ONCE);
+        }
+        Ok(())
     }
 }
 

@@ -126,12 +126,14 @@ pub(crate) fn whole(bytes: &[u8]) -> usize {
 }
 
 /// Makes of what is printed the pieces that are told: text, never cut within a character, and in one tick not more than
-/// anybody can look at.
+/// anybody can look at. Of what is more the end is held, and told later: what came last is never left out.
 #[derive(Default)]
 pub(crate) struct Teller {
     strip: StripStr,
     /// The beginning of a character.
     begun: Vec<u8>,
+    /// The end of what was too much for one tick.
+    held: Vec<u8>,
     tick: u32,
     told: usize,
     skipped: u64,
@@ -140,31 +142,57 @@ pub(crate) struct Teller {
 impl Teller {
     /// What is to be told of more that was printed.
     pub(crate) fn piece(&mut self, bytes: &[u8], tick: u32) -> Option<String> {
+        let mut text = String::new();
         if tick != self.tick {
             (self.tick, self.told) = (tick, 0);
+            text = self.rest().unwrap_or_default();
         }
-        let fits = bytes.len().min(TOLD - self.told);
+        let fits = if self.held.is_empty() { bytes.len().min(TOLD - self.told) } else { 0 };
         self.told += fits;
-        let skipped = if fits > 0 { std::mem::take(&mut self.skipped) } else { 0 };
-        self.begun.extend_from_slice(&bytes[..fits]);
-        let rest = self.begun.split_off(whole(&self.begun));
-        let text = skip(skipped) + &self.text(&rest);
-        if fits < bytes.len() {
-            self.skipped += (bytes.len() - fits) as u64;
-            (self.strip, self.begun) = (StripStr::new(), Vec::new());
-        }
+        text += &self.text(&bytes[..fits]);
+        self.hold(&bytes[fits..]);
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Whether something is held, to be told a tick later.
+    pub(crate) fn holds(&self) -> bool {
+        !self.held.is_empty() || self.skipped > 0
+    }
+
+    /// What is held.
+    pub(crate) fn rest(&mut self) -> Option<String> {
+        let held = std::mem::take(&mut self.held);
+        self.told = held.len();
+        let skipped = std::mem::take(&mut self.skipped);
+        let text = skip(skipped) + &self.text(&held);
         (!text.is_empty()).then_some(text)
     }
 
     /// What is to be told at the end.
     pub(crate) fn end(mut self) -> Option<String> {
-        let text = skip(self.skipped) + &self.text(&[]);
+        let mut text = self.rest().unwrap_or_default();
+        // A character that was only begun is told as what it is.
+        text += &clean(self.strip.strip_next(&String::from_utf8_lossy(&self.begun)).collect());
         (!text.is_empty()).then_some(text)
     }
 
-    /// The text of what is there; a rest is there from now on.
-    fn text(&mut self, rest: &[u8]) -> String {
-        let bytes = std::mem::replace(&mut self.begun, rest.to_vec());
+    /// Holds the end of what was too much; a line that is cut is left out with what is before it.
+    fn hold(&mut self, bytes: &[u8]) {
+        self.held.extend_from_slice(bytes);
+        let Some(cut) = self.held.len().checked_sub(TOLD).filter(|cut| *cut > 0) else { return };
+        let line = self.held[cut..].iter().position(|byte| *byte == b'\n').map(|end| end + 1);
+        let character = self.held[cut..].iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
+        let cut = cut + line.unwrap_or(character);
+        self.held.drain(..cut);
+        self.skipped += (cut + self.begun.len()) as u64;
+        (self.strip, self.begun) = (StripStr::new(), Vec::new());
+    }
+
+    /// The text of more that is told; a character that is only begun waits for its end.
+    fn text(&mut self, bytes: &[u8]) -> String {
+        self.begun.extend_from_slice(bytes);
+        let rest = self.begun.split_off(whole(&self.begun));
+        let bytes = std::mem::replace(&mut self.begun, rest);
         let text = String::from_utf8_lossy(&bytes);
         clean(self.strip.strip_next(&text).collect())
     }
@@ -215,11 +243,28 @@ mod tests {
         assert_eq!(teller.piece(&much, 1).map(|text| text.len()), Some(TOLD));
         assert_eq!(teller.piece(b"more", 1), None);
         let next = teller.piece(b"now", 2).unwrap();
-        assert_eq!(next, format!("\n[… {} bytes not shown …]\nnow", 2 * TOLD + 4));
-        assert_eq!(
-            teller.piece(&[b"\xe2"[..].to_vec(), much].concat(), 3).map(|text| text.len() > 2),
-            Some(true)
-        );
-        assert!(teller.end().unwrap().contains("not shown"));
+        let skipped = format!("\n[… {} bytes not shown …]\n", TOLD + 4);
+        assert!(next.starts_with(&skipped) && next.ends_with("xmore"), "the end of it, in the next tick");
+        assert_eq!(next.len(), skipped.len() + TOLD);
+        assert_eq!(teller.end().as_deref(), Some("now"));
+    }
+
+    #[test]
+    fn what_came_last_is_told_though_nothing_follows() {
+        let mut teller = Teller::default();
+        let lines: String = (1..=200_000).map(|line| format!("{line}\n")).collect();
+        drop(teller.piece(lines.as_bytes(), 1));
+        assert!(teller.holds());
+        let rest = teller.rest().unwrap();
+        let (said, tail) = rest.trim_start().split_once('\n').unwrap();
+        assert!(said.contains("bytes not shown"), "{said}");
+        assert!(lines.contains(&format!("\n{tail}")) && tail.ends_with("\n200000\n"), "whole lines");
+        assert!(!teller.holds() && teller.rest().is_none());
+        // What is held is no reason to cut a character.
+        let mut teller = Teller::default();
+        drop(teller.piece(&vec![b'x'; TOLD], 1));
+        drop(teller.piece("ä".repeat(TOLD).as_bytes(), 1));
+        let rest = teller.rest().unwrap();
+        assert!(!rest.contains('\u{fffd}') && rest.ends_with('ä'));
     }
 }

@@ -5,6 +5,7 @@
 mod app;
 mod burst;
 mod choose;
+mod clusters;
 mod composer;
 mod doc;
 mod driver;
@@ -34,7 +35,9 @@ mod words;
 
 pub use app::AtWork;
 pub use app::Start;
-pub use driver::{Beginning, FaceError, Found, Left, World, leave, restore, restore_after_panic, talk};
+pub use driver::{
+    Beginning, FaceError, Found, Left, World, goes_on, leave, restore, restore_after_panic, stop, talk,
+};
 pub use keymap::{Command, Context, Key, KeyError, Keymap};
 pub use settings::{Configured, Settings};
 pub use stage::Stage;

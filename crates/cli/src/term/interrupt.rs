@@ -1,6 +1,7 @@
 //! Ctrl-C while work runs: a request to stop, never the end of the process. Must never be how anything is lost.
 
 use futures::FutureExt;
+use rustix::process::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::echo;
@@ -20,8 +21,7 @@ impl Interrupts {
     ///
     /// If the operating system refuses the handler.
     pub fn new() -> std::io::Result<Self> {
-        let resumed = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
-        Ok(Self { signal: signal(SignalKind::interrupt())?, resumed: signal(resumed)? })
+        Ok(Self { signal: signal(SignalKind::interrupt())?, resumed: signal(kind(Number::CONT))? })
     }
 
     /// Waits for the next press. Dropping the future loses none. Meanwhile the terminal stays silent, also after Ctrl-Z and `fg`.
@@ -40,6 +40,11 @@ impl Interrupts {
     pub fn forget(&mut self) {
         while self.signal.recv().now_or_never().flatten().is_some() {}
     }
+}
+
+/// What a signal is to the runtime.
+pub(crate) fn kind(of: Number) -> SignalKind {
+    SignalKind::from_raw(of.as_raw())
 }
 
 /// Waits for a request from outside that the process ends: `SIGTERM`, or `SIGHUP` when the terminal goes away. One that comes after

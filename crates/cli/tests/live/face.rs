@@ -14,6 +14,7 @@ mod lists;
 mod messages;
 mod mouse;
 mod plans;
+mod stopped;
 mod tabs;
 mod told;
 

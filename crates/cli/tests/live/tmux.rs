@@ -155,6 +155,11 @@ impl Tmux {
         self.does(&["display-message", "-p", "#{alternate_on}"]).trim() == "1"
     }
 
+    /// Whether a program has the mouse.
+    pub(super) fn has_mouse(&self) -> bool {
+        self.does(&["display-message", "-p", "#{mouse_any_flag}"]).trim() == "1"
+    }
+
     /// Waits until the screen shows what is expected.
     pub(super) fn until(&self, what: &str, expected: impl Fn(&str) -> bool) -> String {
         let end = now() + PATIENCE;
@@ -212,11 +217,7 @@ impl Tmux {
         self.until("a terminal that reads lines", |screen| {
             screen.contains("icanon+echo+") || screen.contains("echo+icanon+")
         });
-        assert_eq!(
-            self.does(&["display-message", "-p", "#{mouse_any_flag}"]).trim(),
-            "0",
-            "the mouse is free"
-        );
+        assert!(!self.has_mouse(), "the mouse is free");
         // What is pasted, and that the window has the focus, is told in no other way than a shell expects.
         self.types("cat -v");
         self.press("Enter");

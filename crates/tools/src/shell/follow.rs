@@ -237,16 +237,21 @@ async fn pump(
             // Who watches the command has gone: it is over as well.
             _ = is_over.wait_for(|over| *over) => {
                 last -= 1;
-                if last == 0 { Ok(0) } else { rustix::io::read(&pipe, &mut buffer).map_err(Into::into) }
+                Some(if last == 0 { Ok(0) } else { rustix::io::read(&pipe, &mut buffer).map_err(Into::into) })
             }
-            read = pipe.read(&mut buffer) => read,
+            read = pipe.read(&mut buffer) => Some(read),
+            () = host.sleep(TICK), if teller.holds() => None,
         };
-        let piece = match read {
-            Ok(read) if read > 0 => &buffer[..read],
-            _ => break,
+        let text = match read {
+            Some(Ok(read)) if read > 0 => {
+                printed.add(&buffer[..read]);
+                teller.piece(&buffer[..read], ticks.load(Ordering::Relaxed))
+            }
+            Some(_) => break,
+            // It prints nothing more for now: what came last is seen.
+            None => teller.rest(),
         };
-        printed.add(piece);
-        if let Some(text) = teller.piece(piece, ticks.load(Ordering::Relaxed)) {
+        if let Some(text) = text {
             host.tell(Piece { text }).await;
         }
     }

@@ -9,6 +9,7 @@ mod draw;
 mod keys;
 mod leave;
 mod looks;
+mod mouse;
 mod replies;
 mod runs;
 mod select;
@@ -177,6 +178,7 @@ pub(crate) struct App {
     owns: bool,
     /// Conversations without a tab whose runs stop as one leaves.
     elsewhere: Vec<String>,
+    mouse: mouse::Mouse,
     acts: Vec<Act>,
 }
 
@@ -216,6 +218,7 @@ impl App {
             runs: leave::Runs::default(),
             owns: false,
             elsewhere: Vec::new(),
+            mouse: mouse::Mouse::default(),
             keeping: drafts::Keeping::default(),
             acts: Vec::new(),
         };
@@ -254,7 +257,10 @@ impl App {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
             Msg::Mouse(mouse) => self.mouse(mouse),
-            Msg::Resized => self.acts.push(Act::Redraw),
+            Msg::Resized => {
+                self.no_longer_dragged();
+                self.acts.push(Act::Redraw);
+            }
             Msg::Focus(has) => self.has_focus = has,
             Msg::Closed => self.closed(),
             Msg::Tick => self.tick(),
@@ -270,6 +276,7 @@ impl App {
         self.no_longer_tried();
         self.leaves();
         self.flash_stays_here();
+        self.tab_mut().is_unseen = false;
         std::mem::take(&mut self.acts)
     }
 

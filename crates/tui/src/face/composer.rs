@@ -10,6 +10,7 @@ mod list;
 mod popup;
 mod prompts;
 
+use ratatui::layout::{Position, Rect};
 use retake_wire::Part;
 
 use self::buffer::Buffer;
@@ -43,6 +44,8 @@ pub(crate) struct Composer {
     laid_out: Option<(String, u16)>,
     /// The row at the top of what is seen.
     top: usize,
+    /// Where the text was drawn.
+    body: Rect,
     /// Where the cursor wants to be when it goes up and down.
     goal: Option<u16>,
 }
@@ -92,6 +95,15 @@ impl Composer {
         if !self.attached.is_empty() {
             self.aside.push(self.draft());
             self.attached.clear();
+        }
+    }
+
+    /// A click at a place of the screen: the cursor goes there.
+    pub(crate) fn clicked(&mut self, at: Position) {
+        if self.body.contains(at) {
+            let row = self.top + usize::from(at.y - self.body.y);
+            self.buffer.move_to(self.layout.at(row, at.x - self.body.x));
+            self.moved();
         }
     }
 

@@ -27,7 +27,7 @@ use screen::Screen;
 use torn::Torn;
 
 pub use screen::{restore, restore_after_panic};
-pub use told::leave;
+pub use told::{goes_on, leave, stop};
 pub use world::World;
 
 /// Between two drawings that nobody waits for pass so many milliseconds at least.
@@ -210,6 +210,8 @@ struct Driver<'a> {
 /// What the loop was woken by.
 enum Woken {
     Told,
+    Stops,
+    WentOn,
     Opened(Result<Found, Problem>),
     Terminal(Option<std::io::Result<Event>>),
     Heard(Option<Msg>),
@@ -229,6 +231,8 @@ impl Driver<'_> {
                 biased;
                 () = screen::broke() => return Err(FaceError::Panicked),
                 () = told::told(), if !self.is_told => Woken::Told,
+                () = told::stops() => Woken::Stops,
+                () = told::went_on() => Woken::WentOn,
                 event = next(&mut self.keys) => Woken::Terminal(event),
                 found = &mut opening, if !opened => Woken::Opened(found),
                 msg = self.heard.recv() => Woken::Heard(msg),
@@ -241,6 +245,9 @@ impl Driver<'_> {
                     self.is_told = true;
                     self.take_in(Msg::Closed)?;
                 }
+                Woken::Stops => self.carry_out(vec![Act::Suspend])?,
+                // What the shell did with the terminal meanwhile is not known: nothing of it is as it was.
+                Woken::WentOn => self.away(|_| ())?,
                 Woken::Terminal(None) => self.closed(std::io::ErrorKind::UnexpectedEof.into())?,
                 Woken::Terminal(Some(Err(error))) => self.closed(error)?,
                 Woken::Terminal(Some(Ok(event))) => self.event(event)?,

@@ -35,6 +35,14 @@ const ESSENTIALS: &[Command] = &[
     Command::Quit,
 ];
 
+/// What the mouse does.
+const MOUSE: &[(&str, &str)] = &[
+    ("drag", "Copy the text that is dragged over; Esc or a click drops the highlight"),
+    ("Shift drag", "Select as the terminal does without retake"),
+    ("click", "Select a message, a row or a tab; in the composer, write there"),
+    ("wheel", "Scroll"),
+];
+
 /// What signs and badges mean.
 const SIGNS: &[(&str, &str)] = &[
     ("✓ ✗ ○ !", "a call: done, failed, not run, interrupted"),
@@ -43,6 +51,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("1 stays", "it reached outside so often: that may stay"),
     ("~3 $1 !1", "the same in a narrow window"),
     ("● ⊘ ⑂", "a conversation: at work, read-only, a fork"),
+    ("2 * title", "a tab: its run has ended since you looked"),
     ("●", "what holds now, where one is chosen"),
     ("● ○ ◆", "the tree: here, another branch, the beginning"),
     ("↶ ↷", "what undo and redo do next"),
@@ -110,6 +119,8 @@ impl Help {
         let words = WORDS.iter().map(|(word, help)| Told { keys: (*word).to_owned(), help, name: "" });
         let typed = Iterator::chain(typed, words).collect();
         sections.push(Section { title: "To be typed", rows: typed });
+        let mouse = MOUSE.iter().map(|(what, help)| Told { keys: (*what).to_owned(), help, name: "mouse" });
+        sections.push(Section { title: "The mouse", rows: mouse.collect() });
         let signs = SIGNS.iter().map(|(sign, help)| Told { keys: (*sign).to_owned(), help, name: "" });
         sections.push(Section { title: "Signs", rows: signs.collect() });
         if self.filter.trim().is_empty() {

@@ -7,6 +7,7 @@ use ratatui::text::Line;
 use retake_wire::reply::Plan;
 use retake_wire::{Problem, Reply};
 
+use super::doc;
 use super::keymap::Command;
 use super::pane::Brush;
 use super::sheet::wrong;
@@ -195,32 +196,7 @@ impl Scroll {
     }
 }
 
-/// The lines of a rendering; those that are longer than the place go on below.
+/// The lines of a rendering; those that are longer than the place go on below, at a word where they can.
 fn rendered(look: &Look, text: &str, theme: Theme) -> Vec<Line<'static>> {
-    words::lines(text, theme).into_iter().flat_map(|line| folded(line, look.columns)).collect()
-}
-
-/// A line in pieces that fit.
-fn folded(line: Line<'static>, columns: usize) -> Vec<Line<'static>> {
-    if line.width() <= columns {
-        return vec![line];
-    }
-    let mut lines = vec![Line::default()];
-    let mut used = 0;
-    for span in line.spans {
-        for piece in unicode_segmentation::UnicodeSegmentation::graphemes(span.content.as_ref(), true) {
-            let wide = width::columns(piece);
-            if used + wide > columns {
-                lines.push(Line::default());
-                used = 0;
-            }
-            used += wide;
-            let last = lines.len() - 1;
-            match lines[last].spans.last_mut() {
-                Some(before) if before.style == span.style => before.content.to_mut().push_str(piece),
-                _ => lines[last].push_span(ratatui::text::Span::styled(piece.to_owned(), span.style)),
-            }
-        }
-    }
-    lines
+    doc::rewrap(words::lines(text, theme), look.columns)
 }

@@ -97,8 +97,8 @@ const PRINTED: usize = 16 * 1024;
 pub(crate) struct Heard {
     /// The state is another one: entries left, came or look different.
     pub(crate) changed: bool,
-    /// A run has ended.
-    pub(crate) ended: bool,
+    /// A run that was at work has ended: how long it was heard of, in milliseconds.
+    pub(crate) ended: Option<i64>,
     /// Somebody is asked something.
     pub(crate) asked: bool,
 }
@@ -107,6 +107,14 @@ impl Talk {
     /// Takes in what was told.
     pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> Heard {
         self.version += 1;
+        // Whichever event says first that it is over: the entries of its last answer come before its own last words.
+        let since = self.live.as_ref().map(|live| live.since_ms);
+        let mut heard = self.take_in(told, now_ms);
+        heard.ended = since.filter(|_| self.live.is_none()).map(|since| (now_ms - since).max(0));
+        heard
+    }
+
+    fn take_in(&mut self, told: Told, now_ms: i64) -> Heard {
         match told.event {
             Event::Snapshot(snapshot) => self.snapshot(*snapshot, now_ms),
             Event::Changed(changed) => {
@@ -265,10 +273,7 @@ impl Talk {
             RunEvent::Called(ended) => {
                 live.calls.retain(|running| running.now.call.call != ended.call);
             }
-            RunEvent::Ended(_) => {
-                self.live = None;
-                heard.ended = true;
-            }
+            RunEvent::Ended(_) => self.live = None,
             RunEvent::Queued | RunEvent::Joined { .. } => {}
         }
         heard

@@ -451,6 +451,9 @@ fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
         44.. => (0, 18),
         _ => (0, 0),
     };
+    let time = words::when(&look(0, now_ms), branch.last.time_ms);
+    // Where no column stands beside it, it takes no more than it needs.
+    let when = if counts == 0 { when.min(width::columns(&time) + 2) } else { when };
     let right = counts + when;
     if branch.current {
         ink.text("you are here ", Paint::Good);
@@ -485,5 +488,5 @@ fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
         }
     };
     ink.column_right(&own, counts, Paint::Dim);
-    ink.column_right(&words::when(&look(0, now_ms), branch.last.time_ms), when, Paint::Dim);
+    ink.column_right(&time, when, Paint::Dim);
 }

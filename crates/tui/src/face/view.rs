@@ -5,6 +5,7 @@ mod calls;
 mod edge;
 mod entry;
 mod find;
+mod heights;
 mod live;
 mod page;
 mod place;
@@ -26,6 +27,7 @@ use super::talk::Talk;
 use super::theme::Paint;
 use entry::Open;
 use find::{Find, Hit};
+use heights::{Heights, Shown};
 use page::Ink;
 use place::{Anchor, News};
 use stage::{Cache, Place, Stage};
@@ -42,6 +44,10 @@ pub(crate) struct View {
     pub(crate) version: String,
     /// How a question for leave can be answered.
     pub(crate) asking: Asking,
+    /// A rule is drawn below it, in which there is room for what it says of more below.
+    pub(crate) has_rule: bool,
+    /// What it says there.
+    below: Option<(String, Paint)>,
     anchor: Anchor,
     /// Lines to move by, at the next drawing.
     shift: isize,
@@ -56,6 +62,7 @@ pub(crate) struct View {
     /// What is to be on the screen after the next drawing.
     reveal: Option<Reveal>,
     cache: Cache,
+    heights: Heights,
     streaming: Streaming,
     /// The agent's list, and whether it is of the last turn.
     todo: Option<(Todo, bool)>,
@@ -131,6 +138,17 @@ impl View {
         }
         self.selected = Some(clicked);
         true
+    }
+
+    /// Where its text stands in an area: beside the signs at the left and the bar at the right.
+    pub(crate) fn text_area(area: Rect) -> Rect {
+        let left = page::MARGIN.min(area.width);
+        Rect { x: area.x + left, width: area.width.saturating_sub(left + 1), ..area }
+    }
+
+    /// What is to be said in the rule below it: that there is more.
+    pub(crate) fn below(&self) -> Option<(&str, Paint)> {
+        self.below.as_ref().map(|(text, paint)| (text.as_str(), *paint))
     }
 
     /// Goes to the end, and stays there.
@@ -283,7 +301,7 @@ impl View {
         self.area = area;
         self.drawn_as = doc::generation();
         self.rows.clear();
-        self.needs_earlier = false;
+        (self.needs_earlier, self.below) = (false, None);
         if area.width < 4 || area.height == 0 {
             return;
         }
@@ -298,7 +316,8 @@ impl View {
             return;
         }
         self.prepare(talk);
-        let (top, places, part) = self.place(talk, ink);
+        self.heights.of(talk, ink);
+        let (top, places, shown) = self.place(talk, ink);
         let lines = self.lines(talk, ink, &places);
         self.rows =
             places.iter().map(|at| talk.entries.get(at.block).map(|entry| entry.id.clone())).collect();
@@ -307,7 +326,9 @@ impl View {
         for (line, row) in lines.iter().zip(area.y..) {
             frame.buffer_mut().set_line(area.x, row, line, ink.width);
         }
-        edge::bar(frame, area, ink, part);
+        if let Some(shown) = shown {
+            edge::bar(frame, area, ink, shown);
+        }
         let last = lines.get(usize::from(area.height).saturating_sub(1)).map_or(0, Line::width);
         self.corner(frame, ink, talk, &places, last);
     }
@@ -337,8 +358,8 @@ impl View {
         with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
     }
 
-    /// Where the screen begins, what is on it, and which part of the whole that is, in thousandths.
-    fn place(&mut self, talk: &Talk, ink: Ink<'_>) -> (Place, Vec<Place>, (usize, usize)) {
+    /// Where the screen begins, what is on it, and which part of the whole that is, where it is not all.
+    fn place(&mut self, talk: &Talk, ink: Ink<'_>) -> (Place, Vec<Place>, Option<Shown>) {
         let rows = usize::from(self.area.height);
         let (anchor, shift) = (self.anchor.clone(), std::mem::take(&mut self.shift));
         let reveal = self.reveal.take();
@@ -346,7 +367,8 @@ impl View {
             self.unfold(talk, ink, hit);
         }
         let (selected, needle) = (self.selected.clone(), self.find.as_ref().map(|find| find.needle.clone()));
-        let (top, places, part, anchor) = self.staged(talk, ink, |stage| {
+        let heights = std::mem::take(&mut self.heights);
+        let (top, places, shown, anchor) = self.staged(talk, ink, |stage| {
             let mut top = anchor.place(stage, rows);
             top = match shift {
                 ..0 => stage.up(top, shift.unsigned_abs()),
@@ -374,11 +396,12 @@ impl View {
                 false if stays => anchor,
                 false => Anchor::at(stage, top),
             };
-            let part = (stage.part(top), if after == stage.end() { 1_000 } else { stage.part(after) });
-            (top, places, part, anchor)
+            let is_all = top == Place::default() && after == stage.end();
+            let shown = (!is_all).then(|| heights.shown(stage, top, after));
+            (top, places, shown, anchor)
         });
-        self.anchor = anchor;
-        (top, places, part)
+        (self.anchor, self.heights) = (anchor, heights);
+        (top, places, shown)
     }
 
     /// A hit that is folded away is unfolded.
@@ -425,7 +448,7 @@ impl View {
         })
     }
 
-    /// What is said in the last row, at its right: which message is selected, or that there is more below.
+    /// What is said at the right of the last row, or below it: which message is selected, or that there is more below.
     fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place], last: usize) {
         let news = News::of(talk);
         let is_new = news.is_more_than(&self.seen);
@@ -440,13 +463,21 @@ impl View {
         let beside = usize::from(ink.width).saturating_sub(last + 2);
         let asks =
             talk.live.as_ref().is_some_and(|live| !(live.asks.is_empty() && live.questions.is_empty()));
-        let (text, paint) = match selected {
-            _ if asks && !at_end => (format!(" ↓ waits for you · {key} "), Paint::Warn),
-            Some(entry) => (edge::about(entry, ink, beside), Paint::Dim),
-            None if at_end => return,
-            None if is_new => (format!(" ↓ new · {key} "), Paint::Accent),
-            None => (format!(" ↓ {key} "), Paint::Dim),
+        let below = match selected {
+            _ if asks && !at_end => Some((format!(" ↓ waits for you · {key} "), Paint::Warn)),
+            Some(entry) => {
+                edge::corner(frame, self.area, ink, &edge::about(entry, ink, beside), Paint::Dim);
+                None
+            }
+            None if at_end => None,
+            None if is_new => Some((format!(" ↓ new · {key} "), Paint::Accent)),
+            None => Some((format!(" ↓ {key} "), Paint::Dim)),
         };
-        edge::corner(frame, self.area, ink, &text, paint);
+        match below {
+            // What is read is not covered.
+            Some(below) if self.has_rule => self.below = Some(below),
+            Some((text, paint)) => edge::corner(frame, self.area, ink, &text, paint),
+            None => {}
+        }
     }
 }

@@ -148,3 +148,22 @@ fn keys_with_alt_are_keys_however_the_terminal_sends_them() {
         face.shows(EMPTY);
     }
 }
+
+#[test]
+fn flags_and_families_leave_nothing_strange_on_the_screen() {
+    let model = Model::start();
+    let (_world, face) = opened(&model, vec![words("From 🇩🇪🇫🇷 with 👩‍👩‍👧 and ❤️ it ends.")]);
+    let before = face.shows("in the settings answers");
+    face.types("🇩🇪👩‍👩‍👧👍🏽❤️1️⃣");
+    let typed = |screen: &str| screen.contains("› DE") && screen.contains("1");
+    face.until("what was typed", typed);
+    for _ in 0..5 {
+        face.press("BSpace");
+    }
+    face.until("the screen as it was", |screen| screen == before);
+    // What is sent is what was typed.
+    says(&face, "🇩🇪 for the 👩‍👩‍👧", "it ends.");
+    let screen = face.shows("From DEFR with 👩 and ❤  it ends.");
+    assert!(screen.contains("> DE for the 👩"), "{screen}");
+    assert!(model.asked_last().iter().any(|said| said["content"] == "🇩🇪 for the 👩‍👩‍👧"));
+}

@@ -1,7 +1,7 @@
 //! What can be done to a selected message, each with its plan first. Must never apply what was not shown.
 
-use super::{EMPTY, answers, says, three_turns};
-use crate::live::model::{Model, words};
+use super::{EMPTY, answers, opened, says, three_turns};
+use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
 
 /// Selects the message with these words.
@@ -105,4 +105,20 @@ fn a_message_is_edited_and_an_answer_is_asked_for_anew() {
     face.until("the plan", |screen| screen.contains("Choose") && screen.contains("Enter applies"));
     answers(&face, "Enter", "[alternative 1 of 2]");
     assert!(world.texts().iter().any(|text| text == "The answer after the edit."));
+}
+
+#[test]
+fn of_a_flood_the_end_is_seen_while_the_command_goes_on() {
+    let model = Model::start();
+    let (_world, face) = opened(&model, vec![shell("seq 1 200000; sleep 60")]);
+    face.types("/permissions allow-all");
+    face.press("Enter");
+    face.shows("allow-all");
+    face.types("count");
+    face.press("Enter");
+    face.until("its end", |screen| {
+        screen.lines().any(|line| line.trim() == "200000") && screen.contains("Ctrl+C stops")
+    });
+    face.press("C-c");
+    face.shows(EMPTY);
 }

@@ -5,6 +5,7 @@ use crate::live::model::Model;
 use crate::live::tmux::Tmux;
 
 const LEFT: u8 = 0;
+const DRAG: u8 = 32;
 const WHEEL_UP: u8 = 64;
 const WHEEL_DOWN: u8 = 65;
 
@@ -72,4 +73,27 @@ fn without_the_mouse_the_terminal_keeps_it() {
     face.shows(EMPTY);
     let printed = std::fs::read_to_string(&printed).expect("recorded");
     assert!(printed.contains("\x1b[?2004h") && !printed.contains("\x1b[?1000h"), "{printed:?}");
+}
+
+#[test]
+fn what_is_dragged_over_is_copied_and_a_click_into_the_composer_writes_there() {
+    let model = Model::start();
+    let (_world, face) = three_turns(&model);
+    face.accepts_copies();
+    let (column, row) = face.place_of("third answer.");
+    face.sends(&format!("\x1b[<{LEFT};{};{}M", column + 1, row + 1));
+    face.sends(&format!("\x1b[<{DRAG};{};{}M", column + 80, row + 1));
+    face.until("it is highlighted", |_| face.coloured().contains("\x1b[7m"));
+    face.sends(&format!("\x1b[<{LEFT};{};{}m", column + 80, row + 1));
+    face.shows("copied 1 line");
+    face.until("the clipboard", |_| face.copied() == "third answer.");
+    face.press("Escape");
+    face.until("no highlight", |_| !face.coloured().contains("\x1b[7m"));
+    face.mouse(LEFT, column, row);
+    face.shows("y copy");
+    let (column, row) = face.place_of("a message is selected");
+    face.mouse(LEFT, column + 3, row);
+    face.hides("y copy");
+    face.types("fy");
+    face.shows("› fy");
 }

@@ -7,6 +7,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::App;
 use super::tab::{LineFor, Rewriting, Tab};
+use crate::face::clusters;
 use crate::face::composer::Keys;
 use crate::face::keymap::{Command, Context, Keymap};
 use crate::face::pane::Brush;
@@ -40,12 +41,13 @@ impl App {
         let model = Some(self.model_words()).filter(|words| !words.is_empty());
         let tab = self.tab_mut();
         tab.view.model = model;
+        tab.view.has_rule = areas.rule.height > 0;
         tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.offer, is_small: false };
         let (theme, now_ms, current) = (self.theme, self.now_ms, self.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];
         let brush = Brush { theme, keys, now_ms, conversation: tab.talk.conversation.as_ref() };
-        tab.area = areas.main;
+        (tab.area, tab.composer_area) = (areas.main, areas.composer);
         match &mut tab.pane {
             Some(pane) => pane.draw(frame, areas.main, &brush),
             None => tab.view.draw(frame, areas.main, &tab.talk, &brush),
@@ -70,6 +72,8 @@ impl App {
         }
         self.draw_status(frame, areas.status, has_keys, areas.rule.is_empty());
         self.want_earlier();
+        self.draw_dragged(frame.buffer_mut());
+        clusters::settle(frame.buffer_mut());
     }
 
     /// What is to be asked of the world after drawing.
@@ -109,9 +113,12 @@ impl App {
     fn tab_spans(&self, columns: u16) -> Vec<(u16, Span<'static>)> {
         let each = (usize::from(columns) / self.tabs.len().max(1)).clamp(6, 30);
         let span = |(at, tab): (usize, &super::tab::Tab)| {
-            let running = if tab.talk.is_running() { "● " } else { "" };
-            let title =
-                width::truncate(&format!("{} {running}{}", at + 1, tab.title()), each - 2).into_owned();
+            let sign = match (tab.talk.is_running(), tab.is_unseen) {
+                (true, _) => "● ",
+                (false, true) => "* ",
+                (false, false) => "",
+            };
+            let title = width::truncate(&format!("{} {sign}{}", at + 1, tab.title()), each - 2).into_owned();
             let paint = if at == self.current { Paint::Selected } else { Paint::Dim };
             let text = format!(" {title} ");
             let taken = u16::try_from(width::columns(&text)).unwrap_or(u16::MAX);
@@ -142,7 +149,15 @@ fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'stati
     let theme = brush.theme;
     let colour = if focus == Keys::Here { Paint::Border } else { Paint::Bar };
     let rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));
-    let (title, paint) = match editing(tab, brush.keys, usize::from(columns).saturating_sub(2)) {
+    let below = tab.view.below().filter(|_| tab.pane.is_none());
+    let (rule, taken) = match below {
+        Some((text, paint)) => {
+            let below = Line::styled(text.to_owned(), theme.style(paint)).right_aligned();
+            (rule.title(below), width::columns(text) + 1)
+        }
+        None => (rule, 0),
+    };
+    let (title, paint) = match editing(tab, brush.keys, usize::from(columns).saturating_sub(2 + taken)) {
         Some(editing) => (editing, Paint::Warn),
         None if focus == Keys::Commands && !tab.composer.is_empty() => (selected(brush.keys), Paint::Dim),
         None => return rule,

@@ -1,19 +1,13 @@
-//! Keys, pastes and the mouse: who gets them. Must never let a key of a list reach the composer, nor the other way round.
+//! Keys and pastes: who gets them. Must never let a key of a list reach the composer, nor the other way round.
 
 use std::borrow::Cow;
 
-use crossterm::event::{
-    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
-use ratatui::layout::Position;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::tab::Once;
 use super::{App, SHORT_MS};
 use crate::face::keymap::{Command, Context, Key};
 use crate::render::words;
-
-/// So many lines a turn of the wheel moves.
-const WHEEL: i32 = 3;
 
 impl App {
     /// Which keys hold now.
@@ -42,6 +36,9 @@ impl App {
             return self.key(once);
         }
         self.flash.take_if(|flash| flash.is_hint);
+        if self.no_longer_dragged() && event.code == KeyCode::Esc {
+            return;
+        }
         let key = Key::of(event);
         if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
             return;
@@ -52,6 +49,8 @@ impl App {
         let context = self.context();
         let found = self.keys.find(context, key);
         self.tab_mut().once.take_if(|once| Some(once.command) != found);
+        // Who presses another key looks at what stands there.
+        self.tab_mut().stepped.take_if(|_| context == Context::Talk && found != Some(Command::Send));
         if self.tab().pane.is_some() {
             return self.key_in_pane(context, key, event);
         }
@@ -112,7 +111,7 @@ impl App {
         let tab = self.tab_mut();
         tab.typed_ms = Some(now_ms);
         // An Enter from here on is meant for these words.
-        tab.returned_ms = None;
+        tab.stepped = None;
         tab.left.clear();
         if !tab.selecting {
             tab.view.deselect();
@@ -197,34 +196,6 @@ impl App {
             tab.once = Some(Once { command, at_ms: now_ms });
         }
         is_second
-    }
-
-    pub(super) fn mouse(&mut self, event: MouseEvent) {
-        let at = Position { x: event.column, y: event.row };
-        let areas = self.tab().area;
-        match event.kind {
-            MouseEventKind::ScrollUp => self.wheel(-WHEEL),
-            MouseEventKind::ScrollDown => self.wheel(WHEEL),
-            MouseEventKind::Down(MouseButton::Left) if areas.contains(at) => {
-                let (column, row) = (at.x - areas.x, at.y - areas.y);
-                if self.tab().pane.is_some() {
-                    self.with_pane(self.current, |pane, cx| pane.clicked(column, row, cx));
-                } else if self.tab_mut().view.click(row) {
-                    let tab = self.tab_mut();
-                    tab.selecting = tab.view.selected().is_some();
-                }
-            }
-            MouseEventKind::Down(MouseButton::Left) => self.click_tab(at),
-            _ => {}
-        }
-    }
-
-    fn wheel(&mut self, lines: i32) {
-        if self.tab().pane.is_some() {
-            let command = if lines < 0 { Command::Up } else { Command::Down };
-            return self.with_pane(self.current, |pane, cx| pane.command(command, cx));
-        }
-        self.tab_mut().view.scroll(lines);
     }
 }
 

@@ -239,7 +239,6 @@ impl App {
             self.ask(Asked::All(For::Owner), Request::Status);
         }
         let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].has_draft;
-        let since = self.tabs[at].talk.live.as_ref().map(|live| live.since_ms);
         let waited = self.tabs[at].waits();
         let front = self.tabs[at].front().map(str::to_owned);
         let heard = self.tabs[at].talk.told(told, self.now_ms);
@@ -258,19 +257,19 @@ impl App {
             let claim = ClaimDraft { conversation, ..ClaimDraft::default() };
             self.ask(Asked::Tab(id, For::Draft), Request::ClaimDraft(claim));
         }
-        self.heard(at, heard, since);
+        self.heard(at, heard);
         self.show_wanted(id);
     }
 
-    fn heard(&mut self, at: usize, heard: Heard, since: Option<i64>) {
+    fn heard(&mut self, at: usize, heard: Heard) {
         if heard.changed {
             self.with_panes(at, |pane, cx| pane.changed(cx));
         }
-        let lasted = since.map_or(0, |since| self.now_ms - since);
-        let long =
-            lasted >= i64::try_from(self.settings.notify_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let least = i64::try_from(self.settings.notify_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let is_long = heard.ended.is_some_and(|lasted| lasted >= least);
+        self.tabs[at].is_unseen |= heard.ended.is_some() && at != self.current;
         let elsewhere = !self.has_focus || at != self.current;
-        if elsewhere && ((heard.ended && long) || heard.asked) {
+        if elsewhere && (is_long || heard.asked) {
             let title = self.tabs[at].title();
             let what = if heard.asked { "asks you something" } else { "is done" };
             self.acts.push(Act::Notify(format!("{title} {what}")));
@@ -340,7 +339,7 @@ impl App {
             tab.talk.notes.retain(|note| !note.lasts);
             tab.select(false);
             tab.view.to_end();
-            tab.returned_ms = Some(now_ms);
+            tab.stepped = Some(super::tab::Stepped::at(now_ms));
         }
         self.note_in(id, text, Tone::Done);
         if receipt.composer.is_none() && receipt.brought_back.turns > 0 {

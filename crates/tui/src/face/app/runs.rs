@@ -6,7 +6,7 @@ use retake_wire::{
     RunStart, Steer, request,
 };
 
-use super::tab::Rewriting;
+use super::tab::{Rewriting, Stepped};
 use super::{App, Asked, For};
 use crate::face::keymap::Command;
 use crate::face::msg::{Act, TabId, Ticket};
@@ -18,8 +18,11 @@ use crate::render;
 use crate::text::safe;
 use crate::text::style::Style;
 
-/// Words that came back by themselves are not sent by an Enter that follows at once.
-const SETTLE_MS: i64 = 600;
+/// Words that came back by a step are not sent by an Enter that follows so soon: it is meant for the step.
+const SETTLE_MS: i64 = 1_500;
+
+/// Nor by further ones that follow that one like this: nobody has read anything between them.
+const BURST_MS: i64 = 300;
 
 /// The name and the words of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a message.
 pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
@@ -35,8 +38,7 @@ pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
 impl App {
     /// Enter: a command is done, words are said.
     pub(super) fn send(&mut self) {
-        if self.tab().returned_ms.is_some_and(|returned| self.now_ms - returned < SETTLE_MS) {
-            // Meant for the plan that has just gone.
+        if self.is_meant_for_step() {
             return;
         }
         if self.tab().rewriting.is_some() && self.tab().front().is_some() {
@@ -68,6 +70,23 @@ impl App {
             text.remove(0);
         }
         self.say_parts(parts);
+    }
+
+    /// Whether an Enter is meant for the step that has just given words back, or done what was planned: it sends nothing, and says so.
+    fn is_meant_for_step(&mut self) -> bool {
+        let now_ms = self.now_ms;
+        let tab = self.tab_mut();
+        let Some(step) = tab.stepped else { return false };
+        let is_meant = match step.refused_ms {
+            None => now_ms - step.at_ms < SETTLE_MS,
+            Some(refused) => now_ms - refused < BURST_MS,
+        };
+        tab.stepped = is_meant.then_some(Stepped { refused_ms: Some(now_ms), ..step });
+        if is_meant && !tab.composer.is_empty() {
+            let send = self.keys.named(Command::Send);
+            self.hint(format!("{send} once more sends"));
+        }
+        is_meant
     }
 
     /// Whether the first words of this tab are on their way: others would begin a conversation of their own.
@@ -301,7 +320,7 @@ impl App {
             tab.composer.returned(parts);
             tab.returned = tab.composer.parts();
             tab.typed_ms = Some(now_ms);
-            tab.returned_ms = Some(now_ms);
+            tab.stepped = Some(Stepped::at(now_ms));
         }
     }
 

@@ -23,6 +23,20 @@ pub(super) struct Once {
     pub(super) at_ms: i64,
 }
 
+/// A step after which an Enter is perhaps still meant for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stepped {
+    pub(super) at_ms: i64,
+    /// When an Enter was taken for that the last time.
+    pub(super) refused_ms: Option<i64>,
+}
+
+impl Stepped {
+    pub(super) fn at(at_ms: i64) -> Self {
+        Self { at_ms, refused_ms: None }
+    }
+}
+
 /// A tab.
 #[derive(Debug)]
 pub(super) struct Tab {
@@ -62,8 +76,8 @@ pub(super) struct Tab {
     pub(super) returned: Vec<Part>,
     /// A draft moved aside for it.
     pub(super) has_moved_aside: bool,
-    /// When words came back, or a plan was done.
-    pub(super) returned_ms: Option<i64>,
+    /// Words came back, or a plan was done, and no other key was pressed since.
+    pub(super) stepped: Option<Stepped>,
     /// What does something when it is pressed once more.
     pub(super) once: Option<Once>,
     /// Its conversation has begun with what was said here, and is not known yet.
@@ -91,8 +105,12 @@ pub(super) struct Tab {
     pub(super) has_draft: bool,
     /// The owner would not say what it has.
     pub(super) is_draft_refused: bool,
+    /// A run ended here while another tab was looked at.
+    pub(super) is_unseen: bool,
     /// Where the view or the pane was drawn.
     pub(super) area: Rect,
+    /// Where the composer was.
+    pub(super) composer_area: Rect,
 }
 
 /// A message that the next one takes the place of.
@@ -171,7 +189,7 @@ impl Tab {
             is_late: false,
             returned: Vec::new(),
             has_moved_aside: false,
-            returned_ms: None,
+            stepped: None,
             once: None,
             begins: false,
             sent: Vec::new(),
@@ -186,7 +204,9 @@ impl Tab {
             opening: None,
             has_draft: false,
             is_draft_refused: false,
+            is_unseen: false,
             area: Rect::default(),
+            composer_area: Rect::default(),
         }
     }
 

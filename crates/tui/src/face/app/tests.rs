@@ -9,6 +9,7 @@ mod opening;
 mod quoting;
 mod retrying;
 mod small;
+mod told;
 mod typed;
 
 use retake_wire::reply::{
@@ -240,16 +241,6 @@ fn words_said_while_the_first_are_on_their_way_begin_no_other_conversation() {
     assert_eq!(says(&mut app, "second"), 0);
     assert!(app.tab().composer.text().contains("second"), "the words wait in the composer");
     assert!(looks(&mut app).contains("just beginning"));
-}
-
-#[test]
-fn an_enter_behind_new_words_is_meant_for_them() {
-    let mut app = talking(Theme::default());
-    let runs = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::Run(..)));
-    app.returned(TabId(1), &[retake_wire::Part::Text { text: "old words".into() }]);
-    assert!(!runs(&press(&mut app, "enter", NOW_MS)), "it was meant for the plan that has just gone");
-    drop(press(&mut app, "!", NOW_MS));
-    assert!(runs(&press(&mut app, "enter", NOW_MS)));
 }
 
 /// Answers all that was asked, and what is asked then; what else was to be done is let go.

@@ -52,7 +52,7 @@ impl App {
                     !tab.composer.is_empty() && tab.rewriting.as_ref().is_some_and(|it| it.entry == entry)
                 };
                 match self.find_tab(id).filter(|tab| is_written(tab)) {
-                    Some(tab) => tab.returned_ms = Some(now_ms),
+                    Some(tab) => tab.stepped = Some(super::tab::Stepped::at(now_ms)),
                     None => self.returned(id, &parts),
                 }
                 if let Some(tab) = self.find_tab(id) {

@@ -64,6 +64,7 @@ impl Composer {
         frame.buffer_mut().set_stringn(body.x, body.y, SIGN, body.width.into(), brush.theme.style(sign));
         let body =
             Rect { x: body.x + MARGIN.min(body.width), width: body.width.saturating_sub(MARGIN), ..body };
+        self.body = body;
         let (row, column) = self.layout.find(self.buffer.cursor());
         let height = usize::from(body.height);
         // As much as fits is seen, with the cursor in it.

@@ -45,6 +45,11 @@ pub fn restore_after_panic() -> bool {
     had
 }
 
+/// Whether the face has the terminal.
+pub(super) fn has_terminal() -> bool {
+    HAS_TERMINAL.load(Ordering::SeqCst)
+}
+
 /// Waits until a panic has taken the terminal away.
 pub(super) async fn broke() {
     BROKE.notified().await;

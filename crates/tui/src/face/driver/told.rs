@@ -1,5 +1,5 @@
-//! How the process tells the face that it has to end, because of a signal: what was typed is kept first, as when a person leaves. Must
-//! never take longer than a person would wait.
+//! What the process tells the face because of a signal: that it has to end, when what was typed is kept first, as when a person leaves;
+//! that it has to give the terminal back for a while; that it goes on. Must never take longer than a person would wait.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -26,6 +26,41 @@ pub async fn leave() {
         // One that hangs is left as a crash leaves it.
         drop(tokio::time::timeout(PATIENCE, LEFT.notified()).await);
     }
+}
+
+/// Tells it that the process is to stop.
+static STOPS: Notify = Notify::const_new();
+
+/// Tells it that the process goes on, having been stopped unasked.
+static GOES_ON: Notify = Notify::const_new();
+
+/// The process is to stop until somebody wakes it. Where the face has the terminal, it gives it back first, and stops the process by
+/// [`World::suspend`](super::World::suspend); otherwise this says `false`, and whoever calls it stops the process.
+#[must_use]
+pub fn stop() -> bool {
+    let has = super::screen::has_terminal();
+    if has {
+        STOPS.notify_one();
+    }
+    has
+}
+
+/// The process goes on. Where it was stopped in a way that nobody could prepare for, the shell has done what it wanted with the
+/// terminal, and the face takes it anew.
+pub fn goes_on() {
+    if super::screen::has_terminal() {
+        GOES_ON.notify_one();
+    }
+}
+
+/// Waits until the process is to stop.
+pub(super) async fn stops() {
+    STOPS.notified().await;
+}
+
+/// Waits until the process goes on.
+pub(super) async fn went_on() {
+    GOES_ON.notified().await;
 }
 
 /// There is a face as long as this lives.

@@ -116,9 +116,13 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64,
     };
     ink.text(sign, paint);
     let room = ink.room();
-    let folder = if room >= 56 && seen.folders { 22 } else { 0 };
+    // What is of this folder needs no column for it.
+    let folder = if room >= 56 && seen.folders && elsewhere { 22 } else { 0 };
     let counts = if room >= 72 { 15 } else { 0 };
-    let when = when_columns(room);
+    let time = when(it.changed_ms, when_columns(room), now_ms);
+    // Where no column stands beside it, the time takes no more than it needs.
+    let is_alone = folder == 0 && counts == 0 && !time.is_empty();
+    let when = if is_alone { width::columns(&time) + 2 } else { when_columns(room) };
     let mut title = room.saturating_sub(folder + counts + when);
     if it.parent.is_some() {
         ink.text("⑂ ", Paint::Dim);
@@ -127,10 +131,10 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64,
     ink.field_column(0, title, Paint::Plain);
     if folder > 0 {
         ink.space(2);
-        if elsewhere { ink.field_column(1, folder - 2, Paint::Dim) } else { ink.space(folder - 2) }
+        ink.field_column(1, folder - 2, Paint::Dim);
     }
     ink.column_right(&words::count(it.counts.messages, "message"), counts, Paint::Dim);
-    draw_when(it.changed_ms, ink, when, now_ms);
+    ink.column_right(&time, when, Paint::Dim);
 }
 
 fn draw_hit(hit: &Hit, ink: &mut Ink<'_>, now_ms: i64, theme: Theme) {
@@ -150,7 +154,7 @@ fn draw_hit(hit: &Hit, ink: &mut Ink<'_>, now_ms: i64, theme: Theme) {
         ink.space(2);
         ink.column(&hit.title, title - 2, Paint::Dim);
     }
-    draw_when(hit.line.time_ms, ink, when, now_ms);
+    ink.column_right(&self::when(hit.line.time_ms, when, now_ms), when, Paint::Dim);
 }
 
 /// The text of a hit in pieces, with what matched; cut before, so that what matched is in sight. The ranges are not trusted.
@@ -189,14 +193,14 @@ fn when_columns(room: usize) -> usize {
     }
 }
 
-fn draw_when(time_ms: i64, ink: &mut Ink<'_>, columns: usize, now_ms: i64) {
-    let when = match columns {
-        0 => return,
+/// A time, in words for so many columns.
+fn when(time_ms: i64, columns: usize, now_ms: i64) -> String {
+    match columns {
+        0 => String::new(),
         12 => match time::short(now_ms, time_ms).as_str() {
             now @ "now" => now.to_owned(),
             age => format!("{age} ago"),
         },
         _ => words::when(&look(0, now_ms), time_ms),
-    };
-    ink.column_right(&when, columns, Paint::Dim);
+    }
 }

@@ -369,6 +369,25 @@ fn the_other_half_takes_all_the_room() {
 }
 
 #[test]
+fn a_title_has_the_columns_that_nothing_else_takes() {
+    let title = "write doc1.txt and then doc2.txt too";
+    let (mut list, mut world) = opened("");
+    world.answer(&mut list, |request| match request {
+        Request::List(list) if list.before.is_none() => {
+            let mut elsewhere = conversation("c2", Some(title), "", 0);
+            elsewhere.folder = Some("/srv/projects/web/shop".to_owned());
+            Some(Ok(page(vec![conversation("c1", Some(title), "", 0), elsewhere], false)))
+        }
+        _ => owner(request),
+    });
+    let keys = crate::face::keymap::Keymap::default();
+    let brush = crate::face::testing::brush(Default::default(), &keys);
+    let seen = crate::face::testing::screen(60, 12, |frame| list.draw(frame, frame.area(), &brush));
+    assert_eq!(seen.matches(title).count(), 1, "of this folder, not of the other one: {seen}");
+    assert!(seen.contains("web/shop"), "{seen}");
+}
+
+#[test]
 fn a_click_selects_and_a_second_one_opens() {
     let (mut list, mut world) = filled();
     let _ = sizes(&mut list);

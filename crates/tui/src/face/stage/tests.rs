@@ -128,7 +128,25 @@ impl Play {
     }
 
     fn mouse(&mut self, kind: MouseEventKind, row: u16) {
-        self.stage.mouse(MouseEvent { kind, column: 4, row, modifiers: KeyModifiers::NONE });
+        self.mouse_at(kind, 4, row);
+    }
+
+    fn mouse_at(&mut self, kind: MouseEventKind, column: u16, row: u16) {
+        self.stage.mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE });
+        // As the driver does: what was pressed is answered at once.
+        drop(self.stage.screen());
+    }
+
+    fn click(&mut self, column: u16, row: u16) {
+        self.mouse_at(MouseEventKind::Down(MouseButton::Left), column, row);
+        self.mouse_at(MouseEventKind::Up(MouseButton::Left), column, row);
+    }
+
+    /// Drags from one place to another, by column and row.
+    fn drag(&mut self, from: (u16, u16), to: (u16, u16)) {
+        self.mouse_at(MouseEventKind::Down(MouseButton::Left), from.0, from.1);
+        self.mouse_at(MouseEventKind::Drag(MouseButton::Left), to.0, to.1);
+        self.mouse_at(MouseEventKind::Up(MouseButton::Left), to.0, to.1);
     }
 }
 
@@ -177,11 +195,46 @@ async fn who_looks_elsewhere_is_told_of_a_long_run_only() {
 async fn a_click_selects_a_message_which_is_copied() {
     let mut play = Play::begin().await;
     let screen = play.stage.screen();
-    play.mouse(MouseEventKind::Down(MouseButton::Left), row(&screen, "as everybody knows"));
+    play.click(4, row(&screen, "as everybody knows"));
     play.shows("y copy").await;
     play.stage.press("y");
     play.shows("copied").await;
     assert_eq!(play.stage.copied(), ["**42**, as everybody knows."], "as it was written");
+}
+
+#[tokio::test]
+async fn a_click_into_the_composer_gives_it_the_keys() {
+    let mut play = Play::begin().await;
+    play.stage.write("half thought");
+    let screen = play.stage.screen();
+    play.click(4, row(&screen, "as everybody knows"));
+    play.shows("y copy").await;
+    let screen = play.stage.screen();
+    play.click(7, row(&screen, "half thought"));
+    play.hides("y copy").await;
+    play.stage.write("a ");
+    play.shows("half a thought").await;
+}
+
+#[tokio::test]
+async fn what_is_dragged_over_is_copied_as_it_stands_there() {
+    let mut play = Play::begin().await;
+    let screen = play.stage.screen();
+    let [first, last] = ["as everybody knows", "the other way round"].map(|text| row(&screen, text));
+    play.drag((6, first), (200, first));
+    play.shows("copied 1 line").await;
+    assert_eq!(play.stage.copied(), ["as everybody knows."]);
+    assert!(!play.stage.screen().contains('▌'), "no message is selected");
+    // Upwards is the same, and what is between comes along.
+    play.stage.press("esc");
+    play.drag((8, last), (6, first));
+    play.shows("copied 3 lines").await;
+    assert_eq!(play.stage.copied().last().expect("it is"), "as everybody knows.\n\nand the");
+    // A click drops the highlight, and does nothing else.
+    play.click(6, first);
+    assert!(!play.stage.screen().contains('▌'));
+    play.click(6, first);
+    play.shows("▌").await;
 }
 
 #[tokio::test]

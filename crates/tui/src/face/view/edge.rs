@@ -6,20 +6,24 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Entry;
 
+use super::heights::Shown;
 use super::page::{Ink, MARGIN};
 use crate::face::doc;
 use crate::face::theme::Paint;
 use crate::text::time;
 
-/// The bar at the right: which part of the whole is shown, in thousandths.
-pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, part: (usize, usize)) {
-    if part.0 == 0 && part.1 >= 1_000 {
-        return;
-    }
+/// The bar at the right: which part of the whole is shown. It is as long as a screen is of the whole, wherever one is.
+pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, shown: Shown) {
     let rows = usize::from(area.height);
-    let to = (part.1 * rows).div_ceil(1_000).clamp(1, rows);
-    let from = (part.0 * rows / 1_000).min(to - 1);
-    for row in (area.y..area.bottom()).skip(from).take(to - from) {
+    let long = (rows * rows / shown.all.max(1)).clamp(1, rows.max(2) - 1);
+    let (room, below) = (rows - long.min(rows), shown.all.saturating_sub(rows).max(1));
+    let from = match (shown.at_end, shown.above) {
+        (true, _) => room,
+        (false, 0) => 0,
+        // What is in between is seen to be.
+        (false, above) => (room * above / below).clamp(1, room.saturating_sub(1).max(1)),
+    };
+    for row in (area.y..area.bottom()).skip(from).take(long) {
         if let Some(cell) = frame.buffer_mut().cell_mut((area.right() - 1, row)) {
             cell.set_symbol("▐").set_style(ink.theme.style(Paint::Bar));
         }

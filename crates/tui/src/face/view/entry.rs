@@ -17,7 +17,7 @@ use crate::render::{content, entries, words};
 use crate::text::safe;
 
 /// So many lines are shown of what a person said.
-const SAID: usize = 24;
+pub(super) const SAID: usize = 24;
 
 /// From so many columns on, messages are told with the numbers of their turns.
 const NUMBERED: u16 = 60;

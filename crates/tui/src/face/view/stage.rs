@@ -187,15 +187,6 @@ impl Stage<'_> {
         self.up(end, rows)
     }
 
-    /// How much of the whole is above a place, in thousandths, as if all entries were equally long.
-    pub(super) fn part(&mut self, place: Place) -> usize {
-        let all = self.talk.entries.len()
-            + usize::from(!self.live.0.is_empty())
-            + usize::from(!self.rest.is_empty());
-        let inside = place.line * 1_000 / self.height(place.block).max(1);
-        ((place.block.min(all) * 1_000 + inside) / all.max(1)).min(1_000)
-    }
-
     /// The places of the lines of a screen.
     pub(super) fn screen(&mut self, top: Place, rows: usize) -> Vec<Place> {
         let mut places = Vec::with_capacity(rows);

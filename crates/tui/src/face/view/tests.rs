@@ -1,5 +1,6 @@
 //! What people see of conversations, and that no more of them is laid out than that.
 
+mod bar;
 mod cards;
 mod found;
 

@@ -55,7 +55,7 @@ fn every_key_does_its_command_where_it_holds_and_is_seen_to() {
 /// A conversation of many turns, with earlier prompts, in its middle.
 fn in_the_middle(context: Context) -> App {
     let mut app = talking(Theme::default());
-    let long = "one line\n".repeat(40);
+    let long: String = (1..=40).map(|line| format!("line {line}\n")).collect();
     let said: Vec<_> =
         (0..7).flat_map(|_| [(Role::User, &*long), (Role::Assistant, "The word is 42.")]).collect();
     let Reply::Entries(Entries { entries: mut many, .. }) = entries("0199a000-c", &said) else {

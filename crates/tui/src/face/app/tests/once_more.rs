@@ -178,3 +178,41 @@ fn what_is_said_stands_as_long_as_one_stays_and_is_never_cut_for_keys() {
     drop(press(&mut app, "esc", NOW_MS + 1_300));
     assert!(!shown(&mut app).contains("there is no command"));
 }
+
+/// Words come back by a step, and then Enter is pressed at these times: which of them sends.
+fn enters(at: &[i64]) -> (App, Vec<bool>) {
+    let mut app = talking(Theme::default());
+    app.returned(TabId(1), &[retake_wire::Part::Text { text: "old words".into() }]);
+    let mut sends =
+        |at: &i64| press(&mut app, "enter", NOW_MS + at).iter().any(|act| matches!(act, Act::Run(..)));
+    let sent = at.iter().map(&mut sends).collect();
+    (app, sent)
+}
+
+#[test]
+fn an_enter_right_behind_a_step_sends_nothing_and_says_so() {
+    for (at, sent) in [
+        (&[10][..], &[false][..]),
+        (&[800], &[false]),
+        (&[1_600], &[true]),
+        (&[800, 1_400], &[false, true]),
+        (&[800, 3_400], &[false, true]),
+        // A key that is held, or pressed again before anybody has read what is said.
+        (&[10, 40, 70, 100, 900], &[false, false, false, false, true]),
+    ] {
+        assert_eq!(enters(at).1, sent, "{at:?}");
+    }
+    let (mut app, _) = enters(&[800]);
+    let seen = shown(&mut app);
+    assert!(seen.contains("Enter once more sends") && seen.contains("old words"), "{seen}");
+}
+
+#[test]
+fn an_enter_behind_another_key_is_meant_for_the_words() {
+    for key in ["!", "left", "end"] {
+        let (mut app, _) = enters(&[]);
+        drop(press(&mut app, key, NOW_MS + 300));
+        let acts = press(&mut app, "enter", NOW_MS + 500);
+        assert!(acts.iter().any(|act| matches!(act, Act::Run(..))), "{key}");
+    }
+}

@@ -1,0 +1,163 @@
+//! What is drawn has a width that all terminals agree on. Flags, families, skin tones, keycaps and signs that are asked to be emoji are
+//! several characters each, and terminals differ in how many columns they take: one cell too many, and strange letters stay on the
+//! screen. Here each of them is drawn as something simpler in the same columns. Must never change the text itself: what is copied, sent
+//! and edited is as it was written.
+
+use ratatui::buffer::Buffer;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Draws what was drawn so that its width is certain.
+pub(crate) fn settle(buffer: &mut Buffer) {
+    let columns = usize::from(buffer.area.width);
+    for at in 0..buffer.content.len() {
+        let cell = &buffer.content[at];
+        if cell.symbol().len() < 4 {
+            // One character, and no flag, or a letter with a sign above: as wide as it looks.
+            continue;
+        }
+        let Some(shown) = certain(cell.symbol()) else { continue };
+        let (style, left) = (cell.style(), columns - at % columns);
+        let mut cells = buffer.content[at..at + left].iter_mut();
+        for piece in shown {
+            let wide = piece.width().max(1);
+            let Some(cell) = cells.next() else { break };
+            cell.set_symbol(&piece).set_style(style);
+            // What a wide letter covers has no letter of its own.
+            cells.by_ref().take(wide - 1).for_each(|cell| _ = cell.set_symbol(" ").set_style(style));
+        }
+    }
+}
+
+/// What is drawn in the place of a cluster whose width is not certain, a piece for each letter; together they take the columns that the
+/// cluster was laid out in.
+fn certain(cluster: &str) -> Option<Vec<String>> {
+    let (columns, alone) = (cluster.width(), cluster.chars().map(|c| c.width().unwrap_or(0)).sum::<usize>());
+    if columns == alone && !cluster.contains(is_uncertain) {
+        return None;
+    }
+    let (mut pieces, mut used) = (Vec::<String>::new(), 0);
+    for c in cluster.chars().filter_map(drawn) {
+        let wide = c.width().unwrap_or(0);
+        match pieces.last_mut() {
+            Some(last) if wide == 0 => last.push(c),
+            _ if wide == 0 || used + wide > columns => {}
+            _ => {
+                pieces.push(c.to_string());
+                used += wide;
+            }
+        }
+        if used >= columns && wide > 0 {
+            // The first of several pictures stands for all.
+            break;
+        }
+    }
+    if pieces.is_empty() {
+        pieces.push("?".repeat(columns.min(1)));
+        used = columns.min(1);
+    }
+    pieces.extend((used..columns).map(|_| " ".to_owned()));
+    Some(pieces)
+}
+
+/// Whether terminals differ in what this does to the width of a cluster.
+fn is_uncertain(c: char) -> bool {
+    is_flag(c) || (drawn(c).is_none() && c != JOINER)
+}
+
+/// Joins pictures to one; between letters of scripts that know it, it has no width anywhere.
+const JOINER: char = '\u{200d}';
+
+fn is_flag(c: char) -> bool {
+    ('\u{1f1e6}'..='\u{1f1ff}').contains(&c)
+}
+
+/// What is drawn of a character of a cluster: a letter of a flag as a letter, and nothing of what only changes how others look.
+fn drawn(c: char) -> Option<char> {
+    match c {
+        '\u{1f1e6}'..='\u{1f1ff}' => char::from_u32(u32::from('A') + u32::from(c) - 0x1_f1e6),
+        JOINER | '\u{fe0e}' | '\u{fe0f}' | '\u{20e3}' => None,
+        '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}' => None,
+        c => Some(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+    use unicode_segmentation::UnicodeSegmentation as _;
+
+    use super::*;
+
+    /// What is written, and how it is drawn.
+    const TABLE: [(&str, &str); 22] = [
+        ("🇩🇪", "DE"),
+        ("🇩", "D"),
+        ("👩‍👩‍👧", "👩"),
+        ("👩🏽‍💻", "👩"),
+        ("🏳️‍🌈", "🏳 "),
+        ("🏴󠁧󠁢󠁳󠁣󠁴󠁿", "🏴"),
+        ("👍🏽", "👍"),
+        ("☝🏽", "☝ "),
+        ("❤️", "❤ "),
+        ("❤️‍🔥", "❤ "),
+        ("⌚️", "⌚"),
+        ("©️", "© "),
+        ("1️⃣", "1 "),
+        ("#️⃣", "# "),
+        ("🏽", "?"),
+        // What all agree on stays as it is.
+        ("👍", "👍"),
+        ("漢", "漢"),
+        ("e\u{301}", "e\u{301}"),
+        ("한", "한"),
+        ("\u{1112}\u{1161}\u{11ab}", "\u{1112}\u{1161}\u{11ab}"),
+        ("क्ष", "क्ष"),
+        ("→", "→"),
+    ];
+
+    /// The row of a screen in which this is drawn, and what stands behind it.
+    fn row(text: &str) -> Buffer {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+        buffer.set_string(0, 0, format!("{text}|"), Style::new());
+        settle(&mut buffer);
+        buffer
+    }
+
+    /// What a terminal is told of a row: what wide letters cover is left out.
+    fn told(buffer: &Buffer) -> Vec<&str> {
+        let mut covered = 0;
+        let cells = buffer.content.iter().filter(|cell| {
+            let is_told = covered == 0;
+            covered = if is_told { cell.symbol().width().max(1) } else { covered } - 1;
+            is_told
+        });
+        cells.map(ratatui::buffer::Cell::symbol).collect()
+    }
+
+    #[test]
+    fn all_rules_give_what_is_drawn_the_same_width() {
+        for (text, drawn) in TABLE {
+            let buffer = row(text);
+            let symbols = told(&buffer);
+            let line = symbols.concat();
+            let as_one: usize = line.graphemes(true).map(|cluster| cluster.width()).sum();
+            let one_by_one: usize = line.chars().map(|c| c.width().unwrap_or(0)).sum();
+            assert_eq!([as_one, one_by_one], [12; 2], "{text}: {line:?}");
+            assert!(!line.contains(is_uncertain), "{text}: {line:?}");
+            let shown = line.split('|').next().expect("a piece");
+            assert_eq!(shown.trim_end(), drawn.trim_end(), "{text}");
+            assert_eq!(shown.width(), text.width(), "{text}: what follows stands where it was laid out");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_at_the_edge_of_the_screen_stays_on_it() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 3, 2));
+        for y in 0..2 {
+            buffer.set_string(0, y, "a🇩🇪", Style::new());
+        }
+        settle(&mut buffer);
+        assert_eq!(told(&buffer).concat(), "aDEaDE");
+    }
+}
