@@ -160,6 +160,9 @@ pub struct Line {
     /// Who ran it, where it is a command that a person ran (`exec`), though it is stored as a call of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran_by: Option<String>,
+    /// Whether a program said it, in the name of nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub synthetic: bool,
 }
 
 /// Conversations, newest first.
