@@ -298,7 +298,7 @@ fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<Said> {
                 let name = if row == 0 && names > 0 { told.name } else { "" };
                 let mut help = part(&help, row);
                 if !name.is_empty() {
-                    help = width::fit(&help, room + 2).into();
+                    help = width::fit(&help, room + 2);
                 }
                 Said::Row(width::fit(&part(&pressed, row), keys), help, name.to_owned())
             }));

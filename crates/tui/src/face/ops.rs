@@ -238,7 +238,7 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
     }
     let at = match when {
         0 => String::new(),
-        ..=5 => time::short(now_ms, op.time_ms),
+        1..=5 => time::short(now_ms, op.time_ms),
         _ => words::when(&look(0, now_ms), op.time_ms),
     };
     ink.column_right(&at, when, Paint::Dim);
