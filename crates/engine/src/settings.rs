@@ -274,6 +274,15 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// Whether a model costs nothing where no price is set for it: the demo, and those of servers on this computer.
+    pub fn is_free(&self, name: &str) -> bool {
+        let (provider, _) = name.split_once('/').unwrap_or((name, ""));
+        let here = self.endpoints.get(provider).is_some_and(|endpoint| is_loopback(&endpoint.base_url));
+        here || name == "demo" || name.starts_with("demo:")
+    }
+}
+
 /// Whether an address is on this computer.
 pub fn is_loopback(base_url: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(base_url) else {

@@ -179,6 +179,7 @@ fn line_of(meta: &Meta, preview: String) -> reply::Line {
         time_ms: meta.time.0,
         preview,
         ran_by: None,
+        synthetic: meta.flags.synthetic,
     }
 }
 

@@ -198,6 +198,7 @@ async fn look(agent: &mut Agent) {
     agent.does(Request::Cost(of.clone())).await;
     let cost = get!(agent.desk, Cost, Request::Cost(of.clone())).models;
     assert_eq!((cost.len(), cost[0].model.as_str()), (1, "demo"));
+    assert_eq!(cost[0].usage.cost_usd, Some(0.0), "it costs nothing, though no price is set");
     agent.does(Request::Permissions(of)).await;
     let set = SetPermissions { conversation, mode: Some(Mode::AllowEdits), ..SetPermissions::default() };
     agent.does(Request::SetPermissions(set)).await;

@@ -28,6 +28,7 @@ async fn an_owner_says_how_it_is() {
     let desk = Desk::new().await;
     let id = desk.create(None, None).await;
     let idle = get!(desk, Status, Request::Status);
+    assert_eq!(idle.mode, Some(retake_wire::Mode::Ask), "how far the agent may go in what begins");
     assert_eq!((idle.pid, &*idle.version), (std::process::id(), env!("CARGO_PKG_VERSION")));
     assert_eq!((idle.running.len(), idle.following, idle.serves), (0, 0, false));
     let refused = desk.refused(Request::Stop).await;

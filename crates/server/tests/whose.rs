@@ -66,8 +66,8 @@ async fn what_a_later_turn_did_is_told_by_its_turn() {
     let path = left(planned(&desk, &id, mark(MarkVerb::Drop, "t1")).await);
     assert_eq!(
         told(&path),
-        "t3 changed this file later; Skip: stays as t3 left it, and is asked about again; \
-         Disk: stays as t3 left it, for good"
+        "t3 changed this file later; Skip: stays as t3 left it, undecided: a later step asks again; \
+         Disk: stays as t3 left it and counts as yours: not asked again"
     );
     let against = path.against.expect("whose");
     assert_eq!((against.whose, against.turn), (Whose::Later, Some(3)));
@@ -78,8 +78,10 @@ async fn what_a_later_turn_did_is_told_by_its_turn() {
     let path = left(planned(&desk, &id, Action::Undo { count: 1 }).await);
     assert_eq!(
         told(&path),
-        "you or another program changed the same place; Skip: stays as it is now, and is asked about again; \
-         Disk: stays as it is now, for good; Checkpoint: as t1 left it; Yours: stays as it is now"
+        "you or another program changed the same place; Skip: stays as it is now, undecided: a later step asks again; \
+         Disk: stays as it is now and counts as yours: not asked again; \
+         Checkpoint: as t1 left it; undo brings back what it is now; \
+         Yours: stays as it is now and counts as yours: not asked again"
     );
     assert_eq!(path.against.expect("whose").whose, Whose::Hand);
 }

@@ -25,7 +25,7 @@ pub use changes::Changes;
 pub use composer::{Draft, HistoryPage, PathLine, Paths};
 pub use files::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
-    Uncovered, Workspace, WorkspaceShown, Workspaces,
+    Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
 pub use owner::Status;
@@ -160,6 +160,9 @@ pub struct Line {
     /// Who ran it, where it is a command that a person ran (`exec`), though it is stored as a call of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran_by: Option<String>,
+    /// Whether a program said it, in the name of nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub synthetic: bool,
 }
 
 /// Conversations, newest first.
@@ -470,15 +473,6 @@ pub struct Model {
     pub input_price: Option<f64>,
     /// US dollars per million output tokens, where set.
     pub output_price: Option<f64>,
-}
-
-/// A file was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Written {
-    /// Where.
-    pub path: String,
-    /// How large.
-    pub bytes: u64,
 }
 
 /// What a check found.

@@ -436,5 +436,6 @@ pub(super) fn status() -> Status {
         serves: true,
         running: vec!["0192".to_owned()],
         following: 2,
+        mode: None,
     }
 }

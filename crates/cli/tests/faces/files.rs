@@ -47,7 +47,7 @@ pub(super) fn files_plan() -> FilesPlan {
     let conflict = PathPlan {
         why: Some("t3 changed the same place later".to_owned()),
         outcomes: vec![
-            after(Choice::Skip, Becomes::Stays, "stays as t3 left it, and is asked about again"),
+            after(Choice::Skip, Becomes::Stays, "stays as t3 left it, undecided: a later step asks again"),
             after(Choice::Checkpoint, Becomes::Before, "as it was before \x1b[2Jt1"),
         ],
         hunks: Some(7),

@@ -74,6 +74,7 @@ pub(super) fn line(number: u32, role: Role, preview: &str) -> Line {
         time_ms: ago(40 - i64::from(number)),
         preview: preview.to_owned(),
         ran_by: None,
+        synthetic: false,
     }
 }
 

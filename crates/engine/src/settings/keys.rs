@@ -325,7 +325,7 @@ pub(super) static KEYS: &[Key] = &[
         "face.keys.*",
         Takes::Texts,
         Value::None,
-        "Other keys of a command, by its name in the help (`/help`): rewind = [\"f5\", \"ctrl+r\"]. No keys, [], switch them off.",
+        "Other keys of a command, by its name: the help (`/help`) shows the names of what you filter: rewind = [\"f5\", \"ctrl+r\"]. No keys, [], switch them off.",
     ),
     key(
         "endpoint.*.base_url",

@@ -346,3 +346,18 @@ fn keys_of_the_face_are_set_one_or_several() {
     let two = set(&one, "face.keys.rewind", "[\"f5\", \"ctrl+r\"]").expect("set");
     assert_eq!(Settings::face(&two).expect("valid")["keys"]["rewind"], serde_json::json!(["f5", "ctrl+r"]));
 }
+
+#[test]
+fn the_demo_and_models_of_this_computer_cost_nothing() {
+    let settings = Settings::default();
+    for (name, free) in [
+        ("demo", true),
+        ("demo:slow", true),
+        ("ollama/qwen3", true),
+        ("openai/gpt-5", false),
+        ("demonstration/x", false),
+        ("", false),
+    ] {
+        assert_eq!(settings.is_free(name), free, "{name}");
+    }
+}

@@ -17,6 +17,7 @@ impl InProcess {
             serves: self.office.serves(),
             running: self.engine.running().iter().map(ToString::to_string).collect(),
             following: self.hub.following(),
+            mode: Some(crate::agent::mode(self.settings.permission.mode)),
         }
     }
 

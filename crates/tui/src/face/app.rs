@@ -159,6 +159,10 @@ pub(crate) struct App {
     model: Option<(String, String)>,
     /// The names of the models that are known.
     models: Vec<String>,
+    /// How many tokens those of them take whose size is known.
+    windows: HashMap<String, u64>,
+    /// How far the agent may go in conversations that begin.
+    mode: Option<retake_wire::Mode>,
     flash: Option<Flash>,
     /// With what conversations are about to begin here.
     unbegun: drafts::Unbegun,
@@ -208,6 +212,8 @@ impl App {
             prompts: Vec::new(),
             model: None,
             models: Vec::new(),
+            windows: HashMap::new(),
+            mode: None,
             flash: None,
             unbegun: drafts::Unbegun::default(),
             now_ms,
@@ -233,7 +239,7 @@ impl App {
                 app.ask(Asked::Tab(tab, For::GoOn), Request::List(list));
             }
             Start::Pick => {
-                app.open_list(tab, "");
+                app.begin_with_list(tab);
                 app.wants_unbegun();
             }
         }

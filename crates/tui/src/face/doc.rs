@@ -84,12 +84,26 @@ mod tests {
           long
         • two
           ◦ deep more
-        • [x] done
-        • [ ] open
+        ☑ done
+        ☐ open
 
         9. nine
         10. ten
         ");
+    }
+
+    #[test]
+    fn a_numbered_list_under_a_paragraph_stands_apart() {
+        assert_eq!(shown("so:\n1. one\n2. two", 30), "so:\n\n1. one\n2. two\n");
+        assert_eq!(shown("so:\n2. two\n3. three", 30), "so:\n\n2. two\n3. three\n", "wherever it begins");
+        assert_eq!(shown("it was in\n1984. So.", 30), "it was in 1984. So.\n", "a number is no list");
+        assert_eq!(shown("```\nso:\n2. x\n3. y\n```", 9), "  so:\n  2. x\n  3. y\n", "code is code");
+    }
+
+    #[test]
+    fn code_says_its_language_where_there_is_room() {
+        assert_eq!(shown("```sh\nls\n```", 20), "  ls              sh\n");
+        assert_eq!(shown("```sh\nls -la folder\n```", 20), "  ls -la folder\n");
     }
 
     #[test]

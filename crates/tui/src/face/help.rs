@@ -21,6 +21,9 @@ use crate::text::{safe, width};
 /// From so many columns on, there are two of them.
 const WIDE: u16 = 100;
 
+/// Commands are told with their names where so many columns are left for what they do.
+const NAMED: usize = 26;
+
 /// So much is between them.
 const GAP: u16 = 2;
 
@@ -92,11 +95,18 @@ struct Told {
     name: &'static str,
 }
 
+/// Whether commands are told with their names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Told,
+    LeftOut,
+}
+
 /// A line of the help.
 enum Said {
     Title(&'static str),
-    /// Keys, as wide as all of the column, and what they do.
-    Row(String, String),
+    /// Keys, as wide as all of the column, what they do, and the name of the command in the settings.
+    Row(String, String, String),
     Empty,
 }
 
@@ -158,11 +168,17 @@ impl Help {
         self.top = self.top.saturating_add_signed(rows).min(most);
     }
 
+    /// Two columns have no room for names: what is sought stands in one.
+    fn is_halved(&self, columns: u16) -> bool {
+        columns >= WIDE && self.filter.trim().is_empty()
+    }
+
     fn body(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        let parts = if area.width >= WIDE { halves(self.sections()) } else { vec![self.sections()] };
+        let parts = if self.is_halved(area.width) { halves(self.sections()) } else { vec![self.sections()] };
         let count = u16::try_from(parts.len()).unwrap_or(1).max(1);
         let wide = area.width.saturating_sub(GAP * (count - 1)) / count;
-        let columns: Vec<_> = parts.into_iter().map(|part| lines(part, wide.into())).collect();
+        let names = if count > 1 { Names::LeftOut } else { Names::Told };
+        let columns: Vec<_> = parts.into_iter().map(|part| lines(part, wide.into(), names)).collect();
         self.rows = area.height.into();
         self.all = columns.iter().map(Vec::len).max().unwrap_or(0);
         self.scroll(0);
@@ -189,10 +205,11 @@ impl Said {
             Self::Title(title) => {
                 Line::styled(width::truncate(title, columns).into_owned(), theme.style(Paint::Bold))
             }
-            Self::Row(pressed, help) => Line::from(vec![
+            Self::Row(pressed, help, name) => Line::from(vec![
                 Span::styled(pressed.clone(), theme.style(Paint::Accent)),
                 Span::raw("  "),
                 Span::raw(help.clone()),
+                Span::styled(name.clone(), theme.style(Paint::Dim)),
             ]),
         }
     }
@@ -237,7 +254,8 @@ impl Pane for Help {
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let filter = if self.filter.is_empty() { "type to filter" } else { &self.filter };
-        let about = format!("/ {filter}");
+        let names = if self.is_halved(area.width) { ", and to see the names that settings use" } else { "" };
+        let about = format!("› {filter}{names}");
         let keys = [(Command::Down, "scroll"), (Command::EraseAll, "all of it")];
         let sheet = Sheet { title: "Keys and commands", about: &about, keys: &keys };
         let body = sheet.draw(frame, area, brush);
@@ -260,11 +278,12 @@ fn places(from: Context) -> Vec<Context> {
 
 fn typed(row: &Row) -> Option<Told> {
     let keys = format!("/{} {}", row.name, row.takes?).trim_end().to_owned();
-    Some(Told { keys, help: row.help, name: row.name })
+    // What is typed is its name already.
+    Some(Told { keys, help: row.help, name: "" })
 }
 
 /// The sections below one another. What is longer than its column goes on below: nothing is cut.
-fn lines(sections: Vec<Section>, columns: usize) -> Vec<Said> {
+fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<Said> {
     let mut lines = Vec::new();
     let told = sections.iter().flat_map(|section| &section.rows);
     let word = |told: &Told| told.keys.split(' ').map(width::columns).max().unwrap_or(0);
@@ -272,7 +291,12 @@ fn lines(sections: Vec<Section>, columns: usize) -> Vec<Said> {
     let whole = told.clone().map(word).max().unwrap_or(0).min(columns / 2);
     let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0);
     let keys = keys.min((columns / 3).max(whole)).max(1);
-    let room = columns.saturating_sub(keys + 2).max(1);
+    let names =
+        sections.iter().flat_map(|section| &section.rows).map(|told| told.name.len()).max().unwrap_or(0);
+    // By its name a command gets other keys: it stands at the right, where what it does keeps enough room.
+    let has_room = columns.saturating_sub(keys + names + 4) >= NAMED;
+    let names = if has_room && named == Names::Told { names } else { 0 };
+    let room = columns.saturating_sub(keys + 2 + if names > 0 { names + 2 } else { 0 }).max(1);
     for section in sections {
         if !lines.is_empty() {
             lines.push(Said::Empty);
@@ -281,10 +305,14 @@ fn lines(sections: Vec<Section>, columns: usize) -> Vec<Said> {
         for told in section.rows {
             let (pressed, help) = (width::wrap(&told.keys, keys), width::wrap(told.help, room));
             let part = |of: &[String], row: usize| of.get(row).cloned().unwrap_or_default();
-            lines.extend(
-                (0..pressed.len().max(help.len()))
-                    .map(|row| Said::Row(width::fit(&part(&pressed, row), keys), part(&help, row))),
-            );
+            lines.extend((0..pressed.len().max(help.len())).map(|row| {
+                let name = if row == 0 && names > 0 { told.name } else { "" };
+                let mut help = part(&help, row);
+                if !name.is_empty() {
+                    help = width::fit(&help, room + 2);
+                }
+                Said::Row(width::fit(&part(&pressed, row), keys), help, name.to_owned())
+            }));
         }
     }
     lines

@@ -56,6 +56,8 @@ pub(crate) struct List {
     archived: bool,
     /// Whether there are such, once that is to be known.
     put_away: Option<bool>,
+    /// The face begins with it: there is nothing behind it to go back to.
+    is_first: bool,
     /// It was asked for.
     asks_put_away: Option<Ticket>,
     halves: Halves,
@@ -99,11 +101,17 @@ impl List {
             doing: None,
             archived: false,
             put_away: None,
+            is_first: false,
             asks_put_away: None,
             halves: Halves::default(),
             preview: Preview::default(),
             area: Rect::default(),
         }
+    }
+
+    /// The same, as what the face begins with.
+    pub(crate) fn first(folder: &str) -> Self {
+        Self { is_first: true, ..Self::new(folder, "") }
     }
 
     fn load(&mut self, before: Option<String>, cx: &mut Cx<'_>) {
@@ -237,6 +245,7 @@ impl List {
             Item::Hit(hit) => Some(hit.line.id.clone()),
             Item::Talk(..) | Item::Heading(_) => None,
         };
+        self.is_first = false;
         cx.want(match beside {
             true => Want::ShowBeside { conversation, entry },
             false => Want::Show { conversation, entry },
@@ -356,7 +365,7 @@ impl Pane for List {
             return self.name(naming, command, cx);
         }
         match command {
-            Command::Close => cx.want(Want::Close),
+            Command::Close => cx.want(if self.leaves() { Want::Leave } else { Want::Close }),
             Command::Accept => self.accept(false, cx),
             Command::Beside => self.accept(true, cx),
             Command::Rename => self.rename(),
@@ -371,6 +380,11 @@ impl Pane for List {
                 self.moved(cx);
             }
         }
+    }
+
+    fn leaves(&self) -> bool {
+        // Where there is nothing to pick, one can only begin.
+        self.is_first && !(self.rows.is_empty() && matches!(self.page, Page::There))
     }
 
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
@@ -458,7 +472,7 @@ impl Pane for List {
         let about = self.about();
         let title = if self.archived { "Archived conversations" } else { "Conversations" };
         let sheet = Sheet { title, about: &about, keys: &keys };
-        let body = sheet.draw(frame, area, brush);
+        let body = sheet.closing(frame, area, brush, if self.leaves() { "leave" } else { "back" });
         let (list, preview) = self.halves.split(frame, body, brush);
         if let Some(list) = list {
             self.draw_list(frame, list, brush);

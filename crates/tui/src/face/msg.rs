@@ -91,6 +91,8 @@ pub(crate) enum Lasts {
 pub(crate) enum Want {
     /// The pane is finished: the conversation takes its place again.
     Close,
+    /// Nothing was picked of what the face began with: it is left.
+    Leave,
     /// The plan of an action takes the pane's place, and the action is done if the person agrees.
     Plan(&'static str, Box<Action>),
     /// An action was done: say so, and take up the words that return.

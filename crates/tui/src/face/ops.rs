@@ -19,6 +19,7 @@ use super::sheet::{Halves, Sheet, told};
 use super::theme::Paint;
 use super::words::look;
 use crate::render::words;
+use crate::text::time;
 
 /// So many operations are asked for at once.
 const PAGE: usize = 200;
@@ -218,6 +219,7 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
     let (when, author, next) = match room {
         90.. => (18, 12, 11),
         72.. => (18, 0, 11),
+        44.. => (5, 0, 0),
         // What was done is told from what else was done before it is told when.
         _ => (0, 0, 0),
     };
@@ -234,5 +236,10 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
         ink.space(2);
         ink.field_column(2, author - 2, Paint::Dim);
     }
-    ink.column_right(&words::when(&look(0, now_ms), op.time_ms), when, Paint::Dim);
+    let at = match when {
+        0 => String::new(),
+        1..=5 => time::short(now_ms, op.time_ms),
+        _ => words::when(&look(0, now_ms), op.time_ms),
+    };
+    ink.column_right(&at, when, Paint::Dim);
 }

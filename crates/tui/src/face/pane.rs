@@ -94,6 +94,11 @@ pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
         false
     }
 
+    /// Whether closing it leaves the program.
+    fn leaves(&self) -> bool {
+        false
+    }
+
     /// Something was told of the list of conversations.
     fn listed(&mut self, _told: &Told, _cx: &mut Cx<'_>) {}
 

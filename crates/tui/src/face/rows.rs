@@ -447,7 +447,7 @@ impl<T: Row> Rows<T> {
             from += filter[from..].chars().next().map_or(1, char::len_utf8);
         }
         let shown = &filter[from..];
-        let mut spans = vec![Span::styled("/ ", theme.style(Paint::Accent))];
+        let mut spans = vec![Span::styled("› ", theme.style(Paint::Accent))];
         if shown.is_empty() {
             spans.push(Span::styled(
                 width::truncate("type to filter", room).into_owned(),

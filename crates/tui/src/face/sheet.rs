@@ -33,13 +33,18 @@ pub(crate) struct Sheet<'a> {
 impl Sheet<'_> {
     /// Draws title and keys where there is room; what is left is the body's.
     pub(crate) fn draw(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Rect {
+        self.closing(frame, area, brush, "back")
+    }
+
+    /// The same, with what closing it does.
+    pub(crate) fn closing(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, does: &str) -> Rect {
         let head = u16::from(area.height >= 4);
         let foot = u16::from(area.height >= 6);
         if head > 0 {
             self.draw_title(frame, Rect { height: 1, ..area }, brush);
         }
         if foot > 0 {
-            let line = self.keys_in(brush, area.width.into());
+            let line = self.keys_in(brush, area.width.into(), does);
             frame.render_widget(line, Rect { y: area.bottom() - 1, height: 1, ..area });
         }
         Rect { y: area.y + head, height: area.height - head - foot, ..area }
@@ -60,10 +65,10 @@ impl Sheet<'_> {
     }
 
     /// As many keys as fit; the way back is always among them.
-    fn keys_in(self, brush: &Brush<'_>, columns: usize) -> Line<'static> {
+    fn keys_in(self, brush: &Brush<'_>, columns: usize, closes: &str) -> Line<'static> {
         let theme = brush.theme;
         let named = |(command, does): (Command, &str)| (brush.keys.named(command), does.to_owned());
-        let close = named((Command::Close, "back"));
+        let close = named((Command::Close, closes));
         let wide = |(key, does): &(String, String)| width::columns(key) + 1 + width::columns(does);
         let mut used = wide(&close);
         let mut shown = Vec::new();

@@ -40,6 +40,8 @@ const NEAR_TOP: usize = 20;
 pub(crate) struct View {
     /// The model that answers, where it is known: an empty conversation says it.
     pub(crate) model: Option<String>,
+    /// Where a conversation that begins works, and how far: an empty conversation says it.
+    pub(crate) place: Option<String>,
     /// The version of the program: an empty conversation says it.
     pub(crate) version: String,
     /// How a question for leave can be answered.
@@ -309,7 +311,8 @@ impl View {
         let silent = talk.live.is_none() && talk.notes.is_empty() && talk.waiting.is_empty();
         if talk.entries.is_empty() && silent {
             self.needs_earlier = talk.earlier;
-            let lines = live::greeting(ink, &self.version, self.model.as_deref());
+            let lines =
+                live::greeting(ink, &self.version, self.model.as_deref(), self.place.as_deref(), area.height);
             for (line, row) in lines.iter().zip(area.y + u16::from(area.height > 8)..area.bottom()) {
                 frame.buffer_mut().set_line(area.x, row, line, area.width);
             }

@@ -275,10 +275,16 @@ pub fn cost(look: &Look, cost: &Cost) -> String {
         ]
     };
     let mut text = table(look, &cost.models.iter().map(row).collect::<Vec<_>>());
-    let sum: Option<f64> = cost.models.iter().map(|of| of.usage.cost_usd).sum();
-    let sum = match sum {
-        Some(sum) => format!("together {}", content::dollars(sum)),
-        None => "the sum is not known: `retake config` sets the prices of models".to_owned(),
+    let (known, unknown): (Vec<_>, Vec<_>) = cost.models.iter().partition(|of| of.usage.cost_usd.is_some());
+    let sum = content::dollars(known.iter().filter_map(|of| of.usage.cost_usd).sum());
+    let unknown: Vec<String> = unknown.iter().map(|of| safe::line(&of.model).into_owned()).collect();
+    const HOW: &str = "`retake config` sets the prices of models";
+    let sum = match (known.is_empty(), unknown.is_empty()) {
+        (_, true) => format!("together {sum}"),
+        (false, false) => {
+            format!("together {sum}, without {}, whose price is not known: {HOW}", unknown.join(", "))
+        }
+        (true, false) => format!("the sum is not known: {HOW}"),
     };
     text.push_str(&dim(look, &sum));
     text

@@ -83,6 +83,9 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String]
     format!("{heading}\n{body}{}", usage.unwrap_or_default())
 }
 
+/// Of what nobody said, but a program.
+pub(crate) const BY_PROGRAM: &str = "said by a program";
+
 /// What is special about a message.
 pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     let mut flags = Vec::new();
@@ -98,7 +101,7 @@ pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     flags.extend(alternative(entry));
     for (is, flag) in [
         (entry.interrupted, "interrupted"),
-        (entry.synthetic, "said by a program"),
+        (entry.synthetic, BY_PROGRAM),
         (entry.observed, "not said to the agent"),
         (entry.erased, "erased"),
     ] {

@@ -76,8 +76,14 @@ pub fn speaker(role: Role, author: &str) -> (String, Style) {
     if author.is_empty() { (name.to_owned(), style) } else { (safe::line(author).into_owned(), style) }
 }
 
+/// Who said what a program said in the name of nobody.
+pub(crate) const PROGRAM: &str = "program";
+
 /// Who said an entry, or ran it, and how that looks: in lines a person is always “you”.
 pub fn said_by(line: &Line) -> (String, Style) {
+    if line.synthetic {
+        return (PROGRAM.to_owned(), Style::Dim);
+    }
     let role = if line.ran_by.is_some() { Role::User } else { line.role };
     speaker(role, "")
 }

@@ -223,3 +223,12 @@ pub struct LetGo {
 pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
+
+/// A file was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Written {
+    /// Where.
+    pub path: String,
+    /// How large.
+    pub bytes: u64,
+}

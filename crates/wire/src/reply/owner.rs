@@ -23,4 +23,7 @@ pub struct Status {
     pub running: Vec<String>,
     /// Clients that follow something.
     pub following: u64,
+    /// How far the agent may go in a conversation that begins, unless another mode is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<crate::Mode>,
 }

@@ -221,9 +221,16 @@ impl Whose {
             Becomes::Merged => "holds what both sides did".to_owned(),
             Becomes::Other => "becomes an earlier version".to_owned(),
         };
-        match choice {
-            Choice::Skip => format!("{file}, and is asked about again"),
-            Choice::Disk => format!("{file}, for good"),
+        match (choice, becomes) {
+            (Choice::Skip, _) => format!("{file}, undecided: a later step asks again"),
+            // The last version of somebody else may be what is there: then it comes to the same.
+            (Choice::Disk, _) | (Choice::Yours, Becomes::Stays(_)) => {
+                format!("{file} and counts as yours: not asked again")
+            }
+            (Choice::Checkpoint, Becomes::Left(_) | Becomes::Before(_) | Becomes::Gone | Becomes::Other) => {
+                format!("{file}; undo brings back what it is now")
+            }
+            (Choice::Yours, _) => format!("{file}; undo brings back what it is now"),
             _ => file,
         }
     }

@@ -10,6 +10,7 @@ use super::App;
 use super::tab::LineFor;
 use crate::face::keymap::{Command, Context};
 use crate::face::theme::Paint;
+use crate::render::agent;
 use crate::text::{safe, time, width};
 
 /// Signs of something that goes on.
@@ -25,6 +26,16 @@ impl App {
             (Some(model), _) => safe::line(model).into_owned(),
             (None, Some((model, why))) => format!("{}: {}", safe::line(model), safe::line(why)),
             (None, None) => String::new(),
+        }
+    }
+
+    /// The folder that a conversation works in which begins now, and how far the agent may go in it, where that is known.
+    pub(super) fn place_words(&self) -> String {
+        let folder = safe::line(&self.known.folder).into_owned();
+        let mode = self.permit.mode.or(self.mode);
+        match mode.map(agent::mode) {
+            Some(mode) => format!("in {folder} · {mode}"),
+            None => format!("in {folder}"),
         }
     }
 
@@ -103,6 +114,7 @@ impl App {
         if let Some(mode) = mode {
             pieces.push(mode.name().to_owned());
         }
+        pieces.extend(self.window_words());
         if let Some(conversation) = &tab.talk.conversation {
             if let Some(why) = &conversation.read_only {
                 pieces.insert(0, format!("read-only: {}", safe::line(why)));
@@ -110,6 +122,15 @@ impl App {
             pieces.push(safe::line(&tab.title()).into_owned());
         }
         pieces.join(" · ")
+    }
+
+    /// How much of the model's context the last answer took, where both are known.
+    fn window_words(&self) -> Option<String> {
+        let answers = self.tab().talk.entries.iter().rev();
+        let (author, usage) = answers.filter_map(|it| Some((&it.author, it.usage.as_ref()?))).next()?;
+        let taken = usage.input_tokens?.saturating_add(usage.output_tokens.unwrap_or(0));
+        let window = self.windows.get(author).filter(|window| **window > 0)?;
+        Some(format!("{} % of the context", taken.saturating_mul(100) / window))
     }
 
     /// The keys that help most here, as many as there is room for.

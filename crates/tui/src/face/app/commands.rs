@@ -295,6 +295,16 @@ impl App {
 
     pub(super) fn open_list(&mut self, id: TabId, words: &str) {
         let list = List::new(&self.known.folder, words);
+        self.open_list_as(id, list);
+    }
+
+    /// The same, where the face begins with it.
+    pub(super) fn begin_with_list(&mut self, id: TabId) {
+        let list = List::first(&self.known.folder);
+        self.open_list_as(id, list);
+    }
+
+    fn open_list_as(&mut self, id: TabId, list: List) {
         self.open_pane(id, Box::new(list));
         self.follows_list = true;
         self.acts.push(Act::Follow(None, retake_wire::Follow::default()));

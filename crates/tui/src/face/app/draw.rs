@@ -39,9 +39,11 @@ impl App {
         self.draw_tabs(frame, areas.tabs);
         let has_keys = self.context();
         let model = Some(self.model_words()).filter(|words| !words.is_empty());
+        let place = Some(self.place_words()).filter(|_| self.tab().conversation().is_none());
         let tab = self.tab_mut();
         tab.view.model = model;
         tab.view.has_rule = areas.rule.height > 0;
+        tab.view.place = place;
         tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.offer, is_small: false };
         let (theme, now_ms, current) = (self.theme, self.now_ms, self.current);
         let Self { tabs, keys, .. } = self;
@@ -58,7 +60,8 @@ impl App {
             _ => Keys::Here,
         };
         frame.render_widget(rule(tab, focus, areas.rule.width, &brush), areas.rule);
-        tab.composer.draw(frame, areas.composer, &brush, focus, &placeholder(tab, has_keys, brush.keys));
+        let empty = placeholder(tab, has_keys, brush.keys, areas.composer.width);
+        tab.composer.draw(frame, areas.composer, &brush, focus, &empty);
         if let Some(line) = &tab.line {
             let label = match &line.what {
                 LineFor::Find => "find",
@@ -185,10 +188,14 @@ fn selected(keys: &Keymap) -> String {
 }
 
 /// What stands in the composer as long as nothing is typed: what Enter would do with words, or who has the keys.
-fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap) -> String {
+fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> String {
     let named = |command| keys.named(command);
-    if tab.pane.is_some() {
-        return format!("the keys go above · {} comes back here", named(Command::Close));
+    if let Some(pane) = &tab.pane {
+        let close = named(Command::Close);
+        return match pane.leaves() {
+            true => format!("the keys go above · {close} leaves retake"),
+            false => format!("the keys go above · {close} comes back here"),
+        };
     }
     if let Some(line) = &tab.line {
         let (enter, esc) = (named(Command::FindNext), named(Command::FindLeave));
@@ -203,7 +210,9 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap) -> String {
         (Some(_), ..) => format!("Another wording of that message · {} gives it up", named(Command::Escape)),
         (_, _, Context::Asked) => {
             let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
-            format!("{allow} allows this call, {deny} says no, and why")
+            let full = format!("{allow} allows this call, {deny} says no · words that you send refuse it");
+            let fits = width::columns(&full) + 2 <= usize::from(columns);
+            if fits { full } else { format!("{allow} allows, {deny} says no, words refuse it") }
         }
         _ if tab.waits()[1] => "Type the number of an answer, or other words".to_owned(),
         (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it".to_owned(),

@@ -47,7 +47,7 @@ impl App {
             return;
         }
         let context = self.context();
-        let found = self.keys.find(context, key);
+        let found = if ends(event) { Some(Command::Stop) } else { self.keys.find(context, key) };
         self.tab_mut().once.take_if(|once| Some(once.command) != found);
         // Who presses another key looks at what stands there.
         self.tab_mut().stepped.take_if(|_| context == Context::Talk && found != Some(Command::Send));
@@ -99,9 +99,20 @@ impl App {
     }
 
     fn key_in_composer(&mut self, event: KeyEvent) {
+        if ends(event) && self.tab().composer.is_empty() {
+            return self.end();
+        }
         if self.tab_mut().composer.key(event) {
             self.typed();
         }
+    }
+
+    /// The end of what is typed, as shells know it: twice with nothing typed, it leaves.
+    fn end(&mut self) {
+        if self.is_once_more(Command::Stop) {
+            return self.quit();
+        }
+        self.hint("Ctrl+D once more leaves; everything is kept");
     }
 
     /// Something was typed: the draft is to be kept soon.
@@ -197,6 +208,11 @@ impl App {
         }
         is_second
     }
+}
+
+/// Whether it is the key that ends what is typed.
+fn ends(event: KeyEvent) -> bool {
+    (event.code, event.modifiers) == (KeyCode::Char('d'), KeyModifiers::CONTROL)
 }
 
 /// The letter that a key types.

@@ -46,9 +46,15 @@ impl App {
                     tab.composer.remember(self.prompts.clone());
                 }
             }
-            (For::Owner, Reply::Status(status)) => self.owns = status.pid == self.known.process,
+            (For::Owner, Reply::Status(status)) => {
+                self.owns = status.pid == self.known.process;
+                self.mode = status.mode;
+            }
             (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (For::Models, Reply::Models(models)) => {
+                let windows = models.models.iter();
+                self.windows =
+                    windows.filter_map(|model| Some((model.name.clone(), model.context_tokens?))).collect();
                 self.models = models.models.into_iter().map(|model| model.name).collect();
                 self.models.push(models.default.clone());
                 self.model = Some((models.default, models.why));

@@ -11,6 +11,7 @@ mod retrying;
 mod small;
 mod told;
 mod typed;
+mod ways;
 
 use retake_wire::reply::{
     Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,
@@ -40,6 +41,11 @@ fn app(theme: Theme) -> App {
 /// In a conversation of two turns.
 fn talking(theme: Theme) -> App {
     let mut app = app(theme);
+    tell(&mut app, Event::Snapshot(Box::new(snapshot())), Some("3"));
+    app
+}
+
+fn snapshot() -> Snapshot {
     let said = [
         (Role::User, "what is 6 times 7?"),
         (Role::Assistant, "**42**, as everybody knows."),
@@ -47,7 +53,7 @@ fn talking(theme: Theme) -> App {
         (Role::Assistant, "The same."),
     ];
     let Reply::Entries(Entries { entries, .. }) = entries("0199a000-c", &said) else { panic!("entries") };
-    let snapshot = Snapshot {
+    Snapshot {
         conversation: conversation("0199a000-c", Some("Sums"), "what is 6 times 7?", 1),
         entries,
         earlier: false,
@@ -57,9 +63,7 @@ fn talking(theme: Theme) -> App {
         drafts: Vec::new(),
         unbegun: Vec::new(),
         cut_off: Vec::new(),
-    };
-    tell(&mut app, Event::Snapshot(Box::new(snapshot)), Some("3"));
-    app
+    }
 }
 
 fn tell(app: &mut App, event: Event, id: Option<&str>) {
@@ -285,6 +289,7 @@ fn branch(number: i64) -> Branch {
         time_ms: NOW_MS - number * 60_000,
         preview: format!("{what} of {number}"),
         ran_by: None,
+        synthetic: false,
     };
     Branch {
         leaf: format!("last{number}"),

@@ -1,12 +1,22 @@
 //! What panes want done. Must never do it in another tab than the pane's.
 
+use retake_wire::Action;
+
 use super::App;
 use super::tab::{Rewriting, Tab};
+use crate::face::keymap::Context;
 use crate::face::msg::{TabId, Want};
 use crate::face::plan::PlanPane;
 
 impl App {
-    /// What was done, was done for the conversation: that is what shows next.
+    /// What was done, was done for the conversation: that is what shows next. Who steps through operations goes on doing so.
+    fn applied_from(&mut self, id: TabId, action: &Action) {
+        let is_step = matches!(action, Action::Undo { .. } | Action::Redo { .. });
+        if !(is_step && self.find_tab(id).is_some_and(|tab| tab.holds(Context::Ops))) {
+            self.close_behind(id);
+        }
+    }
+
     fn close_behind(&mut self, id: TabId) {
         if let Some(tab) = self.find_tab(id) {
             tab.close_behind();
@@ -22,9 +32,10 @@ impl App {
                 }
                 self.forget_closed(id);
             }
+            Want::Leave => self.quit(),
             Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
             Want::Applied(action, receipt) => {
-                self.close_behind(id);
+                self.applied_from(id, &action);
                 self.applied(id, &action, &receipt);
             }
             Want::Returned(parts) => self.returned(id, &parts),

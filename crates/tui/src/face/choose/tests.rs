@@ -54,6 +54,7 @@ fn answers() -> Reply {
             time_ms: NOW_MS - 600_000,
             preview: preview.to_owned(),
             ran_by: None,
+            synthetic: false,
         },
     };
     let all =
@@ -73,6 +74,7 @@ fn hidden(from: usize, to: usize, more: bool) -> Reply {
             time_ms: NOW_MS - 60_000 * number as i64,
             preview: format!("words \x1b[2J漢字 {number}"),
             ran_by: None,
+            synthetic: false,
         },
         last: if number.is_multiple_of(2) { format!("m{number}") } else { format!("m{number}-last") },
         marked_ms: (!number.is_multiple_of(3)).then_some(NOW_MS - 1_000 * number as i64),

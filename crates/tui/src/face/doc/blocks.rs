@@ -1,6 +1,8 @@
 //! Where the blocks of a Markdown text end, found line by line, so that a text that grows is parsed from its last block only. Must
 //! never say for sure what more text could change.
 
+use std::borrow::Cow;
+
 /// The end of the first block of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
@@ -49,6 +51,51 @@ pub(super) fn first(text: &str) -> Block {
         (begun, blank) = (true, false);
     }
     Block { end: text.len(), sure: false }
+}
+
+/// A numbered list right under the lines of a paragraph, which Markdown takes for more of it unless it begins with 1, set apart by an
+/// empty line. One number alone is no list.
+pub(super) fn apart(text: &str) -> Cow<'_, str> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut fence: Option<&str> = None;
+    let (mut is_paragraph, mut before, mut from) = (false, Vec::new(), 0);
+    for (at, line) in lines.iter().enumerate() {
+        let bare = line.trim_start();
+        match fence {
+            Some(open) if closes(bare, open) => fence = None,
+            Some(_) => {}
+            None => {
+                fence = opening(bare);
+                let next = || lines.get(at + 1).and_then(|next| number(next));
+                let begins = number(line).filter(|first| *first != 1 && next() == Some(first + 1));
+                if is_paragraph && begins.is_some() {
+                    before.push(from);
+                }
+                // What is indented, and what follows an item, may be part of a list.
+                let is_plain = fence.is_none() && behind_marker(bare).is_none() && !bare.is_empty();
+                let goes_on = is_paragraph || at == 0 || lines[at - 1].trim().is_empty();
+                is_paragraph = is_plain
+                    && goes_on
+                    && bare.len() == line.len()
+                    && !bare.starts_with(['|', '>', '<', '#']);
+            }
+        }
+        from += line.len();
+    }
+    if before.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut apart = text.to_owned();
+    before.into_iter().rev().for_each(|at| apart.insert(at, '\n'));
+    Cow::Owned(apart)
+}
+
+/// The number of an item that begins with a line.
+fn number(line: &str) -> Option<u64> {
+    let line = line.trim_start();
+    let digits = line.len() - line.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    behind_marker(line)?;
+    line[..digits].parse().ok()
 }
 
 /// The fence at the beginning of a line, if it opens a block.

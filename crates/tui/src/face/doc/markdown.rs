@@ -7,11 +7,15 @@ use pulldown_cmark::{BrokenLink, CodeBlockKind, Event, Options, Parser, Tag, Tag
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::blocks;
 use super::code::Code;
 use super::table::Table;
 use super::wrap::{Run, columns, spans_columns};
 use crate::face::theme::{Colours, Paint, Theme};
 use crate::text::safe;
+
+/// So many columns at least are between code and its language.
+const GAP: usize = 4;
 
 /// What stands before lines: once, then before those that follow.
 #[derive(Debug)]
@@ -57,7 +61,7 @@ pub(super) struct Laid {
 }
 
 /// A label as it is compared.
-fn label(text: &str) -> String {
+fn compared(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -77,16 +81,17 @@ pub(super) fn lay(text: &str, width: usize, theme: Theme, known: &Addresses) -> 
     let text = if bare.ends_with('\n') { bare } else { text };
     let mut writer = Writer::new(width, theme);
     let safe = safe::block(text);
+    let safe = blocks::apart(&safe);
     let mut refers = Vec::new();
     let resolve = |link: BrokenLink<'_>| {
-        let label = label(&link.reference);
+        let label = compared(&link.reference);
         let address = known.get(&label).map(|address| (address.clone().into(), "".into()));
         refers.push(label);
         address
     };
     let parser = Parser::new_with_broken_link_callback(&safe, options, Some(resolve));
     let names = parser.reference_definitions().iter();
-    let names = names.map(|(name, it)| (label(name), it.dest.to_string())).collect();
+    let names = names.map(|(name, it)| (compared(name), it.dest.to_string())).collect();
     for event in parser {
         writer.event(event);
     }
@@ -138,7 +143,7 @@ impl Writer {
                 self.write(vec![Span::styled(rule, self.theme.style(Paint::Dim))]);
                 self.gap = true;
             }
-            Event::TaskListMarker(done) => self.say(if done { "[x] " } else { "[ ] " }, self.style()),
+            Event::TaskListMarker(done) => self.task(done),
             Event::FootnoteReference(name) => self.say(&format!("[{name}]"), self.style()),
         }
     }
@@ -317,6 +322,17 @@ impl Writer {
         self.margin(vec![Span::styled(sign, style)], vec![Span::raw(rest)]);
     }
 
+    /// The box of a task takes the place of the sign of its item. Without colours it is the one that was typed.
+    fn task(&mut self, done: bool) {
+        let sign = self.margins.last_mut().filter(|margin| !margin.begun).and_then(|it| it.first.first_mut());
+        match sign {
+            Some(sign) if self.theme.colours != Colours::None && columns(&sign.content) == 2 => {
+                sign.content = if done { "☑ " } else { "☐ " }.into();
+            }
+            _ => self.say(if done { "[x] " } else { "[ ] " }, self.style()),
+        }
+    }
+
     /// What comes stands behind this. Where it would leave no room, it is left out.
     fn margin(&mut self, first: Vec<Span<'static>>, rest: Vec<Span<'static>>) {
         let taken = self.width - self.room();
@@ -366,12 +382,26 @@ impl Writer {
         let Some((info, text)) = self.code.take() else { return };
         let mut code = Code::whole(&info, &text, self.theme);
         let room = self.room();
-        for line in text.strip_suffix('\n').unwrap_or(&text).split('\n') {
-            for spans in code_lines(&code.line(&safe::block(line)), room, self.theme) {
-                self.write(spans);
+        for (at, line) in text.strip_suffix('\n').unwrap_or(&text).split('\n').enumerate() {
+            let mut lines = code_lines(&code.line(&safe::block(line)), room, self.theme);
+            if at == 0 {
+                label(&mut lines, &info, room, self.theme);
             }
+            lines.into_iter().for_each(|line| self.write(line));
         }
         self.gap = true;
+    }
+}
+
+/// The language of code, quietly at the right of its first line, where there is room beside it.
+pub(super) fn label(lines: &mut [Vec<Span<'static>>], info: &str, width: usize, theme: Theme) {
+    let language = info.trim().split([' ', ',', '{', '\t']).next().unwrap_or_default();
+    let language = safe::line(language);
+    let [first] = lines else { return };
+    let (taken, wide) = (spans_columns(first), columns(&language));
+    if wide > 0 && taken + wide + GAP <= width {
+        first.push(Span::raw(" ".repeat(width - taken - wide)));
+        first.push(Span::styled(language.into_owned(), theme.style(Paint::Dim)));
     }
 }
 

@@ -8,6 +8,7 @@ use ratatui::text::Line;
 use super::blocks;
 use super::code::{self, Code};
 use super::markdown::{self, Addresses, Laid};
+use super::wrap::Run;
 use crate::face::theme::Theme;
 use crate::text::safe;
 
@@ -195,16 +196,23 @@ impl Streaming {
         }
         self.lines.truncate(open.drawn.1);
         let whole = new.rfind('\n').map_or(0, |at| at + 1);
+        let mut is_first = open.drawn.0 == open.from;
+        let (info, width) = (open.info.clone(), usize::from(width));
+        let mut laid = |run: &Run| {
+            let mut lines = markdown::code_lines(run, width, theme);
+            if std::mem::take(&mut is_first) {
+                markdown::label(&mut lines, &info, width, theme);
+            }
+            lines.into_iter().map(Line::from)
+        };
         for line in new[..whole].split_terminator('\n') {
-            let run = open.code.line(&safe::block(line));
-            self.lines.extend(markdown::code_lines(&run, width.into(), theme).into_iter().map(Line::from));
+            self.lines.extend(laid(&open.code.line(&safe::block(line))));
         }
         open.drawn = (open.drawn.0 + whole, self.lines.len());
         let last = &new[whole..];
         // White space alone is no line before its end has come.
         if !last.trim_matches([' ', '\t']).is_empty() {
-            let run = open.code.peek(&safe::block(last));
-            self.lines.extend(markdown::code_lines(&run, width.into(), theme).into_iter().map(Line::from));
+            self.lines.extend(laid(&open.code.peek(&safe::block(last))));
         }
         #[cfg(test)]
         {

@@ -65,6 +65,19 @@ fn keys_that_were_changed_are_told() {
     assert!(shown.contains("F5") && !shown.contains("Ctrl+R"), "{shown}");
 }
 
+/// By its name, a command gets other keys in the settings.
+#[test]
+fn what_is_sought_is_told_with_the_names_that_settings_use() {
+    let (mut help, _) = help(Context::Talk);
+    assert!(seen(&mut help, 140, 24).contains("to see the names that settings use"));
+    help.typed("select a message", &mut World::default().cx());
+    for columns in [80, 140] {
+        let shown = seen(&mut help, columns, 24);
+        let line = shown.lines().find(|line| line.contains("Select a message")).expect("it is there");
+        assert!(line.trim_end().ends_with(" select"), "{shown}");
+    }
+}
+
 #[test]
 fn keys_filter_and_scroll() {
     let (mut help, _) = help(Context::Talk);

@@ -32,6 +32,7 @@ fn hits() -> Reply {
         time_ms: NOW_MS - 3_600_000,
         preview: text.to_owned(),
         ran_by: None,
+        synthetic: false,
     };
     let hit = |id: &str, marks| Hit {
         conversation: "c2".to_owned(),

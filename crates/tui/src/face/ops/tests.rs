@@ -44,6 +44,7 @@ fn plan() -> Reply {
         time_ms: NOW_MS,
         preview: "make it atomic".to_owned(),
         ran_by: None,
+        synthetic: false,
     };
     let brought_back = Counts { messages: 4, calls: 1, turns: 2 };
     Reply::Plan(Planned { brought_back, came: vec![came], ..Planned::default() })
@@ -183,6 +184,7 @@ fn every_key_does_something() {
         time_ms: NOW_MS,
         preview: format!("line {number}"),
         ran_by: None,
+        synthetic: false,
     };
     let script = |request: &Request| match request {
         Request::Ops(_) => {

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::{Counts, Plan};
 use retake_wire::{Choice, Choose, PathPlan, Verdict};
 
-use super::view::{Shown, chosen, holds, options, stays_by_choice, styled};
+use super::view::{Shown, chosen, holds, is_spread, options, stays_by_choice, styled};
 use crate::face::pane::Brush;
 use crate::face::theme::{Paint, Theme};
 use crate::face::words as face_words;
@@ -224,12 +224,12 @@ fn becomes(path: &PathPlan, choice: &Choice) -> String {
 /// What a choice comes to, whatever the file.
 fn means(choice: &Choice) -> &'static str {
     match choice {
-        Choice::Disk => "keep what is on the disk now",
-        Choice::Checkpoint => "bring back how it was then; what others wrote since goes",
-        Choice::Merge => "bring back how it was then, with what others wrote since",
-        Choice::Yours => "bring back the last version that was not written by the agent",
+        Choice::Disk => "stays as it is now and counts as yours: not asked again",
+        Choice::Checkpoint => "as it was then; undo brings back what others wrote since",
+        Choice::Merge => "as it was then, with what others wrote since",
+        Choice::Yours => "the last version that was not written by the agent",
         Choice::Hunks(_) => "this hunk only; the others are asked about again",
-        Choice::Skip => "leave it for now; it is asked about again the next time",
+        Choice::Skip => "stays as it is now, undecided: a later step asks again",
     }
 }
 
@@ -265,13 +265,16 @@ fn offered(
 pub(super) fn detail(
     shown: Shown<'_>,
     path: &PathPlan,
+    asked: bool,
     columns: u16,
     brush: &Brush<'_>,
 ) -> Vec<Line<'static>> {
     let theme = brush.theme;
     let mut lines = Vec::new();
     let options = options(path);
-    if options.len() > 1 {
+    if options.len() > 1 && !is_spread(path, shown.choose, asked) {
+        lines.push(styled(format!("    {} chooses another outcome", shown.key), theme.style(Paint::Dim)));
+    } else if options.len() > 1 {
         lines.extend(offered(shown, path, &options, columns.into(), theme));
     }
     let Some(diff) = path.diff.as_deref().filter(|diff| !diff.is_empty()) else {

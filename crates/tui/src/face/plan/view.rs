@@ -6,12 +6,15 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Action, Choice, Choose, FileName, PathPlan, Verdict};
+use retake_wire::{Action, Becomes, Choice, Choose, FileName, PathPlan, Verdict};
 
 use super::lay;
 use crate::face::pane::Brush;
 use crate::face::theme::{Paint, Theme};
 use crate::text::width;
+
+/// So many lines below the name of a file stay in sight with it: what can be chosen for it.
+const SEEN: usize = 8;
 
 /// How a plan is looked at.
 #[derive(Debug, Default)]
@@ -24,6 +27,11 @@ pub(crate) struct View {
     height: usize,
     /// The file is to be brought into sight.
     reveal: bool,
+    /// It was in sight in the last frame, and stays so though another plan may list it elsewhere.
+    in_sight: bool,
+    stays_in_sight: bool,
+    /// What can be chosen for it is spread out.
+    spread: bool,
     /// Files that can be leafed through, by their places in the plan.
     leaves: Vec<usize>,
     laid: Option<Laid>,
@@ -69,6 +77,8 @@ impl View {
         let shown = old.and_then(|old| self.path(old)).map(|path| path.name.clone());
         self.leaves = lay::leaves(plan, choose);
         self.file = shown.and_then(|name| self.place(plan, &name));
+        self.spread &= self.file.is_some();
+        self.stays_in_sight |= self.in_sight;
         self.laid = None;
     }
 
@@ -115,6 +125,7 @@ impl View {
     /// Looks at a file.
     pub(crate) fn turn(&mut self, file: usize) {
         if file < self.leaves.len() {
+            self.spread &= self.file == Some(file);
             self.file = Some(file);
             self.reveal = true;
         }
@@ -130,6 +141,17 @@ impl View {
         let Place(file, scroll) = place;
         (self.file, self.scroll, self.reveal) =
             (file.filter(|file| *file < self.leaves.len()), scroll, false);
+    }
+
+    /// Spreads out what can be chosen for the file that is looked at. Whether it was folded.
+    pub(crate) fn spread(&mut self, path: &PathPlan, choose: &[Choose]) -> bool {
+        let was_folded = !is_spread(path, choose, self.spread);
+        self.spread = true;
+        if was_folded {
+            self.stays_in_sight = true;
+            self.forget();
+        }
+        was_folded
     }
 
     /// Scrolls by lines.
@@ -159,6 +181,7 @@ impl View {
         let Some(at) = laid.origin(self.scroll + row) else { return };
         if let Some(file) = laid.leaves.iter().position(|(name, last)| (*name..=*last).contains(&at)) {
             self.file = if self.file == Some(file) { None } else { Some(file) };
+            self.spread = false;
         }
     }
 
@@ -182,16 +205,24 @@ impl View {
         let path = self.path(shown.plan);
         let Some(laid) = &mut self.laid else { return };
         if laid.detail_of != self.file {
-            laid.detail = path.map(|path| lay::detail(shown, path, area.width, brush)).unwrap_or_default();
+            let detail = |path| lay::detail(shown, path, self.spread, area.width, brush);
+            laid.detail = path.map(detail).unwrap_or_default();
             laid.detail_of = self.file;
         }
         let total = laid.lines.len() + laid.detail.len();
         let line = self.file.and_then(|file| laid.leaves.get(file)).copied();
-        if let (true, Some((line, _))) = (std::mem::take(&mut self.reveal), line) {
+        let height = usize::from(area.height);
+        let lasts = laid.detail.len().min(SEEN);
+        let hidden = |(line, last): (usize, usize)| {
+            !(self.scroll..self.scroll + height).contains(&line) || last + lasts >= self.scroll + height
+        };
+        let strays = std::mem::take(&mut self.stays_in_sight) && line.is_some_and(hidden);
+        if let (true, Some((line, _))) = (std::mem::take(&mut self.reveal) || strays, line) {
             // The name of its group stays in sight.
             self.scroll = line.saturating_sub(1);
         }
-        self.scroll = self.scroll.min(total.saturating_sub(area.height.into()));
+        self.scroll = self.scroll.min(total.saturating_sub(height));
+        self.in_sight = line.is_some_and(|(line, _)| (self.scroll..self.scroll + height).contains(&line));
         for row in 0..area.height {
             let Some((text, marked)) = laid.line(self.scroll + usize::from(row)) else { break };
             let at = Rect { y: area.y + row, height: 1, ..area };
@@ -248,6 +279,14 @@ pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
     /// So many hunks are offered one by one.
     const HUNKS: u32 = 4;
     let mut all = path.choices.clone();
+    // Where the last version of somebody else is what is there, both come to the same.
+    let stays = |choice: &Choice| {
+        let mut stays = path.outcomes.iter().filter(|after| after.becomes == Becomes::Stays);
+        stays.any(|after| after.choice == *choice)
+    };
+    if stays(&Choice::Disk) && stays(&Choice::Yours) {
+        all.retain(|choice| *choice != Choice::Yours);
+    }
     all.sort_by_key(|choice| match choice {
         Choice::Disk => 0,
         Choice::Checkpoint => 1,
@@ -260,6 +299,11 @@ pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
     let last = all.iter().position(|choice| *choice == Choice::Skip).unwrap_or(all.len());
     all.splice(last..last, (1..=hunks).map(|hunk| Choice::Hunks(vec![hunk])));
     all
+}
+
+/// Whether what can be chosen for a file stands below its name: it has to be chosen, was, or is asked for.
+pub(super) fn is_spread(path: &PathPlan, choose: &[Choose], asked: bool) -> bool {
+    asked || path.verdict == Verdict::Conflict || choose.iter().any(|choose| choose.name == path.name)
 }
 
 /// Which of them was chosen.

@@ -79,7 +79,7 @@ impl Rewind {
 
     fn filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let theme = brush.theme;
-        let mut spans = vec![Span::styled("/ ", theme.style(Paint::Accent))];
+        let mut spans = vec![Span::styled("› ", theme.style(Paint::Accent))];
         if self.turns.words().is_empty() {
             spans.push(Span::styled("type to filter", theme.style(Paint::Dim)));
         } else {

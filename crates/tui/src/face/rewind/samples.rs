@@ -58,7 +58,14 @@ fn did(turn: u64) -> Did {
 }
 
 fn line(turn: u64, role: Role, preview: &str) -> Line {
-    Line { id: entry(turn), role, time_ms: NOW_MS, preview: preview.to_owned(), ran_by: None }
+    Line {
+        id: entry(turn),
+        role,
+        time_ms: NOW_MS,
+        preview: preview.to_owned(),
+        ran_by: None,
+        synthetic: false,
+    }
 }
 
 /// A plan of messages alone.
@@ -168,10 +175,10 @@ pub(crate) fn with_conflict() -> Plan {
         words: words.to_owned(),
     };
     first.outcomes = vec![
-        after(&Choice::Skip, Becomes::Stays, "stays as t3 left it, and is asked about again"),
-        after(&Choice::Disk, Becomes::Stays, "stays as t3 left it, for good"),
+        after(&Choice::Skip, Becomes::Stays, "stays as t3 left it, undecided: a later step asks again"),
+        after(&Choice::Disk, Becomes::Stays, "stays as t3 left it and counts as yours: not asked again"),
         after(&Choice::Yours, Becomes::Yours, "as you or another program left it last"),
-        after(&Choice::Checkpoint, Becomes::Before, "as it was before t2"),
+        after(&Choice::Checkpoint, Becomes::Before, "as it was before t2; undo brings back what it is now"),
     ];
     first.hunks = Some(2);
     plan

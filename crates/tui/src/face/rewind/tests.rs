@@ -1,10 +1,11 @@
 //! What a person sees and does in the picker, before an owner that answers by script.
 
 mod agreeing;
+mod choices;
 mod small;
 
 use retake_wire::reply::{Doing, Receipt, Running, Work};
-use retake_wire::{Choice, FilesWish, ProblemKind, Scope, Verdict};
+use retake_wire::{Choice, FilesWish, ProblemKind, Scope};
 
 use super::Rewind;
 use super::samples::{Owner, Stage, entry, plan, problem, target, with_conflict, with_files};
@@ -383,23 +384,6 @@ fn a_plan_that_takes_a_while_says_what_is_being_done() {
     let asked = stage.owner.asked.len();
     stage.wait(5_000);
     assert_eq!(stage.owner.asked.len(), asked, "who waits for nothing asks nothing");
-}
-
-#[test]
-fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
-    let mut stays = with_files();
-    stays.files.as_mut().expect("files").paths[0].verdict = Verdict::Unchanged;
-    let mut owner = Owner::new(3, plan());
-    owner.plans = [Ok(with_files()), Ok(stays), Ok(with_files())].into();
-    let mut stage = Stage::new(Rewind::new(), owner);
-    stage.wait(1_000);
-    stage.screen(140, 40);
-    stage.keys("right ctrl+d");
-    assert!(stage.screen(140, 40).contains("leaves 1 file as chosen\n"), "{}", stage.screen(140, 40));
-    stage.keys("ctrl+d");
-    let wish = &stage.plans().last().expect("a plan").files;
-    assert_eq!((wish.choose.len(), &wish.choose[0].choice), (1, &Choice::Checkpoint));
-    assert!(stage.screen(140, 40).contains("▸ ~ src/parse.rs"));
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn line(id: &str, minutes: i64, preview: &str) -> Line {
         time_ms: NOW_MS - minutes * 60_000,
         preview: preview.to_owned(),
         ran_by: None,
+        synthetic: false,
     }
 }
 

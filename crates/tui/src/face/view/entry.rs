@@ -14,7 +14,7 @@ use crate::face::talk::Talk;
 use crate::face::theme::Paint;
 use crate::render::calls::Begun;
 use crate::render::{content, entries, words};
-use crate::text::safe;
+use crate::text::{safe, width};
 
 /// So many lines are shown of what a person said.
 pub(super) const SAID: usize = 24;
@@ -156,10 +156,14 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
     let begun = page.lines.len();
     let faint = entry.mark != "normal" || entry.fold.is_some();
     match entry.role {
+        _ if entry.synthetic && !open.all => {
+            by_program(&mut page, entry);
+            return page.lines;
+        }
         Role::User => said(&mut page, entry, faint, open),
         Role::System => {
             let text = parts_text(&entry.parts);
-            page.cut("system", Paint::Warn);
+            page.cut(if entry.synthetic { words::PROGRAM } else { "system" }, Paint::Warn);
             calls::beginning(&mut page, &text, SAID, false, open.all);
         }
         Role::Assistant | Role::Tool => {
@@ -176,6 +180,23 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
         page.lines.clear();
     }
     page.lines
+}
+
+/// What a program said in the name of nobody: a line, as it is for the agent.
+fn by_program(page: &mut Page<'_>, entry: &Entry) {
+    let text = parts_text(&entry.parts);
+    let first = text.trim().lines().next().unwrap_or_default().to_owned();
+    let lines = text.trim().lines().count();
+    let mut flags = entries::flags(entry);
+    flags.retain(|flag| flag != entries::BY_PROGRAM);
+    let flags: String = flags.iter().map(|flag| format!(" [{flag}]")).collect();
+    let keys = [Command::Select, Command::SelectOpen].map(|command| name(page, command));
+    let more = if lines > 1 { format!(" … {} shows", keys.join(" ")) } else { String::new() };
+    let before = format!("{}: ", entries::BY_PROGRAM);
+    let taken = width::columns(&before) + width::columns(&flags) + width::columns(&more);
+    let room = usize::from(page.ink.room()).saturating_sub(taken).max(12);
+    let first = safe::line(&first).into_owned();
+    page.cut(&format!("{before}{}{more}{flags}", width::truncate(&first, room)), Paint::Dim);
 }
 
 fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
@@ -221,19 +242,27 @@ fn name(page: &Page<'_>, command: Command) -> String {
 
 fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) {
     let entry = &talk.entries[at];
-    let mut after_text = false;
+    let (mut after_text, mut after_reasoning) = (false, false);
     let mut number = 0;
     for part in &entry.parts {
         match part {
             Part::Text { text } if text.trim().is_empty() => {}
             Part::Text { text } => {
                 let (room, theme) = (page.ink.room(), page.ink.theme);
+                if std::mem::take(&mut after_reasoning) {
+                    page.gap();
+                }
                 let lines = doc::markdown(text, room, theme);
                 let dim = theme.style(Paint::Dim);
                 page.push(lines.into_iter().map(|line| if faint { line.patch_style(dim) } else { line }));
                 after_text = true;
             }
-            Part::Reasoning { text, .. } => reasoning(page, text, open.reasoning || open.all),
+            Part::Reasoning { text, .. } => {
+                let is_open = open.reasoning || open.all;
+                reasoning(page, text, is_open);
+                // Where it is spread out, it ends with an empty line.
+                after_reasoning = !is_open && !text.trim().is_empty();
+            }
             Part::ToolCall { id, name, arguments } => {
                 number += 1;
                 if let Some(came) = came(talk, at, number, id) {

@@ -32,6 +32,8 @@ const SMALL: usize = 16;
 /// What a yes and a no do.
 const ALLOW: &str = "allow it, this once";
 const DENY: &str = "refuse, and say why";
+/// The same where there is room to say what else does.
+const DENY_WIDE: &str = "refuse, and say why; words that you send refuse it, too";
 
 /// Who is asked is told how long, once it was so long.
 const LONG_MS: i64 = 10_000;
@@ -57,6 +59,9 @@ pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'st
         entry::reasoning(&mut page, &format!("{cut}{}", &thought[from..]), true);
     } else {
         entry::reasoning(&mut page, thought, false);
+        if !(thought.is_empty() || live.text.trim().is_empty()) {
+            page.gap();
+        }
     }
     page.lines
 }
@@ -308,7 +313,8 @@ fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
         key(page, asking, Command::AllowWider, &how);
     }
     if !asking.is_small {
-        key(page, asking, Command::Deny, DENY);
+        let is_wide = usize::from(page.ink.room()) > doc::columns(DENY_WIDE) + 4;
+        key(page, asking, Command::Deny, if is_wide { DENY_WIDE } else { DENY });
     }
     if asking.is_writing {
         let send = page.ink.keys.named(Command::Send);
@@ -385,8 +391,25 @@ fn list(arguments: &str) -> Option<Todo> {
         .filter(|todo| !todo.items.is_empty())
 }
 
-/// What an empty conversation says.
-pub(super) fn greeting(ink: Ink<'_>, version: &str, model: Option<&str>) -> Vec<Line<'static>> {
+/// What an empty conversation says: in so many rows what is needed first.
+pub(super) fn greeting(
+    ink: Ink<'_>,
+    version: &str,
+    model: Option<&str>,
+    place: Option<&str>,
+    rows: u16,
+) -> Vec<Line<'static>> {
+    let all = greeted(ink, version, model, place, true);
+    if all.len() <= usize::from(rows) { all } else { greeted(ink, version, model, None, false) }
+}
+
+fn greeted(
+    ink: Ink<'_>,
+    version: &str,
+    model: Option<&str>,
+    place: Option<&str>,
+    whole: bool,
+) -> Vec<Line<'static>> {
     let mut page = Page::new(ink);
     let mut first = doc::Run::of("retake", ink.theme.style(Paint::Accent));
     if !version.is_empty() {
@@ -394,14 +417,20 @@ pub(super) fn greeting(ink: Ink<'_>, version: &str, model: Option<&str>) -> Vec<
     }
     first.push(": an AI agent in which nothing is final", ink.theme.style(Paint::Plain));
     page.push(first.wrap(ink.room().into()).into_iter().map(Line::from));
+    if let Some(place) = place {
+        page.text(place, Paint::Dim);
+    }
     page.gap();
-    let things = [
+    let mut things = vec![
         (Command::Send, "say what you want done"),
         (Command::Rewind, "go back to before any message, files included"),
         (Command::Undo, "take back the last thing said or done"),
         (Command::List, "your other conversations"),
         (Command::Help, "all keys and commands"),
     ];
+    if whole {
+        things.push((Command::Quit, "leave; everything is kept"));
+    }
     let names: Vec<_> = things.iter().map(|(command, _)| ink.keys.named(*command)).collect();
     let wide = names.iter().map(|name| doc::columns(name)).max().unwrap_or(0);
     for (name, (_, help)) in names.iter().zip(things) {
@@ -414,12 +443,12 @@ pub(super) fn greeting(ink: Ink<'_>, version: &str, model: Option<&str>) -> Vec<
     }
     page.gap();
     match model {
+        Some(model) if model == "demo" || model.starts_with("demo:") => {
+            page.text("the demo model answers: it needs no key", Paint::Dim);
+            page.text("for a real one: retake config set model.default PROVIDER/MODEL", Paint::Plain);
+        }
         Some(model) => page.text(&format!("{} answers", safe::line(model)), Paint::Dim),
         None => page.text(&format!("{} chooses the model", ink.keys.named(Command::Model)), Paint::Dim),
-    }
-    if model.is_some_and(|model| model == "demo" || model.starts_with("demo:")) {
-        let how = "for a real one: retake config set model.default PROVIDER/MODEL";
-        page.text(how, Paint::Plain);
     }
     page.lines
 }

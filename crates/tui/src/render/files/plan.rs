@@ -314,7 +314,16 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
 /// What a file that waits for a choice is after each, by the choice as it is typed; the default first.
 pub(crate) fn outcomes(path: &PathPlan) -> Vec<(String, String)> {
     let told = path.outcomes.iter().filter(|_| path.verdict == Verdict::Conflict);
-    told.map(|after| (choice_name(&after.choice), safe::line(&after.words).into_owned())).collect()
+    let mut all: Vec<(String, String)> = Vec::new();
+    for after in told {
+        let (name, words) = (choice_name(&after.choice), safe::line(&after.words).into_owned());
+        // What comes to the same is told once.
+        match all.iter_mut().find(|(_, known)| *known == words) {
+            Some((names, _)) => names.push_str(&format!(" or {name}")),
+            None => all.push((name, words)),
+        }
+    }
+    all
 }
 
 /// What can be chosen for a path, as it is typed; the default first.

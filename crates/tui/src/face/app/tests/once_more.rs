@@ -66,6 +66,7 @@ fn status(process: u32, running: Vec<String>) -> retake_wire::reply::Status {
         serves: false,
         running,
         following: 1,
+        mode: None,
     }
 }
 

@@ -292,6 +292,9 @@ impl Proposal {
             self.note = Some("there is nothing to choose for this file".to_owned());
             return;
         }
+        if self.view.spread(path, &self.wish.choose) {
+            return;
+        }
         let next = holds(path, &self.wish.choose).map_or(0, |now| (now + 1) % all.len());
         let (name, choice) = (path.name.clone(), all[next].clone());
         self.stage = Stage::Looking;

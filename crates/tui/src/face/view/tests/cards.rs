@@ -168,3 +168,18 @@ fn what_a_window_does_not_hold_is_folded_in_its_middle_until_it_is_unfolded() {
         assert!(!seen.contains("more line"), "{seen}");
     }
 }
+
+/// It stands in the conversation for the agent: a person sees a line of it.
+#[test]
+fn what_a_program_said_is_one_quiet_line() {
+    let mut talk = Talk::default();
+    let mut note =
+        entry(2, Role::System, vec![Part::text("Files have changed.\nChanged: a\nRead them again.")]);
+    note.synthetic = true;
+    talk.entries = vec![user(1, "hello"), note, answer(3, "Hello.")];
+    let mut view = View::default();
+    let shown = drawn(&mut view, &talk, (72, 12));
+    let said = "said by a program: Files have changed. … Alt+Up Enter shows";
+    assert!(shown.contains(said), "{shown}");
+    assert!(!shown.contains("Read them again") && !shown.contains("system"), "{shown}");
+}
