@@ -9,6 +9,7 @@ mod draw;
 mod keys;
 mod leave;
 mod looks;
+mod model;
 mod mouse;
 mod replies;
 mod runs;
@@ -91,8 +92,8 @@ pub(crate) enum For {
     Until(String),
     /// An action, done at once.
     Applied(Box<retake_wire::Action>),
-    /// A fork, to be shown beside; the turn whose message it ends with, where nothing follows that there.
-    Forked(Option<u64>),
+    /// Whether there is the model that was chosen by its name, and which one was it before.
+    Model(String, Option<String>),
     /// The draft that was kept.
     Draft,
     /// With what a conversation was about to begin in the folder.
@@ -158,7 +159,7 @@ pub(crate) struct App {
     /// The model that answers unless another one is chosen, and why.
     model: Option<(String, String)>,
     /// The names of the models that are known.
-    models: Vec<String>,
+    models: Option<retake_wire::reply::Models>,
     flash: Option<Flash>,
     /// With what conversations are about to begin here.
     unbegun: drafts::Unbegun,
@@ -207,7 +208,7 @@ impl App {
             asked: HashMap::new(),
             prompts: Vec::new(),
             model: None,
-            models: Vec::new(),
+            models: None,
             flash: None,
             unbegun: drafts::Unbegun::default(),
             now_ms,

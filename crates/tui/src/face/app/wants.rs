@@ -2,6 +2,7 @@
 
 use super::App;
 use super::tab::{Rewriting, Tab};
+use crate::face::fork::ForkPane;
 use crate::face::msg::{TabId, Want};
 use crate::face::plan::PlanPane;
 
@@ -23,6 +24,7 @@ impl App {
                 self.forget_closed(id);
             }
             Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
+            Want::Fork(entry) => self.open_pane(id, Box::new(ForkPane::new(Some(entry)))),
             Want::Applied(action, receipt) => {
                 self.close_behind(id);
                 self.applied(id, &action, &receipt);
@@ -76,6 +78,7 @@ impl App {
             Want::Model(model) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.model.clone_from(&model);
+                    tab.is_model_settled = true;
                 }
                 match model {
                     Some(model) => self.say(format!("the next answers come from {model}")),
