@@ -67,6 +67,8 @@ struct Begins {
     page: Entries,
     /// How many messages that are.
     messages: Option<u64>,
+    /// Its end was named: what follows there belongs to it where it is a result of its calls.
+    is_named: bool,
 }
 
 impl ForkPane {
@@ -110,7 +112,7 @@ impl ForkPane {
                 None
             }
         };
-        self.shown = Shown::Begins(Box::new(Begins { page, messages }));
+        self.shown = Shown::Begins(Box::new(Begins { page, messages, is_named: self.entry.is_some() }));
     }
 
     fn counted(&mut self, plan: &Plan, cx: &Cx<'_>) {
@@ -211,6 +213,10 @@ impl Begins {
         }
         match unfinished(&self.page.entries) {
             0 => {}
+            _ if self.is_named => {
+                let results = "Results of the calls at its end come along, as far as there are some.";
+                all.push((results.to_owned(), Paint::Warn));
+            }
             1 => all.push(("It ends with a call that has no result there.".to_owned(), Paint::Warn)),
             more => {
                 all.push((format!("It ends with {more} calls that have no results there."), Paint::Warn));

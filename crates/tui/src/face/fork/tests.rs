@@ -81,6 +81,8 @@ fn a_call_without_a_result_at_its_end_is_said() {
     all.entries[1].parts.extend([call("1"), call("2")]);
     let text = shown(&mut opened(None, &page).0);
     assert!(text.contains("ends with 2 calls that have no results there"), "{text}");
+    let text = shown(&mut opened(Some("t1"), &page).0);
+    assert!(text.contains("Results of the calls at its end come along"), "{text}");
 }
 
 #[test]
