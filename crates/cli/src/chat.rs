@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retake_wire::reply::{Composer, Models, Receipt};
 use retake_wire::request::{Apply, History, Log, Projection};
-use retake_wire::{Action, FilesWish, Part, Permit, Reply, Request, Run, RunStart};
+use retake_wire::{Action, FilesWish, Part, Permit, Reply, Request, Role, Run, RunStart};
 
 use crate::args::Start;
 use crate::context::Context;
@@ -14,6 +14,7 @@ use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::{Read, Ui};
 use crate::verbs::answer::answer;
+use retake_tui::models::{GoesOn, goes_on};
 use retake_tui::render::{self, content, entries, id, receipt, words};
 
 mod agent;
@@ -107,6 +108,8 @@ struct Chat<'a> {
     conversation: Option<String>,
     /// The model that the person chose; the configured one, without.
     model: Option<String>,
+    /// The one that was named on the command line.
+    named: Option<String>,
     /// What the next run may do besides: what was settled before there was a conversation to settle it for.
     permit: Permit,
     /// The last entry that was shown.
@@ -155,6 +158,7 @@ impl<'a> Chat<'a> {
         Self {
             cx,
             conversation: None,
+            named: model.clone(),
             model,
             permit: Permit::default(),
             seen: None,
@@ -392,7 +396,26 @@ impl<'a> Chat<'a> {
         }
         self.seen = info.tip;
         self.conversation = Some(info.id);
-        Ok(())
+        self.goes_on(&page.entries).await
+    }
+
+    /// The model that answered last goes on answering; that it can't is said.
+    async fn goes_on(&mut self, entries: &[retake_wire::reply::Entry]) -> Result {
+        let last = entries.iter().rev().find(|entry| entry.role == Role::Assistant);
+        // The models are asked for only where one of a provider has answered.
+        if self.model.is_some() || !last.is_some_and(|last| last.author.contains('/')) {
+            return Ok(());
+        }
+        let Ok(models) = tokio::time::timeout(PATIENCE, self.models()).await else { return Ok(()) };
+        match goes_on(&models?, entries) {
+            GoesOn::Usual => Ok(()),
+            GoesOn::With(model) => {
+                let line = format!("{} answers here, as before: /model chooses another", safe::line(&model));
+                self.model = Some(model);
+                self.dim(&line)
+            }
+            GoesOn::Gone(says) => self.dim(&says),
+        }
     }
 
     async fn compose(&mut self) -> Result {

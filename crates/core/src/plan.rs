@@ -52,13 +52,15 @@ impl Conversation {
     }
 
     /// The entry whose text a commit returns to the composer: the first one taken off the path by a rewind, an
-    /// edit or an undo, when a person said it and it can be seen.
+    /// edit, an undo or a redo, when a person said it and it can be seen.
     pub fn composer<R: Records>(&self, records: &R, commit: &Commit) -> Result<Option<Pos>, R::Error> {
         let Some((op, earlier)) = commit.ops.split_last() else {
             return Ok(None);
         };
-        let returns =
-            matches!(op.reason, Reason::Rewind | Reason::Edit | Reason::Undo(_) | Reason::Compensate(_));
+        let returns = matches!(
+            op.reason,
+            Reason::Rewind | Reason::Edit | Reason::Undo(_) | Reason::Redo(_) | Reason::Compensate(_)
+        );
         let (true, Change::Move { before, after }) = (returns, &op.change) else {
             return Ok(None);
         };

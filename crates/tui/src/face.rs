@@ -9,6 +9,7 @@ mod clusters;
 mod composer;
 mod doc;
 mod driver;
+mod fork;
 mod help;
 mod jobs;
 mod keymap;

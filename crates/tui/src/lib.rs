@@ -3,5 +3,6 @@
 
 pub mod face;
 pub mod hint;
+pub mod models;
 pub mod render;
 pub mod text;

@@ -30,6 +30,8 @@ pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
         return chat.dim("still here");
     };
     leave(chat);
+    // What was chosen elsewhere was chosen for there.
+    chat.model.clone_from(&chat.named);
     chat.conversation = Some(picked);
     chat.arrive().await
 }

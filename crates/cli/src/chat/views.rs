@@ -10,6 +10,7 @@ use crate::error::{Result, usage};
 use crate::term::pick::Row;
 use crate::term::safe;
 use crate::verbs::export::{of_name, to_file};
+use retake_tui::models::{Known, known};
 use retake_tui::render;
 
 /// The last messages.
@@ -83,11 +84,14 @@ pub(super) async fn model(chat: &mut Chat<'_>, name: &str) -> Result {
     } else {
         name.to_owned()
     };
-    let known = models.models.iter().find(|model| model.name == name);
-    let warning = known.and_then(|model| model.unavailable.as_deref());
-    chat.dim(&match warning {
-        Some(why) => format!("model {}, but: {}", safe::line(&name), safe::line(why)),
-        None => format!("model {}", safe::line(&name)),
+    let shown = safe::line(&name);
+    chat.dim(&match known(&models, &name) {
+        Known::Listed => format!("model {shown}"),
+        Known::Unlisted(what) => format!("model {shown}; {what}"),
+        Known::Unusable(why) => format!("model {shown}, but: {why}"),
+        Known::Nowhere(hint) => {
+            return Err(usage(format!("there is no model “{shown}”: {hint}"), "/model lists them"));
+        }
     })?;
     chat.model = Some(name);
     Ok(())

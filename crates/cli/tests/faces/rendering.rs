@@ -158,8 +158,8 @@ fn what_cannot_be_taken_back_is_said_before_and_after() {
                  `mcp__mail__send {\"to\":\"ann\"}` (3 minutes ago; begun, how it ended is not\n\
                  known), … and 4 more\n";
     assert!(seen.contains(stays), "{seen}");
-    let stops = "! a run is at work: it is stopped first, or nothing is done; 2 messages that\n\
-                 wait would come back to you\n";
+    let stops = "! the agent is at work here: it has to be stopped first; 2 messages that wait\n\
+                 would come back to you\n";
     assert!(seen.contains(stops), "{seen}");
     let part = retake_wire::Part::Text { text: "and then".to_owned() };
     let waited = vec![Words { parts: vec![part], author: String::new(), time_ms: 0 }];

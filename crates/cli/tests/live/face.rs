@@ -341,6 +341,10 @@ fn a_selected_message_is_copied_hidden_and_forked() {
     face.shows("y copy");
     face.press("g");
     face.press("f");
+    face.until("its plan", |screen| screen.contains("message t1, unanswered"));
+    let all = |world: &World| world.json(&["list", "--all"])["conversations"].as_array().map(Vec::len);
+    assert_eq!(all(&world), Some(1), "nothing is made before it is agreed to");
+    face.press("Enter");
     face.until("two tabs", |screen| {
         screen.contains("1 apples please") && screen.contains("2 ⑂ apples please")
     });

@@ -300,7 +300,7 @@ fn what_is_not_covered_and_was_changed_is_never_denied() {
     let told = plan.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains(&format!("! {said}")), "{plan}");
     assert!(
-        told.contains("! no file that is covered comes or goes") && !told.contains("no command"),
+        told.contains("! no file changes that Retake keeps track of") && !told.contains("no command"),
         "{plan}"
     );
     let done = world.does(&["rewind", "t1"]);

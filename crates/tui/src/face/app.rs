@@ -9,6 +9,7 @@ mod draw;
 mod keys;
 mod leave;
 mod looks;
+mod model;
 mod mouse;
 mod replies;
 mod runs;
@@ -91,8 +92,8 @@ pub(crate) enum For {
     Until(String),
     /// An action, done at once.
     Applied(Box<retake_wire::Action>),
-    /// A fork, to be shown beside; the turn whose message it ends with, where nothing follows that there.
-    Forked(Option<u64>),
+    /// Whether there is the model that was chosen by its name, and which one was it before.
+    Model(String, Option<String>),
     /// The draft that was kept.
     Draft,
     /// With what a conversation was about to begin in the folder.
@@ -157,10 +158,8 @@ pub(crate) struct App {
     prompts: Vec<String>,
     /// The model that answers unless another one is chosen, and why.
     model: Option<(String, String)>,
-    /// The names of the models that are known.
-    models: Vec<String>,
-    /// How many tokens those of them take whose size is known.
-    windows: HashMap<String, u64>,
+    /// The models that are known.
+    models: Option<retake_wire::reply::Models>,
     /// How far the agent may go in conversations that begin.
     mode: Option<retake_wire::Mode>,
     flash: Option<Flash>,
@@ -211,8 +210,7 @@ impl App {
             asked: HashMap::new(),
             prompts: Vec::new(),
             model: None,
-            models: Vec::new(),
-            windows: HashMap::new(),
+            models: None,
             mode: None,
             flash: None,
             unbegun: drafts::Unbegun::default(),

@@ -154,6 +154,13 @@ impl Composer {
         self.draft_back();
     }
 
+    /// These words are no draft any more, where they are aside as they came.
+    pub(crate) fn forget_aside(&mut self, parts: &[Part]) {
+        let kept = self.aside().iter().map(|aside| aside != parts).collect::<Vec<_>>();
+        let mut kept = kept.into_iter();
+        self.aside.retain(|_| kept.next().unwrap_or(true));
+    }
+
     /// A draft is aside only as long as it says something else than what is there.
     fn forget_same(&mut self) {
         let now = self.draft();

@@ -95,6 +95,8 @@ pub(crate) enum Want {
     Leave,
     /// The plan of an action takes the pane's place, and the action is done if the person agrees.
     Plan(&'static str, Box<Action>),
+    /// What a new conversation with what leads to this entry would begin with takes the pane's place; it is made if the person agrees.
+    Fork(String),
     /// An action was done: say so, and take up the words that return.
     Applied(Box<Action>, Box<Receipt>),
     /// Words that waited are back: they are for the composer.

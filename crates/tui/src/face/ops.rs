@@ -18,7 +18,7 @@ use super::rows::{Did, Ink, Order, Row, Rows};
 use super::sheet::{Halves, Sheet, told};
 use super::theme::Paint;
 use super::words::look;
-use crate::render::words;
+use crate::render::{lists, words};
 use crate::text::time;
 
 /// So many operations are asked for at once.
@@ -58,7 +58,7 @@ impl Row for Op {
     }
 
     fn fields(&self) -> Vec<String> {
-        vec![self.it.description.clone(), self.it.reason.clone(), self.it.author.clone()]
+        vec![self.it.description.clone(), lists::verb(&self.it.reason).to_owned(), self.it.author.clone()]
     }
 }
 
@@ -91,7 +91,7 @@ impl Ops {
             self.preview.head(String::new());
             return self.preview.say("");
         };
-        let about = format!("{}: {}", op.it.reason, op.it.description);
+        let about = format!("{}: {}", lists::verb(&op.it.reason), op.it.description);
         let about = about.trim_end_matches([':', ' ']);
         let number = op.it.number;
         self.preview.head(format!(

@@ -10,7 +10,7 @@ mod there;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
-use retake_wire::request::{Apply, Fork, Of, Plan};
+use retake_wire::request::{Apply, Of, Plan};
 use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
@@ -52,7 +52,6 @@ pub(crate) struct Tree {
 #[derive(Clone, Copy, Debug)]
 enum Doing {
     Names,
-    Forks,
     Carries,
 }
 
@@ -170,6 +169,12 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return self.preview.say("") };
         let conversation = cx.id();
         let (about, manner, log) = match &node.is {
+            Is::Fork(..) if self.compares => {
+                self.preview.head("a conversation of its own:".to_owned());
+                return self.preview.say(
+                    "it can't be compared with this one: only branches of one conversation are; open it to read it",
+                );
+            }
             Is::Fork(fork, _) => {
                 let log = last_of(&fork.conversation, LAST);
                 ("a conversation of its own:".to_owned(), Manner::Plain, log)
@@ -235,9 +240,7 @@ impl Tree {
 
     fn fork(&mut self, cx: &mut Cx<'_>) {
         if let Some(branch) = self.leaf("forked", cx) {
-            let entry = Some(branch.leaf.clone());
-            let fork = Fork { conversation: cx.id(), entry, title: None, request_id: None };
-            self.doing = Some((cx.ask(Request::Fork(fork)), Doing::Forks));
+            cx.want(Want::Fork(branch.leaf.clone()));
         }
     }
 
@@ -282,12 +285,6 @@ impl Tree {
     fn done(&mut self, doing: Doing, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         match (reply, doing) {
             (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
-            (Ok(Reply::Receipt(receipt)), Doing::Forks) => {
-                let begins =
-                    "a new conversation begins with that branch; this one stays, and so do all files";
-                cx.want(Want::Say(begins.to_owned()));
-                cx.want(Want::ShowBeside { conversation: receipt.conversation, entry: None });
-            }
             (Ok(reply), Doing::Carries) => match carry::conclusion(&reply) {
                 Some(words) => cx.want(Want::Quote(words)),
                 None => cx.want(Want::Say("nothing was answered there".to_owned())),
@@ -432,7 +429,12 @@ fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
             let after = after.as_ref().filter(|_| ink.room() >= 50);
             let about = after.map_or(0, |_| ink.room() / 2);
             ink.field_column(0, ink.room().saturating_sub(about), Paint::Plain);
-            let after = after.map(|after| format!("after {}", said(after))).unwrap_or_default();
+            let after = after.map(|after| {
+                let when = words::when(&look(0, now_ms), after.time_ms);
+                let room = about.saturating_sub(width::columns(&when) + 10);
+                format!("after {} · {when}", width::truncate(&said(after), room))
+            });
+            let after = after.unwrap_or_default();
             ink.column_right(&after, about, Paint::Dim);
         }
     }

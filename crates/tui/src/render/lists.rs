@@ -152,6 +152,11 @@ pub fn marked(look: &Look, page: &MarkedPage) -> String {
     text
 }
 
+/// What was done, in the word that people know it by: its kind is named otherwise in JSON and in the store.
+pub(crate) fn verb(reason: &str) -> &str {
+    if reason == "checkout" { "switch" } else { reason }
+}
+
 /// Operations, newest first.
 pub fn operations(look: &Look, page: &Operations) -> String {
     if page.operations.is_empty() {
@@ -169,7 +174,7 @@ pub fn operations(look: &Look, page: &Operations) -> String {
             vec![
                 cell(safe::line(&it.head)).style(Style::Accent),
                 cell(words::when(look, it.time_ms)),
-                cell(safe::line(&it.reason)).style(Style::Bold),
+                cell(safe::line(verb(&it.reason))).style(Style::Bold),
                 cell(format!("before: {}", safe::line(&it.before))).style(Style::Dim),
                 cell(next).style(Style::Good),
             ]

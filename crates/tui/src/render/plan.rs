@@ -153,13 +153,13 @@ pub(crate) fn ended_first(plan: &Plan) -> Vec<String> {
                 format!("; {} that {} come back to you", words::count(some as u64, "message"), waits(some))
             }
         };
-        all.push(format!("! a run is at work: it is stopped first, or nothing is done{comes_back}"));
+        all.push(format!("! the agent is at work here: it has to be stopped first{comes_back}"));
     }
     // Of a command a person counts one, of however many processes it is made.
     match plan.running.len() {
         0 => {}
-        1 => all.push("! a command still runs: it is ended first, or nothing is done".to_owned()),
-        more => all.push(format!("! {more} commands still run: they are ended first, or nothing is done")),
+        1 => all.push("! a command still runs: it has to be ended first".to_owned()),
+        more => all.push(format!("! {more} commands still run: they have to be ended first")),
     }
     all
 }

@@ -2,7 +2,7 @@
 
 use super::{EMPTY, answers, open, opened, says, three_turns};
 use crate::live::model::{Model, words};
-use crate::live::tmux::width;
+use crate::live::tmux::{Tmux, width};
 
 #[test]
 fn a_conversation_is_renamed_and_archived_in_the_list() {
@@ -54,6 +54,28 @@ fn the_model_and_what_the_agent_may_do_are_picked() {
 }
 
 #[test]
+fn a_conversation_goes_on_with_the_model_that_was_chosen_for_it() {
+    let model = Model::start();
+    let (world, face) = opened(&model, vec![words("The first answer."), words("The second answer.")]);
+    face.types("/model nowhere/x");
+    face.press("Enter");
+    face.shows("there is no model “nowhere/x”");
+    face.types("/model here/other");
+    face.press("Enter");
+    face.shows("the next answers come from here/other");
+    says(&face, "apples please", "The first answer.");
+    face.leaves();
+    let face = Tmux::face(&world, "-c");
+    face.shows("here/other answers here, as before");
+    says(&face, "pears please", "The second answer.");
+    let log = world.json(&["log"]);
+    let said = log["entries"].as_array().expect("entries").iter();
+    let answers = said.filter(|entry| entry["role"] == "assistant");
+    let authors: Vec<_> = answers.map(|entry| entry["author"].as_str().unwrap_or_default()).collect();
+    assert_eq!(authors, ["here/other", "here/other"]);
+}
+
+#[test]
 fn a_branch_is_named_in_the_tree_and_forked() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
@@ -67,6 +89,8 @@ fn a_branch_is_named_in_the_tree_and_forked() {
     face.press("Enter");
     face.shows("crossroads");
     face.press("C-b");
+    face.shows("A new conversation begins with");
+    face.press("Enter");
     face.until("two tabs", |screen| {
         screen.contains("1 apples please") && screen.contains("2 ⑂ apples please")
     });

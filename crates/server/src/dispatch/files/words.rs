@@ -257,7 +257,7 @@ pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan], half: Optio
         (_, folders) if folders.iter().all(|folder| folder.plan.paths.is_empty()) => match half {
             Some(half) if no_call(half) => "files stay as they are: these messages changed none",
             // What is not covered may have been changed all the same.
-            _ => "no file that is covered comes or goes",
+            _ => "no file changes that Retake keeps track of",
         },
         (_, folders) if folders.len() > 1 => {
             "only files of these folders go back: not what commands did elsewhere, nor what git keeps for itself"

@@ -129,7 +129,8 @@ impl App {
         let answers = self.tab().talk.entries.iter().rev();
         let (author, usage) = answers.filter_map(|it| Some((&it.author, it.usage.as_ref()?))).next()?;
         let taken = usage.input_tokens?.saturating_add(usage.output_tokens.unwrap_or(0));
-        let window = self.windows.get(author).filter(|window| **window > 0)?;
+        let model = self.models.as_ref()?.models.iter().find(|model| model.name == *author)?;
+        let window = model.context_tokens.filter(|window| *window > 0)?;
         Some(format!("{} % of the context", taken.saturating_mul(100) / window))
     }
 

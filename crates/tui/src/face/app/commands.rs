@@ -165,7 +165,7 @@ impl App {
         }
         match command {
             Command::Rewind if words.is_empty() => self.open(Rewind::new()),
-            Command::Rewind => self.plan("Rewind", Action::Rewind { entry: words.to_owned() }),
+            Command::Rewind => self.rewind_to(words),
             Command::Undo | Command::Redo => match count(words) {
                 Some(count) if command == Command::Undo => self.plan("Undo", Action::Undo { count }),
                 Some(count) => self.plan("Redo", Action::Redo { count }),
@@ -212,14 +212,7 @@ impl App {
     fn of_agent(&mut self, command: Command, words: &str) -> bool {
         match command {
             Command::Model if words.is_empty() => self.open(models(self.tab().model.clone())),
-            Command::Model if !words.contains('/') && self.models.iter().all(|model| model != words) => {
-                let models = self.keys.named(Command::Model);
-                self.refuse(format!("there is no model “{words}”: {models} lists them"));
-            }
-            Command::Model => {
-                self.tab_mut().model = Some(words.to_owned());
-                self.say(format!("the next answers come from {words}"));
-            }
+            Command::Model => self.choose_model(words),
             Command::Permissions => self.permissions(words),
             Command::Files => self.page("Files", |conversation| Request::FilesStatus(Of { conversation })),
             Command::Diff => self.page("Differences since the last turn began", |conversation| {

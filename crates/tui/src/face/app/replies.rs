@@ -52,12 +52,7 @@ impl App {
             }
             (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (For::Models, Reply::Models(models)) => {
-                let windows = models.models.iter();
-                self.windows =
-                    windows.filter_map(|model| Some((model.name.clone(), model.context_tokens?))).collect();
-                self.models = models.models.into_iter().map(|model| model.name).collect();
-                self.models.push(models.default.clone());
-                self.model = Some((models.default, models.why));
+                self.models_are(models);
             }
             _ => {}
         }
@@ -88,16 +83,8 @@ impl App {
                 self.show_wanted(id);
             }
             (For::Applied(action), Reply::Receipt(receipt)) => self.applied(id, &action, &receipt),
-            (For::Forked(asked), Reply::Receipt(receipt)) => {
-                let tab = self.open_tab();
-                self.show(tab, &receipt.conversation, None);
-                self.say(match asked {
-                    None => "a new conversation begins with what was said up to there; the old one stays"
-                        .to_owned(),
-                    Some(turn) => {
-                        format!("it ends with your message t{turn}, unanswered: /retry asks for an answer")
-                    }
-                });
+            (For::Model(name, before), Reply::Models(models)) => {
+                self.model_looked_up(id, &name, before, models);
             }
             (For::Rewritten(entry), Reply::Plan(plan)) => self.planned_anew(id, &entry, &plan),
             (For::Operation(number, is_before), Reply::Operations(found)) => {
@@ -182,8 +169,8 @@ impl App {
         }
         self.leave_unbegun(at);
         if !same {
-            let model = self.tabs[at].model.take().or_else(|| self.known.model.clone());
-            let mut tab = super::tab::Tab::new(id, model);
+            // What was chosen elsewhere was chosen for there.
+            let mut tab = super::tab::Tab::new(id, self.known.model.clone());
             tab.view.version.clone_from(&self.known.version);
             tab.composer.remember(self.prompts.clone());
             tab.left = std::mem::take(&mut self.tabs[at].left);
@@ -264,6 +251,7 @@ impl App {
             self.ask(Asked::Tab(id, For::Draft), Request::ClaimDraft(claim));
         }
         self.heard(at, heard);
+        self.goes_on_with(at);
         self.show_wanted(id);
     }
 
@@ -295,6 +283,10 @@ impl App {
                 tab.composer.clear();
             }
             tab.returned.clear();
+        } else if let Some(tab) = self.find_tab(id).filter(|tab| !tab.returned.is_empty()) {
+            // Nobody typed them, wherever they are.
+            let returned = std::mem::take(&mut tab.returned);
+            tab.composer.forget_aside(&returned);
         }
     }
 

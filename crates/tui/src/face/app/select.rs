@@ -1,11 +1,12 @@
 //! What is done to a message, selected or named: each with its plan first. Must never act on another message than the one that is
 //! marked on the screen.
 
-use retake_wire::request::{Fork, Log, Projection};
-use retake_wire::{Action, MarkVerb, Request};
+use retake_wire::request::{Log, Projection};
+use retake_wire::{Action, MarkVerb, Request, Role};
 
 use super::tab::{EdgeLine, LineFor};
 use super::{App, Asked, For};
+use crate::face::fork::ForkPane;
 use crate::face::keymap::Command;
 use crate::face::msg::{Act, TabId};
 use crate::face::plan::PlanPane;
@@ -80,7 +81,7 @@ impl App {
     fn do_to(&mut self, command: Command, entry: String) {
         let is_excluded = self.mark_of(&entry).is_some_and(|mark| mark == "excluded");
         match command {
-            Command::SelectRewind => self.plan_of("Rewind", Action::Rewind { entry: entry.clone() }, &entry),
+            Command::SelectRewind => self.rewind_to(&entry),
             Command::SelectEdit => self.edit(entry),
             Command::SelectRetry => {
                 let pane = PlanPane::retry(&entry).about(self.words_of(&entry).as_deref());
@@ -182,6 +183,19 @@ impl App {
         self.plan_of(&title, action, &entry);
     }
 
+    /// Back to before a message that is selected, or named as in `/rewind t3`: the title says which one.
+    pub(super) fn rewind_to(&mut self, named: &str) {
+        let known = |turn: u64, id: &str| id == named || format!("t{turn}") == named;
+        let mut said = self.tab().talk.entries.iter();
+        let said = said.find(|entry| entry.id == named || entry.opens_turn && known(entry.turn, &entry.id));
+        let (title, quoted) = match said.map(|entry| (entry.opens_turn, entry.turn, entry.id.clone())) {
+            Some((true, turn, id)) => (format!("Rewind t{turn}"), id),
+            Some((false, _, id)) => ("Rewind".to_owned(), id),
+            None => (format!("Rewind {}", crate::text::safe::line(named)), named.to_owned()),
+        };
+        self.plan_of(&title, Action::Rewind { entry: named.to_owned() }, &quoted);
+    }
+
     fn plan_of(&mut self, title: &str, action: Action, entry: &str) {
         let pane = PlanPane::new(title, action).about(self.words_of(entry).as_deref());
         self.open(pane);
@@ -195,6 +209,13 @@ impl App {
 
     /// Another wording of a message: the plan first, then its words come into the composer.
     fn edit(&mut self, entry: String) {
+        let named = self.tab().talk.entries.iter().find(|known| known.id == entry);
+        if named.is_some_and(|named| named.role != Role::User || named.synthetic) {
+            let retry = self.keys.named(Command::SelectRetry);
+            return self.refuse(format!(
+                "that is not a message of a person, so there are no words to edit: {retry} asks for another answer"
+            ));
+        }
         if self.here().is_some() {
             let pane = PlanPane::edit(&entry).about(self.words_of(&entry).as_deref());
             self.open(pane);
@@ -207,19 +228,11 @@ impl App {
         said.map(|entry| entry.id.clone())
     }
 
-    fn fork(&mut self, entry: Option<String>) {
-        if let Some(conversation) = self.here() {
-            let asked = entry.as_deref().and_then(|entry| self.unanswered(entry));
-            let fork = Fork { conversation, entry, title: None, request_id: None };
-            self.ask(Asked::Tab(self.tab().id, For::Forked(asked)), Request::Fork(fork));
+    /// What a new conversation begins with, before it is made.
+    pub(super) fn fork(&mut self, entry: Option<String>) {
+        if self.here().is_some() {
+            self.open(ForkPane::new(entry));
         }
-    }
-
-    /// The turn of a message of a person that is loaded: a fork has what was said up to there, and no answer to it.
-    fn unanswered(&self, named: &str) -> Option<u64> {
-        let is_it = |turn: u64, id: &str| id == named || format!("t{turn}") == named;
-        let mut said = self.tab().talk.entries.iter().filter(|entry| entry.opens_turn);
-        said.find(|entry| is_it(entry.turn, &entry.id)).map(|entry| entry.turn)
     }
 
     fn title(&mut self, words: &str) {

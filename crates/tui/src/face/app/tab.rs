@@ -54,6 +54,8 @@ pub(super) struct Tab {
     pub(super) left: Vec<Behind>,
     /// The model of the next run.
     pub(super) model: Option<String>,
+    /// It was chosen here, or found out what the conversation goes on with.
+    pub(super) is_model_settled: bool,
     /// Whether a message is selected.
     pub(super) selecting: bool,
     /// What is typed into the line at the edge, and what for.
@@ -177,6 +179,7 @@ impl Tab {
             pane_no: 0,
             behind: Vec::new(),
             left: Vec::new(),
+            is_model_settled: model.is_some(),
             model,
             selecting: false,
             line: None,

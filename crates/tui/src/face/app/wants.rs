@@ -4,6 +4,7 @@ use retake_wire::Action;
 
 use super::App;
 use super::tab::{Rewriting, Tab};
+use crate::face::fork::ForkPane;
 use crate::face::keymap::Context;
 use crate::face::msg::{TabId, Want};
 use crate::face::plan::PlanPane;
@@ -34,6 +35,7 @@ impl App {
             }
             Want::Leave => self.quit(),
             Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
+            Want::Fork(entry) => self.open_pane(id, Box::new(ForkPane::new(Some(entry)))),
             Want::Applied(action, receipt) => {
                 self.applied_from(id, &action);
                 self.applied(id, &action, &receipt);
@@ -87,6 +89,7 @@ impl App {
             Want::Model(model) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.model.clone_from(&model);
+                    tab.is_model_settled = true;
                 }
                 match model {
                     Some(model) => self.say(format!("the next answers come from {model}")),

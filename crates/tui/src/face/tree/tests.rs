@@ -343,16 +343,21 @@ fn a_branch_is_named() {
 }
 
 #[test]
-fn a_fork_opens_beside() {
+fn a_fork_shows_its_plan_first() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "ctrl+b");
+    let asked = world.asked();
+    assert!(!asked.iter().any(|(_, request)| matches!(request, Request::Fork(_))), "its plan comes first");
+    assert!(matches!(&world.wants[..], [Want::Fork(entry)] if entry == "e"), "{:?}", world.wants);
+}
+
+#[test]
+fn a_fork_is_compared_with_nothing_and_that_is_said() {
+    let (mut tree, mut world) = filled();
+    world.press(&mut tree, "ctrl+d end");
     world.answer(&mut tree, owner);
-    assert!(
-        matches!(world.wants.pop(), Some(Want::ShowBeside { conversation, entry: None }) if conversation == "c8")
-    );
-    world.press(&mut tree, "down ctrl+b");
-    world.answer(&mut tree, |_| Some(Err(problem("it is on another branch"))));
-    assert!(matches!(world.wants.pop(), Some(Want::Complain(_))));
+    let shown = sizes(&mut tree);
+    assert!(shown.contains("it can't be compared with this one"), "{shown}");
 }
 
 #[test]

@@ -161,6 +161,9 @@ fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
         let done = todo.items.iter().filter(|item| item.state == TodoState::Done).count();
         page.cut(&format!("to do: {done} of {} done", todo.items.len()), Paint::Dim);
         page.rendered(&agent::todo(&rendered::look(ink.room(), ink.now_ms), todo));
+    } else if let Some(next) = todo.and_then(|(todo, _)| next(todo)) {
+        page.gap();
+        page.cut(&next, Paint::Dim);
     }
     for said in &talk.waiting {
         page.gap();
@@ -186,6 +189,15 @@ pub(super) enum Room {
 fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
     let has_more = todo.items.iter().any(|item| item.state != TodoState::Done);
     (is_new && (has_more || is_running)) || (has_more && is_running)
+}
+
+/// What is open still of a list that is no longer at work, in a line; nothing, where all is done.
+fn next(todo: &Todo) -> Option<String> {
+    let first = |state| todo.items.iter().find(|item| item.state == state);
+    let open = first(TodoState::Doing).or_else(|| first(TodoState::Open))?;
+    let done = todo.items.iter().filter(|item| item.state == TodoState::Done).count();
+    let all = todo.items.len();
+    Some(format!("to do: {done} of {all} done · next: {} · /todo lists all", safe::line(&open.text)))
 }
 
 /// The run at work. The line that the first question begins with, and whether some of what it is about is folded.

@@ -196,14 +196,21 @@ fn nothing_said_yet() {
 }
 
 #[test]
-fn an_old_list_is_shown_only_while_a_run_may_go_on_with_it() {
+fn an_old_list_is_a_line_until_a_run_may_go_on_with_it() {
     let mut talk = rich();
-    let seen = |talk: &Talk| drawn(&mut View::default(), talk, (60, 50)).contains("to do: 1 of 3 done");
-    assert!(seen(&talk));
+    let seen = |talk: &Talk| {
+        let shown = drawn(&mut View::default(), talk, (60, 50));
+        let line = shown.lines().find(|line| line.contains("to do: 1 of 3 done")).map(str::to_owned);
+        line.map(|line| line.contains(" · next: "))
+    };
+    assert_eq!(seen(&talk), Some(false), "all of it");
     talk.entries.push(user(1_000, "something else"));
-    assert!(!seen(&talk));
+    assert_eq!(seen(&talk), Some(true), "a line, as long as something is open");
     talk.live = Some(Live::default());
-    assert!(seen(&talk));
+    assert_eq!(seen(&talk), Some(false));
+    talk.live = None;
+    talk.entries.clear();
+    assert_eq!(seen(&talk), None);
 }
 
 #[test]

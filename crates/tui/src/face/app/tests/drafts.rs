@@ -282,3 +282,22 @@ fn what_was_cleared_stays_so_when_words_that_came_back_are_said_again() {
         assert_eq!(app.tab().composer.text(), after);
     }
 }
+
+#[test]
+fn words_that_only_came_back_are_no_draft_once_they_are_said_again() {
+    use retake_wire::Action;
+    for (typed, stays) in [("", false), (" and more", true)] {
+        let mut app = talking(Theme::default());
+        let id = app.tab().id;
+        app.returned(id, &[Part::text("what is 6 times 7?")]);
+        if !typed.is_empty() {
+            drop(app.on(Msg::Paste(typed.to_owned()), NOW_MS));
+        }
+        // As one does to type `/undo`.
+        drop(press(&mut app, "ctrl+c", NOW_MS));
+        let mut receipt = Receipt { conversation: "0199a000-c".to_owned(), ..Receipt::default() };
+        receipt.brought_back.turns = 1;
+        app.applied(id, &Action::Undo { count: 1 }, &receipt);
+        assert_eq!(!app.tab().composer.aside().is_empty(), stays, "{typed:?}");
+    }
+}

@@ -96,22 +96,40 @@ fn a_wider_rule_is_chosen_while_words_are_typed() {
 }
 
 #[test]
-fn a_fork_says_where_it_ends_with_an_unanswered_message() {
-    for (words, says) in
-        [("t1", "it ends with your message t1, unanswered: /retry asks"), ("", "the old one stays")]
-    {
+fn a_fork_shows_its_plan_first() {
+    for words in ["t1", ""] {
         let mut app = talking(Theme::default());
         app.command(Command::Fork, words);
         let acts = app.on(Msg::Tick, NOW_MS);
-        let asked = acts.iter().find_map(|act| match act {
-            Act::Ask(ticket, request) if matches!(**request, Request::Fork(_)) => Some(*ticket),
-            _ => None,
-        });
-        let receipt = Receipt { conversation: "0199a000-f".into(), ..Receipt::default() };
-        let reply = Ok(Reply::Receipt(receipt));
-        drop(app.on(Msg::Replied(asked.expect("asked"), Box::new(reply)), NOW_MS));
+        let asks = |of: fn(&Request) -> bool| {
+            acts.iter().any(|act| matches!(act, Act::Ask(_, request) if of(request)))
+        };
+        assert!(
+            asks(|request| matches!(request, Request::Log(_))) && !asks(|it| matches!(it, Request::Fork(_)))
+        );
         let shown = screen(120, 12, |frame| app.draw(frame));
-        assert!(shown.contains(says), "{shown}");
+        assert!(shown.starts_with("Fork"), "{shown}");
+    }
+}
+
+#[test]
+fn what_no_person_said_is_not_edited_and_that_is_said_at_once() {
+    let mut app = talking(Theme::default());
+    for (key, says) in [("alt+up", ""), ("e", "not a message of a person"), ("up", ""), ("e", "Edit")] {
+        drop(press(&mut app, key, NOW_MS));
+        let shown = screen(120, 12, |frame| app.draw(frame));
+        assert!(shown.contains(says), "{key}: {shown}");
+        assert_eq!(app.tab().pane.is_some(), says == "Edit", "{key}");
+    }
+}
+
+#[test]
+fn a_rewind_that_is_named_says_to_where() {
+    for (words, title) in [("t2", "Rewind t2 “and"), ("good", "Rewind good")] {
+        let mut app = talking(Theme::default());
+        app.command(Command::Rewind, words);
+        let shown = screen(120, 12, |frame| app.draw(frame));
+        assert!(shown.contains(title), "{shown}");
     }
 }
 

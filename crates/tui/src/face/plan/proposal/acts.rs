@@ -23,12 +23,16 @@ pub(crate) struct Before {
 /// What is said to an Enter that comes too early.
 const NEW: &str = "it has just changed: this is how it is now, press again";
 
+/// Nobody said it.
+const NO_EDIT: &str =
+    "that is not a message of a person, so there are no words to edit: /retry asks for another answer";
+
 /// Files have nothing to do with it.
 const NO_FILE: &str = "no file comes or goes";
 
 /// Whether a plan's sentence says so itself, of all files or of those that are covered.
 fn says_no_file(sentence: &str) -> bool {
-    sentence.starts_with("no file ") && sentence.contains("comes or goes")
+    sentence.starts_with("no file ")
 }
 
 impl Proposal {
@@ -154,7 +158,7 @@ impl Proposal {
             return Some(self.choose_first(plan));
         }
         if matches!(self.ends, Ends::Rewritten(_)) && plan.composer.is_none() {
-            return Some("that is not a message of a person, so there are no words to edit".to_owned());
+            return Some(NO_EDIT.to_owned());
         }
         None
     }

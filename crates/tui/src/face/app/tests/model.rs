@@ -1,0 +1,80 @@
+//! Which model answers: what was chosen by its name, what a conversation goes on with. Must never ask a real owner.
+
+use retake_wire::reply::{Model, Models};
+
+use super::*;
+
+fn models() -> Reply {
+    let model = |name: &str| Model {
+        name: name.to_owned(),
+        unavailable: None,
+        context_tokens: None,
+        input_price: None,
+        output_price: None,
+    };
+    let models = ["fake/m1", "demo"].map(model).into();
+    Reply::Models(Models { default: "demo".into(), why: "there is no key".into(), models })
+}
+
+/// Answers that these models are there to whoever asks.
+fn tells_models(app: &mut App, acts: Vec<Act>) {
+    answer(app, acts, &|request| matches!(request, Request::Models).then(models));
+}
+
+/// A conversation whose last answer was of this model, opened without one on the command line.
+fn answered_by(author: &str) -> App {
+    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: None, process: 7 };
+    let mut app =
+        App::new(known, Start::New, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
+    let acts = app.begin();
+    tells_models(&mut app, acts);
+    let mut talking = talking(Theme::default());
+    let mut entries = std::mem::take(&mut talking.tab_mut().talk.entries);
+    entries.last_mut().expect("an answer").author = author.to_owned();
+    let snapshot = Snapshot {
+        conversation: conversation("0199a000-c", Some("Sums"), "what is 6 times 7?", 1),
+        entries,
+        earlier: false,
+        running: false,
+        waiting: Vec::new(),
+        permissions: Permissions::default(),
+        drafts: Vec::new(),
+        unbegun: Vec::new(),
+        cut_off: Vec::new(),
+    };
+    tell(&mut app, Event::Snapshot(Box::new(snapshot)), Some("3"));
+    app
+}
+
+#[test]
+fn a_conversation_goes_on_with_the_model_that_answered_in_it() {
+    for (author, model, says) in [
+        ("fake/m1", Some("fake/m1"), "fake/m1 answers here, as before"),
+        ("gone/m2", None, "gone/m2 answered here before and can't be used now"),
+        ("demo", None, "demo"),
+    ] {
+        let mut app = answered_by(author);
+        assert_eq!(app.tab().model.as_deref(), model);
+        let shown = shown(&mut app);
+        assert!(shown.contains(says), "{shown}");
+    }
+}
+
+#[test]
+fn a_model_that_is_named_is_looked_up_at_once() {
+    for (name, model, says) in [
+        ("fake/m1", Some("fake/m1"), "the next answers come from fake/m1"),
+        ("fake/m9", Some("fake/m9"), "it is not listed; what is: fake/m1"),
+        ("nowhere/x", Some("demo"), "there is no model “nowhere/x”"),
+        ("nothing", Some("demo"), "there is no model “nothing”"),
+    ] {
+        let mut app = talking(Theme::default());
+        app.command(Command::Model, name);
+        assert_eq!(app.tab().model.as_deref(), Some(name), "what is sent at once is for it");
+        let acts = app.on(Msg::Tick, NOW_MS);
+        tells_models(&mut app, acts);
+        assert_eq!(app.tab().model.as_deref(), model, "{name}");
+        let shown = screen(120, 30, |frame| app.draw(frame));
+        assert!(shown.contains(says), "{shown}");
+    }
+}

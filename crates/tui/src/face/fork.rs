@@ -1,0 +1,337 @@
+//! What a new conversation would begin with, read before it is made: how much comes along, where it ends, what stays. Must never make
+//! one that was not shown.
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use retake_wire::reply::{Entries, Entry, Plan};
+use retake_wire::request::{self, Fork, Log, Projection};
+use retake_wire::{Action, FilesWish, Part, Problem, Reply, Request, Role};
+
+use super::burst::Burst;
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::plan::{NO_WORDS, worded};
+use super::sheet::Sheet;
+use super::theme::Paint;
+use crate::render::words;
+use crate::text::{safe, width};
+
+/// So many entries are looked at, from the end.
+const LOOKED_AT: usize = 200;
+
+/// The plan of a fork.
+#[derive(Debug)]
+pub(crate) struct ForkPane {
+    /// The last entry that it begins with, as it was named; the last one of all, without.
+    entry: Option<String>,
+    /// What is on its way.
+    asked: Option<(Ticket, Asks)>,
+    shown: Shown,
+    /// What was wanted was refused, or an Enter was no agreement.
+    note: Option<String>,
+    burst: Burst,
+    scroll: usize,
+    height: usize,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asks {
+    /// The messages.
+    Messages,
+    /// How many there are.
+    Counts,
+    /// The new conversation.
+    Makes,
+}
+
+/// How far it is.
+#[derive(Debug)]
+enum Shown {
+    /// Nothing is known yet.
+    Nothing,
+    /// It can't be made.
+    Wrong(String),
+    /// What comes along.
+    Begins(Box<Begins>),
+}
+
+/// What the new conversation begins with.
+#[derive(Debug)]
+struct Begins {
+    page: Entries,
+    /// How many messages that are.
+    messages: Option<u64>,
+    /// Its end was named: what follows there belongs to it where it is a result of its calls.
+    is_named: bool,
+}
+
+impl ForkPane {
+    /// What a new conversation begins with that has what leads to this entry; all of this one, without.
+    pub(crate) fn new(entry: Option<String>) -> Self {
+        Self {
+            entry,
+            asked: None,
+            shown: Shown::Nothing,
+            note: None,
+            burst: Burst::default(),
+            scroll: 0,
+            height: 0,
+        }
+    }
+
+    fn load(&mut self, cx: &mut Cx<'_>) {
+        let log = Log {
+            conversation: cx.id(),
+            at: None,
+            branch: self.entry.clone(),
+            projection: Projection::Timeline,
+            limit: Some(LOOKED_AT),
+            before: None,
+            after: None,
+        };
+        self.asked = Some((cx.ask(Request::Log(log)), Asks::Messages));
+    }
+
+    /// How much there is up to the entry: what going there would change of what is here now.
+    fn count(&mut self, page: Entries, cx: &mut Cx<'_>) {
+        let loaded = page.entries.len() as u64;
+        let messages = match &self.entry {
+            _ if !page.earlier => Some(loaded),
+            None => cx.conversation.map(|conversation| conversation.counts.messages),
+            Some(entry) => {
+                let action = Action::Checkout { entry: Some(entry.clone()) };
+                let files = FilesWish::default();
+                let plan = request::Plan { conversation: cx.id(), action, files, diff: false };
+                self.asked = Some((cx.ask(Request::Plan(plan)), Asks::Counts));
+                None
+            }
+        };
+        self.shown = Shown::Begins(Box::new(Begins { page, messages, is_named: self.entry.is_some() }));
+    }
+
+    fn counted(&mut self, plan: &Plan, cx: &Cx<'_>) {
+        let here = cx.conversation.map_or(0, |conversation| conversation.counts.messages);
+        if let Shown::Begins(begins) = &mut self.shown {
+            let there = here.saturating_sub(plan.taken_back.messages) + plan.brought_back.messages;
+            begins.messages = Some(there);
+        }
+    }
+
+    fn make(&mut self, cx: &mut Cx<'_>) {
+        if self.burst.enter() {
+            self.note = Some(NO_WORDS.to_owned());
+            return;
+        }
+        match (&self.shown, &self.asked) {
+            (_, Some((_, Asks::Makes))) => {}
+            (Shown::Wrong(_), _) => self.note = Some("there is nothing to make".to_owned()),
+            (Shown::Begins(begins), None) => {
+                // Its own name: what is said meanwhile is not among what was shown.
+                let last = begins.page.entries.last().map(|entry| entry.id.clone());
+                let entry = self.entry.clone().or(last);
+                let fork = Fork { conversation: cx.id(), entry, title: None, request_id: None };
+                self.asked = Some((cx.ask(Request::Fork(fork)), Asks::Makes));
+            }
+            _ => self.note = Some("it is being read: press again".to_owned()),
+        }
+    }
+
+    fn made(conversation: String, begins: Option<&Begins>, cx: &mut Cx<'_>) {
+        let unanswered = begins.and_then(|begins| unanswered(&begins.page));
+        cx.want(Want::Say(match unanswered {
+            None => "a new conversation begins with what was said up to there; the old one stays".to_owned(),
+            Some(turn) => {
+                format!("it ends with your message t{turn}, unanswered: /retry asks for an answer")
+            }
+        }));
+        cx.want(Want::ShowBeside { conversation, entry: None });
+    }
+}
+
+/// The turn of the message of a person that it ends with: nobody has answered it there.
+fn unanswered(page: &Entries) -> Option<u64> {
+    page.entries.last().filter(|last| last.opens_turn).map(|last| last.turn)
+}
+
+/// How many calls have no result there: of the last answer, and behind it.
+fn unfinished(entries: &[Entry]) -> usize {
+    let from = entries.iter().rposition(|entry| entry.opens_turn).unwrap_or(0);
+    let parts = || entries[from..].iter().flat_map(|entry| &entry.parts);
+    let calls = parts().filter(|part| matches!(part, Part::ToolCall { .. })).count();
+    let results = parts().filter(|part| matches!(part, Part::ToolResult { .. })).count();
+    calls.saturating_sub(results)
+}
+
+/// A message in a few words, as it is named.
+fn named(entry: &Entry) -> String {
+    let text: Vec<&str> = entry
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let text = text.join(" ");
+    let quoted = if text.trim().is_empty() { String::new() } else { words::quote(text.trim(), 60) };
+    let speaker = match entry.role {
+        Role::User => "you",
+        Role::Assistant => "the answer",
+        _ => "what a tool gave",
+    };
+    match (entry.turn, entry.opens_turn) {
+        (0, _) => format!("{speaker} {quoted}"),
+        (turn, true) => format!("t{turn} {quoted}"),
+        (turn, false) => format!("{speaker} of t{turn} {quoted}"),
+    }
+    .trim_end()
+    .to_owned()
+}
+
+impl Begins {
+    /// What it comes to, a sentence each: what it begins with, what is open at its end, what stays.
+    fn sentences(&self) -> Vec<(String, Paint)> {
+        let mut all = Vec::new();
+        let amount = match (self.messages, self.page.entries.len()) {
+            (Some(0), _) | (None, 0) => "no message".to_owned(),
+            (Some(messages), _) => words::count(messages, "message"),
+            (None, _) => "the messages".to_owned(),
+        };
+        let up_to =
+            self.page.entries.last().map(|last| format!(" up to {}", named(last))).unwrap_or_default();
+        all.push((format!("A new conversation begins with {amount}{up_to}."), Paint::Bold));
+        if let Some(turn) = unanswered(&self.page) {
+            let ends =
+                format!("It ends with your message t{turn}, unanswered: /retry asks for an answer there.");
+            all.push((ends, Paint::Warn));
+        }
+        match unfinished(&self.page.entries) {
+            0 => {}
+            _ if self.is_named => {
+                let results = "Results of the calls at its end come along, as far as there are some.";
+                all.push((results.to_owned(), Paint::Warn));
+            }
+            1 => all.push(("It ends with a call that has no result there.".to_owned(), Paint::Warn)),
+            more => {
+                all.push((format!("It ends with {more} calls that have no results there."), Paint::Warn));
+            }
+        }
+        all.push(("This one stays as it is.".to_owned(), Paint::Plain));
+        let files = "Files stay as they are: both conversations work in the same folder.";
+        all.push((files.to_owned(), Paint::Plain));
+        all
+    }
+
+    fn lines(&self, columns: usize, brush: &Brush<'_>) -> Vec<Line<'static>> {
+        let columns = columns.max(8);
+        let mut lines = Vec::new();
+        for (sentence, paint) in self.sentences() {
+            for piece in width::wrap(&safe::line(&sentence), columns) {
+                lines.push(Line::styled(piece, brush.theme.style(paint)));
+            }
+        }
+        let turns: Vec<_> = self.page.entries.iter().filter(|entry| entry.opens_turn).collect();
+        if turns.is_empty() {
+            return lines;
+        }
+        lines.push(Line::default());
+        lines.push(Line::styled("turns that come along, the last one first", brush.theme.style(Paint::Dim)));
+        for turn in turns.into_iter().rev() {
+            let text = format!("  {}", named(turn));
+            lines.push(Line::raw(width::truncate(&safe::line(&text), columns).into_owned()));
+        }
+        if self.page.earlier {
+            lines.push(Line::styled("  … and what was said before", brush.theme.style(Paint::Dim)));
+        }
+        lines
+    }
+}
+
+impl Pane for ForkPane {
+    fn context(&self) -> Context {
+        Context::Pane
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        self.load(cx);
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        self.note = None;
+        let page = self.height.saturating_sub(1).max(1);
+        match command {
+            // What is being made is shown once it is there.
+            Command::Close if matches!(self.asked, Some((_, Asks::Makes))) => {}
+            Command::Close => cx.want(Want::Close),
+            Command::Accept => self.make(cx),
+            Command::Up => self.scroll = self.scroll.saturating_sub(1),
+            Command::Down => self.scroll = self.scroll.saturating_add(1),
+            Command::PageUp => self.scroll = self.scroll.saturating_sub(page),
+            Command::PageDown => self.scroll = self.scroll.saturating_add(page),
+            Command::First => self.scroll = 0,
+            Command::Last => self.scroll = usize::MAX,
+            _ => self.note = Some("there is only the plan here".to_owned()),
+        }
+    }
+
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
+        self.burst.stray(text, cx.now_ms);
+        self.note = Some("there is nothing to type here".to_owned());
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        let Some((_, asks)) = self.asked.take_if(|(asked, _)| *asked == ticket) else { return };
+        match (asks, reply) {
+            (Asks::Messages, Ok(Reply::Entries(page))) => self.count(page, cx),
+            (Asks::Messages, Err(problem)) => self.shown = Shown::Wrong(worded(&problem)),
+            (Asks::Counts, Ok(Reply::Plan(plan))) => self.counted(&plan, cx),
+            (Asks::Makes, Ok(Reply::Receipt(receipt))) => {
+                let begins = match &self.shown {
+                    Shown::Begins(begins) => Some(&**begins),
+                    _ => None,
+                };
+                Self::made(receipt.conversation, begins, cx);
+            }
+            (Asks::Makes, Err(problem)) => self.note = Some(worded(&problem)),
+            // The number is missing, and all else is there.
+            _ => {}
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx<'_>) {
+        if !matches!(self.asked, Some((_, Asks::Makes))) {
+            self.load(cx);
+        }
+    }
+
+    fn clicked(&mut self, _column: u16, _row: u16, _cx: &mut Cx<'_>) {}
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let keys =
+            [(Command::Accept, "makes it"), (Command::Down, "down"), (Command::PageDown, "a page down")];
+        let can_be_made = matches!(self.shown, Shown::Begins(_));
+        let keys = if can_be_made { &keys[..] } else { &keys[1..] };
+        let note = self.note.clone().unwrap_or_default();
+        let body = Sheet { title: "Fork", about: &note, keys }.draw(frame, area, brush);
+        let columns = usize::from(body.width);
+        let lines = match &self.shown {
+            Shown::Nothing => vec![Line::styled("planning …", brush.theme.style(Paint::Dim))],
+            Shown::Wrong(why) => width::wrap(why, columns.max(8))
+                .into_iter()
+                .map(|piece| Line::from(Span::styled(piece, brush.theme.style(Paint::Error))))
+                .collect(),
+            Shown::Begins(begins) => begins.lines(columns, brush),
+        };
+        self.height = body.height.into();
+        self.scroll = self.scroll.min(lines.len().saturating_sub(self.height));
+        for (row, line) in (body.y..body.bottom()).zip(lines.iter().skip(self.scroll)) {
+            frame.render_widget(line, Rect { y: row, height: 1, ..body });
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Whether there is a model of a name, and which one a conversation goes on with. Must never call a model gone that only nobody has
+//! listed: a provider elsewhere is not asked for its models.
+
+use retake_wire::Role;
+use retake_wire::reply::{Entry, Models};
+
+use crate::text::safe;
+
+/// What is known of a model's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// It is listed, and can be used.
+    Listed,
+    /// It may well be there: its provider is known, and this is what else is.
+    Unlisted(String),
+    /// It is listed, but can't be used, for this reason.
+    Unusable(String),
+    /// There is none, and this is what to do.
+    Nowhere(String),
+}
+
+/// Looks a name up among the models that there are.
+pub fn known(models: &Models, name: &str) -> Known {
+    let name = name.trim();
+    let listed = models.models.iter().find(|model| model.name == name);
+    match listed.map(|model| model.unavailable.as_deref()) {
+        Some(None) => return Known::Listed,
+        Some(Some(why)) => return Known::Unusable(safe::line(why).into_owned()),
+        None if models.default == name => return Known::Listed,
+        None => {}
+    }
+    let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
+    let of_it = |listed: &str| listed.split_once('/').is_some_and(|(known, _)| known == provider);
+    let others: Vec<_> = models.models.iter().filter(|model| of_it(&model.name)).collect();
+    let is_named = name.split_once('/').is_some_and(|(_, model)| !model.is_empty());
+    match others.first() {
+        Some(_) if is_named => {
+            let usable: Vec<_> = others.iter().filter(|model| model.unavailable.is_none()).collect();
+            let names: Vec<_> = usable.iter().take(5).map(|model| safe::line(&model.name)).collect();
+            Known::Unlisted(match (names.as_slice(), others.first()) {
+                ([], Some(it)) => safe::line(it.unavailable.as_deref().unwrap_or_default()).into_owned(),
+                _ => format!("it is not listed; what is: {}", names.join(", ")),
+            })
+        }
+        // A provider alone stands for its usual model.
+        Some(_) if !name.contains('/') => Known::Listed,
+        _ => {
+            let mut providers: Vec<_> = Vec::new();
+            for model in &models.models {
+                let provider = model.name.split_once('/').map_or(&*model.name, |(provider, _)| provider);
+                if !providers.contains(&provider) {
+                    providers.push(provider);
+                }
+            }
+            let all = safe::line(&providers.join(", ")).into_owned();
+            Known::Nowhere(format!(
+                "providers are {all}; [endpoint.NAME] in the settings adds one, and it is known once Retake is started anew"
+            ))
+        }
+    }
+}
+
+/// What a conversation goes on with in which nobody has chosen a model since it was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GoesOn {
+    /// With the one of the settings.
+    Usual,
+    /// With the model that answered last.
+    With(String),
+    /// That one can't answer any more, and this is what to say: the one of the settings does.
+    Gone(String),
+}
+
+/// Which model a conversation goes on with: the one that answered last, as far as it is there. The demo is kept by nobody: it answers
+/// only until there is a real one.
+pub fn goes_on(models: &Models, entries: &[Entry]) -> GoesOn {
+    let answer = entries.iter().rev().find(|entry| entry.role == Role::Assistant && !entry.synthetic);
+    let last = answer.map(|entry| entry.author.as_str()).unwrap_or_default();
+    // Other authors wrote what was brought in from elsewhere.
+    if last == models.default || !last.contains('/') {
+        return GoesOn::Usual;
+    }
+    let why = match known(models, last) {
+        Known::Listed | Known::Unlisted(_) => return GoesOn::With(last.to_owned()),
+        Known::Unusable(why) => why,
+        Known::Nowhere(_) => "its provider is not in the settings".to_owned(),
+    };
+    let (last, usual) = (safe::line(last), safe::line(&models.default));
+    GoesOn::Gone(format!("{last} answered here before and can't be used now ({why}): {usual} answers"))
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::Reply;
+    use retake_wire::reply::Model;
+
+    use super::*;
+
+    fn models() -> Models {
+        let model = |(name, unavailable): (&str, Option<&str>)| Model {
+            name: name.to_owned(),
+            unavailable: unavailable.map(str::to_owned),
+            context_tokens: None,
+            input_price: None,
+            output_price: None,
+        };
+        let all =
+            [("fake/m1", None), ("demo", None), ("openai/large", Some("no key")), ("far/MODEL", Some("x"))];
+        Models { default: "demo".into(), why: "there is no key".into(), models: all.map(model).into() }
+    }
+
+    #[test]
+    fn a_name_is_looked_up_before_anything_is_sent() {
+        for (name, holds) in [
+            ("fake/m1", Known::Listed),
+            ("demo", Known::Listed),
+            ("fake", Known::Listed),
+            ("fake/m9", Known::Unlisted("it is not listed; what is: fake/m1".into())),
+            ("openai/large", Known::Unusable("no key".into())),
+            ("far/any", Known::Unlisted("x".into())),
+        ] {
+            assert_eq!(known(&models(), name), holds, "{name}");
+        }
+        for name in ["nowhere/x", "nothing", "fake/", "/"] {
+            let Known::Nowhere(hint) = known(&models(), name) else { panic!("{name}") };
+            assert!(hint.contains("providers are fake, demo, openai, far;"), "{hint}");
+        }
+    }
+
+    #[test]
+    fn a_conversation_goes_on_with_the_model_that_answered_last() {
+        let said = [(Role::User, "one"), (Role::Assistant, "two"), (Role::User, "three")];
+        let Reply::Entries(page) = crate::face::testing::entries("c1", &said) else { panic!("entries") };
+        let by = |author: &str| {
+            let mut entries = page.entries.clone();
+            entries[1].author = author.to_owned();
+            goes_on(&models(), &entries)
+        };
+        assert_eq!(by("fake/m1"), GoesOn::With("fake/m1".into()));
+        assert_eq!((by("demo"), by(""), by("Ann")), (GoesOn::Usual, GoesOn::Usual, GoesOn::Usual));
+        for gone in ["openai/large", "nowhere/x"] {
+            let GoesOn::Gone(says) = by(gone) else { panic!("{gone}") };
+            assert!(says.starts_with(gone) && says.ends_with("demo answers"), "{says}");
+        }
+        assert_eq!(goes_on(&models(), &[]), GoesOn::Usual);
+    }
+}
