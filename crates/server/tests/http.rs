@@ -145,6 +145,12 @@ async fn what_is_no_request_is_told_as_a_problem() {
                 .request(Method::PUT, "/v1/draft")
                 .json(&json!({ "folder": "/", "parts": [], "instead_of": [{ "type": 0, "text": "" }] })),
         ),
+        (
+            "a part of what is aside by its number",
+            asking
+                .request(Method::PUT, "/v1/draft")
+                .json(&json!({ "folder": "/", "parts": [], "aside": [[{ "type": 0, "text": "" }]] })),
+        ),
         ("no list", post(&format!("{at}/entries")).json(&json!({ "role": "user", "parts": "hello" }))),
         ("a stranger's role", post(&format!("{at}/entries")).json(&json!({ "role": "king", "parts": [] }))),
         ("events with what they don't take", get(&format!("{at}/events?from=3"))),

@@ -141,7 +141,7 @@ async fn nobody_outside_gets_a_signal() {
     let mut numbers = release.split('.').map(|number| number.parse::<u32>().unwrap_or_default());
     let tells_apart = (numbers.next(), numbers.next()) >= (Some(6), Some(12));
     assert_eq!(lived, tells_apart, "{output:?}");
-    confined.allows("sleep 1000 & kill $!").await;
+    confined.allows("sleep 1000 & kill $! && { wait $!; true; }").await;
 }
 
 #[tokio::test]

@@ -179,15 +179,15 @@ fn escape_twice_in_an_empty_composer_opens_the_picker_and_never_while_something_
     face.shows("And now I");
     for _ in 0..10 {
         face.press("Escape");
-        if face.comes("a run is at work") {
+        if face.comes("the agent is at work") {
             break;
         }
     }
-    face.shows("a run is at work");
+    face.shows("the agent is at work");
     assert!(!face.screen().contains(PICKER));
     // The picker says so, too, and offers to stop it.
     face.press("C-r");
-    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("at work: it is stopped"));
+    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("at work here"));
     face.press("Enter");
     face.shows("Ctrl+X");
     face.press("C-x");
@@ -404,7 +404,7 @@ fn branches_and_operations_are_seen_and_gone_back_to() {
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "files go along with a branch");
     face.press("M-o");
     face.shows("what was done to this conversation");
-    let screen = face.shows("checkout");
+    let screen = face.shows("switch");
     assert!(screen.contains("rewind"), "{screen}");
     face.press("Escape");
     face.shows("The third answer.");

@@ -140,7 +140,9 @@ impl Fields {
         // Readers take the number of a word for it, too.
         let words = self.forms.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
         let no_word = |word: &Value| !word.is_null() && !word.is_string();
-        let mut parts = given.values().filter_map(Value::as_array).flatten();
+        let items = |value| Value::as_array(value).into_iter().flatten();
+        // Parts, and lists of parts.
+        let mut parts = given.values().flat_map(items).flat_map(|part| items(part).chain([part]));
         if words.into_iter().any(|name| given.get(name).is_some_and(no_word))
             || parts.any(|part| no_word(&part["type"]))
         {

@@ -76,6 +76,7 @@ fn a_compensation_forgets_what_was_undone_though_a_void_step_lies_between() {
 fn the_composer_gets_a_person_s_words_only_and_of_several_steps_the_last_one_s() {
     check(vec![(0, Say(Synthetic, None)), (0, Rewind(OnPath(0)))]);
     check(vec![(0, U), (0, hide(0)), (0, Undo(2))]);
+    check(vec![(0, U), (0, Rewind(OnPath(0))), (0, Undo(1)), (0, Redo(1))]);
 }
 
 #[test]

@@ -260,14 +260,18 @@ impl Talk {
 
     fn redo(&mut self) -> Option<Outcome> {
         let Undone { done, tip } = self.undone.pop()?;
+        let mut composer = None;
         match &done.kind {
-            Kind::Tip { .. } => self.now.tip = tip,
+            Kind::Tip { .. } => {
+                composer = self.composer(self.now.tip, tip);
+                self.now.tip = tip;
+            }
             Kind::Marks(marks) => marks.iter().for_each(|(index, _, after)| self.set_mark(*index, *after)),
             Kind::FoldIn(fold) => self.now.folds.push(fold.clone()),
             Kind::FoldOut(fold) => self.now.folds.retain(|other| other != fold),
         }
         self.done.push(done);
-        Some(self.recorded(None))
+        Some(self.recorded(composer))
     }
 
     /// Takes back a turn or a Move as if it had never been, unless the tip was moved since.

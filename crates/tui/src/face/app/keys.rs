@@ -187,7 +187,7 @@ impl App {
             (true, false) => self.command(Command::Rewind, ""),
             (true, true) => {
                 let stop = self.keys.named(Command::Stop);
-                self.refuse(format!("a run is at work: {stop} stops it, then go back"));
+                self.refuse(format!("the agent is at work: {stop} stops it, then go back"));
             }
             (false, false) => {
                 let escape = self.keys.named(Command::Escape);
