@@ -75,6 +75,7 @@ impl App {
             }
             Want::Quote(words) => {
                 self.close_behind(id);
+                self.want(id, Want::Close);
                 self.quote(id, &words);
             }
             Want::Run(mut run) => {

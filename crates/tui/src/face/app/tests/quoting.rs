@@ -13,3 +13,13 @@ fn a_selected_message_is_quoted_behind_the_draft() {
     drop(press(&mut app, "a", NOW_MS + 2 * LATER));
     assert!(app.tab().composer.text().ends_with("\n\na"), "the composer has the keys again");
 }
+
+#[test]
+fn what_a_pane_quotes_is_seen_in_the_conversation() {
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "alt+t", NOW_MS));
+    assert_eq!(app.context(), Context::Tree);
+    app.want(TabId(1), Want::Quote("It is the cache.".to_owned()));
+    assert_eq!(app.context(), Context::Talk, "the composer has the keys");
+    assert_eq!(app.tab().composer.text(), "> It is the cache.\n\n");
+}
