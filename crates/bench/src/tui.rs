@@ -36,11 +36,36 @@ pub(crate) fn run(arguments: &TuiArguments) -> anyhow::Result<Report> {
     report.count("keys", arguments.keys);
     report.count("words_per_s", arguments.words);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(measure(arguments, folder.path(), &mut report))?;
+    let conversation = runtime.block_on(measure(arguments, folder.path(), &mut report))?;
+    // The owner gives up the data with its last task.
+    drop(runtime);
+    measure_starts(arguments, folder.path(), &conversation, &mut report)?;
     Ok(report)
 }
 
-async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -> anyhow::Result<()> {
+/// Starts the program, which owns the data now.
+fn measure_starts(
+    arguments: &TuiArguments,
+    folder: &Path,
+    conversation: &str,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let (first, shown) = ("start_first_paint_ms", "start_shown_ms");
+    let Some(path) = arguments.retake.clone().or_else(start::beside) else {
+        report.missing(first);
+        report.missing(shown);
+        return Ok(());
+    };
+    let path = path.canonicalize().with_context(|| format!("there is no program {}", path.display()))?;
+    report.text("program", &path.display().to_string());
+    let started = starts(&Program { path: &path, folder, columns: COLUMNS, rows: ROWS }, conversation)?;
+    report.measure(first, median(started.iter().map(|one| one.paint).collect()));
+    report.measure(shown, median(started.iter().map(|one| one.shown).collect()));
+    Ok(())
+}
+
+/// Measures the face against an owner in this process; the conversation that it was in comes back.
+async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -> anyhow::Result<String> {
     let delay = 1_000 / arguments.words;
     let desk = Desk::with(folder, &format!("[demo]\nword_delay_ms = {delay}\n")).await?;
     let long = desk.client(arguments.turns).await?;
@@ -70,17 +95,7 @@ async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -
     let conversation = long.conversation().to_owned();
     drop(long);
     desk.close().await;
-    let Some(path) = arguments.retake.clone().or_else(start::beside) else {
-        report.missing("start_first_paint_ms");
-        report.missing("start_shown_ms");
-        return Ok(());
-    };
-    let (program, first, shown) = ("program", "start_first_paint_ms", "start_shown_ms");
-    report.text(program, &path.display().to_string());
-    let started = starts(&Program { path: &path, folder, columns: COLUMNS, rows: ROWS }, &conversation)?;
-    report.measure(first, median(started.iter().map(|one| one.paint).collect()));
-    report.measure(shown, median(started.iter().map(|one| one.shown).collect()));
-    Ok(())
+    Ok(conversation)
 }
 
 /// Starts the program, which owns what the face above was shown. The first start reads from the disk, and does not count.
