@@ -3,22 +3,16 @@
 use std::sync::Arc;
 
 use retake_wire::reply::{Draft, Receipt};
-use retake_wire::request::{Apply, DraftOf, SetDraft, Targets};
+use retake_wire::request::{DraftOf, SetDraft, Targets};
 use retake_wire::{Action, Client, HttpClient, Part, Problem, Reply, Request, Role};
 
 use super::events::Copy;
+use super::together;
 use super::whose::turns;
 use super::world::{Desk, get, label, rewind, text};
 
 fn back(of: &str, action: Action, head: &str) -> Request {
-    Request::Apply(Apply {
-        conversation: of.into(),
-        action,
-        head: Some(head.into()),
-        since: false,
-        files: Default::default(),
-        request_id: None,
-    })
+    together::back(of, action, head, None)
 }
 
 async fn done(client: &HttpClient, request: Request) -> Receipt {

@@ -7,7 +7,7 @@ use retake_wire::{Action, Client as _, Event, Follow, Problem, Reply, Request, R
 
 use super::world::{Desk, get, loses_the_reply, rewind};
 
-fn back(of: &str, action: Action, head: &str, request_id: Option<&str>) -> Request {
+pub(crate) fn back(of: &str, action: Action, head: &str, request_id: Option<&str>) -> Request {
     Request::Apply(Apply {
         conversation: of.into(),
         action,

@@ -28,20 +28,8 @@ fn answered_by(author: &str) -> App {
         App::new(known, Start::New, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
     let acts = app.begin();
     tells_models(&mut app, acts);
-    let mut talking = talking(Theme::default());
-    let mut entries = std::mem::take(&mut talking.tab_mut().talk.entries);
-    entries.last_mut().expect("an answer").author = author.to_owned();
-    let snapshot = Snapshot {
-        conversation: conversation("0199a000-c", Some("Sums"), "what is 6 times 7?", 1),
-        entries,
-        earlier: false,
-        running: false,
-        waiting: Vec::new(),
-        permissions: Permissions::default(),
-        drafts: Vec::new(),
-        unbegun: Vec::new(),
-        cut_off: Vec::new(),
-    };
+    let mut snapshot = snapshot();
+    snapshot.entries.last_mut().expect("an answer").author = author.to_owned();
     tell(&mut app, Event::Snapshot(Box::new(snapshot)), Some("3"));
     app
 }

@@ -38,17 +38,8 @@ fn told(app: &mut App, reply: Reply) -> Vec<Act> {
     let Reply::Entries(Entries { entries, .. }) = entries("0199a000-c", &[(Role::User, "hello")]) else {
         panic!("entries")
     };
-    let snapshot = Snapshot {
-        conversation: conversation("0199a000-c", None, "hello", 1),
-        entries,
-        earlier: false,
-        running: false,
-        waiting: Vec::new(),
-        permissions: Permissions::default(),
-        drafts: Vec::new(),
-        unbegun: Vec::new(),
-        cut_off: Vec::new(),
-    };
+    let snapshot =
+        Snapshot { conversation: conversation("0199a000-c", None, "hello", 1), entries, ..snapshot() };
     let told = Told { id: Some("3".into()), event: Event::Snapshot(Box::new(snapshot)) };
     let acts = app.on(Msg::Told(Some(TabId(1)), Box::new(told)), NOW_MS);
     let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraft(_))).expect("it asks");
