@@ -1,5 +1,4 @@
-//! What a call does to the world: its class, what it is about to do, and what the ledger says of it (design, section 2:
-//! effects ledger). A call is written down before it runs.
+//! What a call does to the world: its class, what it is about to do, and what the effects ledger says of it. A call is written down before it runs.
 
 use std::path::PathBuf;
 

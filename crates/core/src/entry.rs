@@ -74,7 +74,7 @@ pub struct Meta {
     pub revision: Revision,
     /// How many tool calls it asks for.
     pub calls: u32,
-    /// For a tool's result: the entry with the call. They are one atom (design, section 1).
+    /// For a tool's result: the entry with the call. They are one atom.
     pub answers: Option<Pos>,
 }
 

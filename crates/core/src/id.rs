@@ -106,7 +106,7 @@ impl Revision {
 ///
 /// `depth` counts forks: 0 is the root conversation's log, 1 that of a fork of it, and so on down to the
 /// conversation at hand. Along any path positions only grow, so their order is the order of the path
-/// (design, section 1: order is by path, never by time).
+///.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pos {
     /// Number of forks between the root conversation and the one that owns the log.

@@ -32,7 +32,7 @@ pub enum Change {
         /// Its name after.
         after: Option<String>,
     },
-    /// Files of a workspace, and nothing else: which, is kept beside (design, section 2: `applied`).
+    /// Files of a workspace, and nothing else: which, is kept beside.
     Files,
     /// Content was overwritten; the state is the same.
     Erase(Vec<Pos>),
@@ -59,7 +59,7 @@ impl Change {
         }
     }
 
-    /// The kind's name, as design section 1 has it.
+    /// The kind's name: one lower-case word.
     pub fn kind(&self) -> &str {
         match self {
             Self::Move { .. } => "move",

@@ -1,7 +1,7 @@
 //! The five projections: the only readings of a state there are. Nobody filters by hand.
 //!
 //! Each gives spans, in path order, in O(runs + marks + folds); whoever needs contents fetches them.
-//! The table is in `design.md`, section 1.
+//! `ARCHITECTURE.md` names them (*Projections*).
 
 use crate::conversation::Conversation;
 use crate::fold::{FoldId, Normal};
@@ -192,7 +192,7 @@ fn fold_changes(before: &Conversation, after: &Conversation, difference: Differe
 }
 
 /// The difference between two states, by what the timeline shows: what was said and taken back between them
-/// is in neither (design, section 3, *Events*).
+/// is in neither.
 pub fn difference(before: &Conversation, after: &Conversation) -> Difference {
     let (old, new) = (before.scheduling(), after.scheduling());
     let gone = old.without(new.spans().iter().copied());

@@ -1,5 +1,5 @@
 //! Files: what calls do to a workspace is captured and attributed, planned with the conversation, and put back as one
-//! step with it (design, section 2; spec `rewind.md`).
+//! step with it (spec `rewind.md`).
 //!
 //! The store decides, `worktree` acts, and this keeps the order of the two: whatever a crash leaves is finished at the next
 //! start.

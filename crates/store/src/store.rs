@@ -23,8 +23,7 @@ use crate::request::{
 
 /// Conversations, kept. Every backend runs the same conformance suite.
 ///
-/// A write is answered when it is durable. It is checked for what it needs and not more (design, section 1,
-/// *Head and revision*); refused, it has changed nothing. The same request id gets an equal receipt.
+/// A write is answered when it is durable. It is checked for what it needs and not more; refused, it has changed nothing. The same request id gets an equal receipt.
 #[async_trait]
 pub trait Store: FileStore + AgentStore {
     /// Refuses where the data directory was moved or deleted since it was opened. Costs a look at one file's name.

@@ -23,7 +23,7 @@ pub trait Tool: Send + Sync {
     fn about(&self) -> &str;
     /// What its arguments are.
     fn schema(&self) -> Schema;
-    /// What a call does to the world at most (design, section 2: effects ledger).
+    /// What a call does to the world at most.
     fn class(&self) -> EffectClass;
     /// Whether calls of it may run beside other such calls.
     fn is_parallel(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Apply: a plan's changes, made on disk all or not at all (design, section 2; spec `rewind.md`, *Apply*). Each step is a
+//! Apply: a plan's changes, made on disk all or not at all (spec `rewind.md`, *Apply*). Each step is a
 //! call of its own, so that the caller writes its rows between two of them. Never deletes what it did not expect.
 //!
 //! The order of an apply, the caller's part in brackets:

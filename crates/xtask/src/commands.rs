@@ -13,7 +13,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
   test     get the tools that tests start, build, run all tests
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
-  cases    print the map from the cases of ../shared/spec to tests
+  cases    print the map from the cases of docs/spec to tests
   deny     check licences, bans and sources of dependencies
   picture  run `retake` in a terminal and draw the README's picture of it";
 

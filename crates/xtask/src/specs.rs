@@ -1,9 +1,8 @@
-//! The map from the cases of the specs to the tests of their names. It reads `../shared/spec`, which must lie beside
-//! the checkout, and must never count a function that no test run calls.
+//! The map from the cases of the specs to the tests of their names. It reads `docs/spec`, and must never
+//! count a function that no test run calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
@@ -51,17 +50,12 @@ impl CaseMap {
 /// The maps of all specs.
 ///
 /// # Errors
-/// `../shared/spec` is not beside the checkout, or a spec has no cases.
+/// A spec is missing in `docs/spec`, or has no cases.
 pub fn case_map(tree: &Tree) -> anyhow::Result<Vec<CaseMap>> {
     let mut maps = Vec::new();
     for spec in SPECS {
-        let path = Path::new("../shared/spec").join(spec.file);
-        let text = tree.text(&path.to_string_lossy()).with_context(|| {
-            format!(
-                "looking for the cases of {}; the folder `shared` must lie beside the checkout",
-                spec.file
-            )
-        })?;
+        let path = format!("docs/spec/{}", spec.file);
+        let text = tree.text(&path).with_context(|| format!("cannot read the cases of {path}"))?;
         let numbers = cases(&text, spec.mark);
         ensure!(!numbers.is_empty(), "{} has no numbered cases below a heading that names them", spec.file);
         maps.push(map(spec, &numbers, &tree.sources));

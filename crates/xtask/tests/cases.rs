@@ -9,10 +9,10 @@ fn spec_cases_are_tests() {
 }
 
 #[test]
-fn without_the_specs_it_says_what_is_missing() {
+fn missing_spec_is_an_error_that_names_the_file() {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(root.path().join("checkout/crates")).unwrap();
     let tree = Tree::read(&root.path().join("checkout")).unwrap();
     let error = format!("{:#}", case_map(&tree).unwrap_err());
-    assert!(error.contains("`shared` must lie beside the checkout"), "{error}");
+    assert!(error.contains("cannot read the cases of docs/spec/store.md"), "{error}");
 }

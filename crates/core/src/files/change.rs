@@ -39,7 +39,7 @@ pub fn without_full_folders<T>(changes: Vec<T>, change: impl Fn(&T) -> &FileChan
     changes.into_iter().zip(keeps).filter_map(|(change, keep)| keep.then_some(change)).collect()
 }
 
-/// How sure it is that a change is the agent's (design, section 2).
+/// How sure it is that a change is the agent's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Grade {
     /// One of our own edit tools did it, known exactly.

@@ -1,5 +1,5 @@
 //! What the agent's deltas have done to one path, in the order of application; and how the path becomes another
-//! selection of them (design, section 2: `applied` and `rebuild`).
+//! selection of them.
 
 use super::change::Grade;
 use super::merge::{Clash, MergeBytes, Merged, merge};

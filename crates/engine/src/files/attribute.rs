@@ -1,4 +1,4 @@
-//! Whose a change is: of what was found between two captures, the calls that were open then (design, section 2). Nobody's
+//! Whose a change is: of what was found between two captures, the calls that were open then. Nobody's
 //! is the user's.
 
 use retake_core::{FileChange, Grade};

@@ -1,5 +1,4 @@
-//! A plan is carried out in all of its folders, or taken back in all of them: prepared, decided, applied, settled (design,
-//! section 2).
+//! A plan is carried out in all of its folders, or taken back in all of them: prepared, decided, applied, settled.
 //!
 //! The order of the steps is what makes it atomic: each is done in all folders before the next. Between any two of them the
 //! process may die: `recover` finishes it.

@@ -1,5 +1,4 @@
-//! Where a plan of files is being carried out right now: who follows such a conversation is told nothing until it is done (design,
-//! section 2). Must never outlive the work: what can't be settled before the next start holds nobody up.
+//! Where a plan of files is being carried out right now: who follows such a conversation is told nothing until it is done. Must never outlive the work: what can't be settled before the next start holds nobody up.
 
 use retake_core::ConversationId;
 use tokio::sync::watch;

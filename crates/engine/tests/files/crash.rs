@@ -1,6 +1,6 @@
 //! A program that is killed in the middle of a rewind: after the next start everything is as before, or everything as
 //! after, in the conversation and in the files. Or in the middle of a call: what it changed is the call's, or kept as
-//! uncertain (design, section 4, invariants 7 and 8).
+//! uncertain (`ARCHITECTURE.md`, invariants 7 and 8).
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
 //! What changed since a client last looked: the difference between what it saw and what is now, not a replay.
-//! What was said and taken back meanwhile is in neither (design, section 3, *Events*).
+//! What was said and taken back meanwhile is in neither.
 
 use retake_core::{Change, Head, OpNo, Path, Pos, Revision, Seq, Span, difference};
 

@@ -219,7 +219,7 @@ fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)
 }
 
 /// What an action wants of files: what was done is wanted while its entry is on the path and not dropped. An undo or a
-/// redo changes only what it takes back (design, section 2).
+/// redo changes only what it takes back.
 fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> {
     let goes_along_the_line = matches!(action, Action::Undo(_) | Action::Redo(_) | Action::Compensate(_));
     let commit = decide(rows, loaded, &undecided(action))?;

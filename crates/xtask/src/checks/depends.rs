@@ -1,4 +1,4 @@
-//! The dependency table of the design, section 3: a crate is a permission. This file is the table's only copy in code.
+//! The dependency table: a crate is a permission (`ARCHITECTURE.md`). This file is the table's only copy in code.
 
 use crate::finding::Finding;
 use crate::manifest::Manifest;
@@ -92,8 +92,7 @@ const ROOTS: &[&str] = &["cli", "bench", "xtask"];
 pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
     let path = manifest.path();
     let Some(permission) = TABLE.iter().find(|row| row.krate == manifest.krate()) else {
-        let what =
-            "not in the dependency table; add it to the design, ARCHITECTURE.md and xtask's `depends.rs`";
+        let what = "not in the dependency table; add it to ARCHITECTURE.md and xtask's `depends.rs`";
         return vec![Finding::new(&path, 0, what)];
     };
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a step does to each path, by the rules of design section 2 and `rewind.md`, on plain maps.
+//! What a step does to each path, by the rules of `rewind.md`, on plain maps.
 
 use std::collections::{BTreeMap, HashMap};
 
