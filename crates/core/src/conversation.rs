@@ -9,6 +9,7 @@ use crate::content::{Part, Role, Usage};
 use crate::entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 use crate::fold::Folds;
 use crate::id::{ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, Seq, Time};
+use crate::kept::{Kept, KeptChange};
 use crate::line::{Line, Step};
 use crate::mark::{Mark, Marks};
 use crate::op::{Change, LabelTarget, Operation, Reason};
@@ -156,8 +157,7 @@ impl Conversation {
     pub fn after<R: Records>(&self, records: &R, commit: &Commit) -> Result<Self, R::Error> {
         let mut next = self.clone();
         for op in &commit.ops {
-            next.state.apply(&op.change);
-            next.state.tip = op.tip;
+            next.state.follow(op);
             next.head.op = op.no;
             next.line = Arc::new(op.line_after.clone());
             next.revision = op.revision;
@@ -202,6 +202,7 @@ impl Conversation {
             marks: Arc::new(marks),
             folds: Arc::new(Folds::new(folds)),
             labels: Arc::new(labels),
+            kept: Arc::new(Kept { last: None, ..(*self.state.kept).clone() }),
         };
         Self { state, totals, tree: Tree::new(self.tree.depth() + 1, base), ..Self::new(id) }
     }
@@ -391,6 +392,7 @@ impl Conversation {
             reason,
             tip: if let Change::Move { after, .. } = &change { *after } else { self.state.tip },
             change,
+            kept: KeptChange::default(),
             summary: None,
             line_before: (*self.line).clone(),
             line_after,

@@ -155,6 +155,10 @@ impl FromStr for Head {
     }
 }
 
+/// The number of a workspace, a folder that conversations work in, in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkspaceNo(pub u64);
+
 /// The longest request id, in bytes.
 const REQUEST_ID_MAX: usize = 128;
 

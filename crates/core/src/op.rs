@@ -4,6 +4,7 @@
 
 use crate::fold::Fold;
 use crate::id::{OpNo, Pos, RequestId, Revision, Seq, Time};
+use crate::kept::KeptChange;
 use crate::line::{Line, Step};
 use crate::mark::MarkChange;
 
@@ -186,6 +187,8 @@ pub struct Operation {
     pub reason: Reason,
     /// What it changes.
     pub change: Change,
+    /// What it changes of `kept`.
+    pub kept: KeptChange,
     /// The tip after it.
     pub tip: Option<Pos>,
     /// Of a fold: what stands for the covered entries in the prompt.

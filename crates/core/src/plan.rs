@@ -71,7 +71,7 @@ impl Conversation {
         };
         // Of several steps the last one counts: the ones before it may have shown or hidden the text.
         let mut state = self.state.clone();
-        earlier.iter().for_each(|op| state.apply(&op.change));
+        earlier.iter().for_each(|op| state.follow(op));
         let meta = records.meta(first)?;
         let said = meta.role == Role::User && !meta.flags.synthetic;
         Ok((said && state.marks.get(first).is_visible()).then_some(first))

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::fold::Folds;
 use crate::id::Pos;
+use crate::kept::Kept;
 use crate::mark::Marks;
-use crate::op::{Change, LabelTarget};
+use crate::op::{Change, LabelTarget, Operation};
 
-/// Tip, marks, folds and labels. Cheap to clone.
+/// Tip, marks, folds, labels, and what the files keep. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// The last entry of the path; `None` is the root: nothing said.
@@ -19,9 +20,20 @@ pub struct State {
     pub folds: Arc<Folds>,
     /// Names of entries, and the title.
     pub labels: Arc<BTreeMap<LabelTarget, String>>,
+    /// What the files keep although the path says otherwise.
+    pub kept: Arc<Kept>,
 }
 
 impl State {
+    /// Carries an operation out: what it changes, what of `kept`, and the tip.
+    pub fn follow(&mut self, op: &Operation) {
+        self.apply(&op.change);
+        self.tip = op.tip;
+        if op.kept.is_recorded() {
+            Arc::make_mut(&mut self.kept).apply(&op.kept, op.no);
+        }
+    }
+
     /// Carries a change out. Total: a change that doesn't fit (there is none in a sound log) changes what it can.
     pub fn apply(&mut self, change: &Change) {
         match change {

@@ -371,6 +371,7 @@ pub(crate) fn moves(action: &Action) -> bool {
             | Action::Unfold(_)
             | Action::Label(..)
             | Action::Files(_)
+            | Action::Half(retake_core::Scope::Files, _)
             | Action::Erase { .. }
     )
 }

@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, GitMove, Grade, Layer, OpNo,
-    PathMove, Stack, Time,
+    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, GitMove, Grade, KeptPath, Layer,
+    OpNo, PathMove, Stack, Time,
 };
+
+/// The number of a workspace in its store.
+pub use retake_core::WorkspaceNo;
 
 use crate::error::Result;
 use crate::request::{Action, Apply, Receipt, SayRequest};
-
-/// The number of a workspace in its store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct WorkspaceNo(pub u64);
 
 /// A folder that conversations work in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +135,12 @@ pub struct Wanted {
     pub running: Vec<OpenCall>,
     /// What calls that are taken back, or were before, moved in git, first first.
     pub git: Vec<GitTaken>,
+    /// Single paths of entries that stay as they are, whatever is wanted of the entries' deltas.
+    pub kept: BTreeSet<KeptPath>,
+    /// How many files become the person's own: the conversation goes back, and they stay.
+    pub adopted: usize,
+    /// How many files belong to their turns again.
+    pub returned: usize,
 }
 
 /// What a call that is taken back moved in git.
@@ -175,6 +180,8 @@ pub struct FilesHalf {
     pub moves: Vec<PathMove>,
     /// Whether something is staged, to be carried out on the disk.
     pub staged: bool,
+    /// Paths that a person has chosen to keep as they are, each with a delta that would have left it or come into it.
+    pub adopted: Vec<(DeltaNo, FilePath)>,
 }
 
 /// What an operation did, or is doing, to the files of a workspace.
@@ -296,6 +303,8 @@ pub trait FileStore: Send + Sync {
         paths: Vec<FilePath>,
     ) -> Result<Vec<(FilePath, Stack)>>;
 
+    /// What belonged in the files before an entry on the path was said.
+    async fn wanted_before(&self, conversation: ConversationId, entry: EntryId) -> Result<Wanted>;
     /// What an action wants of files.
     async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<Wanted>;
     /// Writes the name of a staging folder down, before it is made. One at a time in a workspace.

@@ -12,6 +12,7 @@ mod files;
 mod full;
 #[cfg(test)]
 mod golden;
+mod kept;
 mod op;
 mod place;
 mod run;
@@ -32,6 +33,7 @@ pub(crate) use files::{
 };
 pub(crate) use full::encode_full;
 pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};
+pub(crate) use kept::encode_kept;
 pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
 pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};
 pub(crate) use run::{decode_run, encode_run};

@@ -3,7 +3,7 @@
 use crate::query::CallWords;
 use retake_core::{
     ContentHash, ConversationId, EffectState, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path,
-    Reason, Revision, Role, Seen, Step, Time, Totals, Usage,
+    Reason, Revision, Role, Scope, Seen, Step, Time, Totals, Usage,
 };
 
 /// Who asks, when, by which request.
@@ -113,6 +113,8 @@ pub enum Action {
     },
     /// Files alone; what exactly, is in the other half of the request.
     Files(Reason),
+    /// One half of an action: the conversation alone, or files alone. What the files keep by it is recorded with it.
+    Half(Scope, Box<Action>),
     /// Takes a fold away.
     Unfold(FoldId),
     /// Names an entry, or with `None` the conversation.

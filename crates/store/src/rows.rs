@@ -8,7 +8,8 @@ mod claims;
 mod files;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch, Time,
+    ConversationId, Entry, EntryId, KeptChange, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch,
+    Time,
 };
 
 use crate::error::Result;
@@ -192,7 +193,9 @@ pub struct Erasure {
     pub names: Vec<Key>,
     /// Operations: their summary, their label's texts.
     pub ops: Vec<(LogNo, OpNo)>,
-    /// Logs whose full states hold one of the labels.
+    /// Operations that name single paths which go, with what is left of their change.
+    pub kept: Vec<(LogNo, OpNo, KeptChange)>,
+    /// Logs whose full states hold one of the labels or of the paths.
     pub states: Vec<LogNo>,
 }
 

@@ -3,6 +3,7 @@
 use crate::content::Role;
 use crate::conversation::{By, Commit, Conversation, Seen};
 use crate::id::{Head, OpNo, Pos};
+use crate::kept::KeptChange;
 use crate::line::{Line, Step};
 use crate::op::{Change, Operation, Reason};
 use crate::records::Records;
@@ -15,6 +16,16 @@ impl Conversation {
             return Commit::default();
         }
         Self::one(self.operation(by, reason, Change::Move { before: self.state.tip, after }))
+    }
+
+    /// The same, with what it changes of `kept`; nothing, when both are so already.
+    fn move_keeping(&self, by: &By, reason: Reason, after: Option<Pos>, kept: KeptChange) -> Commit {
+        if kept.is_empty() {
+            return self.move_tip(by, reason, after);
+        }
+        let mut op = self.operation(by, reason, Change::Move { before: self.state.tip, after });
+        op.kept = self.kept_change(kept);
+        Self::one(op)
     }
 
     /// Back to just before `target`, which is on the path.
@@ -82,7 +93,7 @@ impl Conversation {
         if tip.is_some_and(|tip| !self.tree.knows(tip)) {
             return Err(Refusal::UnknownEntry);
         }
-        Ok(self.move_tip(by, Reason::Checkout, tip))
+        Ok(self.move_keeping(by, Reason::Checkout, tip, self.returning(tip)))
     }
 
     /// To what an earlier head left. Marks and folds stay as they are: a Move never brings back what is hidden.
@@ -97,7 +108,7 @@ impl Conversation {
         self.expect(seen)?;
         let head = self.head_of(records, head)?;
         let tip = self.tip_at(records, head)?;
-        Ok(self.move_tip(by, Reason::Restore(head), tip))
+        Ok(self.move_keeping(by, Reason::Restore(head), tip, self.kept_at(records, head)?))
     }
 
     /// The alternatives of a visible answer, itself included, oldest first: siblings that a model wrote. Empty
@@ -154,7 +165,8 @@ impl Conversation {
         if self.is_on_path(chosen) {
             return Ok(Commit::default());
         }
-        Ok(self.move_tip(by, Reason::Choose, Some(self.tree.latest_leaf(chosen))))
+        let tip = Some(self.tree.latest_leaf(chosen));
+        Ok(self.move_keeping(by, Reason::Choose, tip, self.returning(tip)))
     }
 
     /// Takes back a turn or a Move that came to nothing, as if it had never been: the undo line does not see it.
@@ -162,19 +174,24 @@ impl Conversation {
         self.writable()?;
         let tip = self.state.tip;
         let back = match step {
-            Step::Turn(opener) => (tip == Some(opener)).then(|| self.tree.after(opener)),
+            Step::Turn(opener) => {
+                (tip == Some(opener)).then(|| (self.tree.after(opener), KeptChange::default()))
+            }
             Step::Op(no) => match records.op(no)? {
-                Operation { change: Change::Move { before, after }, reason, .. } if reason.is_step() => {
-                    (tip == after).then_some(before)
+                Operation { change: Change::Move { before, after }, reason, kept, .. }
+                    if reason.is_step() =>
+                {
+                    (tip == after).then(|| (before, kept.inverse()))
                 }
                 op => return self.compensate_last(records, by, op),
             },
         };
-        let back = back.ok_or(Refusal::Overtaken)?;
+        let (back, kept) = back.ok_or(Refusal::Overtaken)?;
         if !self.moved_last(records, step)? {
             return Err(Refusal::Overtaken.into());
         }
         let mut op = self.operation(by, Reason::Compensate(step), Change::Move { before: tip, after: back });
+        op.kept = self.kept_change(kept);
         op.line_after = if self.next_undo(records)? == Some(step) {
             let before = self.line_before(records, step)?;
             Line { void: self.line.void.clone(), ..before }
@@ -195,8 +212,9 @@ impl Conversation {
         let (mut commit, mut now, revision) = (Commit::default(), self.clone(), op.revision);
         let (mut by, mut next) = (by.clone(), Some(op));
         while let Some(op) = next.filter(|op| op.revision == revision) {
-            let back = op.change.inverse(now.state.tip).ok_or(Refusal::Overtaken)?;
+            let (back, kept) = op.inverse(now.state.tip).ok_or(Refusal::Overtaken)?;
             let mut back = now.operation(&by, Reason::Compensate(Step::Op(op.no)), back);
+            back.kept = now.kept_change(kept);
             back.line_after = Line { void: self.line.void.clone(), ..op.line_before };
             back.revision = self.revision.next();
             now = now.after(records, &Self::one(back.clone()))?;

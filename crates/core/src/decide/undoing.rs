@@ -4,6 +4,7 @@ use crate::content::Part;
 use crate::conversation::{By, Commit, Conversation, Seen};
 use crate::entry::Meta;
 use crate::id::{OpNo, Pos};
+use crate::kept::KeptChange;
 use crate::line::{Line, Step};
 use crate::op::{Change, Operation, Reason};
 use crate::path::Span;
@@ -99,13 +100,17 @@ impl Conversation {
         let Some(step) = self.next_undo(records)? else { return Ok(None) };
         let tip = self.state.tip;
         let change = match step {
-            Step::Turn(opener) => Some(Change::Move { before: tip, after: self.tree.after(opener) }),
-            Step::Op(no) => records.op(no)?.change.inverse(tip),
+            Step::Turn(opener) => {
+                let change = Change::Move { before: tip, after: self.tree.after(opener) };
+                Some((change, KeptChange::default()))
+            }
+            Step::Op(no) => records.op(no)?.inverse(tip),
         };
-        let Some(change) = change else {
+        let Some((change, kept)) = change else {
             return Ok(None);
         };
         let mut op = self.operation(by, Reason::Undo(step), change);
+        op.kept = self.kept_change(kept);
         let done = self.line_before(records, step)?.done;
         // What is passed over stays void: a redo puts this step upon it again.
         op.line_after = Line { done, undone: Some(op.no), void: self.line.void.clone() };
@@ -128,11 +133,12 @@ impl Conversation {
             return Ok(None);
         };
         let undone = records.op(undone)?;
-        let (Reason::Undo(step), Some(change)) = (undone.reason, undone.change.inverse(self.state.tip))
+        let (Reason::Undo(step), Some((change, kept))) = (undone.reason, undone.inverse(self.state.tip))
         else {
             return Ok(None);
         };
         let mut op = self.operation(by, Reason::Redo(step), change);
+        op.kept = self.kept_change(kept);
         let void = self.line.void.clone();
         op.line_after = Line { done: Some(step), undone: undone.line_before.undone, void };
         Ok(Some(op))

@@ -22,6 +22,8 @@ pub trait Look: MergeBytes {
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>>;
     /// The last delta of the conversation that left this at a path, wherever that is in it, as far as that is known.
     fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaNo>;
+    /// Whether what this delta did was adopted: it is the person's own.
+    fn is_adopted(&mut self, delta: DeltaNo) -> bool;
     /// Whether it is what git's HEAD has, which a call that is taken back has moved there (spec `rewind.md`, *Plan*).
     fn is_git_s(&mut self, path: &FilePath) -> bool;
 }
@@ -171,6 +173,8 @@ pub struct PathPlan {
     pub theirs: bool,
     /// Whose work keeps it from what is wanted, where something does, also where a choice settles it.
     pub against: Option<Against>,
+    /// Whether a person has chosen that what is there after the step is the person's own (spec `rewind.md`, *Adoption*).
+    pub adopts: bool,
     /// What it is after each choice that is offered; not of what is put back from a checkpoint.
     pub outcomes: Vec<(Choice, Becomes)>,
 }
@@ -191,6 +195,12 @@ impl FilePlan {
     /// What is to be done on the disk: changes, in the order of the paths.
     pub fn changes(&self) -> impl Iterator<Item = &FileChange> {
         self.paths.iter().map(|path| &path.step.change).filter(|change| change.before != change.after)
+    }
+
+    /// The paths that a person has chosen to keep, each with the deltas that would have left it or come into it.
+    pub fn adopted(&self) -> impl Iterator<Item = (DeltaNo, FilePath)> {
+        let paths = self.paths.iter().filter(|path| path.adopts);
+        paths.flat_map(|path| path.out.iter().chain(&path.into).map(|delta| (*delta, path.path.clone())))
     }
 
     /// Plans: what is wished, as it can be done, with what was chosen. Hunks that there are not are refused; every other choice
@@ -291,6 +301,11 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         true => fork.stack.put_back(stack_after, record.as_ref()),
         false => stack_after,
     };
+    let adopts = match choice {
+        Some(Choice::Disk) => !stays,
+        Some(Choice::Yours) => !stays && fork.theirs.is_some(),
+        _ => false,
+    };
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
     let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
     let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
@@ -318,6 +333,7 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         hunks,
         renamed,
         theirs,
+        adopts,
         against,
         outcomes,
     }))
@@ -338,6 +354,7 @@ fn not_covered(path: FilePath, stack: Stack, why: String) -> PathPlan {
         hunks: Vec::new(),
         renamed: None,
         theirs: false,
+        adopts: false,
         against: None,
         outcomes: Vec::new(),
     }

@@ -222,6 +222,7 @@ fn made(path: FilePath) -> PathPlan {
         hunks: Vec::new(),
         renamed: None,
         theirs: false,
+        adopts: false,
         against: None,
         outcomes: Vec::new(),
     }

@@ -64,6 +64,7 @@ impl Becomes {
 /// Whose work made layers clash at a path that is to have these.
 pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mut dyn Look) -> Against {
     match by {
+        ClashedBy::Stays(delta) if look.is_adopted(*delta) => Against::Hand,
         ClashedBy::Stays(delta) => Against::Later(*delta),
         ClashedBy::Found(found) => who_left(path, found.as_ref(), look),
         ClashedBy::Comes(layer, below) => {
@@ -71,6 +72,7 @@ pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mu
             let upon = look.left_by(path, layer.before.as_ref());
             match (upon.filter(|no| *no != layer.delta && !is_wanted(no)), below) {
                 (Some(missing), _) => Against::Missing(missing),
+                (None, Some(below)) if look.is_adopted(*below) => Against::Hand,
                 (None, Some(below)) => Against::There(*below),
                 (None, None) => match look.now(path) {
                     Now::Covered(now) => who_left(path, now.as_ref(), look),
@@ -86,7 +88,11 @@ pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn 
     if look.theirs(path).is_some_and(|theirs| theirs.as_ref() == record) {
         return Against::Hand;
     }
-    look.left_by(path, record).map_or(Against::Others, Against::There)
+    match look.left_by(path, record) {
+        Some(delta) if look.is_adopted(delta) => Against::Hand,
+        Some(delta) => Against::There(delta),
+        None => Against::Others,
+    }
 }
 
 /// Who put something into a folder that would go, or make way: the first of what is in it and stays.

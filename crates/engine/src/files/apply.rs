@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason, Remedy, Verdict, Words,
+    Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason, Remedy, Scope, Verdict,
+    Words,
 };
 use retake_store::{Action, Apply, Outlook, Receipt};
 use retake_worktree::{Left, Note, Noting, Report};
@@ -16,7 +17,7 @@ use super::leave::Effects;
 use super::plan::{FolderPlan, digest_of};
 use super::several::{lock_each, named_in, shown_in};
 use super::unseen::Unseen;
-use super::wish::{FilesWish, Scope};
+use super::wish::FilesWish;
 use super::workspace::{Held, accept};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
@@ -119,7 +120,7 @@ impl Engine {
                 return Err(nothing());
             }
             wish.fits_nothing()?;
-            let done = FilesApplied::without_files(self.apply(conversation, apply).await?);
+            let done = FilesApplied::without_files(self.apply(conversation, wish.half(apply)).await?);
             return Ok(FilesApplied { unseen, ..done });
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
@@ -137,7 +138,7 @@ impl Engine {
     ) -> Result<Receipt> {
         let conversation = claim.conversation();
         if !self.takes_files(conversation, &apply.action, &wish).await? {
-            return Ok(self.store().apply(conversation, apply).await?);
+            return Ok(self.store().apply(conversation, wish.half(apply)).await?);
         }
         let _silence = self.silence(conversation).await;
         Ok(self.apply_alone(conversation, apply, wish).await?.receipt)
@@ -157,7 +158,7 @@ impl Engine {
         let (held, plans, _) = self.plan_files(held, conversation, &apply.action, &wish).await?;
         check(&plans, &wish)?;
         let apply = match wish.scope {
-            Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },
+            Scope::Files => wish.half(apply),
             _ => self.conversation_half(conversation, apply, &plans).await?,
         };
         let applied = Applying::new(self, held, locks, plans).run(conversation, apply).await?;

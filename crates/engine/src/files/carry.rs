@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FileChange, FilePlan, PathMove, Seen};
+use retake_core::{ConversationId, FileChange, FilePlan, PathMove, Scope, Seen};
 use retake_store::{Action, Apply, FilesHalf, WorkspaceNo};
 use retake_worktree::{
     Failed, Interrupted, Left, Note, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled,
@@ -70,7 +70,7 @@ impl<'a> Applying<'a> {
 
     pub(super) async fn run(mut self, conversation: ConversationId, apply: Apply) -> Result<FilesApplied> {
         if self.parts.iter().all(|part| part.moves.is_empty()) {
-            if matches!(apply.action, Action::Files(_)) {
+            if matches!(apply.action, Action::Files(_) | Action::Half(Scope::Files, _)) {
                 let error = EngineError::new(Kind::Refused, "unchanged", "the files are so already");
                 return Err(error.hint(
                     "what others wrote since a turn stays; only a checkpoint brings back what it was",
@@ -113,6 +113,7 @@ impl<'a> Applying<'a> {
             workspace: part.no,
             moves: part.moves.clone(),
             staged: !part.changes.is_empty(),
+            adopted: part.plan.adopted().collect(),
         };
         parts.map(half).collect()
     }

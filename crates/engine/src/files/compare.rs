@@ -124,18 +124,18 @@ impl Engine {
         moment: Option<&Moment>,
     ) -> Result<BTreeMap<FilePath, Option<Record>>> {
         let mut past = BTreeMap::new();
-        let Some(action) = moment.and_then(Moment::action) else {
+        let Some(moment) = moment else { return Ok(past) };
+        let Some(wanted) = self.wanted_at(conversation, moment).await? else {
             return Ok(past);
         };
-        let wanted = self.store().wanted(conversation, action.clone()).await?;
-        for wish in self.wishes(held, conversation, &action, &wanted).await? {
+        for wish in self.wishes(held, conversation, None, &wanted).await? {
             if let Want::Layers(layers) = &wish.want
                 && wish.stack.layers() != layers.as_slice()
             {
                 past.insert(wish.path, wish.stack.checkpoint(layers));
             }
         }
-        let Some(Moment::Before(entry)) = moment else {
+        let Moment::Before(entry) = moment else {
             return Ok(past);
         };
         let Some(said) = self.said_at(conversation, *entry).await? else {

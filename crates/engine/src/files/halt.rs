@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunState, Seen, Words};
+use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunState, Scope, Seen, Words};
 use retake_store::{Action, AheadOf, Apply, OpRange, Outlook, Planned, Receipt, StoreError};
 
 use super::apply::FilesApplied;
 use super::unseen::UNSEEN;
-use super::wish::{FilesWish, Scope};
+use super::wish::FilesWish;
 use crate::agent::JOBS;
 use crate::engine::{Claim, Engine, moves};
 use crate::error::{EngineError, Kind, Result};

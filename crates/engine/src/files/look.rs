@@ -111,6 +111,10 @@ impl Look for Looking<'_> {
         left.iter().find(|(left, _)| left.as_ref() == record).map(|(_, no)| *no)
     }
 
+    fn is_adopted(&mut self, delta: DeltaNo) -> bool {
+        self.told.adopted.contains(&delta)
+    }
+
     fn is_git_s(&mut self, path: &FilePath) -> bool {
         self.git_s.contains(path)
     }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use retake_core::{BadFilePath, ConversationId, EntryId, FilePath, Head, Hint, Remedy};
-use retake_store::{Action, CaptureRow, WorkspaceNo};
+use retake_store::{Action, CaptureRow, Wanted, WorkspaceNo};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -45,18 +45,16 @@ pub(super) fn is_below(path: &FilePath, below: &[Option<FilePath>]) -> bool {
     below.iter().any(|folder| folder.as_ref().is_none_or(|folder| path.is_within(folder)))
 }
 
-impl Moment {
-    /// What goes there in the conversation: its deltas are those that the moment has in the files.
-    pub(super) fn action(&self) -> Option<Action> {
-        match self {
-            Self::Before(entry) => Some(Action::Rewind(*entry)),
-            Self::Head(head) => Some(Action::Restore(*head)),
-            Self::Checkpoint(_) => None,
+impl Engine {
+    /// What belonged in the files at a moment, what was kept then included; nothing, where it is no moment of the conversation.
+    pub(super) async fn wanted_at(&self, of: ConversationId, moment: &Moment) -> Result<Option<Wanted>> {
+        match moment {
+            Moment::Before(entry) => Ok(Some(self.store().wanted_before(of, *entry).await?)),
+            Moment::Head(head) => Ok(Some(self.store().wanted(of, Action::Restore(*head)).await?)),
+            Moment::Checkpoint(_) => Ok(None),
         }
     }
-}
 
-impl Engine {
     /// The moment of that name: a head, a checkpoint (by name, or `#N` by its number) or before an entry; without a name,
     /// before the last turn.
     pub async fn moment(&self, conversation: ConversationId, name: Option<&str>) -> Result<Moment> {

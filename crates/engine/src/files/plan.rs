@@ -1,15 +1,15 @@
 //! The file half of a plan: which deltas an action wants, what that means for each path now. Captures first, changes
 //! nothing.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, Layer, Mark, OpNo, PathMove, Pos,
-    Reason, Stack, Verdict, Want, Wish,
+    By, Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, KeptPath, Layer, OpNo,
+    PathMove, Pos, Reason, Scope, Seen, Stack, Verdict, Want, Wish,
 };
-use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
+use retake_store::{Action, Apply, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -19,7 +19,7 @@ use super::look::Looking;
 use super::several::HeldAll;
 use super::unseen::Unseen;
 use super::whose::{self, Told};
-use super::wish::{FilesWish, Scope};
+use super::wish::FilesWish;
 use super::workspace::Held;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Result};
@@ -55,6 +55,10 @@ pub struct FilesPlanned {
     pub effects: Effects,
     /// What calls that are taken back did where captures do not see it, first first: it stays as it is.
     pub unseen: Unseen,
+    /// How many files become the person's own: they stay, or a choice keeps them.
+    pub adopted: usize,
+    /// How many files belong to their turns again, that were adopted or taken out.
+    pub returned: usize,
     /// A run is at work: it has to be ended first.
     pub at_work: bool,
     /// So many messages wait for it to end: they come back to whoever ends it.
@@ -141,6 +145,10 @@ impl Engine {
                 (plan, stays, running.collect())
             }
         };
+        let (adopted, returned) = match changes {
+            true => self.kept_by(conversation, &action, &wish, &files).await?,
+            false => (0, 0),
+        };
         let digest = digest_of(&files);
         let at_work = self.is_running(conversation) && (takes_files || moves(&action));
         let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
@@ -152,9 +160,29 @@ impl Engine {
             running,
             effects,
             unseen,
+            adopted,
+            returned,
             at_work,
             waiting,
         })
+    }
+
+    /// How many files become the person's own with an action, and how many belong to their turns again.
+    async fn kept_by(
+        &self,
+        conversation: ConversationId,
+        action: &Action,
+        wish: &FilesWish,
+        files: &[FolderPlan],
+    ) -> Result<(usize, usize)> {
+        let chosen = files.iter().flat_map(|folder| &folder.plan.paths).filter(|path| path.adopts).count();
+        let returns = matches!(action, Action::Checkout(_) | Action::Choose(..));
+        if wish.restore.is_some() || !(wish.scope == Scope::Conversation || returns) {
+            return Ok((chosen, 0));
+        }
+        let half = wish.half(Apply { action: action.clone(), seen: Seen::Anything, by: By::default() });
+        let wanted = self.store().wanted(conversation, half.action).await?;
+        Ok((wanted.adopted + chosen, wanted.returned))
     }
 
     /// Whether files may come or go with an action.
@@ -200,10 +228,7 @@ impl Engine {
     ) -> Result<Vec<(DeltaLine, bool)>> {
         let snapshot = self.store().snapshot(conversation).await?;
         let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
-        let is_wanted = |line: &DeltaLine| {
-            let pos = Pos::new(depth, line.seq);
-            known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
-        };
+        let is_wanted = |line: &DeltaLine| known.wants_files_of(Pos::new(depth, line.seq));
         Ok(deltas.iter().copied().filter(|(line, wanted)| is_wanted(line) != *wanted).collect())
     }
 
@@ -254,7 +279,7 @@ impl Engine {
                 (held, wishes, Vec::new())
             }
             (None, Some(wanted)) => {
-                let wishes = self.wishes(&held, conversation, action, wanted).await?;
+                let wishes = self.wishes(&held, conversation, Some(action), wanted).await?;
                 (held, wishes, wanted.git.clone())
             }
             (None, None) => (held, Vec::new(), Vec::new()),
@@ -299,16 +324,16 @@ impl Engine {
         &self,
         held: &Held,
         conversation: ConversationId,
-        action: &Action,
+        action: Option<&Action>,
         wanted: &Wanted,
     ) -> Result<Vec<Wish>> {
         match &wanted.files {
             // What is shown brings its own files, and settles nothing else: most of the time it was hidden, and they are there.
-            WantedFiles::Path(lines) if matches!(action, Action::Mark { verb: Reason::Show, .. }) => {
+            WantedFiles::Path(lines) if matches!(action, Some(Action::Mark { verb: Reason::Show, .. })) => {
                 let lines = self.flipped(conversation, lines).await?;
-                self.settling(held, conversation, &lines).await
+                self.settling(held, conversation, &lines, &wanted.kept).await
             }
-            WantedFiles::Path(lines) => self.settling(held, conversation, lines).await,
+            WantedFiles::Path(lines) => self.settling(held, conversation, lines, &wanted.kept).await,
             WantedFiles::Back { reversed, without } => {
                 self.going_back(held, conversation, reversed, without).await
             }
@@ -321,6 +346,7 @@ impl Engine {
         held: &Held,
         conversation: ConversationId,
         lines: &[(DeltaLine, bool)],
+        kept: &BTreeSet<KeptPath>,
     ) -> Result<Vec<Wish>> {
         let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaNo, bool> =
@@ -330,6 +356,12 @@ impl Engine {
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
         for (line, wanted) in unsettled {
             for (path, layers) in self.store().delta(conversation, line.no).await? {
+                if kept
+                    .iter()
+                    .any(|kept| kept.entry.seq == line.seq && kept.workspace == held.no && kept.path == path)
+                {
+                    continue;
+                }
                 let entering = paths.entry(path).or_default();
                 entering.extend(layers.into_iter().filter(|_| *wanted));
             }

@@ -43,9 +43,9 @@ impl Engine {
                 (held, wishes, Some(then))
             }
             moment => {
-                let action = moment.action().expect("BUG: what is no checkpoint is in the conversation");
-                let wanted = self.store().wanted(conversation, action.clone()).await?;
-                let mut wishes = self.wishes(&held, conversation, &action, &wanted).await?;
+                let wanted = self.wanted_at(conversation, moment).await?;
+                let wanted = wanted.expect("BUG: what is no checkpoint is in the conversation");
+                let mut wishes = self.wishes(&held, conversation, None, &wanted).await?;
                 wishes.retain(|wish| is_below(&wish.path, &paths));
                 let wishes = wishes.into_iter().map(|wish| match wish.want {
                     Want::Layers(layers) => Wish { want: Want::PutBack(layers), ..wish },

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use retake_core::{
-    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Mark, Part, Pos, Record, Stack, Time,
+    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time,
     without_full_folders,
 };
 use retake_store::WorkspaceNo;
@@ -96,7 +96,7 @@ impl Engine {
         let (mut ahead, mut behind) = (BTreeSet::new(), BTreeSet::new());
         for (line, _) in self.store().deltas(conversation).await? {
             let pos = Pos::new(depth, line.seq);
-            let wanted = known.is_on_path(pos) && known.mark(pos) != Mark::Dropped;
+            let wanted = known.wants_files_of(pos);
             ahead.extend((!wanted && line.applied > 0).then_some(line.seq));
             behind.extend((wanted && line.applied < line.paths).then_some(line.seq));
         }

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::blocking;
 use super::called::Called;
-use super::wish::{FilesWish, Scope};
+use retake_core::Scope;
+
+use super::wish::FilesWish;
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;

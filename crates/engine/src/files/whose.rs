@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use retake_core::{ConversationId, DeltaNo, FilePath, FilePlan, Record, Verdict};
+use retake_core::{ConversationId, DeltaNo, FilePath, FilePlan, Keep, Pos, Record, Verdict};
 
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -20,6 +20,8 @@ pub(super) struct Told {
     pub(super) theirs: HashMap<FilePath, Option<Record>>,
     /// What calls of the conversation left at the paths that are asked about, newest first.
     pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaNo)>>,
+    /// The deltas that are the person's own.
+    pub(super) adopted: HashSet<DeltaNo>,
 }
 
 /// Whether a plan has to say of a path whose work keeps it from what is wanted.
@@ -56,6 +58,11 @@ impl Engine {
             return Ok(told);
         }
         let deltas = self.store().deltas(conversation).await?;
+        let snapshot = self.store().snapshot(conversation).await?;
+        let known = snapshot.conversation();
+        let (depth, kept) = (known.tree.depth(), &known.state.kept.entries);
+        let adopted = deltas.iter().filter(|(line, _)| kept.get(Pos::new(depth, line.seq)) == Keep::Adopted);
+        told.adopted = adopted.map(|(line, _)| line.no).collect();
         let here = deltas.iter().rev().filter(|(line, _)| line.workspace == held.no).take(LOOK_BACK);
         for (line, _) in here {
             for (path, layers) in self.store().delta(conversation, line.no).await? {

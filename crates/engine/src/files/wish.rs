@@ -4,22 +4,11 @@ use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use retake_core::{Choice, Chosen, FilePath};
+use retake_core::{Choice, Chosen, FilePath, Scope};
+use retake_store::{Action, Apply};
 
 use super::restore::Restore;
 use crate::error::{EngineError, Kind, Result};
-
-/// What a step takes along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// Messages and files.
-    #[default]
-    Both,
-    /// Files alone; the conversation stays.
-    Files,
-    /// The conversation alone; files stay.
-    Conversation,
-}
 
 /// What is wished for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +53,14 @@ impl FilesWish {
                 Err(EngineError::new(Kind::Usage, "bad_path", what).hint("name files as the plan does"))
             }
             None => Ok(()),
+        }
+    }
+
+    /// The action as it is stored: the half of it that is wished.
+    pub(crate) fn half(&self, apply: Apply) -> Apply {
+        match (self.scope, &apply.action) {
+            (Scope::Both, _) | (Scope::Files, Action::Files(_)) => apply,
+            (scope, _) => Apply { action: Action::Half(scope, Box::new(apply.action)), ..apply },
         }
     }
 

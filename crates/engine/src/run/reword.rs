@@ -64,6 +64,7 @@ impl Engine {
             && self.takes_files(conversation, &back.action, &files).await?;
         if !takes_files {
             let may = self.may_wait(conversation).await?;
+            let back = files.half(back);
             let (moved, said) = self.store().say_at(conversation, back, self.prompt(parts, by)).await?;
             let waited = self.words_back(conversation, may, false).await?;
             return Ok(Reworded { moved, said, waited, fence: None });

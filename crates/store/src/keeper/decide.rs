@@ -1,9 +1,10 @@
 //! From a typed action to core's decision: ids become positions, the rest is core's.
 
 use retake_core::{
-    By, Commit, EntryId, FoldRequest, LabelTarget, MarkRequest, Pos, Projection, Seen, Targets,
+    By, Commit, EntryId, FoldRequest, LabelTarget, MarkRequest, Pos, Projection, Scope, Seen, Targets,
 };
 
+use super::files::has_changes;
 use super::load::Loaded;
 use crate::error::{Result, StoreError};
 use crate::request::{Action, Apply};
@@ -48,6 +49,15 @@ pub(crate) fn decide<R: Rows>(rows: &R, loaded: &Loaded, apply: &Apply) -> Resul
             let (from, to) = (at(from)?, at(to)?);
             let (summary, covers) = (summary.clone(), covers.clone());
             conversation.fold(records, by, &FoldRequest { verb: *verb, from, to, summary, covers })
+        }
+        Action::Half(scope, action) => {
+            let whole = Apply { action: (**action).clone(), seen: *seen, by: by.clone() };
+            let commit = decide(rows, loaded, &whole)?;
+            // Where no call has ever changed a file, there is nothing to keep.
+            match *scope == Scope::Files || has_changes(rows, loaded)? {
+                true => conversation.one_half(records, by, *scope, commit),
+                false => Ok(commit),
+            }
         }
         Action::Files(reason) => Ok(conversation.files(by, *seen, *reason)?),
         Action::Unfold(fold) => Ok(conversation.unfold(by, *fold)?),

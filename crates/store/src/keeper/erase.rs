@@ -10,7 +10,8 @@ pub(super) use files::noted;
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    By, Change, ContentHash, ConversationId, EntryId, LabelTarget, OpNo, Part, Pos, Source, Time, Words,
+    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Part, Pos, Source, Time,
+    Words,
 };
 
 use super::Context;
@@ -58,7 +59,12 @@ impl<T: Transactions> Context<T> {
     ) -> Result<Receipt> {
         let Reach { family, rows: erasure, files } = self.reach(loaded, what)?;
         let loose = what.matching.map_or(Ok(0), |text| self.erase_loose(&family, text, by.time))?;
-        if erasure.entries.is_empty() && erasure.ops.is_empty() && loose == 0 && files.is_empty() {
+        if erasure.entries.is_empty()
+            && erasure.ops.is_empty()
+            && erasure.kept.is_empty()
+            && loose == 0
+            && files.is_empty()
+        {
             let plan =
                 loaded.conversation.plan(&loaded.records(&self.rows), &retake_core::Commit::default())?;
             return Ok(receipt_of(loaded, retake_core::Commit::default(), &plan, None));
@@ -206,6 +212,14 @@ impl<T: Transactions> Context<T> {
                 if touched {
                     erasure.ops.push((member.row.log, op.no));
                 }
+                let named = |path: &[u8]| {
+                    matching.is_some_and(|text| path.windows(text.len()).any(|part| part == text.as_bytes()))
+                };
+                let is_erased = |kept: &KeptPath| erased.contains(&kept.entry) || named(kept.path.as_bytes());
+                if let Some(rest) = op.kept.without_paths(is_erased) {
+                    states = true;
+                    erasure.kept.push((member.row.log, op.no, rest));
+                }
             }
             if states {
                 erasure.states.push(member.row.log);
@@ -228,7 +242,9 @@ impl<T: Transactions> Context<T> {
         for member in family {
             let asked = member.row.log == loaded.row.log;
             let positions: Vec<Pos> = erasure.entries.iter().filter_map(|key| member.pos(*key)).collect();
-            let named = erasure.ops.iter().any(|(log, _)| *log == member.row.log);
+            let mut named =
+                erasure.ops.iter().map(|(log, _)| log).chain(erasure.kept.iter().map(|(log, ..)| log));
+            let named = named.any(|log| *log == member.row.log);
             if !asked && !named && positions.is_empty() {
                 continue;
             }

@@ -1,12 +1,12 @@
 //! Files: what a call did is stored with what it said, and an operation with its file half and its intent, each as one
 //! transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use retake_core::{
     By, Commit, ContentHash, Conversation, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade,
-    Layer, Mark, OpNo, Operation, Pos, Reason, Records as _, Stack, Step, Time,
+    KeptPath, Layer, OpNo, Operation, Path, Pos, Reason, Records as _, Stack, Step, Time,
 };
 
 use super::decide::{decide, locate, undecided};
@@ -109,7 +109,8 @@ impl<T: Transactions> Context<T> {
     }
 
     fn apply_files(&mut self, id: ConversationId, apply: Apply, halves: Vec<FilesHalf>) -> Result<Receipt> {
-        let receipt = self.apply(id, apply)?;
+        let kept = self.kept_paths(id, &halves)?;
+        let receipt = self.apply_keeping(id, apply, kept)?;
         let loaded = self.load(id)?;
         let Some(op) = receipt.ops.last().copied() else {
             return Err(StoreError::NothingToDo);
@@ -122,6 +123,26 @@ impl<T: Transactions> Context<T> {
             self.apply_half(&loaded, op, half)?;
         }
         Ok(receipt)
+    }
+
+    /// The single paths that these halves keep as they are, each by the entry of its delta.
+    fn kept_paths(&mut self, id: ConversationId, halves: &[FilesHalf]) -> Result<Vec<KeptPath>> {
+        if halves.iter().all(|half| half.adopted.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let loaded = self.load(id)?;
+        let (log, depth) = (loaded.row.log, loaded.conversation.tree.depth());
+        let seqs: BTreeMap<DeltaNo, u64> =
+            self.rows.deltas(log)?.into_iter().map(|line| (line.no, line.seq)).collect();
+        let kept = halves.iter().flat_map(|half| {
+            half.adopted.iter().filter_map(|(delta, path)| {
+                let entry = Pos::new(depth, *seqs.get(delta)?);
+                Some(KeptPath { entry, workspace: half.workspace, path: path.clone() })
+            })
+        });
+        let known = &loaded.conversation.state.kept.paths;
+        let kept: BTreeSet<KeptPath> = kept.filter(|path| !known.contains(path)).collect();
+        Ok(kept.into_iter().collect())
     }
 
     /// What an operation does in one workspace.
@@ -223,7 +244,18 @@ fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)
 fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> {
     let goes_along_the_line = matches!(action, Action::Undo(_) | Action::Redo(_) | Action::Compensate(_));
     let commit = decide(rows, loaded, &undecided(action))?;
-    let after = loaded.conversation.after(&loaded.records(rows), &commit)?;
+    wanted_by(rows, loaded, commit, goes_along_the_line)
+}
+
+/// The same of a commit.
+fn wanted_by<R: Rows>(
+    rows: &R,
+    loaded: &Loaded,
+    commit: Commit,
+    goes_along_the_line: bool,
+) -> Result<Wanted> {
+    let records = &loaded.records(rows);
+    let after = loaded.conversation.after(records, &commit)?;
     let log = loaded.row.log;
     let mut running = rows.calls()?;
     running.retain(|call| call.conversation == loaded.row.id);
@@ -239,17 +271,35 @@ fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> 
     let git = git.map(taken).collect();
     let redone = redone(rows, loaded, &commit.ops)?;
     let files = if goes_along_the_line && is_whole(rows, loaded, &redone)? {
-        back(rows, loaded, commit.ops, &redone)?
+        back(rows, loaded, commit.ops.clone(), &redone)?
     } else {
         let lines = rows.deltas(log)?.into_iter();
         WantedFiles::Path(lines.map(|line| (line, is_wanted(&after, line.seq))).collect())
     };
-    Ok(Wanted { files, running, git })
+    let depth = after.tree.depth();
+    let kept = after.state.kept.paths.iter().filter(|path| path.entry.depth == depth).cloned().collect();
+    let (adopted, returned) = (
+        path_count(rows, loaded, &loaded.conversation.adopted_by(records, &commit)?)?,
+        path_count(rows, loaded, &loaded.conversation.returned_by(records, &commit)?)?,
+    );
+    Ok(Wanted { files, running, git, kept, adopted, returned })
+}
+
+/// How many files the deltas of these entries have changed, and are in.
+fn path_count<R: Rows>(rows: &R, loaded: &Loaded, entries: &Path) -> Result<usize> {
+    if entries.is_empty() {
+        return Ok(0);
+    }
+    let (log, depth) = (loaded.row.log, loaded.conversation.tree.depth());
+    let mut paths = BTreeSet::new();
+    for line in rows.deltas(log)?.into_iter().filter(|line| entries.contains(Pos::new(depth, line.seq))) {
+        paths.extend(rows.delta(log, line.no)?.into_iter().map(|(path, _)| (line.workspace, path)));
+    }
+    Ok(paths.len())
 }
 
 fn is_wanted(conversation: &Conversation, seq: u64) -> bool {
-    let pos = Pos::new(conversation.tree.depth(), seq);
-    conversation.is_on_path(pos) && conversation.mark(pos) != Mark::Dropped
+    conversation.wants_files_of(Pos::new(conversation.tree.depth(), seq))
 }
 
 /// The undos that redos take back, in this order.
@@ -390,6 +440,15 @@ where
         self.with(conversation, move |rows, loaded| {
             let stack = |path: FilePath| Ok((path.clone(), rows.layers(loaded.row.log, workspace, &path)?));
             paths.into_iter().map(stack).collect()
+        })
+        .await
+    }
+
+    async fn wanted_before(&self, conversation: ConversationId, entry: EntryId) -> Result<Wanted> {
+        self.with(conversation, move |rows, loaded| {
+            let pos = locate(rows, loaded, entry)?;
+            let commit = loaded.conversation.before_entry(&loaded.records(rows), pos)?;
+            wanted_by(rows, loaded, commit, false)
         })
         .await
     }

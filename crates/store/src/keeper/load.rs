@@ -189,7 +189,7 @@ fn replay<R: Rows>(rows: &R, loaded: &mut Loaded) -> Result<()> {
         if let Change::Unknown { kind } = &op.change {
             loaded.conversation.unknown.get_or_insert((op.no, kind.clone()));
         }
-        loaded.conversation.state.apply(&op.change);
+        loaded.conversation.state.follow(&op);
     }
     Ok(())
 }

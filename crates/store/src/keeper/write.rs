@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use retake_core::{
-    By, Change, Commit, ConversationId, EntryId, Head, LabelTarget, Meta, OpNo, Operation, Plan, Reason,
-    RequestId, Revision, Say, Seq, Time, Totals,
+    By, Change, Commit, ConversationId, EntryId, Head, KeptChange, KeptPath, LabelTarget, Meta, OpNo,
+    Operation, Plan, Reason, RequestId, Revision, Say, Seq, Time, Totals,
 };
 
 use super::Context;
@@ -228,6 +228,16 @@ impl<T: Transactions> Context<T> {
 
     /// Changes the state.
     pub(crate) fn apply(&mut self, id: ConversationId, apply: Apply) -> Result<Receipt> {
+        self.apply_keeping(id, apply, Vec::new())
+    }
+
+    /// The same, with single paths that a person keeps as they are.
+    pub(super) fn apply_keeping(
+        &mut self,
+        id: ConversationId,
+        apply: Apply,
+        kept: Vec<KeptPath>,
+    ) -> Result<Receipt> {
         let loaded = self.load(id)?;
         let print = print_of(&apply.by, &(&apply.action, apply.seen));
         if let Some(receipt) = self.recorded(&loaded, &apply.by, print)? {
@@ -237,8 +247,9 @@ impl<T: Transactions> Context<T> {
             let what = Doomed::new(entries, matching.as_deref(), objects);
             return self.erase(&loaded, &what, &apply.by, print);
         }
-        let commit = decide(&self.rows, &loaded, &apply)?;
         let records = loaded.records(&self.rows);
+        let kept = KeptChange { adopted: kept, ..KeptChange::default() };
+        let commit = loaded.conversation.kept_with(&records, decide(&self.rows, &loaded, &apply)?, kept)?;
         let plan = loaded.conversation.plan(&records, &commit)?;
         let composer = plan.composer.map(|pos| self.rows.meta(loaded.key(pos)?).map(|meta| meta.id));
         let composer = composer.transpose()?;

@@ -2,9 +2,7 @@
 //!
 //! Each structure shares what it has in common with its copies, so that a copy is cheap and an append is too.
 
-use retake_core::{
-    Change, ConversationId, Entry, EntryId, LabelTarget, OpNo, Operation, Part, RequestId, State,
-};
+use retake_core::{Change, ConversationId, Entry, EntryId, OpNo, Operation, Part, RequestId, State};
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, VectorSync};
 
 use crate::error::{Result, StoreError};
@@ -114,45 +112,30 @@ impl Data {
             let entry = &mut saved.ok_or_else(|| missing(entry_name(*key)))?.entry;
             (entry.author, entry.platform_id) = (String::new(), None);
         }
-        let mut labels = Vec::new();
         for (log, no) in &what.ops {
             let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
-            erase_op(op.ok_or(StoreError::MissingOperation(*no))?, &mut labels);
+            erase_op(op.ok_or(StoreError::MissingOperation(*no))?);
+        }
+        for (log, no, kept) in &what.kept {
+            let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
+            op.ok_or(StoreError::MissingOperation(*no))?.kept = kept.clone();
         }
         for log in &what.states {
-            let log = self.log_mut(*log)?;
-            let states: Vec<_> =
-                log.states.iter().map(|(op, state)| (*op, without(state, &labels))).collect();
-            log.states = states.into_iter().collect();
+            // A full state can be had from the operations again.
+            self.log_mut(*log)?.states = RedBlackTreeMapSync::default();
         }
         Ok(())
     }
 }
 
-/// Overwrites the texts of an operation; the labels among them are remembered.
-fn erase_op(op: &mut Operation, labels: &mut Vec<(LabelTarget, String)>) {
+/// Overwrites the texts of an operation.
+fn erase_op(op: &mut Operation) {
     if let Some(summary) = &mut op.summary {
         summary.clear();
     }
-    if let Change::Label { target, before, after } = &mut op.change {
-        let texts = [before, after].into_iter().flatten();
-        labels.extend(texts.map(|text| (*target, std::mem::take(text))));
+    if let Change::Label { before, after, .. } = &mut op.change {
+        [before, after].into_iter().flatten().for_each(String::clear);
     }
-}
-
-/// The state with these labels overwritten.
-fn without(state: &State, labels: &[(LabelTarget, String)]) -> State {
-    let mut state = state.clone();
-    let mut kept = (*state.labels).clone();
-    for (target, text) in labels {
-        if let Some(label) = kept.get_mut(target)
-            && label == text
-        {
-            label.clear();
-        }
-    }
-    state.labels = kept.into();
-    state
 }
 
 /// The index of what is numbered from 1; of nothing, for 0.

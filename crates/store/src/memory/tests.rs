@@ -275,7 +275,5 @@ fn what_is_erased_is_nowhere() {
     assert_eq!(writer.op(home.log, OpNo(2)).unwrap().summary.as_deref(), Some(""));
     let shown = format!("{:?}", writer.ops(home.log, OpNo(1), OpNo(9)).unwrap());
     assert!(!shown.contains("secret"), "{shown}");
-    let (_, state) = writer.state(home.log, OpNo(5)).unwrap().unwrap();
-    assert_eq!(state.labels.get(&target).map(String::as_str), Some(""));
-    assert_eq!(state.label(Pos::new(0, 1)), None);
+    assert_eq!(writer.state(home.log, OpNo(5)).unwrap(), None);
 }

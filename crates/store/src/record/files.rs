@@ -17,7 +17,7 @@ use super::{Decoded, from_json, to_json};
 /// Bytes that are a text most of the time.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Bytes {
+pub(super) enum Bytes {
     Text(String),
     Base64 { b: String },
 }
@@ -52,7 +52,7 @@ enum GradeName {
     Ambiguous,
 }
 
-fn bytes(bytes: &[u8]) -> Bytes {
+pub(super) fn bytes(bytes: &[u8]) -> Bytes {
     match std::str::from_utf8(bytes) {
         Ok(text) => Bytes::Text(text.to_owned()),
         Err(_) => Bytes::Base64 { b: STANDARD.encode(bytes) },
@@ -71,7 +71,7 @@ pub(crate) fn path(bytes: &[u8]) -> Decoded<FilePath> {
     FilePath::new(bytes).map_err(|error| error.to_string())
 }
 
-fn unpath(bytes: Bytes) -> Decoded<FilePath> {
+pub(super) fn unpath(bytes: Bytes) -> Decoded<FilePath> {
     path(&unbytes(bytes)?)
 }
 

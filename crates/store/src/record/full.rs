@@ -3,7 +3,7 @@
 //! The first line names format and version, then come the conversations, the root first, then for each its
 //! entries and its operations. Conversations are numbered from 0 by their place in the file, never by the store.
 //! Positions are packed as in rows; a delta is what its row has. Since version 2 there are also the ledger, runs and
-//! permissions.
+//! permissions; since version 3 what operations change of `kept`.
 
 mod agent;
 
@@ -24,7 +24,7 @@ use crate::rows::{Fingerprint, MadeBy};
 /// The word that the first line of a full export carries.
 pub const FULL_FORMAT: &str = "retake-full";
 /// The version that this program writes, and the newest it reads.
-pub const FULL_VERSION: u64 = 2;
+pub const FULL_VERSION: u64 = 3;
 
 /// A line of a full export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +138,8 @@ struct OperationRecord {
     kind: String,
     reason: String,
     delta: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tip: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -336,6 +338,7 @@ fn operation_record(of: usize, op: &Operation, made_by: &MadeBy) -> OperationRec
         kind: record.kind,
         reason: record.reason,
         delta: value(&record.delta),
+        kept: record.kept.as_deref().map(value),
         tip: record.tip,
         summary: record.summary,
         before: record.before.as_deref().map(value),
@@ -354,6 +357,7 @@ fn operation(record: OperationRecord, request: Option<RequestId>) -> Decoded<Ope
         kind: record.kind,
         reason: record.reason,
         delta: record.delta.to_string(),
+        kept: record.kept.map(|kept| kept.to_string()),
         tip: record.tip,
         summary: record.summary,
         before: record.before.map(|line| line.to_string()),

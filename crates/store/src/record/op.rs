@@ -7,6 +7,7 @@ use retake_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::kept::{decode_kept, encode_kept};
 use super::state::{FoldRecord, MarkName, SpanRecord, decode_target, encode_target};
 use super::{Decoded, decode_pos, encode_pos, from_json, to_json};
 
@@ -22,6 +23,8 @@ pub(crate) struct OpRecord {
     pub(crate) reason: String,
     /// What changed, as the kind has it.
     pub(crate) delta: String,
+    /// What it changes of `kept`; nothing is not written.
+    pub(crate) kept: Option<String>,
     pub(crate) tip: Option<i64>,
     pub(crate) summary: Option<String>,
     /// The undo line before; an empty one is not written.
@@ -59,6 +62,7 @@ pub(crate) fn encode_op(op: &Operation) -> OpRecord {
         kind: op.change.kind().to_owned(),
         reason: encode_reason(op.reason),
         delta: encode_change(&op.change),
+        kept: encode_kept(&op.kept),
         tip: op.tip.map(encode_pos),
         summary: op.summary.clone(),
         before: encode_line(&op.line_before),
@@ -97,6 +101,7 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
         revision: Revision(record.revision),
         reason,
         change,
+        kept: decode_kept(record.kept.as_deref())?,
         tip,
         summary: record.summary,
         line_before,

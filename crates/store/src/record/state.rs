@@ -8,6 +8,7 @@ use std::sync::Arc;
 use retake_core::{Fold, FoldId, Folds, LabelTarget, Mark, Marks, OpNo, Path, Pos, Span, State};
 use serde::{Deserialize, Serialize};
 
+use super::kept::{KeptRecord, kept, kept_record};
 use super::{Decoded, decode_pos, encode_pos, from_json, to_json};
 
 #[derive(Serialize, Deserialize)]
@@ -21,6 +22,8 @@ struct StateRecord {
     folds: Vec<FoldRecord>,
     #[serde(rename = "l", default, skip_serializing_if = "Vec::is_empty")]
     labels: Vec<(Option<i64>, String)>,
+    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+    kept: Option<KeptRecord>,
 }
 
 /// Neighbouring ranges with one mark in one log: depth, mark, then for each range how far it begins behind the
@@ -134,6 +137,7 @@ pub(crate) fn encode_state(state: &State) -> String {
         marks: encode_marks(&state.marks),
         folds: state.folds.all().iter().map(FoldRecord::from).collect(),
         labels: state.labels.iter().map(|(target, name)| (encode_target(*target), name.clone())).collect(),
+        kept: kept_record(&state.kept),
     })
 }
 
@@ -150,6 +154,7 @@ pub(crate) fn decode_state(json: &str) -> Decoded<State> {
         marks: Arc::new(decode_marks(&record.marks)?),
         folds: Arc::new(Folds::new(folds?)),
         labels: Arc::new(labels),
+        kept: Arc::new(kept(record.kept)?),
     })
 }
 

@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use super::cells::{first, missing, run};
 use super::{agent, backup, entry, files, operation, schema, search};
 use crate::error::{Result, StoreError};
-use crate::record::{decode_parts, encode_parts, erased_delta};
+use crate::record::{decode_parts, encode_kept, encode_parts, erased_delta};
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
 
 /// Stands where a fingerprint was: it is made from the content and could confirm a guess.
@@ -28,6 +28,15 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
     }
     for (log, no) in &what.ops {
         erase_op(db, root, *log, *no)?;
+    }
+    for (log, no, kept) in &what.kept {
+        let sql = (
+            "erase an operation's paths",
+            "UPDATE operation SET kept = ?4, fingerprint = iif(fingerprint IS NULL, NULL, ?5)
+             WHERE root = ?1 AND log = ?2 AND no = ?3",
+        );
+        let no = super::cells::int(no.0);
+        run(db, sql, params![root.0, log.0, no, encode_kept(kept), NO_FINGERPRINT])?;
     }
     for log in &what.states {
         // A full state can be had from the operations again.

@@ -15,7 +15,7 @@ use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy};
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT no, kind, reason, delta, at, tip, revision, before, after, author, time, request, summary ",
+            "SELECT no, kind, reason, delta, at, tip, revision, before, after, author, time, request, summary, kept ",
             "FROM operation WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND ",
             $rest
         )
@@ -37,10 +37,11 @@ pub(super) fn insert(
     let made = made_by.as_ref();
     let request = made.map(|made| &made.0).or(op.request.as_ref());
     let request = request.map_or(Value::Null, encode_request);
-    let bytes = record.delta.len() + record.summary.as_ref().map_or(0, String::len);
+    let texts = [&record.summary, &record.kept].into_iter().flatten().map(String::len);
+    let bytes = record.delta.len() + texts.sum::<usize>();
     let sql = (
         "append an operation",
-        "INSERT INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     );
     let values = params![
         home.root.0,
@@ -59,6 +60,7 @@ pub(super) fn insert(
         request,
         made.map(|made| made.1),
         record.summary,
+        record.kept,
     ];
     run(db, sql, values)?;
     Ok(bytes as u64)
@@ -80,6 +82,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<Operation> {
         delta,
         tip,
         summary: cells.next()?,
+        kept: cells.next()?,
         before,
         after,
         author,

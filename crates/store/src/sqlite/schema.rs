@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -31,6 +31,7 @@ const STEPS: [Step; 11] = [
     |db| db.execute_batch(DID),
     |db| db.execute_batch(ARCHIVED),
     |db| db.execute_batch(FOLDER_DRAFTS),
+    |db| db.execute_batch(KEPT),
 ];
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -356,3 +357,6 @@ const DID: &str = "CREATE INDEX delta_entry ON delta (root, log, seq, paths);";
 
 /// Conversations that somebody has put away.
 const ARCHIVED: &str = "ALTER TABLE conversation ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;";
+
+/// What an operation changes of what the files keep.
+const KEPT: &str = "ALTER TABLE operation ADD COLUMN kept TEXT;";

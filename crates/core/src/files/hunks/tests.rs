@@ -48,6 +48,10 @@ impl Look for Disk {
         None
     }
 
+    fn is_adopted(&mut self, _: crate::files::DeltaNo) -> bool {
+        false
+    }
+
     fn is_git_s(&mut self, _: &FilePath) -> bool {
         false
     }

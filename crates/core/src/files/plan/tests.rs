@@ -49,6 +49,10 @@ impl Look for Tree {
     }
 
     /// Git has whatever is named by a `g`.
+    fn is_adopted(&mut self, _: DeltaNo) -> bool {
+        false
+    }
+
     fn is_git_s(&mut self, path: &FilePath) -> bool {
         path.name() == b"g"
     }

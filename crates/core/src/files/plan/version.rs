@@ -68,6 +68,7 @@ pub(super) fn plan(
         hunks: chosen_hunks,
         renamed: None,
         theirs,
+        adopts: false,
         against,
         outcomes: Vec::new(),
     }))

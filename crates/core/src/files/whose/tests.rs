@@ -43,6 +43,10 @@ impl Look for Tree {
         left.find(|(at, left, _)| at == path && left.as_ref() == record).map(|(_, _, no)| *no)
     }
 
+    fn is_adopted(&mut self, _: DeltaNo) -> bool {
+        false
+    }
+
     fn is_git_s(&mut self, _: &FilePath) -> bool {
         false
     }

@@ -1,0 +1,307 @@
+//! What the files keep although the path says otherwise: entries whose changes were adopted, and entries whose changes were taken
+//! out (spec `rewind.md`, *Adoption*, cases 49 to 53). A component of the state, so that undo, redo, restore and fork return to
+//! exactly what was recorded.
+
+use std::collections::BTreeSet;
+
+use crate::conversation::{By, Commit, Conversation, Seen};
+use crate::files::FilePath;
+use crate::id::{Head, OpNo, Pos, WorkspaceNo};
+use crate::mark::Mark;
+use crate::op::{Change, Operation, Reason};
+use crate::path::{Path, Span};
+use crate::ranges::{RangeChange, Ranges};
+use crate::records::Records;
+
+/// What a step takes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Messages and files.
+    #[default]
+    Both,
+    /// Files alone; the conversation stays.
+    Files,
+    /// The conversation alone; files stay.
+    Conversation,
+}
+
+/// Whether the changes of an entry's calls belong in the files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Keep {
+    /// While the entry is on the path and not dropped.
+    #[default]
+    ByPath,
+    /// In any case: they are the person's own.
+    Adopted,
+    /// In no case: somebody has taken them out of the files.
+    TakenOut,
+}
+
+/// One path of an entry that a person has kept as it was: no step takes that entry's changes of it out, or puts them in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeptPath {
+    /// The entry that the changes belong to.
+    pub entry: Pos,
+    /// The folder.
+    pub workspace: WorkspaceNo,
+    /// The path in it.
+    pub path: FilePath,
+}
+
+/// The component of the state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Of entries of the own log, whichever branch they are on.
+    pub entries: Ranges<Keep>,
+    /// Single paths.
+    pub paths: BTreeSet<KeptPath>,
+    /// The operation that changed this component last: by it, all that did are found without reading the others.
+    pub last: Option<OpNo>,
+}
+
+/// What an operation changes of it, with before and after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeptChange {
+    /// Of entries, in the order in which it is done.
+    pub entries: Vec<RangeChange<Keep>>,
+    /// Single paths that are kept from now on.
+    pub adopted: Vec<KeptPath>,
+    /// Single paths that belong to their entry again.
+    pub returned: Vec<KeptPath>,
+    /// [`Kept::last`] before.
+    pub before: Option<OpNo>,
+}
+
+impl KeptChange {
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.adopted.is_empty() && self.returned.is_empty()
+    }
+
+    /// Whether it is of the chain of those that changed something, also where an erasure has left nothing of it.
+    pub(crate) fn is_recorded(&self) -> bool {
+        !self.is_empty() || self.before.is_some()
+    }
+
+    /// The change without the single paths that an erasure takes; nothing, where it takes none.
+    pub fn without_paths(&self, is_erased: impl Fn(&KeptPath) -> bool) -> Option<Self> {
+        let mut rest = self.clone();
+        rest.adopted.retain(|path| !is_erased(path));
+        rest.returned.retain(|path| !is_erased(path));
+        (rest != *self).then_some(rest)
+    }
+
+    /// The change that takes this one back.
+    pub(crate) fn inverse(&self) -> Self {
+        Self {
+            entries: self.entries.iter().rev().map(|change| change.inverse()).collect(),
+            adopted: self.returned.clone(),
+            returned: self.adopted.clone(),
+            before: None,
+        }
+    }
+
+    /// This change, and then another one.
+    fn then(mut self, next: Self) -> Self {
+        self.entries.extend(next.entries);
+        self.adopted.retain(|path| !next.returned.contains(path));
+        self.returned.retain(|path| !next.adopted.contains(path));
+        self.adopted.extend(next.adopted);
+        self.returned.extend(next.returned);
+        self
+    }
+}
+
+impl Kept {
+    /// Carries the change of an operation out.
+    pub(crate) fn apply(&mut self, change: &KeptChange, by: OpNo) {
+        self.entries.apply(&change.entries);
+        for path in &change.returned {
+            self.paths.remove(path);
+        }
+        self.paths.extend(change.adopted.iter().cloned());
+        self.last = Some(by);
+    }
+
+    /// Takes the change of an operation back.
+    fn take_back(&mut self, change: &KeptChange) {
+        self.apply(&change.inverse(), OpNo(0));
+        self.last = change.before;
+    }
+
+    /// What leads from this to another one.
+    fn difference(&self, other: &Self) -> KeptChange {
+        let mut spans: Vec<Span> = Vec::new();
+        spans.extend(self.entries.ranges().iter().map(|(span, _)| *span));
+        spans.extend(other.entries.ranges().iter().map(|(span, _)| *span));
+        let mut now = self.entries.clone();
+        let mut entries = Vec::new();
+        for (span, value) in spans.into_iter().flat_map(|span| other.entries.pieces(span)) {
+            let changes = now.changes(&Path::from_spans([span]), value);
+            now.apply(&changes);
+            entries.extend(changes);
+        }
+        KeptChange {
+            entries,
+            adopted: other.paths.difference(&self.paths).cloned().collect(),
+            returned: self.paths.difference(&other.paths).cloned().collect(),
+            before: None,
+        }
+    }
+
+    /// What has to change so that the files of `want` are wanted, where those of `now` are.
+    fn steer(&self, on_path: &Path, now: &Path, want: &Path) -> Vec<RangeChange<Keep>> {
+        let out = now.without(want.spans().iter().copied());
+        let into = want.without(now.spans().iter().copied());
+        let mut changes = Vec::new();
+        for (entries, is_wanted) in [(out, false), (into, true)] {
+            let elsewhere = entries.without(on_path.spans().iter().copied());
+            let here = entries.without(elsewhere.spans().iter().copied());
+            let (there, off) = match is_wanted {
+                true => (Keep::ByPath, Keep::Adopted),
+                false => (Keep::TakenOut, Keep::ByPath),
+            };
+            changes.extend(self.entries.changes(&here, there));
+            changes.extend(self.entries.changes(&elsewhere, off));
+        }
+        changes
+    }
+}
+
+impl Operation {
+    /// What takes this operation back when the tip is `tip` now. `None`: it can't be taken back.
+    pub(crate) fn inverse(&self, tip: Option<Pos>) -> Option<(Change, KeptChange)> {
+        Some((self.change.inverse(tip)?, self.kept.inverse()))
+    }
+}
+
+impl Conversation {
+    /// Whether the changes of an entry's calls belong in the files now; of an entry of the own log.
+    pub fn wants_files_of(&self, pos: Pos) -> bool {
+        match self.state.kept.entries.get(pos) {
+            Keep::ByPath => self.is_on_path(pos) && self.mark(pos) != Mark::Dropped,
+            Keep::Adopted => true,
+            Keep::TakenOut => false,
+        }
+    }
+
+    /// The entries of the own log that are on the path and not dropped.
+    fn by_path(&self) -> Path {
+        let path = self.path();
+        let own = path.spans().iter().copied().filter(|span| span.depth == self.tree.depth());
+        let pieces = own.flat_map(|span| self.state.marks.pieces(span)).collect::<Vec<_>>();
+        Path::from_spans(pieces.into_iter().filter(|(_, mark)| *mark != Mark::Dropped).map(|(span, _)| span))
+    }
+
+    /// The entries of the own log whose changes belong in the files.
+    fn wanted_entries(&self) -> Path {
+        let kept = self.state.kept.entries.ranges();
+        let by_path = self.by_path().without(kept.iter().map(|(span, _)| *span));
+        let adopted = kept.iter().filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span);
+        let mut spans: Vec<Span> = by_path.spans().iter().copied().chain(adopted).collect();
+        spans.sort_unstable();
+        Path::from_spans(spans)
+    }
+
+    /// The entries of the own log whose changes become the person's own with a commit: the path no longer has them, the files do.
+    pub fn adopted_by<R: Records>(&self, records: &R, commit: &Commit) -> Result<Path, R::Error> {
+        let after = self.after(records, commit)?;
+        Ok(after.adopted().without(self.adopted().spans().iter().copied()))
+    }
+
+    /// The entries whose changes belong to their turn again with a commit: they were adopted or taken out, and are no longer.
+    pub fn returned_by<R: Records>(&self, records: &R, commit: &Commit) -> Result<Path, R::Error> {
+        let after = self.after(records, commit)?;
+        let kept = |of: &Self| Path::from_spans(of.state.kept.entries.ranges().iter().map(|(span, _)| *span));
+        Ok(kept(self).without(kept(&after).spans().iter().copied()))
+    }
+
+    fn adopted(&self) -> Path {
+        let ranges = self.state.kept.entries.ranges().iter();
+        Path::from_spans(ranges.filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span))
+    }
+
+    /// What an operation changes of `kept`, numbered.
+    pub(crate) fn kept_change(&self, change: KeptChange) -> KeptChange {
+        match change.is_empty() {
+            true => KeptChange::default(),
+            false => KeptChange { before: self.state.kept.last, ..change },
+        }
+    }
+
+    /// What a new checkout or choice changes: the turns that it brings onto the path belong to themselves again.
+    pub(crate) fn returning(&self, tip: Option<Pos>) -> KeptChange {
+        let came = self.tree.path(tip).without(self.path().spans().iter().copied());
+        let kept = &self.state.kept;
+        KeptChange {
+            entries: kept.entries.changes(&came, Keep::ByPath),
+            returned: kept.paths.iter().filter(|path| came.contains(path.entry)).cloned().collect(),
+            ..KeptChange::default()
+        }
+    }
+
+    /// What a restore changes: all is kept as it was at an earlier head. Reads the operations that have changed it since.
+    pub(crate) fn kept_at<R: Records>(&self, records: &R, head: Head) -> Result<KeptChange, R::Error> {
+        let mut then = (*self.state.kept).clone();
+        while let Some(no) = then.last.filter(|no| *no > head.op) {
+            then.take_back(&records.op(no)?.kept);
+        }
+        Ok(self.state.kept.difference(&then))
+    }
+
+    /// A rewind to an entry, with all that is kept as it was before that entry was said: what the files were then.
+    pub fn before_entry<R: Records>(&self, records: &R, entry: Pos) -> Result<Commit, R::Error> {
+        let commit = self.rewind(records, &By::default(), Seen::Anything, entry)?;
+        let own = entry.depth == self.tree.depth();
+        let last = if own { self.last_op_at(records, entry.seq - 1)? } else { None };
+        let head = Head { op: last.map_or(OpNo(0), |op| op.no), ..Head::default() };
+        let kept = self.kept_at(records, head)?;
+        self.kept_with(records, commit, kept)
+    }
+
+    /// The commit as it is when only one half of it is done, and what that changes of `kept`: the conversation alone leaves the
+    /// files as they are for good, files alone do not come back by themselves.
+    pub fn one_half<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        scope: Scope,
+        commit: Commit,
+    ) -> Result<Commit, R::Error> {
+        let after = self.after(records, &commit)?;
+        let (now, then) = (self.wanted_entries(), after.wanted_entries());
+        match scope {
+            Scope::Both => Ok(commit),
+            Scope::Conversation => {
+                let entries = after.state.kept.steer(&after.by_path(), &then, &now);
+                self.kept_with(records, commit, KeptChange { entries, ..KeptChange::default() })
+            }
+            Scope::Files => {
+                let reason = match commit.ops.first().map(|op| op.reason) {
+                    Some(Reason::Rewind) => Reason::Rewind,
+                    _ => Reason::Files,
+                };
+                let entries = self.state.kept.steer(&self.by_path(), &now, &then);
+                let files = self.files(by, Seen::Anything, reason)?;
+                self.kept_with(records, files, KeptChange { entries, ..KeptChange::default() })
+            }
+        }
+    }
+
+    /// The commit with what else it changes of `kept`; nothing, where it has no operation.
+    pub fn kept_with<R: Records>(
+        &self,
+        records: &R,
+        mut commit: Commit,
+        change: KeptChange,
+    ) -> Result<Commit, R::Error> {
+        let Some(mut last) = commit.ops.pop() else { return Ok(commit) };
+        let ground = self.after(records, &Commit { entries: Vec::new(), ops: commit.ops.clone() })?;
+        last.kept = ground.kept_change(std::mem::take(&mut last.kept).then(change));
+        commit.ops.push(last);
+        Ok(commit)
+    }
+}
+
+#[cfg(test)]
+mod tests;

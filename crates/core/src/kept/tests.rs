@@ -1,0 +1,1 @@
+//! What belongs in the files after steps on one half, by the entries that are wanted.
