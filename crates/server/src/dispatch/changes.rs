@@ -129,8 +129,9 @@ impl InProcess {
         let mut parts = convert::parts_in(parts)?;
         if attached == Attached::Kept {
             let old = self.engine.store().content(of, entry).await.map_err(store_problem)?;
+            // Calls and results stay where they are: they are nothing that a person attaches.
             parts.extend(
-                old.into_iter().filter(|part| !matches!(part, Part::Text(_) | Part::Facts(_) | Part::Erased)),
+                old.into_iter().filter(|part| matches!(part, Part::Image { .. } | Part::File { .. })),
             );
         }
         Ok(parts)
