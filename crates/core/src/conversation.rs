@@ -13,7 +13,7 @@ use crate::kept::{Kept, KeptChange};
 use crate::line::{Line, Step};
 use crate::mark::{Mark, Marks};
 use crate::op::{Change, LabelTarget, Operation, Reason};
-use crate::path::{Path, Span};
+use crate::path::Path;
 use crate::records::Records;
 use crate::refusal::Refusal;
 use crate::state::State;
@@ -207,28 +207,6 @@ impl Conversation {
         Self { state, totals, tree: Tree::new(self.tree.depth() + 1, base), ..Self::new(id) }
     }
 
-    /// Where a fork at an entry ends. A call that was made has its result, so those that follow the entry come along: of its calls, or
-    /// of the answer whose results it is one of. Those on the path come before those on another branch.
-    pub fn end_of_fork<R: Records>(&self, records: &R, entry: Pos) -> Result<Pos, R::Error> {
-        let atoms = records.atoms(Span::one(entry))?;
-        let answered = atoms.iter().find(|(_, result)| *result == entry).map(|(call, _)| *call);
-        let (call, atoms) = match answered {
-            Some(call) => (call, records.atoms(Span::one(call))?),
-            None => (entry, atoms),
-        };
-        let follows =
-            |pos: Pos| pos != entry && self.in_sight(pos).is_ok() && self.tree.is_on_path(entry, Some(pos));
-        let results = atoms.into_iter().filter(|(of, result)| *of == call && follows(*result));
-        let results: Vec<Pos> = results.map(|(_, result)| result).collect();
-        let Some(last) = results.iter().copied().max_by_key(|pos| (self.is_on_path(*pos), *pos)) else {
-            return Ok(entry);
-        };
-        let behind = self.tree.path(Some(last)).behind(Some(entry));
-        let following =
-            behind.spans().iter().flat_map(|span| (span.from..=span.to).map(|seq| Pos::new(span.depth, seq)));
-        Ok(following.take_while(|pos| results.contains(pos)).last().unwrap_or(entry))
-    }
-
     /// Refuses every write when the log holds an operation of a newer version.
     pub fn writable(&self) -> Result<(), Refusal> {
         match &self.unknown {
@@ -270,6 +248,7 @@ impl Conversation {
         if is_later || !self.tree.knows(tip) {
             return Err(Refusal::UnknownEntry.into());
         }
+        let tip = self.end_at(records, tip)?;
         let totals = self.totals_at(records, Some(tip))?;
         let state = State { tip: Some(tip), ..self.state.clone() };
         Ok(Self { state, totals, ..self.clone() })

@@ -4,6 +4,7 @@
 //! rows to append. Read in this order: the ids, the path, the state's components, the operations, the decisions,
 //! the readings.
 
+mod atom;
 mod content;
 mod conversation;
 mod decide;

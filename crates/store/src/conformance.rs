@@ -4,6 +4,7 @@
 //! processes are the backend's own tests.
 
 mod agent;
+mod atoms;
 mod basics;
 mod branches;
 mod concurrency;
@@ -21,6 +22,7 @@ mod stage;
 mod turns;
 
 pub use agent::*;
+pub use atoms::*;
 pub use basics::*;
 pub use branches::*;
 pub use concurrency::*;
@@ -47,6 +49,9 @@ macro_rules! conformance {
             store_case_02_rewind_to_the_first_turn_empties
             store_case_03_what_was_taken_back_is_a_branch
             store_case_04_a_tool_call_and_its_result_are_one
+            trial_09_a_step_never_parts_a_call_from_its_results
+            trial_09_marks_and_folds_take_all_results_of_a_call
+            trial_09_what_is_said_between_results_parts_nothing
             store_case_05_a_second_rewind_to_the_same_is_refused
             store_case_06_undo_and_redo_are_the_editors
             store_case_07_the_first_operation_undone

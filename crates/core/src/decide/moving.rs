@@ -28,7 +28,7 @@ impl Conversation {
         Self::one(op)
     }
 
-    /// Back to just before `target`, which is on the path.
+    /// Back to just before `target`, which is on the path; of a result, to before its call.
     pub fn rewind<R: Records>(
         &self,
         records: &R,
@@ -61,7 +61,11 @@ impl Conversation {
         self.writable()?;
         self.visible_on_path(records, target)?;
         self.expect(seen)?;
-        Ok(self.move_tip(by, reason, self.tree.after(target)))
+        let opens = records.meta(target)?.opens_turn();
+        let before = self.tree.after(target);
+        // No call of an earlier turn has its result here.
+        let before = if opens { before } else { self.back_to(records, before)? };
+        Ok(self.move_tip(by, reason, before))
     }
 
     /// To what a model is to answer again: the last thing that a person said, at or before `target`. Any entry of
@@ -77,26 +81,39 @@ impl Conversation {
         self.visible_on_path(records, target)?;
         self.expect(seen)?;
         let mut prompt = Some(target);
-        while let Some(pos) = prompt
-            && records.meta(pos)?.role != Role::User
-        {
-            prompt = self.tree.after(pos);
+        while let Some(pos) = prompt {
+            if records.meta(pos)?.role != Role::User {
+                prompt = self.tree.after(pos);
+                continue;
+            }
+            let whole = self.back_to(records, prompt)?;
+            if whole == prompt {
+                break;
+            }
+            prompt = whole;
         }
         let prompt = prompt.ok_or(Refusal::NotAnAnswer)?;
         Ok(self.move_tip(by, Reason::Retry, Some(prompt)))
     }
 
-    /// To any entry of the tree: another branch.
-    pub fn checkout(&self, by: &By, seen: Seen, tip: Option<Pos>) -> Result<Commit, Refusal> {
+    /// To any entry of the tree: another branch. The results of a call come along.
+    pub fn checkout<R: Records>(
+        &self,
+        records: &R,
+        by: &By,
+        seen: Seen,
+        tip: Option<Pos>,
+    ) -> Result<Commit, R::Error> {
         self.writable()?;
         self.expect(seen)?;
         if tip.is_some_and(|tip| !self.tree.knows(tip)) {
-            return Err(Refusal::UnknownEntry);
+            return Err(Refusal::UnknownEntry.into());
         }
+        let tip = tip.map(|tip| self.end_at(records, tip)).transpose()?;
         Ok(self.move_keeping(by, Reason::Checkout, tip, self.returning(tip)))
     }
 
-    /// To what an earlier head left. Marks and folds stay as they are: a Move never brings back what is hidden.
+    /// To what an earlier head left. A call that was running then has its results since: they come along. Marks and folds stay as they are: a Move never brings back what is hidden.
     pub fn restore<R: Records>(
         &self,
         records: &R,
@@ -107,7 +124,7 @@ impl Conversation {
         self.writable()?;
         self.expect(seen)?;
         let head = self.head_of(records, head)?;
-        let tip = self.tip_at(records, head)?;
+        let tip = self.tip_at(records, head)?.map(|tip| self.end_at(records, tip)).transpose()?;
         Ok(self.move_keeping(by, Reason::Restore(head), tip, self.kept_at(records, head)?))
     }
 

@@ -13,7 +13,8 @@ use retake_store::{Action, Apply, DeltaLine, Planned, Wanted, WantedFiles, Works
 use retake_worktree::Objects;
 
 use super::blocking;
-use super::git::GitHalf;
+use super::folders::refuse_mounted;
+use super::git::{GitHalf, nested};
 use super::leave::Effects;
 use super::look::Looking;
 use super::several::HeldAll;
@@ -55,10 +56,6 @@ pub struct FilesPlanned {
     pub effects: Effects,
     /// What calls that are taken back did where captures do not see it, first first: it stays as it is.
     pub unseen: Unseen,
-    /// How many files become the person's own: they stay, or a choice keeps them.
-    pub adopted: usize,
-    /// How many files belong to their turns again, that were adopted or taken out.
-    pub returned: usize,
     /// A run is at work: it has to be ended first.
     pub at_work: bool,
     /// So many messages wait for it to end: they come back to whoever ends it.
@@ -145,10 +142,8 @@ impl Engine {
                 (plan, stays, running.collect())
             }
         };
-        let (adopted, returned) = match changes {
-            true => self.kept_by(conversation, &action, &wish, &files).await?,
-            false => (0, 0),
-        };
+        let kept = self.kept_by(conversation, &action, &wish, &files).await?;
+        let stays = [kept, stays, self.of_ancestors(conversation, &action, &wish).await?].concat();
         let digest = digest_of(&files);
         let at_work = self.is_running(conversation) && (takes_files || moves(&action));
         let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
@@ -160,29 +155,44 @@ impl Engine {
             running,
             effects,
             unseen,
-            adopted,
-            returned,
             at_work,
             waiting,
         })
     }
 
-    /// How many files become the person's own with an action, and how many belong to their turns again.
-    async fn kept_by(
+    /// Which files become the person's own with an action, and which belong to their turns again: a sentence each.
+    pub(super) async fn kept_by(
         &self,
         conversation: ConversationId,
         action: &Action,
         wish: &FilesWish,
         files: &[FolderPlan],
-    ) -> Result<(usize, usize)> {
-        let chosen = files.iter().flat_map(|folder| &folder.plan.paths).filter(|path| path.adopts).count();
+    ) -> Result<Vec<String>> {
+        let mut adopted =
+            files.iter().flat_map(|folder| &folder.plan.paths).filter(|path| path.adopts).count();
+        let mut returned = 0;
         let returns = matches!(action, Action::Checkout(_) | Action::Choose(..));
-        if wish.restore.is_some() || !(wish.scope == Scope::Conversation || returns) {
-            return Ok((chosen, 0));
+        if wish.restore.is_none()
+            && (wish.scope == Scope::Conversation || returns)
+            && self.store().has_changes(conversation).await?
+        {
+            let half = wish.half(Apply { action: action.clone(), seen: Seen::Anything, by: By::default() });
+            let wanted = self.store().wanted(conversation, half.action).await?;
+            adopted += wanted.adopted;
+            returned = wanted.returned;
         }
-        let half = wish.half(Apply { action: action.clone(), seen: Seen::Anything, by: By::default() });
-        let wanted = self.store().wanted(conversation, half.action).await?;
-        Ok((wanted.adopted + chosen, wanted.returned))
+        let files = |count: usize, one: &str, more: &str| match count {
+            1 => format!("1 file {one}"),
+            count => format!("{count} files {more}"),
+        };
+        let own = files(
+            adopted,
+            "becomes your own: later steps treat it as your edit",
+            "become your own: later steps treat them as your edits",
+        );
+        let back = files(returned, "belongs to its turn again", "belong to their turns again");
+        let lines = [(adopted, own), (returned, back)];
+        Ok(lines.into_iter().filter(|(count, _)| *count > 0).map(|(_, line)| line).collect())
     }
 
     /// Whether files may come or go with an action.
@@ -286,20 +296,36 @@ impl Engine {
         };
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let Drawn { held, plan, git_s, .. } =
-            draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
-        if !whose::is_asked(&plan) && *chosen == Chosen::default() {
-            return Ok((held, plan, stays));
+        let first = draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
+        let drawn = match whose::is_asked(&first.plan) || *chosen != Chosen::default() {
+            true => self.drawn_again(first, wishes, conversation, chosen, &objects).await?,
+            false => first,
+        };
+        let Drawn { held, plan, .. } = drawn;
+        if wish.restore.is_none() {
+            refuse_mounted(&held, &plan, (!own).then(|| held.root.path()), chosen)?;
         }
-        let told = self.told(&held, conversation, &plan).await?;
-        let drawn = draw(held, wishes.clone(), chosen, &objects, told.clone(), git_s).await?;
+        let (held, nested) = nested(held, &plan, own).await?;
+        Ok((held, plan, nested.into_iter().chain(stays).collect()))
+    }
+
+    /// The same plan with what is known of whose work stands in its way.
+    async fn drawn_again(
+        &self,
+        first: Drawn,
+        wishes: Vec<Wish>,
+        conversation: ConversationId,
+        chosen: &Chosen,
+        objects: &Arc<dyn Objects>,
+    ) -> Result<Drawn> {
+        let told = self.told(&first.held, conversation, &first.plan).await?;
+        let drawn = draw(first.held, wishes.clone(), chosen, objects, told.clone(), first.git_s).await?;
         if drawn.in_the_way.is_empty() {
-            return Ok((drawn.held, drawn.plan, stays));
+            return Ok(drawn);
         }
         let (more, chosen) = self.making_way(&drawn, conversation, chosen).await?;
         let wishes = wishes.into_iter().chain(more).collect();
-        let drawn = draw(drawn.held, wishes, &chosen, &objects, told, drawn.git_s).await?;
-        Ok((drawn.held, drawn.plan, stays))
+        draw(drawn.held, wishes, &chosen, objects, told, drawn.git_s).await
     }
 
     /// What lies in a folder goes with it, unless something else is chosen for it by its name.

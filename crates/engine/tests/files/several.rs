@@ -292,7 +292,7 @@ async fn a_folder_that_is_gone_is_said_and_left() {
         plan.stays
     );
     let done = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect("done");
-    assert_eq!(done.gone.len(), 1);
+    assert_eq!(done.stays.len(), 1);
     assert_eq!(yard.read("a").as_deref(), Some("1\n"));
     // Once it is there again, the next step settles it.
     fs::rename(yard.beside("away"), yard.beside("other")).expect("moved");
@@ -300,6 +300,20 @@ async fn a_folder_that_is_gone_is_said_and_left() {
     assert_eq!((status.folders.len(), status.ahead), (2, 1));
     yard.back("t1").await;
     assert_eq!(both(&yard), at(0));
+}
+
+#[tokio::test]
+async fn trial_10_a_further_folder_that_was_replaced_refuses_the_whole_step() {
+    let yard = two_folders().await;
+    fs::rename(yard.beside("other"), yard.beside("away")).expect("moved");
+    fs::create_dir(yard.beside("other")).expect("made");
+    let (turns, a) = (yard.turns().await, yard.read("a"));
+    let refused = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect_err("refused");
+    assert_eq!((refused.code, yard.turns().await, yard.read("a")), ("other_folder", turns, a));
+    fs::remove_dir(yard.beside("other")).expect("removed");
+    fs::rename(yard.beside("away"), yard.beside("other")).expect("moved back");
+    yard.back("t2").await;
+    assert_eq!((yard.read("a"), yard.read_beside("other/b")), (Some("1\n".into()), Some("1\n".into())));
 }
 
 #[tokio::test]

@@ -106,16 +106,15 @@ impl InProcess {
             &request::Edit { request_id: None, conversation: String::new(), ..edit.clone() },
         )?;
         if let Some(receipt) = self.recorded(conversation, &by).await? {
-            return self.reworded(&receipt).await.map(Reply::Receipt);
+            return self.reworded(&receipt, None).await.map(Reply::Receipt);
         }
         let entry = self.entry(conversation, &edit.entry).await?;
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
         let files = words::wish(&edit.files)?;
         let edited = self.engine.edit(conversation, entry, parts, files, seen, by).await;
-        let (receipt, waited) = edited.map_err(problem)?;
-        let waited = waited.into_iter().map(crate::agent::words).collect();
-        Ok(Reply::Receipt(reply::Receipt { waited, ..self.reworded(&receipt).await? }))
+        let (receipt, back) = edited.map_err(problem)?;
+        self.reworded(&receipt, Some(&back)).await.map(Reply::Receipt)
     }
 
     /// A new wording, with the images and files of the old one where they are kept.
@@ -129,8 +128,9 @@ impl InProcess {
         let mut parts = convert::parts_in(parts)?;
         if attached == Attached::Kept {
             let old = self.engine.store().content(of, entry).await.map_err(store_problem)?;
+            // Calls and results stay where they are: they are nothing that a person attaches.
             parts.extend(
-                old.into_iter().filter(|part| !matches!(part, Part::Text(_) | Part::Facts(_) | Part::Erased)),
+                old.into_iter().filter(|part| matches!(part, Part::Image { .. } | Part::File { .. })),
             );
         }
         Ok(parts)

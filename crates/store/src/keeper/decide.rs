@@ -33,7 +33,7 @@ pub(crate) fn decide<R: Rows>(rows: &R, loaded: &Loaded, apply: &Apply) -> Resul
         Action::Restore(head) => conversation.restore(records, by, *seen, *head),
         Action::Checkout(id) => {
             let tip = id.as_ref().map(at).transpose()?;
-            Ok(conversation.checkout(by, *seen, tip)?)
+            conversation.checkout(records, by, *seen, tip)
         }
         Action::Choose(id, number) => conversation.choose(records, by, *seen, at(id)?, *number),
         Action::Compensate(step) => conversation.compensate(records, by, *step),

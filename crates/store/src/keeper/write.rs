@@ -82,7 +82,7 @@ impl<T: Transactions> Context<T> {
             Some(id) => {
                 let pos = locate(&self.rows, &parent, id)?;
                 parent.conversation.in_sight(pos)?;
-                Some(parent.conversation.end_of_fork(&parent.records(&self.rows), pos)?)
+                Some(parent.conversation.end_at(&parent.records(&self.rows), pos)?)
             }
         };
         let head = parent.conversation.head;

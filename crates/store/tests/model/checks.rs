@@ -325,7 +325,7 @@ async fn earlier(store: &dyn Store, talk: &Talk, chance: usize) {
 async fn a_branch(store: &dyn Store, talk: &Talk, chance: usize) {
     let Some(tip) = (!talk.said.is_empty()).then(|| chance % talk.said.len()) else { return };
     let mut there = talk.clone();
-    there.now.tip = Some(tip);
+    there.now.tip = Some(there.end_at(tip));
     let branch = Some(talk.said[tip].id);
     let reading = Reading { branch, ..Reading::now(Projection::Timeline) };
     let mut read: Vec<Seen> = Vec::new();
@@ -342,12 +342,14 @@ async fn a_branch(store: &dyn Store, talk: &Talk, chance: usize) {
     let (head, picture) = &talk.heads[chance / 7 % talk.heads.len()];
     let all = PageRequest { limit: ALL, ..PageRequest::default() };
     let page = store.page(talk.id, Reading { at: Some(*head), ..reading }, all).await;
-    let mut then = talk.at(picture);
-    then.now.tip = Some(tip);
     let pos = talk.said[tip].pos;
     if pos.depth == talk.depth && pos.seq > head.seq.0 {
         assert_eq!(word(&page.expect_err("not said yet")), "unknown_entry");
     } else {
+        let mut then = talk.at(picture);
+        // What was said later is no result yet.
+        then.said.truncate(talk.base + usize::try_from(head.seq.0).expect("a count"));
+        then.now.tip = Some(then.end_at(tip));
         let marks = |seen: Vec<Seen>| seen.into_iter().map(|(id, mark, fold, ..)| (id, mark, fold));
         let (got, expected) = (as_seen(&page.expect("a page").entries), seen(&then));
         assert!(marks(got).eq(marks(expected)), "the branch of {tip} at {head}");

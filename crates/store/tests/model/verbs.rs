@@ -121,11 +121,11 @@ impl Talk {
             Action::Restore(head) => {
                 let copy = self.heads.iter().find(|(other, _)| other == head);
                 let tip = copy.ok_or("unknown_head")?.1.tip;
-                Ok(self.move_to(tip, "restore"))
+                Ok(self.move_to(tip.map(|tip| self.end_at(tip)), "restore"))
             }
             Action::Checkout(id) => {
                 let tip = id.map(|id| self.find(id).ok_or("unknown")).transpose()?;
-                Ok(self.move_to(tip, "checkout"))
+                Ok(self.move_to(tip.map(|tip| self.end_at(tip)), "checkout"))
             }
             Action::Choose(id, number) => self.choose(*id, *number),
             Action::Compensate(step) => self.compensate(*step),
@@ -155,20 +155,55 @@ impl Talk {
         if self.mark(index).is_visible() { Ok(index) } else { Err("not_visible") }
     }
 
-    /// An entry that a fork is made at, with the results that follow it: of its calls, or the rest of those it is one of.
+    /// The nearest call at or before an entry, within its turn.
+    fn call_at(&self, index: usize) -> Option<usize> {
+        let path = self.path_to(Some(index)).into_iter().rev();
+        for index in path {
+            if !self.said[index].calls.is_empty() {
+                return Some(index);
+            }
+            if self.said[index].opens {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Where the tip goes to that would go to `tip`: never between a call and a result of it on the path.
+    fn back_to(&self, tip: Option<usize>) -> Option<usize> {
+        let mut tip = tip;
+        while let Some(at) = tip
+            && let Some(call) = self.call_at(at)
+        {
+            let behind = self.path().into_iter().skip_while(|index| *index != at).skip(1);
+            if !behind.into_iter().any(|index| self.said[index].answers == Some(call)) {
+                break;
+            }
+            tip = self.said[call].parent;
+        }
+        tip
+    }
+
+    /// Where what ends at an entry ends: with the last result of the call that it belongs to.
+    pub(super) fn end_at(&self, entry: usize) -> usize {
+        let mut end = entry;
+        while let Some(call) = self.call_at(end) {
+            let follows = |index: &usize| {
+                let is_result = *index != end && self.said[*index].answers == Some(call);
+                is_result && self.mark(*index).is_visible() && self.path_to(Some(*index)).contains(&end)
+            };
+            let results = (0..self.said.len()).filter(follows);
+            match results.max_by_key(|index| (self.is_on_path(*index), *index)) {
+                Some(last) => end = last,
+                None => break,
+            }
+        }
+        end
+    }
+
+    /// The end of a fork at an entry.
     pub(super) fn end_of_fork(&self, id: EntryId) -> Verdict<usize> {
-        let entry = self.aim_anywhere(id)?;
-        let call = self.said[entry].answers.unwrap_or(entry);
-        let follows = |index: &usize| {
-            let is_result = *index != entry && self.said[*index].answers == Some(call);
-            is_result && self.mark(*index).is_visible() && self.path_to(Some(*index)).contains(&entry)
-        };
-        let results: Vec<usize> = (0..self.said.len()).filter(follows).collect();
-        let Some(last) = results.iter().copied().max_by_key(|index| (self.is_on_path(*index), *index)) else {
-            return Ok(entry);
-        };
-        let behind = self.path_to(Some(last)).into_iter().skip_while(|index| *index != entry).skip(1);
-        Ok(behind.take_while(|index| results.contains(index)).last().unwrap_or(entry))
+        Ok(self.end_at(self.aim_anywhere(id)?))
     }
 
     /// The person's words that come back when the tip moves from `before` back to `after`.
@@ -205,13 +240,22 @@ impl Talk {
 
     fn back_before(&mut self, id: EntryId, name: &'static str) -> Verdict<Outcome> {
         let index = self.aim(id)?;
-        Ok(self.move_to(self.said[index].parent, name))
+        let parent = self.said[index].parent;
+        let before = if self.said[index].opens { parent } else { self.back_to(parent) };
+        Ok(self.move_to(before, name))
     }
 
     fn retry(&mut self, id: EntryId) -> Verdict<Outcome> {
-        let path = self.path_to(Some(self.aim(id)?));
-        let prompt = path.into_iter().rev().find(|index| self.said[*index].role == Role::User);
-        Ok(self.move_to(Some(prompt.ok_or("not_an_answer")?), "retry"))
+        let mut from = Some(self.aim(id)?);
+        loop {
+            let path = self.path_to(from);
+            let prompt = path.into_iter().rev().find(|index| self.said[*index].role == Role::User);
+            let prompt = prompt.ok_or("not_an_answer")?;
+            from = self.back_to(Some(prompt));
+            if from == Some(prompt) {
+                return Ok(self.move_to(from, "retry"));
+            }
+        }
     }
 
     fn choose(&mut self, id: EntryId, number: usize) -> Verdict<Outcome> {

@@ -237,6 +237,17 @@ impl Talk {
         if all.contains(&entry) { all } else { Vec::new() }
     }
 
+    /// The call that a result is of. One behind which somebody has said something has lost its result.
+    fn call_of(&self, result: usize) -> Option<usize> {
+        let call = self.said[result].parent.filter(|_| self.said[result].role == Role::Tool)?;
+        (self.said[call].role == Role::Assistant).then_some(call)
+    }
+
+    /// The result of a call.
+    fn result_of(&self, call: usize) -> Option<usize> {
+        (0..self.said.len()).find(|at| self.call_of(*at) == Some(call) && !self.dropped.contains(at))
+    }
+
     /// What was said last among this and all that follows from it.
     fn latest_leaf(&self, entry: usize) -> usize {
         let below = |later: &usize| self.path_to(Some(*later)).contains(&entry);
@@ -247,12 +258,13 @@ impl Talk {
     pub(super) fn act(&self, act: &Act) -> Option<Outcome> {
         let moved = |after| Some(Kind::Tip { before: self.tip, after });
         let kind = match act {
-            Act::Rewind(entry) => moved(self.said[*entry].parent),
+            // A call and its result are one.
+            Act::Rewind(entry) => moved(self.said[self.call_of(*entry).unwrap_or(*entry)].parent),
             Act::Retry(entry) => {
                 let before = self.path_to(Some(*entry)).into_iter().rev();
                 moved(Some(before.into_iter().find(|entry| self.said[*entry].role == Role::User)?))
             }
-            Act::Checkout(tip) => moved(*tip),
+            Act::Checkout(tip) => moved(tip.map(|tip| self.result_of(tip).unwrap_or(tip))),
             Act::Choose(entry, number) => {
                 let chosen = *self.alternatives(*entry).get(number.checked_sub(1)?)?;
                 let there = self.path_to(self.tip).contains(&chosen);

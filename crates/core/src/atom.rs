@@ -1,0 +1,73 @@
+//! Atoms: an answer that asks for calls and the results of all its calls are one. No step ends between them: a step back to before
+//! one of them goes to before the answer, and a step that ends at one of them takes the results along. The prompt would otherwise
+//! say that a call was interrupted that has ended.
+
+use crate::conversation::Conversation;
+use crate::id::Pos;
+use crate::path::Span;
+use crate::records::Records;
+
+impl Conversation {
+    /// The tip that goes back to `tip` and leaves no call without a result that it has on the path now: `tip`, or what stands
+    /// before such a call.
+    pub(crate) fn back_to<R: Records>(
+        &self,
+        records: &R,
+        mut tip: Option<Pos>,
+    ) -> Result<Option<Pos>, R::Error> {
+        while let Some(at) = tip
+            && let Some(call) = self.call_at(records, at)?
+        {
+            let results = self.results_of(records, call)?;
+            if !results.iter().any(|result| *result > at && self.is_on_path(*result)) {
+                break;
+            }
+            tip = self.tree.after(call);
+        }
+        Ok(tip)
+    }
+
+    /// Where a fork, a checkout or a restore ends that is to end at an entry: at the last result of the call that the entry is or
+    /// belongs to, with what was said before it. Results on the path come before those on another branch.
+    pub fn end_at<R: Records>(&self, records: &R, entry: Pos) -> Result<Pos, R::Error> {
+        let mut end = entry;
+        while let Some(call) = self.call_at(records, end)? {
+            let is_said = |pos: Pos| pos.depth < self.tree.depth() || pos.seq <= self.head.seq.0;
+            let follows = |pos: &Pos| {
+                *pos > end
+                    && is_said(*pos)
+                    && self.in_sight(*pos).is_ok()
+                    && self.tree.is_on_path(end, Some(*pos))
+            };
+            let results = self.results_of(records, call)?.into_iter().filter(follows);
+            match results.max_by_key(|pos| (self.is_on_path(*pos), *pos)) {
+                Some(last) => end = last,
+                None => break,
+            }
+        }
+        Ok(end)
+    }
+
+    /// The nearest entry with calls at or before this one in its turn. Results are found within their turn only, so no other
+    /// call can be waiting for one here.
+    fn call_at<R: Records>(&self, records: &R, pos: Pos) -> Result<Option<Pos>, R::Error> {
+        let mut next = Some(pos);
+        while let Some(pos) = next {
+            let meta = records.meta(pos)?;
+            if meta.calls > 0 {
+                return Ok(Some(pos));
+            }
+            if meta.opens_turn() {
+                break;
+            }
+            next = self.tree.after(pos);
+        }
+        Ok(None)
+    }
+
+    /// The results of the calls of an entry, on any branch.
+    fn results_of<R: Records>(&self, records: &R, call: Pos) -> Result<Vec<Pos>, R::Error> {
+        let atoms = records.atoms(Span::one(call))?;
+        Ok(atoms.into_iter().filter(|(of, _)| *of == call).map(|(_, result)| result).collect())
+    }
+}
