@@ -17,7 +17,7 @@ impl Yard {
         Ok(FilesWish { scope: Scope::Files, restore: Some(Restore { paths, to }), ..FilesWish::default() })
     }
 
-    async fn puts_back(&self, paths: &[&str], to: Option<&str>) -> FilesApplied {
+    pub(super) async fn puts_back(&self, paths: &[&str], to: Option<&str>) -> FilesApplied {
         self.apply(FILES, self.wish(paths, to).await.expect("it is known")).await.expect("put back")
     }
 
@@ -318,7 +318,7 @@ async fn the_status_tells_whose_changes_there_are_and_what_nobody_looks_after() 
     assert!(status.running.is_empty(), "{:?}", status.running);
     yard.apply(yard.rewind("t2").await, super::scope(Scope::Conversation)).await.expect("back");
     let status = yard.engine.files_status(yard.id).await.expect("looked at");
-    assert_eq!((status.ahead, status.behind), (1, 0), "files are a turn ahead");
+    assert_eq!((status.ahead, status.behind), (0, 0), "what was kept is the person's");
     yard.undo().await;
     yard.puts_back(&["a"], Some("t1")).await;
     let status = yard.engine.files_status(yard.id).await.expect("looked at");

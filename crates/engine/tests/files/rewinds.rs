@@ -49,13 +49,19 @@ async fn rewind_case_34_files_alone_twice() {
 }
 
 #[tokio::test]
-async fn rewind_case_35_conversation_alone_and_the_files_of_what_was_cut_later() {
+async fn rewind_case_35_conversation_alone_leaves_the_files_for_good() {
     let yard = three().await;
     yard.apply(yard.rewind("t2").await, scope(Scope::Conversation)).await.expect("done");
     assert_eq!((a(&yard).as_str(), yard.turns().await), ("3\n", 1));
     yard.say("go on").await;
     yard.back("t2").await;
-    assert_eq!((a(&yard).as_str(), yard.turns().await), ("1\n", 1), "the files of what was cut go along");
+    assert_eq!(
+        (a(&yard).as_str(), yard.turns().await),
+        ("3\n", 1),
+        "the files of what was cut are the person's"
+    );
+    yard.puts_back(&["a"], Some("0.3")).await;
+    assert_eq!(a(&yard), "1\n", "a restore of files brings the earlier version back");
 }
 
 #[tokio::test]

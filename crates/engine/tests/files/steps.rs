@@ -110,9 +110,8 @@ async fn one_half_alone_and_the_other_later() {
     yard.apply(yard.rewind("t1").await, scope(Scope::Conversation)).await.expect("done");
     assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("two\n"), 0));
     yard.say("something else").await;
-    // Whatever comes next with its files settles what was left.
     yard.back("t1").await;
-    assert_eq!(yard.read("a").as_deref(), Some("one\n"));
+    assert_eq!(yard.read("a").as_deref(), Some("two\n"), "what was kept is the person's");
     let nothing = yard.apply(Action::Files(Reason::Files), scope(Scope::Files)).await;
     assert_eq!(nothing.expect_err("so already").code, "unchanged");
 }

@@ -1,0 +1,261 @@
+//! Steps on one half are final: what they keep is the person's own, what they take out stays out, and undo, redo and restore
+//! return to exactly what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53).
+
+use retake_core::{Against, Choice, EntryId, Reason, Verdict};
+use retake_engine::store::Action;
+use retake_engine::{FilesWish, Scope};
+
+use super::{Yard, choose, scope};
+
+/// One turn, which makes `p` and changes the second line of `a`.
+async fn begun() -> Yard {
+    let yard = Yard::with(&[("a", LINES)]).await;
+    yard.run("echo hi > p; sed -i s/2/two/ a").await;
+    yard
+}
+
+const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+
+impl Yard {
+    async fn one_half(&self, turn: &str, half: Scope) {
+        self.apply(self.rewind(turn).await, scope(half)).await.expect("done");
+    }
+
+    /// The result of the first call, which is at the end of the first turn.
+    async fn first_result(&self) -> EntryId {
+        self.engine.store().deltas(self.id).await.expect("deltas")[0].1
+    }
+
+    /// Whether the turn that made `p` still has its files on the disk.
+    fn has_files(&self) -> bool {
+        let second = self.read("a").is_some_and(|text| text.contains("two"));
+        assert_eq!(self.read("p").is_some(), second, "the files of a turn go together");
+        second
+    }
+
+    async fn said(&self, action: Action, wish: FilesWish) -> String {
+        self.plan(action, wish).await.stays.join("\n")
+    }
+
+    async fn drop_first(&self, verb: Reason) -> Action {
+        let turn = self.engine.entry(self.id, "t1").await.expect("a turn");
+        Action::Mark { verb, entries: vec![turn, self.first_result().await], range: true, seen: None }
+    }
+}
+
+#[tokio::test]
+async fn rewind_case_49_trial_02_what_the_conversation_alone_left_is_the_persons_own() {
+    let yard = begun().await;
+    let said = yard.said(yard.rewind("t1").await, scope(Scope::Conversation)).await;
+    assert!(said.contains("2 files become your own"), "{said}");
+    yard.one_half("t1", Scope::Conversation).await;
+    yard.run("echo a > made").await;
+    yard.run("echo b >> made").await;
+    assert_eq!(yard.verdicts("t2").await, ["made Revert"], "later plans do not mention it");
+    yard.back("t2").await;
+    assert_eq!((yard.has_files(), yard.read("made").as_deref()), (true, Some("a\n")));
+    yard.back("t1").await;
+    assert_eq!((yard.has_files(), yard.read("made")), (true, None));
+    let status = yard.engine.files_status(yard.id).await.expect("looked at");
+    assert_eq!((status.ahead, status.behind), (0, 0), "adopted changes are not ahead");
+}
+
+#[tokio::test]
+async fn rewind_case_50_other_turns_merge_with_what_was_adopted_and_the_same_line_is_the_persons() {
+    let yard = begun().await;
+    yard.one_half("t1", Scope::Conversation).await;
+    yard.write("p", "hi\nmine\n");
+    yard.run("sed -i s/8/eight/ a").await;
+    assert_eq!(yard.verdicts("t1").await, ["a Revert"]);
+    yard.back("t1").await;
+    assert_eq!(yard.read("a"), Some(LINES.replace('2', "two")));
+    assert_eq!(yard.read("p").as_deref(), Some("hi\nmine\n"));
+
+    let yard = Yard::with(&[("a", LINES)]).await;
+    yard.run("sed -i s/2/two/ a").await;
+    yard.run("sed -i s/two/deux/ a").await;
+    let deltas = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let entries = vec![yard.engine.entry(yard.id, "t2").await.expect("a turn"), deltas[1].1];
+    let drop = Action::Mark { verb: Reason::Drop, entries, range: true, seen: None };
+    yard.apply(drop, scope(Scope::Conversation)).await.expect("done");
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
+    assert!(matches!(plan.paths[0].verdict, Verdict::Conflict(_)), "{plan:?}");
+    assert_eq!(plan.paths[0].against, Some(Against::Hand));
+}
+
+#[tokio::test]
+async fn rewind_case_51_undo_returns_to_exactly_what_was_recorded() {
+    let yard = begun().await;
+    yard.one_half("t1", Scope::Conversation).await;
+    yard.undo().await;
+    assert_eq!((yard.has_files(), yard.turns().await), (true, 1));
+    yard.back("t1").await;
+    assert!(!yard.has_files(), "the files belong to their turn again");
+
+    let yard = begun().await;
+    yard.one_half("t1", Scope::Files).await;
+    yard.one_half("t1", Scope::Conversation).await;
+    yard.undo().await;
+    assert_eq!((yard.has_files(), yard.turns().await), (false, 1), "as after the first step");
+    yard.undo().await;
+    assert!(yard.has_files());
+}
+
+#[tokio::test]
+async fn rewind_case_52_a_checkout_returns_what_was_adopted_to_its_turn() {
+    let yard = begun().await;
+    let tip = yard.first_result().await;
+    yard.one_half("t1", Scope::Conversation).await;
+    yard.say("something else").await;
+    let checkout = Action::Checkout(Some(tip));
+    let said = yard.said(checkout.clone(), FilesWish::default()).await;
+    assert!(said.contains("2 files belong to their turns again"), "{said}");
+    yard.does(checkout).await;
+    assert!(yard.has_files());
+    yard.back("t1").await;
+    assert!(!yard.has_files());
+}
+
+#[tokio::test]
+async fn rewind_case_53_what_files_alone_took_out_does_not_return_by_itself() {
+    let yard = begun().await;
+    yard.one_half("t1", Scope::Files).await;
+    yard.run("echo a > made").await;
+    yard.run("echo b >> made").await;
+    assert_eq!(yard.verdicts("t3").await, ["made Revert"]);
+    yard.back("t3").await;
+    assert!(!yard.has_files());
+    for expected in [false, false, false, true] {
+        yard.undo().await;
+        assert_eq!(yard.has_files(), expected);
+    }
+}
+
+/// What a row does after the first step, and whether the turn's files are there then.
+type Row = (&'static str, Scope, &'static [Later], bool);
+
+#[derive(Clone, Copy, Debug)]
+enum Later {
+    Undo,
+    Redo,
+    RestoreNow,
+    RestoreBefore,
+    CheckoutAndBack,
+    Checkout,
+    Drop,
+    Show,
+    Say,
+    BackFirst,
+}
+
+impl Yard {
+    async fn later(&self, what: Later, heads: [retake_core::Head; 2], tip: EntryId) {
+        let [before, then] = heads;
+        let action = match what {
+            Later::Undo => Action::Undo(1),
+            Later::Redo => Action::Redo(1),
+            Later::RestoreNow => Action::Restore(then),
+            Later::RestoreBefore => Action::Restore(before),
+            Later::Checkout => Action::Checkout(Some(tip)),
+            Later::CheckoutAndBack => {
+                self.does(Action::Checkout(Some(tip))).await;
+                Action::Undo(1)
+            }
+            Later::Drop => self.drop_first(Reason::Drop).await,
+            Later::Show => self.drop_first(Reason::Show).await,
+            Later::Say => return self.say("more").await,
+            Later::BackFirst => self.rewind("t1").await,
+        };
+        self.does(action).await;
+    }
+}
+
+#[tokio::test]
+async fn trial_02_every_step_after_one_half_leaves_the_files_as_they_were_recorded() {
+    use Later::{
+        BackFirst, Checkout, CheckoutAndBack, Drop, Redo, RestoreBefore, RestoreNow, Say, Show, Undo,
+    };
+    use Scope::{Conversation, Files};
+    let rows: &[Row] = &[
+        ("undo", Conversation, &[Undo], true),
+        ("undo, redo", Conversation, &[Undo, Redo], true),
+        ("undo, redo, a turn, back", Conversation, &[Undo, Redo, Say, BackFirst], true),
+        ("undo and back", Conversation, &[Undo, BackFirst], false),
+        ("restore", Conversation, &[Say, RestoreBefore], true),
+        ("restore and back", Conversation, &[Say, RestoreBefore, BackFirst], false),
+        ("there and restored", Conversation, &[Undo, BackFirst, RestoreNow], true),
+        ("restored, a turn, back", Conversation, &[Undo, BackFirst, RestoreNow, Say, BackFirst], true),
+        ("checkout and back", Conversation, &[Say, CheckoutAndBack, BackFirst], true),
+        ("checkout, then back", Conversation, &[Say, Checkout, BackFirst], false),
+        ("undo", Files, &[Undo], true),
+        ("undo, redo", Files, &[Undo, Redo], false),
+        ("a turn and undo", Files, &[Say, Undo, Undo], true),
+        ("restore", Files, &[Say, RestoreBefore], true),
+        ("restored again", Files, &[Undo, RestoreNow], false),
+        ("drop and show", Files, &[Drop, Show], false),
+        ("back and undo", Files, &[BackFirst, Undo], false),
+        ("back and checkout", Files, &[BackFirst, Checkout], true),
+    ];
+    for (name, half, later, has_files) in rows {
+        let yard = begun().await;
+        let tip = yard.first_result().await;
+        let before = yard.engine.store().snapshot(yard.id).await.expect("it").conversation().head;
+        yard.one_half("t1", *half).await;
+        let then = yard.engine.store().snapshot(yard.id).await.expect("it").conversation().head;
+        for step in *later {
+            yard.later(*step, [before, then], tip).await;
+        }
+        assert_eq!(yard.has_files(), *has_files, "{half:?}: {name}");
+        let yard = yard.restarted().await;
+        yard.undo().await;
+        yard.redo().await;
+        assert_eq!(yard.has_files(), *has_files, "{half:?}: {name}, after a restart, undo and redo");
+    }
+}
+
+#[tokio::test]
+async fn trial_02_a_turn_dropped_from_the_conversation_alone_stays_the_persons_when_it_is_shown() {
+    let yard = begun().await;
+    yard.say("go on").await;
+    yard.apply(yard.drop_first(Reason::Drop).await, scope(Scope::Conversation)).await.expect("done");
+    assert!(yard.has_files());
+    yard.does(yard.drop_first(Reason::Show).await).await;
+    yard.back("t1").await;
+    assert!(yard.has_files());
+}
+
+#[tokio::test]
+async fn trial_02_a_path_that_was_kept_is_the_persons_and_one_that_was_skipped_is_asked_about_again() {
+    for (choice, asked_again) in [(Choice::Disk, false), (Choice::Skip, true)] {
+        let yard = begun().await;
+        yard.apply(yard.drop_first(Reason::Drop).await, choose("p", choice.clone())).await.expect("done");
+        assert_eq!(yard.read("p").as_deref(), Some("hi\n"));
+        let asked = yard.said(yard.drop_first(Reason::Show).await, FilesWish::default()).await;
+        assert!(!asked.contains("your own"), "{asked}");
+        yard.does(yard.drop_first(Reason::Show).await).await;
+        yard.back("t1").await;
+        assert_eq!(yard.read("p").is_none(), asked_again, "{choice:?}");
+        yard.undo().await;
+        yard.undo().await;
+        yard.undo().await;
+        yard.back("t1").await;
+        assert_eq!(
+            (yard.read("p"), yard.read("a").as_deref()),
+            (None, Some(LINES)),
+            "undone, it is not kept"
+        );
+    }
+}
+
+#[tokio::test]
+async fn trial_02_files_restore_still_changes_what_was_adopted() {
+    let yard = begun().await;
+    let before = yard.engine.store().snapshot(yard.id).await.expect("it").conversation().head;
+    let first = retake_core::Head { seq: retake_core::Seq(0), ..before };
+    yard.one_half("t1", Scope::Conversation).await;
+    yard.say("more").await;
+    yard.puts_back(&["p"], Some("t1")).await;
+    assert_eq!(yard.read("p").as_deref(), Some("hi\n"), "so it was before that turn");
+    yard.puts_back(&["p"], Some(&first.to_string())).await;
+    assert_eq!(yard.read("p"), None);
+}
