@@ -275,10 +275,11 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     let doubtful = goal.is_doubtful(&stack, &out);
     let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubtful, git_has };
     let unchosen = fork.outcome(chosen.others.as_ref(), look);
-    let (mut whole, whole_stack) = fork.whole(&unchosen);
+    let mut whole = fork.whole(&unchosen);
     let (verdict, record, stack_after) = if !hunks.is_empty() {
         let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look);
         let part = part.map_err(|why| Unfit { path: path.clone(), why })?;
+        let whole_stack = fork.whole_stack(&unchosen, look);
         let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look);
         whole = whole.map(|whole| with_mode_of(whole, &part));
         (Some(Verdict::Part), Some(part), stack)
@@ -371,12 +372,12 @@ impl Fork {
             Choice::Disk | Choice::Checkpoint | Choice::Skip => true,
         });
         match (choice, &self.merged) {
-            (Some(Choice::Disk), _) => (None, disk.cloned(), stack.settled(goal.stack.layers())),
+            (Some(Choice::Disk), _) => (None, disk.cloned(), stack.settled(goal.stack.layers(), look)),
             (Some(Choice::Skip), _) => (None, disk.cloned(), stack.clone()),
             (Some(Choice::Yours), _) => {
-                (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers()))
+                (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers(), look))
             }
-            (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.exactly(stack)),
+            (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.exactly(stack, look)),
             (None, _) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
             (None, _) if self.doubtful => goal.without_ambiguous(stack, disk, look),
             (_, Ok(merged)) => {
@@ -387,22 +388,40 @@ impl Fork {
         }
     }
 
-    /// What the path is after a choice.
+    /// What the path is after a choice. The layers are made only of what is chosen.
     fn becomes(&self, choice: &Choice, look: &mut dyn Look) -> Becomes {
-        let (_, record, _) = self.outcome(Some(choice), look);
+        let record = match choice {
+            Choice::Disk | Choice::Skip => self.disk.clone(),
+            Choice::Yours => self.theirs.clone().flatten(),
+            Choice::Checkpoint => self.goal.checkpoint(&self.stack),
+            Choice::Merge | Choice::Hunks(_) => self.outcome(Some(choice), look).1,
+        };
         whose::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
     }
 
-    /// What it would be, and with which layers, if no clash and no doubt kept it as this outcome says.
-    fn whole(&self, (verdict, record, stack): &Outcome) -> (Option<Record>, Stack) {
+    /// What it would be if no clash and no doubt kept it as this outcome says.
+    fn whole(&self, (verdict, record, _): &Outcome) -> Option<Record> {
         match (verdict, &self.merged) {
             (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Ok(merged)) => {
-                (merged.record.clone(), merged.stack.clone())
+                merged.record.clone()
             }
             (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Err(_)) => {
-                (self.goal.checkpoint(&self.stack), self.goal.stack.clone())
+                self.goal.checkpoint(&self.stack)
             }
-            _ => (record.clone(), stack.clone()),
+            _ => record.clone(),
+        }
+    }
+
+    /// The layers of that.
+    fn whole_stack(&self, (verdict, _, stack): &Outcome, look: &mut dyn Look) -> Stack {
+        match (verdict, &self.merged) {
+            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Ok(merged)) => {
+                merged.stack.clone()
+            }
+            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Err(_)) => {
+                self.goal.exactly(&self.stack, look)
+            }
+            _ => stack.clone(),
         }
     }
 
@@ -469,5 +488,9 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 mod goal;
 mod version;
 
+#[cfg(test)]
+mod authors;
+#[cfg(test)]
+mod authors;
 #[cfg(test)]
 mod tests;

@@ -55,9 +55,9 @@ impl Goal {
     }
 
     /// The layers of that.
-    pub(super) fn exactly(&self, stack: &Stack) -> Stack {
+    pub(super) fn exactly(&self, stack: &Stack, look: &mut dyn Look) -> Stack {
         match self.reversed.is_empty() && !self.stays {
-            true => stack.exactly(self.stack.layers()),
+            true => stack.exactly(self.stack.layers(), look),
             false => self.stack.clone(),
         }
     }
