@@ -14,6 +14,9 @@ use super::whose::{self, Against};
 /// The permission bits of a folder that is missing on the way to what is put back.
 const FOLDER_MODE: u16 = 0o755;
 
+/// Files of fewer bytes are equal by chance, such as empty ones, `{}`, or one line that every file of a kind has.
+const TELLING: u64 = 32;
+
 type Paths = BTreeMap<FilePath, PathPlan>;
 
 /// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what is in `b` goes to `a`. A rename
@@ -50,7 +53,7 @@ pub(super) fn follow_renames(paths: &mut Paths) {
 fn made_from(clash: &PathPlan) -> Option<(ContentHash, u16)> {
     let lowest = clash.step.stack_before.layers().iter().find(|layer| clash.out.contains(&layer.delta))?;
     match (&lowest.before, &lowest.after) {
-        (None, Some(Record::File { hash, mode, .. })) => Some((*hash, *mode)),
+        (None, Some(Record::File { hash, len, mode })) if *len >= TELLING => Some((*hash, *mode)),
         _ => None,
     }
 }

@@ -124,3 +124,22 @@ async fn trial_06_two_drops_keep_two_edits_of_a_person() {
     yard.back("t3").await;
     assert_eq!(yard.read("f"), Some(text(&[(20, "FIRST"), (30, "SECOND")])));
 }
+
+#[tokio::test]
+async fn rewind_case_56_trial_04_empty_and_tiny_files_are_no_rename() {
+    for tiny in ["", "{}\n", "package main\n"] {
+        let yard = Yard::with(&[("pkg/__init__.py", tiny)]).await;
+        yard.run("cp pkg/__init__.py notes.txt; rm pkg/__init__.py").await;
+        yard.write("notes.txt", "what a person noted\n");
+        assert_eq!(
+            yard.verdicts("t1").await,
+            ["notes.txt Conflict(Bytes)", "pkg/__init__.py Recreate"],
+            "{tiny:?}"
+        );
+        let refused = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect_err("refused");
+        assert_eq!((refused.code, yard.read("pkg/__init__.py")), ("conflict", None));
+        yard.apply(yard.rewind("t1").await, choose("notes.txt", Choice::Disk)).await.expect("done");
+        assert_eq!(yard.read("pkg/__init__.py").as_deref(), Some(tiny));
+        assert_eq!(yard.read("notes.txt").as_deref(), Some("what a person noted\n"));
+    }
+}
