@@ -203,7 +203,7 @@ impl FilePlan {
             }
         }
         chosen.fits(|path| paths.contains_key(path))?;
-        super::tree::follow_renames(&mut paths);
+        super::tree::follow_renames(&mut paths, look);
         super::tree::fit_folders(&mut paths, look);
         Ok(Self { paths: paths.into_values().collect() })
     }

@@ -4,11 +4,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
-use retake_core::{Choice, Chosen, Reason};
+use retake_core::{Choice, Chosen, Reason, Verdict};
 use retake_engine::FilesWish;
 use retake_engine::store::Action;
 
-use super::{Yard, choose};
+use super::{Yard, choose, own};
 
 /// 40 numbered lines, some of which are other words.
 fn text(words: &[(usize, &str)]) -> String {
@@ -123,6 +123,45 @@ async fn trial_06_two_drops_keep_two_edits_of_a_person() {
     assert_eq!(yard.read("f"), Some(text(&[(5, "A3"), (20, "FIRST"), (30, "SECOND")])));
     yard.back("t3").await;
     assert_eq!(yard.read("f"), Some(text(&[(20, "FIRST"), (30, "SECOND")])));
+}
+
+#[tokio::test]
+async fn rewind_case_55_trial_03_a_renamed_file_goes_back_with_the_person_s_edit_alone() {
+    for person_first in [false, true] {
+        let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
+        yard.run("mv s/x m/x").await;
+        if person_first {
+            yard.edits("m/x", &[("line 5", "PERSON")]);
+        }
+        yard.run("echo agent >> m/x").await;
+        if !person_first {
+            yard.edits("m/x", &[("line 5", "PERSON")]);
+        }
+        yard.back("t1").await;
+        assert_eq!(yard.read("s/x"), Some(text(&[(5, "PERSON")])), "{person_first}");
+        assert_eq!(yard.read("m/x"), None);
+        yard.undo().await;
+        let there = text(&[(5, "PERSON")]) + "agent\n";
+        assert_eq!((yard.read("s/x"), yard.read("m/x")), (None, Some(there)));
+    }
+}
+
+#[tokio::test]
+async fn trial_03_a_rename_that_the_person_s_edit_does_not_fit_is_a_conflict() {
+    let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
+    yard.run("mv s/x m/x").await;
+    yard.run("sed -i 's/^line 5$/agent/' m/x").await;
+    yard.edits("m/x", &[("agent", "PERSON")]);
+    assert_eq!(yard.verdicts("t1").await, ["m/x Conflict(Bytes)", "s/x Recreate"]);
+    // The turn that renamed it goes, the one that wrote into it stays: nobody knows where that belongs.
+    let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
+    yard.run("mv s/x m/x").await;
+    yard.edits("m/x", &[("line 5", "PERSON")]);
+    yard.run("echo agent >> m/x").await;
+    let plan = own(yard.plan(yard.drop_of(1).await, FilesWish::default()).await);
+    let verdict =
+        |name: &str| &plan.paths.iter().find(|path| path.path.to_string() == name).expect("it").verdict;
+    assert!(matches!(verdict("m/x"), Verdict::Conflict(_)), "{:?}", verdict("m/x"));
 }
 
 #[tokio::test]

@@ -229,6 +229,22 @@ fn a_rename_carries_what_was_written_since_along() {
 }
 
 #[test]
+fn trial_03_only_what_others_wrote_since_goes_along_with_a_rename() {
+    let old = ("old", "a ", ' ');
+    for (versions, now, expected) in [
+        // The agent wrote into it, too: without that it is as it was made, and what somebody wrote goes along.
+        ("ab", '1', "new Delete 1 -> nothing, 0 left\nold Merge nothing -> 1a, 0 left\n"),
+        // What somebody wrote does not go together with that: it stays where it is.
+        ("ab", 'x', "new Conflict(Bytes) x -> x, 2 left\nold Recreate nothing -> a, 0 left\n"),
+    ] {
+        let versions = format!(" {versions}");
+        assert_eq!(back(&[("new", &versions, now), old], &[], &[], Grade::Seen), expected);
+    }
+    let doubtful = back(&[("new", " a", '1'), old], &[], &[], Grade::Ambiguous);
+    assert_eq!(doubtful, "new Kept 1 -> 1, 1 left\nold Kept nothing -> nothing, 1 left\n");
+}
+
+#[test]
 fn trial_04_equal_bytes_of_tiny_files_are_no_rename() {
     let rows = [("new", " A", 'x'), ("old", "A ", ' ')];
     assert_eq!(
