@@ -10,7 +10,7 @@ use super::merge::{Clash, MergeBytes};
 use super::record::Record;
 use super::stack::{Clashed, DeltaNo, Layer, Rebuilt, Stack};
 use super::whose::{self, Against, Becomes};
-use goal::Goal;
+use goal::{Doubt, Goal};
 
 /// What a plan looks at.
 pub trait Look: MergeBytes {
@@ -272,8 +272,8 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     let merged = goal.merged(&stack, disk.as_ref(), look);
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
-    let doubtful = goal.is_doubtful(&stack, &out);
-    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubtful, git_has };
+    let doubt = goal.doubt(&stack, &out, disk.as_ref(), look);
+    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubt, git_has };
     let unchosen = fork.outcome(chosen.others.as_ref(), look);
     let mut whole = fork.whole(&unchosen);
     let (verdict, record, stack_after) = if !hunks.is_empty() {
@@ -300,7 +300,10 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         choices.retain(|choice| *choice != Choice::Checkpoint);
     }
     // Also where something is chosen: what is there is told with the choice.
-    let clashed = fork.merged.as_ref().err();
+    let clashed = match &fork.doubt {
+        Some(Doubt::Takes(Err(clashed))) => Some(clashed),
+        _ => fork.merged.as_ref().err(),
+    };
     let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
     // A folder that is in the way makes a conflict of it later.
     let outcomes = choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look))).collect();
@@ -356,8 +359,8 @@ struct Fork {
     disk: Option<Record>,
     theirs: Option<Option<Record>>,
     merged: Result<Rebuilt, Clashed>,
-    /// Whether nobody is sure of what is to leave it.
-    doubtful: bool,
+    /// What is done where nobody is sure of what is to leave it.
+    doubt: Option<Doubt>,
     git_has: bool,
 }
 
@@ -371,20 +374,22 @@ impl Fork {
             Choice::Hunks(_) => false,
             Choice::Disk | Choice::Checkpoint | Choice::Skip => true,
         });
-        match (choice, &self.merged) {
-            (Some(Choice::Disk), _) => (None, disk.cloned(), stack.settled(goal.stack.layers(), look)),
-            (Some(Choice::Skip), _) => (None, disk.cloned(), stack.clone()),
-            (Some(Choice::Yours), _) => {
+        match (choice, &self.doubt, &self.merged) {
+            (Some(Choice::Disk), ..) => (None, disk.cloned(), stack.settled(goal.stack.layers(), look)),
+            (Some(Choice::Skip), ..) => (None, disk.cloned(), stack.clone()),
+            (Some(Choice::Yours), ..) => {
                 (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers(), look))
             }
-            (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.exactly(stack, look)),
-            (None, _) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
-            (None, _) if self.doubtful => goal.without_ambiguous(stack, disk, look),
-            (_, Ok(merged)) => {
-                let verdict = merged.mixed.then_some(Verdict::Merge);
-                (verdict, merged.record.clone(), merged.stack.clone())
-            }
-            (_, Err(clashed)) => (Some(Verdict::Conflict(clashed.clash)), disk.cloned(), stack.clone()),
+            (Some(Choice::Checkpoint), ..) => (None, goal.checkpoint(stack), goal.exactly(stack, look)),
+            (None, ..) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
+            (None, Some(Doubt::Keeps), _) => (Some(Verdict::Kept), disk.cloned(), stack.clone()),
+            (None, Some(Doubt::Takes(rebuilt)), _) | (_, _, rebuilt) => match rebuilt {
+                Ok(merged) => {
+                    let verdict = merged.mixed.then_some(Verdict::Merge);
+                    (verdict, merged.record.clone(), merged.stack.clone())
+                }
+                Err(clashed) => (Some(Verdict::Conflict(clashed.clash)), disk.cloned(), stack.clone()),
+            },
         }
     }
 
@@ -488,8 +493,6 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 mod goal;
 mod version;
 
-#[cfg(test)]
-mod authors;
 #[cfg(test)]
 mod authors;
 #[cfg(test)]

@@ -284,6 +284,34 @@ impl Stack {
         }
         Self(stack)
     }
+
+    /// The path without these deltas, taken out from below what stays, as if that were somebody else's; nothing, where one
+    /// of them does not go together with what is there, or with what lies above it.
+    pub fn from_below(
+        &self,
+        out: &[DeltaNo],
+        disk: Option<&Record>,
+        bytes: &mut dyn MergeBytes,
+    ) -> Option<Rebuilt> {
+        let mut without = |version: Option<&Record>, below: &[&Layer]| {
+            below.iter().rev().try_fold(version.cloned(), |now, layer| {
+                let merged = merge(layer.after.as_ref(), now.as_ref(), layer.before.as_ref(), bytes);
+                merged.ok().map(|merged| merged.record)
+            })
+        };
+        let (mut stack, mut below) = (Vec::new(), Vec::new());
+        for layer in &self.0 {
+            if out.contains(&layer.delta) {
+                below.push(layer);
+                continue;
+            }
+            let before = without(layer.before.as_ref(), &below)?;
+            let after = without(layer.after.as_ref(), &below)?;
+            stack.push(Layer { before, after, ..layer.clone() });
+        }
+        let record = without(disk, &below)?;
+        Some(Rebuilt { record, stack: Self(stack), mixed: true })
+    }
 }
 
 /// A version with these steps done to it, from one version to another each, as far as they go together with what others

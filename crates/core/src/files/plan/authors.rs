@@ -317,7 +317,7 @@ fn steps() -> impl Strategy<Value = Vec<Do>> {
         ]
     };
     let who =
-        || prop_oneof![4 => Just(None), 4 => Just(Some(Grade::Seen))];
+        || prop_oneof![4 => Just(None), 4 => Just(Some(Grade::Seen)), 1 => Just(Some(Grade::Ambiguous))];
     let some = prop::collection::btree_set(0..SLOTS, 1..3).prop_map(|slots| slots.into_iter().collect());
     let step = prop_oneof![
         8 => (who(), some).prop_map(|(who, slots)| Do::Write { who, slots }),

@@ -304,6 +304,21 @@ fn trial_06_a_clash_below_a_removal_keeps_what_a_person_wrote() {
 }
 
 #[test]
+fn trial_07_what_is_known_goes_from_below_what_is_uncertain() {
+    // The second delta lies upon the first one, and a person wrote over the second.
+    let stack = told(&[["0000", "1000"], ["1000", "1200"]]);
+    let disk = record([1, 9, 0, 0]);
+    assert!(stack.rebuild(Some(&disk), &stack.layers()[1..], &mut BySlot).is_err());
+    let below = stack.from_below(&[DeltaNo(1)], Some(&disk), &mut BySlot).expect("it goes");
+    assert_eq!(below.record, Some(record([0, 9, 0, 0])));
+    let left = Stack::new(told(&[["", ""], ["0000", "0200"]]).layers()[1..].to_vec());
+    assert_eq!(below.stack, left);
+    // In the same place it does not.
+    let stack = told(&[["0000", "1000"], ["1000", "2000"]]);
+    assert_eq!(stack.from_below(&[DeltaNo(1)], Some(&record([2, 0, 0, 0])), &mut BySlot), None);
+}
+
+#[test]
 fn several_steps_of_one_delta_are_one_piece_unless_somebody_wrote_in_between() {
     let file = |value| Some(record([value, 0, 0, 0]));
     let layer =
