@@ -9,6 +9,7 @@ mod erase;
 mod git;
 mod jobs;
 mod keep;
+mod layers;
 mod let_go;
 mod model;
 mod others;

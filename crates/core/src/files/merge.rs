@@ -106,7 +106,7 @@ pub fn merge(
 }
 
 /// What one side changed; `None` when both did, differently.
-pub(super) fn pick<T: PartialEq + Copy>(base: &T, ours: &T, theirs: &T) -> Option<T> {
+fn pick<T: PartialEq + Copy>(base: &T, ours: &T, theirs: &T) -> Option<T> {
     if ours == base || ours == theirs {
         Some(*theirs)
     } else if theirs == base {

@@ -10,7 +10,7 @@ use super::merge::{Clash, MergeBytes};
 use super::record::Record;
 use super::stack::{Clashed, DeltaNo, Layer, Rebuilt, Stack};
 use super::whose::{self, Against, Becomes};
-use goal::Goal;
+use goal::{Doubt, Goal};
 
 /// What a plan looks at.
 pub trait Look: MergeBytes {
@@ -215,7 +215,7 @@ impl FilePlan {
             }
         }
         chosen.fits(|path| paths.contains_key(path))?;
-        super::tree::follow_renames(&mut paths);
+        super::tree::follow_renames(&mut paths, look);
         super::tree::fit_folders(&mut paths, look);
         Ok(Self { paths: paths.into_values().collect() })
     }
@@ -284,13 +284,14 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     let merged = goal.merged(&stack, disk.as_ref(), look);
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
-    let doubtful = goal.is_doubtful(&stack, &out);
-    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubtful, git_has };
+    let doubt = goal.doubt(&stack, &out, disk.as_ref(), look);
+    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubt, git_has };
     let unchosen = fork.outcome(chosen.others.as_ref(), look);
-    let (mut whole, whole_stack) = fork.whole(&unchosen);
+    let mut whole = fork.whole(&unchosen);
     let (verdict, record, stack_after) = if !hunks.is_empty() {
         let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look);
         let part = part.map_err(|why| Unfit { path: path.clone(), why })?;
+        let whole_stack = fork.whole_stack(&unchosen, look);
         let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look);
         whole = whole.map(|whole| with_mode_of(whole, &part));
         (Some(Verdict::Part), Some(part), stack)
@@ -316,7 +317,10 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         choices.retain(|choice| *choice != Choice::Checkpoint);
     }
     // Also where something is chosen: what is there is told with the choice.
-    let clashed = fork.merged.as_ref().err();
+    let clashed = match &fork.doubt {
+        Some(Doubt::Takes(Err(clashed))) => Some(clashed),
+        _ => fork.merged.as_ref().err(),
+    };
     let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
     // A folder that is in the way makes a conflict of it later.
     let outcomes = choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look))).collect();
@@ -376,8 +380,8 @@ struct Fork {
     disk: Option<Record>,
     theirs: Option<Option<Record>>,
     merged: Result<Rebuilt, Clashed>,
-    /// Whether nobody is sure of what is to leave it.
-    doubtful: bool,
+    /// What is done where nobody is sure of what is to leave it.
+    doubt: Option<Doubt>,
     git_has: bool,
 }
 
@@ -391,39 +395,59 @@ impl Fork {
             Choice::Hunks(_) => false,
             Choice::Disk | Choice::Checkpoint | Choice::Skip => true,
         });
-        match (choice, &self.merged) {
-            (Some(Choice::Disk), _) => (None, disk.cloned(), stack.settled(goal.stack.layers())),
-            (Some(Choice::Skip), _) => (None, disk.cloned(), stack.clone()),
-            (Some(Choice::Yours), _) => {
-                (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers()))
+        match (choice, &self.doubt, &self.merged) {
+            (Some(Choice::Disk), ..) => (None, disk.cloned(), stack.settled(goal.stack.layers(), look)),
+            (Some(Choice::Skip), ..) => (None, disk.cloned(), stack.clone()),
+            (Some(Choice::Yours), ..) => {
+                (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers(), look))
             }
-            (Some(Choice::Checkpoint), _) => (None, goal.checkpoint(stack), goal.exactly(stack)),
-            (None, _) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
-            (None, _) if self.doubtful => goal.without_ambiguous(stack, disk, look),
-            (_, Ok(merged)) => {
-                let verdict = merged.mixed.then_some(Verdict::Merge);
-                (verdict, merged.record.clone(), merged.stack.clone())
-            }
-            (_, Err(clashed)) => (Some(Verdict::Conflict(clashed.clash)), disk.cloned(), stack.clone()),
+            (Some(Choice::Checkpoint), ..) => (None, goal.checkpoint(stack), goal.exactly(stack, look)),
+            (None, ..) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
+            (None, Some(Doubt::Keeps), _) => (Some(Verdict::Kept), disk.cloned(), stack.clone()),
+            (None, Some(Doubt::Takes(rebuilt)), _) | (_, _, rebuilt) => match rebuilt {
+                Ok(merged) => {
+                    let verdict = merged.mixed.then_some(Verdict::Merge);
+                    (verdict, merged.record.clone(), merged.stack.clone())
+                }
+                Err(clashed) => (Some(Verdict::Conflict(clashed.clash)), disk.cloned(), stack.clone()),
+            },
         }
     }
 
-    /// What the path is after a choice.
+    /// What the path is after a choice. The layers are made only of what is chosen.
     fn becomes(&self, choice: &Choice, look: &mut dyn Look) -> Becomes {
-        let (_, record, _) = self.outcome(Some(choice), look);
+        let record = match choice {
+            Choice::Disk | Choice::Skip => self.disk.clone(),
+            Choice::Yours => self.theirs.clone().flatten(),
+            Choice::Checkpoint => self.goal.checkpoint(&self.stack),
+            Choice::Merge | Choice::Hunks(_) => self.outcome(Some(choice), look).1,
+        };
         whose::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
     }
 
-    /// What it would be, and with which layers, if no clash and no doubt kept it as this outcome says.
-    fn whole(&self, (verdict, record, stack): &Outcome) -> (Option<Record>, Stack) {
+    /// What it would be if no clash and no doubt kept it as this outcome says.
+    fn whole(&self, (verdict, record, _): &Outcome) -> Option<Record> {
         match (verdict, &self.merged) {
             (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Ok(merged)) => {
-                (merged.record.clone(), merged.stack.clone())
+                merged.record.clone()
             }
             (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Err(_)) => {
-                (self.goal.checkpoint(&self.stack), self.goal.stack.clone())
+                self.goal.checkpoint(&self.stack)
             }
-            _ => (record.clone(), stack.clone()),
+            _ => record.clone(),
+        }
+    }
+
+    /// The layers of that.
+    fn whole_stack(&self, (verdict, _, stack): &Outcome, look: &mut dyn Look) -> Stack {
+        match (verdict, &self.merged) {
+            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Ok(merged)) => {
+                merged.stack.clone()
+            }
+            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Err(_)) => {
+                self.goal.exactly(&self.stack, look)
+            }
+            _ => stack.clone(),
         }
     }
 
@@ -490,5 +514,7 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 mod goal;
 mod version;
 
+#[cfg(test)]
+mod authors;
 #[cfg(test)]
 mod tests;

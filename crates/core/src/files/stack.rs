@@ -2,7 +2,7 @@
 //! selection of them.
 
 use super::change::Grade;
-use super::merge::{Clash, MergeBytes, Merged, merge};
+use super::merge::{Clash, MergeBytes, merge};
 use super::record::Record;
 
 /// The number of a delta in its conversation: 1, 2, 3 …
@@ -106,9 +106,30 @@ impl Stack {
     }
 
     /// The path with exactly `wanted` in it: what is not wanted is taken back in reverse order of application, then what
-    /// is wanted above it is put forward again, each merged over what others wrote. Where nothing is there and the last of
-    /// them leaves nothing, nothing has to be decided: what clashes on the way is as its layer has it.
+    /// is wanted above it is put forward again, each merged over what others wrote. Where nothing is there and the one
+    /// that removed it stays, nothing has to be decided: nothing is there after it, and the layers are as where that is chosen.
     pub fn rebuild(
+        &self,
+        disk: Option<&Record>,
+        wanted: &[Layer],
+        bytes: &mut dyn MergeBytes,
+    ) -> Result<Rebuilt, Clashed> {
+        let is_gone = disk.is_none() && wanted.last().is_some_and(|last| last.after.is_none());
+        let stays_gone = || {
+            let last = |layers: &[Layer]| layers.last().map(|layer| layer.delta);
+            is_gone && last(&self.0) == last(wanted)
+        };
+        match self.merged(disk, wanted, bytes) {
+            Err(_) if stays_gone() => {
+                Ok(Rebuilt { record: None, stack: self.exactly(wanted, bytes), mixed: false })
+            }
+            // What is gone holds nothing that others wrote.
+            Ok(rebuilt) => Ok(Rebuilt { mixed: rebuilt.mixed && !is_gone, ..rebuilt }),
+            clashed => clashed,
+        }
+    }
+
+    fn merged(
         &self,
         disk: Option<&Record>,
         wanted: &[Layer],
@@ -117,11 +138,6 @@ impl Stack {
         let kept = self.kept(wanted);
         let mut now = disk.cloned();
         let mut mixed = false;
-        let is_gone = disk.is_none() && wanted.last().is_some_and(|last| last.after.is_none());
-        let gone = |clash, record: &Option<Record>| match is_gone {
-            true => Ok(Merged { record: record.clone(), mixed: false }),
-            false => Err(clash),
-        };
         let mut rest = &self.0[kept..];
         while let Some(last) = rest.last() {
             // A chain without anybody else's change in it goes back in one step.
@@ -129,25 +145,21 @@ impl Stack {
             while first > 0 && rest[first - 1].after == rest[first].before {
                 first -= 1;
             }
-            let merged = merge(last.after.as_ref(), now.as_ref(), rest[first].before.as_ref(), bytes);
-            let merged = merged.or_else(|clash| gone(clash, &rest[first].before));
-            let merged = merged.map_err(|clash| Clashed { clash, by: ClashedBy::Found(now.clone()) })?;
+            let merged = merge(last.after.as_ref(), now.as_ref(), rest[first].before.as_ref(), bytes)
+                .map_err(|clash| Clashed { clash, by: ClashedBy::Found(now.clone()) })?;
             mixed |= merged.mixed;
             now = merged.record;
             rest = &rest[..first];
         }
         let mut stack = self.0[..kept].to_vec();
         for layer in &wanted[kept..] {
-            let merged = merge(layer.before.as_ref(), now.as_ref(), layer.after.as_ref(), bytes);
-            let merged = merged
-                .or_else(|clash| gone(clash, &layer.after))
+            let merged = merge(layer.before.as_ref(), now.as_ref(), layer.after.as_ref(), bytes)
                 .map_err(|clash| Clashed { clash, by: self.clashed_by(layer, now.as_ref(), &stack) })?;
             mixed |= merged.mixed;
             stack.push(Layer { before: now, after: merged.record.clone(), ..layer.clone() });
             now = merged.record;
         }
-        // What is gone holds nothing that others wrote.
-        Ok(Rebuilt { record: now, stack: Self(stack), mixed: mixed && !is_gone })
+        Ok(Rebuilt { record: now, stack: Self(stack), mixed })
     }
 
     /// What stands in the way of a layer that is put forward over what is there, with these below it.
@@ -237,37 +249,86 @@ impl Stack {
         Self(layers)
     }
 
-    /// The layers when the path becomes what they left when `wanted` were the ones in it, whatever others wrote. What was dropped
-    /// does not come back with a layer that was made upon it (case 36), and one that comes in lies below the next.
+    /// The layers when the path becomes what they left when `wanted` were the ones in it, whatever others wrote. What was
+    /// dropped does not come back with a layer that was made upon it (case 36), and what comes in lies below what stays. What
+    /// others wrote between them stays there, too.
     #[must_use]
-    pub fn exactly(&self, wanted: &[Layer]) -> Self {
-        let have = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
-        let Self(mut layers) = self.settled(wanted).together(wanted);
+    pub fn exactly(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
+        let stays = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
+        let Self(mut layers) = self.settled(wanted, bytes).together(wanted);
         for at in 1..layers.len() {
-            if !have(&layers[at - 1]) && have(&layers[at]) {
-                layers[at].before = layers[at - 1].after.clone();
+            let (below, above) = layers.split_at_mut(at);
+            if stays(&above[0]) {
+                let came = below.iter().filter(|layer| !stays(layer));
+                let steps = came.map(|layer| (&layer.before, &layer.after));
+                above[0].before = as_far_as(&above[0].before, steps, bytes);
             }
         }
         Self(layers)
     }
 
     /// The layers when what is on the disk is kept although only `wanted` should be in it: what was to be taken back counts
-    /// as somebody else's from now on. A layer above it then begins where that one did, so that what was dropped does
-    /// not come back with it (case 36).
+    /// as somebody else's from now on. Each layer above it loses what the dropped ones did, so that it does not come back
+    /// when that layer goes (case 36), and nothing that others wrote.
     #[must_use]
-    pub fn settled(&self, wanted: &[Layer]) -> Self {
-        let mut stack = Vec::new();
-        let mut below: Option<&Layer> = None;
+    pub fn settled(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
+        let (mut stack, mut dropped): (Vec<Layer>, Vec<&Layer>) = (Vec::new(), Vec::new());
         for layer in &self.0 {
-            if !wanted.iter().any(|want| want.delta == layer.delta) {
-                below = below.or(Some(layer));
-                continue;
+            if wanted.iter().any(|want| want.delta == layer.delta) {
+                let steps = dropped.iter().rev().map(|dropped| (&dropped.after, &dropped.before));
+                let before = as_far_as(&layer.before, steps, bytes);
+                stack.push(Layer { before, ..layer.clone() });
+            } else {
+                dropped.push(layer);
             }
-            let before = below.take().map_or(&layer.before, |dropped| &dropped.before);
-            stack.push(Layer { before: before.clone(), ..layer.clone() });
         }
         Self(stack)
     }
+
+    /// The path without these deltas, taken out from below what stays, as if that were somebody else's; nothing, where one
+    /// of them does not go together with what is there, or with what lies above it.
+    pub fn from_below(
+        &self,
+        out: &[DeltaNo],
+        disk: Option<&Record>,
+        bytes: &mut dyn MergeBytes,
+    ) -> Option<Rebuilt> {
+        let mut without = |version: Option<&Record>, below: &[&Layer]| {
+            below.iter().rev().try_fold(version.cloned(), |now, layer| {
+                let merged = merge(layer.after.as_ref(), now.as_ref(), layer.before.as_ref(), bytes);
+                merged.ok().map(|merged| merged.record)
+            })
+        };
+        let (mut stack, mut below) = (Vec::new(), Vec::new());
+        for layer in &self.0 {
+            if out.contains(&layer.delta) {
+                below.push(layer);
+                continue;
+            }
+            let before = without(layer.before.as_ref(), &below)?;
+            let after = without(layer.after.as_ref(), &below)?;
+            stack.push(Layer { before, after, ..layer.clone() });
+        }
+        let record = without(disk, &below)?;
+        Some(Rebuilt { record, stack: Self(stack), mixed: true })
+    }
+}
+
+/// A version with these steps done to it, from one version to another each, as far as they go together with what others
+/// wrote: what lies beyond the first that does not can't be told from that.
+fn as_far_as<'a>(
+    version: &Option<Record>,
+    steps: impl Iterator<Item = (&'a Option<Record>, &'a Option<Record>)>,
+    bytes: &mut dyn MergeBytes,
+) -> Option<Record> {
+    let mut reached = version.clone();
+    for (from, to) in steps {
+        match merge(from.as_ref(), reached.as_ref(), to.as_ref(), bytes) {
+            Ok(merged) => reached = merged.record,
+            Err(_) => break,
+        }
+    }
+    reached
 }
 
 #[cfg(test)]

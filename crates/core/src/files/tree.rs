@@ -5,29 +5,34 @@ use std::collections::BTreeMap;
 
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
-use super::merge::{Clash, pick};
+use super::merge::{Clash, merge};
 use super::plan::{Choice, Look, Now, PathMove, PathPlan, Verdict};
 use super::record::{ContentHash, Record};
-use super::stack::Stack;
+use super::stack::{Layer, Stack};
 use super::whose::{self, Against};
 
 /// The permission bits of a folder that is missing on the way to what is put back.
 const FOLDER_MODE: u16 = 0o755;
 
+/// Files of fewer bytes are equal by chance, such as empty ones, `{}`, or one line that every file of a kind has.
+const TELLING: u64 = 32;
+
 type Paths = BTreeMap<FilePath, PathPlan>;
 
-/// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what is in `b` goes to `a`. A rename
-/// is told by equal bytes.
-pub(super) fn follow_renames(paths: &mut Paths) {
-    let moved: Vec<(FilePath, FilePath, Record)> = paths
-        .values()
-        .filter(|path| matches!(path.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)))
-        .filter_map(|clash| {
-            let (hash, mode) = made_from(clash)?;
-            let to = source(paths, hash)?;
-            Some((clash.path.clone(), to.clone(), carried(clash, mode, &paths[&to])?))
-        })
-        .collect();
+/// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what they wrote goes to `a`. A rename
+/// is told by equal bytes. Where it is in doubt, it stays a conflict.
+pub(super) fn follow_renames(paths: &mut Paths, look: &mut dyn Look) {
+    let mut moved: Vec<(FilePath, FilePath, Record)> = Vec::new();
+    for clash in paths.values() {
+        if !matches!(clash.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)) {
+            continue;
+        }
+        let to = made_from(clash).and_then(|(at, hash)| Some((at, source(paths, hash)?)));
+        let Some((at, target)) = to else { continue };
+        if let Some(record) = carried(clash, at, target, look) {
+            moved.push((clash.path.clone(), target.path.clone(), record));
+        }
+    }
     for (from, to, record) in &moved {
         // Of several that could go there none does: the others would be lost.
         if moved.iter().filter(|(_, other, _)| other == to).count() > 1 {
@@ -46,33 +51,37 @@ pub(super) fn follow_renames(paths: &mut Paths) {
     }
 }
 
-/// What the agent had made at a path that it is to vanish from.
-fn made_from(clash: &PathPlan) -> Option<(ContentHash, u16)> {
-    let lowest = clash.step.stack_before.layers().iter().find(|layer| clash.out.contains(&layer.delta))?;
-    match (&lowest.before, &lowest.after) {
-        (None, Some(Record::File { hash, mode, .. })) => Some((*hash, *mode)),
+/// The layer by which the agent had made a path that it is to vanish from, by its place, and the bytes that it made. Nothing
+/// that stays, or of which nobody is sure, lies upon it; and there are enough bytes to know them again.
+fn made_from(clash: &PathPlan) -> Option<(usize, ContentHash)> {
+    let layers = clash.step.stack_before.layers();
+    let goes = |layer: &Layer| clash.out.contains(&layer.delta);
+    let at = layers.iter().position(goes)?;
+    let is_sure = layers[at..].iter().all(|layer| goes(layer) && layer.grade != Grade::Ambiguous);
+    match (&layers[at].before, &layers[at].after) {
+        (None, Some(Record::File { hash, len, .. })) if is_sure && *len >= TELLING => Some((at, *hash)),
         _ => None,
     }
 }
 
-/// What goes along: the bytes that are there, and the permission bits of who has changed them.
-fn carried(clash: &PathPlan, made: u16, target: &PathPlan) -> Option<Record> {
-    let (Some(Record::File { hash, len, mode }), Some(Record::File { mode: old, .. })) =
-        (&clash.step.change.before, &target.step.change.after)
-    else {
-        return None;
-    };
-    Some(Record::File { hash: *hash, len: *len, mode: pick(&made, mode, old)? })
+/// What goes along: what is left at the path without the layers above the one that made it, done to what comes back.
+/// Nothing, where these do not go together.
+fn carried(clash: &PathPlan, made: usize, target: &PathPlan, look: &mut dyn Look) -> Option<Record> {
+    let (step, layers) = (&clash.step, clash.step.stack_before.layers());
+    let left = step.stack_before.rebuild(step.change.before.as_ref(), &layers[..=made], look).ok()?;
+    let made = layers[made].after.as_ref();
+    let merged = merge(made, left.record.as_ref(), target.step.change.after.as_ref(), look).ok()?;
+    merged.record.filter(|record| matches!(record, Record::File { .. }))
 }
 
 /// The one path that gets exactly these bytes back.
-fn source(paths: &Paths, hash: ContentHash) -> Option<FilePath> {
+fn source(paths: &Paths, hash: ContentHash) -> Option<&PathPlan> {
     let again = |path: &&PathPlan| {
         path.verdict == Verdict::Recreate
             && path.step.change.after.as_ref().and_then(Record::hash) == Some(hash)
     };
     let mut found = paths.values().filter(again);
-    found.next().filter(|_| found.next().is_none()).map(|path| path.path.clone())
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// Folders that others use stay, and what is put back gets its folders.

@@ -215,6 +215,59 @@ async fn first_turn(yard: &Yard, uncertain: bool, when: &str) {
     assert_eq!(yard.read("mine").as_deref(), Some("two\n"), "{when}: the user's stays");
 }
 
+/// The call that is killed when it has done what its test wrote down.
+#[tokio::test]
+async fn a_call_on_lines_to_be_killed() {
+    if let Some(yard) = left().await {
+        yard.run("sh ../edit.sh").await;
+    }
+}
+
+#[tokio::test]
+async fn rewind_case_54_trial_07_what_is_known_goes_and_what_a_killed_call_left_stays() {
+    let text = |five: &str, twenty: &str| {
+        let line = |no| match no {
+            5 => format!("{five}\n"),
+            20 => format!("{twenty}\n"),
+            _ => format!("{no}\n"),
+        };
+        (1..=30).map(line).collect::<String>()
+    };
+    for overlaps in [false, true] {
+        let (mut seen, line) = (0, if overlaps { "known" } else { "20" });
+        for nth in 1..=8 {
+            let yard = Yard::with(&[("f", &text("5", "20"))]).await;
+            yard.run("sed -i 's/^5$/known/' f; echo made > made").await;
+            fs::write(yard.path("../edit.sh"), format!("sed -i 's/^{line}$/uncertain/' f")).expect("written");
+            let (yard, killed) = killed(yard, "a_call_on_lines_to_be_killed", "capture.swept", nth).await;
+            if !killed {
+                break;
+            }
+            yard.engine.settle_files().await.expect("settled");
+            let there = yard.read("f").expect("it");
+            if !there.contains("uncertain") || yard.verdicts("t2").await != ["f Kept"] {
+                continue;
+            }
+            seen += 1;
+            if overlaps {
+                assert_eq!(yard.verdicts("t1").await, ["f Conflict(Bytes)", "made Delete"]);
+                let action = yard.rewind("t1").await;
+                let refused = yard.apply(action.clone(), Default::default()).await.expect_err("refused");
+                assert_eq!((refused.code, yard.turns().await), ("conflict", 2));
+                yard.apply(action, super::choose("f", retake_core::Choice::Checkpoint)).await.expect("done");
+                assert_eq!(yard.read("f"), Some(text("5", "20")));
+            } else {
+                yard.back("t1").await;
+                assert_eq!(yard.read("f"), Some(text("5", "uncertain")));
+            }
+            assert_eq!((yard.read("made"), yard.turns().await), (None, 0));
+            yard.undo().await;
+            assert_eq!((yard.read("f"), yard.turns().await), (Some(there), 2));
+        }
+        assert!(seen > 0, "{overlaps}: the call was killed after it had written");
+    }
+}
+
 /// No object is damaged.
 fn sound(yard: Yard, when: &str) {
     let Yard { engine, dir, .. } = yard;

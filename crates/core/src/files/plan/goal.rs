@@ -2,7 +2,7 @@
 
 use super::super::merge::merge;
 use super::super::stack::{Clashed, ClashedBy, DeltaNo, Rebuilt, Stack};
-use super::{Grade, Look, Outcome, PathMove, Record, Verdict, Want};
+use super::{Grade, Layer, Look, PathMove, Record, Want};
 
 /// What a path is to become, as layers.
 pub(super) struct Goal {
@@ -55,43 +55,49 @@ impl Goal {
     }
 
     /// The layers of that.
-    pub(super) fn exactly(&self, stack: &Stack) -> Stack {
+    pub(super) fn exactly(&self, stack: &Stack, look: &mut dyn Look) -> Stack {
         match self.reversed.is_empty() && !self.stays {
-            true => stack.exactly(self.stack.layers()),
+            true => stack.exactly(self.stack.layers(), look),
             false => self.stack.clone(),
         }
     }
 
-    /// Whether one of these deltas is to leave that nobody is sure of. What an operation had put there itself is sure.
-    pub(super) fn is_doubtful(&self, stack: &Stack, out: &[DeltaNo]) -> bool {
-        let reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
-        let sure: Vec<DeltaNo> = reversed.map(|layer| layer.delta).collect();
-        stack.layers().iter().any(|layer| {
-            layer.grade == Grade::Ambiguous && out.contains(&layer.delta) && !sure.contains(&layer.delta)
-        })
-    }
-
-    /// What is done unless somebody chooses: ambiguous layers stay, the others go.
-    pub(super) fn without_ambiguous(
+    /// What is done unless somebody chooses, where nobody is sure of one of the deltas that are to leave: it stays, and the
+    /// others go. What an operation had put there itself is sure.
+    pub(super) fn doubt(
         &self,
         stack: &Stack,
+        out: &[DeltaNo],
         disk: Option<&Record>,
         look: &mut dyn Look,
-    ) -> Outcome {
-        let mut layers = self.stack.layers().to_vec();
+    ) -> Option<Doubt> {
+        let sure = |layer: &Layer| {
+            let mut reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
+            reversed.any(|made| made.delta == layer.delta)
+        };
+        let is_doubtful = |layer: &&Layer| layer.grade == Grade::Ambiguous && out.contains(&layer.delta);
+        if !stack.layers().iter().filter(is_doubtful).any(|layer| !sure(layer)) {
+            return None;
+        }
         let staying = stack.layers().iter().filter(|layer| layer.grade == Grade::Ambiguous);
-        let known: Vec<_> = layers.iter().map(|layer| layer.delta).collect();
-        layers.extend(staying.filter(|layer| !known.contains(&layer.delta)).cloned());
-        layers.sort_by_key(|layer| layer.delta);
-        let unchanged =
-            layers.iter().map(|layer| layer.delta).eq(stack.layers().iter().map(|layer| layer.delta));
-        let kept = (Some(Verdict::Kept), disk.cloned(), stack.clone());
-        if unchanged {
-            return kept;
+        let known = self.stack.together(&staying.cloned().collect::<Vec<_>>());
+        let (gone, came) = stack.difference(known.layers());
+        if gone.is_empty() && came.is_empty() {
+            return Some(Doubt::Keeps);
         }
-        match stack.rebuild(disk, &layers, look) {
-            Ok(merged) => (merged.mixed.then_some(Verdict::Merge), merged.record, merged.stack),
-            Err(_) => kept,
-        }
+        let rebuilt = stack.rebuild(disk, known.layers(), look);
+        // What is uncertain need not go together with what others wrote upon it: what is known goes from below both.
+        Some(Doubt::Takes(rebuilt.or_else(|clashed| match came.is_empty() {
+            true => stack.from_below(&gone, disk, look).ok_or(clashed),
+            false => Err(clashed),
+        })))
     }
+}
+
+/// What becomes of a path with a layer of which nobody is sure that it is the agent's.
+pub(super) enum Doubt {
+    /// Nothing else is to leave it: it stays as it is.
+    Keeps,
+    /// What is known goes; or it does not go without what is uncertain.
+    Takes(Result<Rebuilt, Clashed>),
 }

@@ -20,7 +20,7 @@ impl MergeBytes for Tree {
     ) -> Option<(ContentHash, u64)> {
         let mut hash = ours.0;
         hash[1] = theirs.0[0];
-        ours.0[0].is_ascii_digit().then_some((ContentHash(hash), 1))
+        ours.0[0].is_ascii_digit().then_some((ContentHash(hash), 32))
     }
 
     fn part(&mut self, _: ContentHash, _: ContentHash, _: &[u32]) -> Result<(ContentHash, u64), NoSuchHunks> {
@@ -71,7 +71,9 @@ fn record(what: char) -> Option<Record> {
         letter => {
             let mut hash = [0; 32];
             hash[0] = u8::try_from(letter).unwrap();
-            Some(Record::File { hash: ContentHash(hash), len: 1, mode: 0o644 })
+            // Long enough that equal bytes are no chance; a capital letter is a tiny file.
+            let len = if letter.is_ascii_uppercase() { 31 } else { 32 };
+            Some(Record::File { hash: ContentHash(hash), len, mode: 0o644 })
         }
     }
 }
@@ -228,6 +230,31 @@ fn a_rename_carries_what_was_written_since_along() {
     // Two files with these bytes: nobody knows which of them it was.
     let rows = [("new", " a", 'x'), ("old", "a ", ' '), ("older", "a ", ' ')];
     assert!(back(&rows, &[], &[], Grade::Seen).starts_with("new Conflict(Bytes)"));
+}
+
+#[test]
+fn trial_03_only_what_others_wrote_since_goes_along_with_a_rename() {
+    let old = ("old", "a ", ' ');
+    for (versions, now, expected) in [
+        // The agent wrote into it, too: without that it is as it was made, and what somebody wrote goes along.
+        ("ab", '1', "new Delete 1 -> nothing, 0 left\nold Merge nothing -> 1a, 0 left\n"),
+        // What somebody wrote does not go together with that: it stays where it is.
+        ("ab", 'x', "new Conflict(Bytes) x -> x, 2 left\nold Recreate nothing -> a, 0 left\n"),
+    ] {
+        let versions = format!(" {versions}");
+        assert_eq!(back(&[("new", &versions, now), old], &[], &[], Grade::Seen), expected);
+    }
+    let doubtful = back(&[("new", " a", '1'), old], &[], &[], Grade::Ambiguous);
+    assert_eq!(doubtful, "new Kept 1 -> 1, 1 left\nold Kept nothing -> nothing, 1 left\n");
+}
+
+#[test]
+fn trial_04_equal_bytes_of_tiny_files_are_no_rename() {
+    let rows = [("new", " A", 'x'), ("old", "A ", ' ')];
+    assert_eq!(
+        back(&rows, &[], &[], Grade::Seen),
+        "new Conflict(Bytes) x -> x, 1 left\nold Recreate nothing -> A, 0 left\n"
+    );
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn what_was_dropped_and_kept_in_a_conflict_does_not_come_back() {
     let wanted = stack.layers()[1..].to_vec();
     let disk = record([3, 0, 0, 0]);
     assert_eq!(stack.rebuild(Some(&disk), &wanted, &mut BySlot).unwrap_err().clash, Clash::Bytes);
-    for settled in [stack.settled(&wanted), stack.clone()] {
+    for settled in [stack.settled(&wanted, &mut BySlot), stack.clone()] {
         let past = settled.rebuild(Some(&disk), &[], &mut BySlot).unwrap();
         assert_eq!(past.record, Some(record([1, 0, 0, 0])), "as before the dropped turn");
     }
@@ -225,12 +225,97 @@ fn what_is_gone_needs_no_decision() {
 fn what_was_dropped_does_not_come_back_where_the_later_version_was_chosen() {
     let stack = chain(&[1, 2, 3]);
     let wanted = &stack.layers()[1..];
-    let left = stack.exactly(wanted);
+    let left = stack.exactly(wanted, &mut BySlot);
     assert_eq!(stack.checkpoint(wanted), left.layers()[0].after);
     let back = left.rebuild(left.layers()[0].after.as_ref(), &[], &mut BySlot).expect("no clash");
     assert_eq!(back.record, stack.layers()[0].before);
     // Shown again, it lies below the next.
-    assert_eq!(left.exactly(stack.layers()), stack);
+    assert_eq!(left.exactly(stack.layers(), &mut BySlot), stack);
+}
+
+/// Layers of deltas 1, 2, 3 …, each with what it found and left: four digits are slots, a blank is nothing.
+fn told(layers: &[[&str; 2]]) -> Stack {
+    let version = |text: &str| {
+        let digits: Vec<u8> = text.bytes().map(|digit| digit - b'0').collect();
+        Slots::try_from(digits).ok().map(record)
+    };
+    let layers = layers.iter().zip(1..).map(|([before, after], no)| Layer {
+        delta: DeltaNo(no),
+        grade: Grade::Seen,
+        before: version(before),
+        after: version(after),
+    });
+    Stack::new(layers.collect())
+}
+
+#[test]
+fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else() {
+    for (have, dropped, left) in [
+        // A person wrote the last slot in between.
+        (&[["0000", "1000"], ["1009", "2009"]][..], &[1][..], &[["0009", "2009"]][..]),
+        // What they wrote in the same slot stays as it was found.
+        (&[["0000", "1000"], ["9000", "2000"]], &[1], &[["9000", "2000"]]),
+        // Two of them, with a person's edit before each.
+        (&[["0000", "1000"], ["1008", "2008"], ["2098", "3098"]], &[1, 2], &[["0098", "3098"]]),
+        // What goes no further is kept as far as it goes.
+        (&[["0000", "1000"], ["9000", "9200"], ["9200", "9300"]], &[1, 2], &[["9000", "9300"]]),
+        // Made and written over; made, written by a person, and written over.
+        (&[["", "1000"], ["1000", "2000"]], &[1], &[["", "2000"]]),
+        (&[["", "1000"], ["1009", "2009"]], &[1], &[["1009", "2009"]]),
+        // Removed and made anew; by a person in between.
+        (&[["1000", ""], ["", "2000"]], &[1], &[["1000", "2000"]]),
+        (&[["1000", ""], ["9000", "2000"]], &[1], &[["9000", "2000"]]),
+        // Changed, removed by a person, made anew.
+        (&[["0000", "1000"], ["", "2000"]], &[1], &[["", "2000"]]),
+    ] {
+        let have = told(have);
+        let wanted = have.without(&dropped.iter().map(|no| DeltaNo(*no)).collect::<Vec<_>>());
+        let befores =
+            |stack: &Stack| stack.layers().iter().map(|layer| layer.before.clone()).collect::<Vec<_>>();
+        for settled in
+            [have.settled(wanted.layers(), &mut BySlot), have.exactly(wanted.layers(), &mut BySlot)]
+        {
+            assert_eq!(befores(&settled), befores(&told(left)), "{have:?}");
+        }
+    }
+}
+
+#[test]
+fn trial_06_what_comes_in_exactly_lies_below_what_a_person_wrote() {
+    for (above, whole) in [
+        (["0009", "0209"], ["1009", "0209"]),
+        // The person wrote in its place.
+        (["9000", "9200"], ["9000", "9200"]),
+    ] {
+        let whole = told(&[["0000", "1000"], whole]);
+        let above = Stack::new(told(&[["", ""], above]).layers()[1..].to_vec());
+        let wanted = above.together(&whole.layers()[..1]);
+        assert_eq!(above.exactly(wanted.layers(), &mut BySlot), whole);
+    }
+}
+
+#[test]
+fn trial_06_a_clash_below_a_removal_keeps_what_a_person_wrote() {
+    let stack = told(&[["0000", "1000"], ["9000", ""]]);
+    let dropped = stack.rebuild(None, &stack.layers()[1..], &mut BySlot).expect("nothing is to be decided");
+    assert_eq!((dropped.record, dropped.mixed), (None, false));
+    let back = dropped.stack.rebuild(None, &[], &mut BySlot).expect("no clash");
+    assert_eq!(back.record, Some(record([9, 0, 0, 0])));
+}
+
+#[test]
+fn trial_07_what_is_known_goes_from_below_what_is_uncertain() {
+    // The second delta lies upon the first one, and a person wrote over the second.
+    let stack = told(&[["0000", "1000"], ["1000", "1200"]]);
+    let disk = record([1, 9, 0, 0]);
+    assert!(stack.rebuild(Some(&disk), &stack.layers()[1..], &mut BySlot).is_err());
+    let below = stack.from_below(&[DeltaNo(1)], Some(&disk), &mut BySlot).expect("it goes");
+    assert_eq!(below.record, Some(record([0, 9, 0, 0])));
+    let left = Stack::new(told(&[["", ""], ["0000", "0200"]]).layers()[1..].to_vec());
+    assert_eq!(below.stack, left);
+    // In the same place it does not.
+    let stack = told(&[["0000", "1000"], ["1000", "2000"]]);
+    assert_eq!(stack.from_below(&[DeltaNo(1)], Some(&record([2, 0, 0, 0])), &mut BySlot), None);
 }
 
 #[test]

@@ -1,0 +1,342 @@
+//! Whoever wrote a line, by its text: every write puts a token of its own into the file, and the test knows who wrote which
+//! token when. It knows no layer and no rule of a plan. After any steps and choices, what a person wrote last in a place is
+//! never taken back, and what was taken out of the file stays out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::super::stack::tests::{BySlot, SLOTS, Slots, record, slots};
+use super::*;
+use crate::files::{ContentHash, NoSuchHunks};
+
+/// What stands in every slot of a file that is not there.
+const ABSENT: u8 = 255;
+
+/// Who wrote a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Person,
+    Agent(DeltaNo),
+}
+
+/// Who writes: a person, or the agent with a delta of its own.
+type Who = Option<Grade>;
+
+#[derive(Clone, Debug)]
+enum Do {
+    /// Somebody writes these slots.
+    Write { who: Who, slots: Vec<usize> },
+    /// Somebody removes the file, or makes it where it is not there.
+    Flip { who: Who },
+    /// Everything from this delta on goes, or comes back.
+    From { at: usize, wanted: bool, choice: Option<Choice> },
+    /// One delta is dropped, or shown again.
+    One { at: usize, choice: Option<Choice> },
+}
+
+/// One file, with what was ever written into it.
+struct File {
+    disk: Slots,
+    stack: Stack,
+    /// What each delta did when it was seen first, and whether it is wanted.
+    deltas: BTreeMap<DeltaNo, (Layer, bool)>,
+    /// Of each slot all tokens in the order in which they were written, each with who wrote it.
+    written: Vec<Vec<(u8, By)>>,
+    /// Of each slot the places in that order of what a person wrote, and no choice has replaced.
+    dear: Vec<Vec<usize>>,
+    /// Tokens that a choice has kept, by slot.
+    kept: BTreeSet<(usize, u8)>,
+    /// Deltas of which a choice has kept what cannot be told apart.
+    muddled: BTreeSet<DeltaNo>,
+    /// Deltas that a step has put in again.
+    shown: BTreeSet<DeltaNo>,
+    next: u8,
+    /// What a person wrote last.
+    theirs: Option<Slots>,
+}
+
+fn version(slots: Slots) -> Option<Record> {
+    (slots != [ABSENT; SLOTS]).then(|| record(slots))
+}
+
+fn of(version: Option<&Record>) -> Slots {
+    version.map_or([ABSENT; SLOTS], slots)
+}
+
+impl MergeBytes for File {
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        BySlot.merge(base, ours, theirs)
+    }
+
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks> {
+        BySlot.part(before, after, hunks)
+    }
+}
+
+impl Look for File {
+    fn now(&mut self, _: &FilePath) -> Now {
+        Now::Covered(version(self.disk))
+    }
+
+    fn children(&mut self, _: &FilePath) -> Vec<Option<FilePath>> {
+        Vec::new()
+    }
+
+    fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
+        self.theirs.map(version)
+    }
+
+    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaNo> {
+        None
+    }
+
+    fn is_git_s(&mut self, _: &FilePath) -> bool {
+        false
+    }
+}
+
+impl File {
+    fn new() -> Self {
+        // What was there before anybody wrote is a person's.
+        let disk = std::array::from_fn(|slot| u8::try_from(slot).expect("small") + 1);
+        let written = disk.map(|token| vec![(token, By::Person)]).to_vec();
+        Self {
+            disk,
+            stack: Stack::default(),
+            deltas: BTreeMap::new(),
+            written,
+            dear: vec![vec![0]; SLOTS],
+            kept: BTreeSet::new(),
+            muddled: BTreeSet::new(),
+            shown: BTreeSet::new(),
+            next: 1 + u8::try_from(SLOTS).expect("small"),
+            theirs: None,
+        }
+    }
+
+    /// Somebody leaves this in some slots.
+    fn writes(&mut self, who: Who, slots: &[usize], token: impl Fn(&mut Self) -> u8) {
+        let before = version(self.disk);
+        let no = DeltaNo(self.deltas.len() as u64 + 1);
+        for slot in slots {
+            let token = token(self);
+            self.disk[*slot] = token;
+            self.written[*slot].push((token, who.map_or(By::Person, |_| By::Agent(no))));
+            if who.is_none() {
+                self.dear[*slot].push(self.written[*slot].len() - 1);
+            }
+        }
+        let after = version(self.disk);
+        match who {
+            Some(grade) => {
+                let layer = Layer { delta: no, grade, before, after };
+                self.stack.push(layer.clone());
+                self.deltas.insert(no, (layer, true));
+            }
+            None => self.theirs = Some(self.disk),
+        }
+    }
+
+    fn fresh(&mut self) -> u8 {
+        self.next += 1;
+        self.next
+    }
+
+    fn wish(&self) -> Wish {
+        let is_wanted = |no: &DeltaNo| self.deltas[no].1;
+        let have: Vec<DeltaNo> = self.stack.layers().iter().map(|layer| layer.delta).collect();
+        let staying = self.stack.layers().iter().filter(|layer| is_wanted(&layer.delta));
+        let entering = self.deltas.values().filter(|(layer, wanted)| *wanted && !have.contains(&layer.delta));
+        let mut layers: Vec<Layer> =
+            staying.cloned().chain(entering.map(|(layer, _)| layer.clone())).collect();
+        layers.sort_by_key(|layer| layer.delta);
+        let path = FilePath::new(b"f").expect("a path");
+        Wish { path, stack: self.stack.clone(), want: Want::Layers(layers) }
+    }
+
+    fn plan(&mut self, choice: Option<&Choice>) -> Option<PathPlan> {
+        let wish = self.wish();
+        let paths = choice.map(|choice| (wish.path.clone(), choice.clone())).into_iter().collect();
+        let plan = FilePlan::new(vec![wish], &Chosen { paths, others: None }, self).ok()?;
+        plan.paths.into_iter().next()
+    }
+
+    /// A step that flips what is wanted; one that is refused changes nothing.
+    fn step(&mut self, flips: &[DeltaNo], choice: Option<&Choice>) -> Result<(), TestCaseError> {
+        for no in flips {
+            self.deltas.get_mut(no).expect("it is there").1 ^= true;
+        }
+        let unchosen = self.plan(None);
+        let planned = match choice {
+            None => unchosen.clone(),
+            Some(_) => self.plan(choice),
+        };
+        let clashes = |plan: &Option<PathPlan>| {
+            plan.as_ref().is_some_and(|plan| matches!(plan.verdict, Verdict::Conflict(_)))
+        };
+        let unfit = planned.is_none() && unchosen.is_some();
+        if unfit || clashes(&planned) {
+            for no in flips {
+                self.deltas.get_mut(no).expect("it is there").1 ^= true;
+            }
+            return Ok(());
+        }
+        let Some(planned) = planned else { return self.check() };
+        let (was, step) = (self.disk, planned.step);
+        self.disk = of(step.change.after.as_ref());
+        self.stack = step.stack_after.clone();
+        // A choice that names a version replaces what is there in so many words.
+        let names = match choice {
+            Some(Choice::Checkpoint | Choice::Yours) => true,
+            // Hunks are of what all wrote together, or of the version where that clashes.
+            Some(Choice::Hunks(_)) => {
+                unchosen.as_ref().is_some_and(|plan| !plan.choices.contains(&Choice::Merge))
+            }
+            _ => false,
+        };
+        for slot in 0..SLOTS {
+            let (Some(at), true) = (self.at(slot).next(), names) else { continue };
+            self.dear[slot].retain(|dear| *dear <= at);
+        }
+        let is_kept = matches!(
+            choice,
+            Some(Choice::Checkpoint | Choice::Yours | Choice::Disk | Choice::Skip | Choice::Hunks(_))
+        );
+        if is_kept {
+            self.kept.extend(self.disk.iter().copied().enumerate());
+            let alone = planned.out.len() == 1 && self.slots_of(planned.out[0]).len() == 1;
+            if !alone {
+                self.muddled.extend(planned.out.iter().chain(&planned.into));
+            }
+        }
+        // Under a removal nothing has to be decided, and what was made upon what goes holds some of it.
+        if (was, self.disk) == ([ABSENT; SLOTS], [ABSENT; SLOTS]) {
+            self.muddled.extend(&planned.out);
+        }
+        self.shown.extend(&planned.into);
+        self.goes_back(&step, was)?;
+        self.check()
+    }
+
+    /// The slots that a delta wrote.
+    fn slots_of(&self, no: DeltaNo) -> Vec<usize> {
+        let by = |slot: &usize| self.written[*slot].iter().any(|(_, by)| *by == By::Agent(no));
+        (0..SLOTS).filter(by).collect()
+    }
+
+    /// A step is taken back exactly.
+    fn goes_back(&mut self, step: &PathMove, was: Slots) -> Result<(), TestCaseError> {
+        let want = Want::Back { reversed: vec![step.clone()], without: Vec::new() };
+        let path = FilePath::new(b"f").expect("a path");
+        let wish = Wish { path, stack: self.stack.clone(), want };
+        let plan = FilePlan::new(vec![wish], &Chosen::default(), self).expect("no hunks");
+        let Some(back) = plan.paths.into_iter().next() else { return Ok(()) };
+        prop_assert_eq!(of(back.step.change.after.as_ref()), was);
+        prop_assert_eq!(&back.step.stack_after, &step.stack_before);
+        Ok(())
+    }
+
+    /// Where in the order of writes the token is that is in a slot; that of a file that is not there may be in several places.
+    fn at(&self, slot: usize) -> impl Iterator<Item = usize> {
+        let places = self.written[slot].iter().enumerate();
+        places.filter(move |(_, (token, _))| *token == self.disk[slot]).map(|(at, _)| at)
+    }
+
+    fn check(&self) -> Result<(), TestCaseError> {
+        for slot in 0..SLOTS {
+            // What comes back comes where nothing is, whoever has removed it: that can't be told from what the agent left.
+            let is_shown = |token: u8| {
+                let mut shown = self.written[slot].iter().filter(|(written, _)| *written == token);
+                shown.any(|(_, by)| matches!(by, By::Agent(no) if self.shown.contains(no)))
+            };
+            let removed = self.written[slot].iter().any(|(token, by)| *token == ABSENT && *by != By::Person);
+            let is_excused =
+                |at: &usize| self.written[slot][*at].0 == ABSENT && (removed || is_shown(self.disk[slot]));
+            let last = self.dear[slot].last().copied().filter(|at| !is_excused(at)).unwrap_or(0);
+            let (dear, by) = self.written[slot][last];
+            let (there, all) = (self.disk, &self.written[slot]);
+            let mut at = self.at(slot).filter(|at| *at >= last).peekable();
+            prop_assert!(at.peek().is_some(), "slot {slot}: {dear} of {by:?} is lost: {there:?} of {all:?}");
+            let stays = |at: usize| match all[at] {
+                (_, By::Person) => true,
+                (token, By::Agent(no)) => {
+                    let (layer, is_wanted) = &self.deltas[&no];
+                    let is_kept = self.kept.contains(&(slot, token)) || self.muddled.contains(&no);
+                    *is_wanted || is_kept || layer.grade == Grade::Ambiguous
+                }
+            };
+            prop_assert!(at.any(stays), "slot {slot}: {} is back: {there:?} of {all:?}", there[slot]);
+        }
+        Ok(())
+    }
+
+    fn does(&mut self, what: &Do) -> Result<(), TestCaseError> {
+        let is_there = self.disk != [ABSENT; SLOTS];
+        let all: Vec<usize> = (0..SLOTS).collect();
+        match what {
+            Do::Write { who, slots } if is_there => self.writes(*who, slots, Self::fresh),
+            Do::Flip { who } if is_there => self.writes(*who, &all, |_| ABSENT),
+            Do::Write { who, .. } | Do::Flip { who } => self.writes(*who, &all, Self::fresh),
+            Do::From { at, wanted, choice } => {
+                let nos: Vec<DeltaNo> = self.deltas.keys().copied().collect();
+                let Some(at) = at.checked_rem(nos.len()) else { return Ok(()) };
+                let flips = nos[at..].iter().copied().filter(|no| self.deltas[no].1 != *wanted);
+                self.step(&flips.collect::<Vec<_>>(), choice.as_ref())?;
+            }
+            Do::One { at, choice } => {
+                let Some(at) = at.checked_rem(self.deltas.len()) else { return Ok(()) };
+                self.step(&[DeltaNo(at as u64 + 1)], choice.as_ref())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<Do>> {
+    let choice = || {
+        prop_oneof![
+            4 => Just(None),
+            3 => Just(Some(Choice::Disk)),
+            2 => Just(Some(Choice::Checkpoint)),
+            1 => Just(Some(Choice::Yours)),
+            1 => Just(Some(Choice::Skip)),
+            1 => Just(Some(Choice::Merge)),
+            1 => prop::collection::btree_set(1u32..4, 1..3)
+                .prop_map(|hunks| Some(Choice::Hunks(hunks.into_iter().collect()))),
+        ]
+    };
+    let who =
+        || prop_oneof![4 => Just(None), 4 => Just(Some(Grade::Seen)), 1 => Just(Some(Grade::Ambiguous))];
+    let some = prop::collection::btree_set(0..SLOTS, 1..3).prop_map(|slots| slots.into_iter().collect());
+    let step = prop_oneof![
+        8 => (who(), some).prop_map(|(who, slots)| Do::Write { who, slots }),
+        1 => who().prop_map(|who| Do::Flip { who }),
+        3 => (0usize..8, any::<bool>(), choice())
+            .prop_map(|(at, wanted, choice)| Do::From { at, wanted, choice }),
+        4 => (0usize..8, choice()).prop_map(|(at, choice)| Do::One { at, choice }),
+    ];
+    prop::collection::vec(step, 2..16)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_person_wrote_is_never_lost_and_what_was_taken_out_stays_out(steps in steps()) {
+        let mut file = File::new();
+        for step in &steps {
+            file.does(step)?;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What others wrote below a layer is never lost, whatever is dropped and kept above it (spec `rewind.md`, *After*, and cases
+//! 36, 54 to 56).
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use retake_core::{Choice, Chosen, Reason, Verdict};
+use retake_engine::FilesWish;
+use retake_engine::store::Action;
+
+use super::{Yard, choose, own};
+
+/// 40 numbered lines, some of which are other words.
+fn text(words: &[(usize, &str)]) -> String {
+    let line = |no| {
+        let word = words.iter().find(|(at, _)| *at == no).map(|(_, word)| (*word).to_owned());
+        word.unwrap_or_else(|| format!("line {no}"))
+    };
+    (1..=40).map(|no| line(no) + "\n").collect()
+}
+
+/// A choice for every path.
+fn all(choice: Choice) -> FilesWish {
+    FilesWish { chosen: Chosen { others: Some(choice), ..Chosen::default() }, ..FilesWish::default() }
+}
+
+impl Yard {
+    async fn with_text(words: &[(usize, &str)]) -> Self {
+        Self::with(&[("f", &text(words))]).await
+    }
+
+    /// A person writes other words into lines of `f`.
+    fn edits(&self, name: &str, words: &[(&str, &str)]) {
+        let mut text = self.read(name).expect("it is there");
+        for (old, new) in words {
+            assert!(text.contains(&format!("{old}\n")), "{old}");
+            text = text.replace(&format!("{old}\n"), &format!("{new}\n"));
+        }
+        self.write(name, &text);
+    }
+
+    /// Drops the turn whose call was the nth that changed files.
+    async fn drops(&self, turn: usize, wish: FilesWish) {
+        self.apply(self.drop_of(turn).await, wish).await.expect("done");
+    }
+
+    async fn drop_of(&self, turn: usize) -> Action {
+        let call = self.engine.store().deltas(self.id).await.expect("deltas")[turn - 1].1;
+        let entries = vec![self.engine.entry(self.id, &format!("t{turn}")).await.expect("a turn"), call];
+        Action::Mark { verb: Reason::Drop, entries, range: true, seen: None }
+    }
+}
+
+#[tokio::test]
+async fn trial_06_a_person_s_line_between_two_turns_outlives_a_drop_that_keeps_the_file() {
+    for wish in [choose("f", Choice::Disk), all(Choice::Checkpoint), all(Choice::Disk)] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/A1/' f").await;
+        yard.edits("f", &[("line 30", "PERSON")]);
+        yard.run("sed -i 's/^A1$/A2/' f").await;
+        yard.drops(1, wish.clone()).await;
+        assert_eq!(yard.read("f"), Some(text(&[(5, "A2"), (30, "PERSON")])), "{wish:?}");
+        yard.back("t2").await;
+        assert_eq!(yard.read("f"), Some(text(&[(30, "PERSON")])), "{wish:?}");
+        yard.undo().await;
+        yard.undo().await;
+        assert_eq!(yard.read("f"), Some(text(&[(5, "A2"), (30, "PERSON")])));
+        yard.back("t1").await;
+        assert_eq!(yard.read("f"), Some(text(&[(30, "PERSON")])), "undone, both turns go as ever");
+    }
+}
+
+#[tokio::test]
+async fn trial_06_a_turn_that_removed_the_file_gives_back_what_a_person_wrote_below_it() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("sed -i 's/^line 5$/A1/' f").await;
+    yard.edits("f", &[("A1", "PERSON")]);
+    yard.run("rm f").await;
+    yard.drops(1, FilesWish::default()).await;
+    assert_eq!(yard.read("f"), None);
+    yard.back("t2").await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "PERSON")])));
+}
+
+#[tokio::test]
+async fn trial_06_a_person_s_mode_and_removal_outlive_a_drop_that_keeps_the_file() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("sed -i 's/^line 5$/A1/' f").await;
+    fs::set_permissions(yard.path("f"), Permissions::from_mode(0o755)).expect("set");
+    yard.run("sed -i 's/^A1$/A2/' f").await;
+    yard.drops(1, choose("f", Choice::Disk)).await;
+    yard.back("t2").await;
+    let mode = fs::metadata(yard.path("f")).expect("it").permissions().mode() & 0o777;
+    assert_eq!((yard.read("f"), mode), (Some(text(&[])), 0o755));
+
+    let yard = Yard::with_text(&[]).await;
+    yard.run("sed -i 's/^line 5$/A1/' f").await;
+    fs::remove_file(yard.path("f")).expect("removed");
+    yard.run("echo anew > f").await;
+    yard.drops(1, choose("f", Choice::Disk)).await;
+    yard.back("t2").await;
+    assert_eq!(yard.read("f"), None, "the person had removed it");
+
+    let yard = Yard::with_text(&[]).await;
+    yard.run("rm f").await;
+    yard.write("f", "the person's\n");
+    yard.run("echo more >> f").await;
+    yard.drops(1, choose("f", Choice::Disk)).await;
+    yard.back("t2").await;
+    assert_eq!(yard.read("f").as_deref(), Some("the person's\n"));
+}
+
+#[tokio::test]
+async fn trial_06_two_drops_keep_two_edits_of_a_person() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("sed -i 's/^line 5$/A1/' f").await;
+    yard.edits("f", &[("line 20", "FIRST")]);
+    yard.run("sed -i 's/^A1$/A2/' f").await;
+    yard.edits("f", &[("line 30", "SECOND")]);
+    yard.run("sed -i 's/^A2$/A3/' f").await;
+    yard.drops(1, choose("f", Choice::Disk)).await;
+    yard.drops(2, choose("f", Choice::Disk)).await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "A3"), (20, "FIRST"), (30, "SECOND")])));
+    yard.back("t3").await;
+    assert_eq!(yard.read("f"), Some(text(&[(20, "FIRST"), (30, "SECOND")])));
+}
+
+#[tokio::test]
+async fn rewind_case_55_trial_03_a_renamed_file_goes_back_with_the_person_s_edit_alone() {
+    for person_first in [false, true] {
+        let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
+        yard.run("mv s/x m/x").await;
+        if person_first {
+            yard.edits("m/x", &[("line 5", "PERSON")]);
+        }
+        yard.run("echo agent >> m/x").await;
+        if !person_first {
+            yard.edits("m/x", &[("line 5", "PERSON")]);
+        }
+        yard.back("t1").await;
+        assert_eq!(yard.read("s/x"), Some(text(&[(5, "PERSON")])), "{person_first}");
+        assert_eq!(yard.read("m/x"), None);
+        yard.undo().await;
+        let there = text(&[(5, "PERSON")]) + "agent\n";
+        assert_eq!((yard.read("s/x"), yard.read("m/x")), (None, Some(there)));
+    }
+}
+
+#[tokio::test]
+async fn trial_03_a_rename_that_the_person_s_edit_does_not_fit_is_a_conflict() {
+    let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
+    yard.run("mv s/x m/x").await;
+    yard.run("sed -i 's/^line 5$/agent/' m/x").await;
+    yard.edits("m/x", &[("agent", "PERSON")]);
+    assert_eq!(yard.verdicts("t1").await, ["m/x Conflict(Bytes)", "s/x Recreate"]);
+    // The turn that renamed it goes, the one that wrote into it stays: nobody knows where that belongs.
+    let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
+    yard.run("mv s/x m/x").await;
+    yard.edits("m/x", &[("line 5", "PERSON")]);
+    yard.run("echo agent >> m/x").await;
+    let plan = own(yard.plan(yard.drop_of(1).await, FilesWish::default()).await);
+    let verdict =
+        |name: &str| &plan.paths.iter().find(|path| path.path.to_string() == name).expect("it").verdict;
+    assert!(matches!(verdict("m/x"), Verdict::Conflict(_)), "{:?}", verdict("m/x"));
+}
+
+#[tokio::test]
+async fn rewind_case_56_trial_04_empty_and_tiny_files_are_no_rename() {
+    for tiny in ["", "{}\n", "package main\n"] {
+        let yard = Yard::with(&[("pkg/__init__.py", tiny)]).await;
+        yard.run("cp pkg/__init__.py notes.txt; rm pkg/__init__.py").await;
+        yard.write("notes.txt", "what a person noted\n");
+        assert_eq!(
+            yard.verdicts("t1").await,
+            ["notes.txt Conflict(Bytes)", "pkg/__init__.py Recreate"],
+            "{tiny:?}"
+        );
+        let refused = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect_err("refused");
+        assert_eq!((refused.code, yard.read("pkg/__init__.py")), ("conflict", None));
+        yard.apply(yard.rewind("t1").await, choose("notes.txt", Choice::Disk)).await.expect("done");
+        assert_eq!(yard.read("pkg/__init__.py").as_deref(), Some(tiny));
+        assert_eq!(yard.read("notes.txt").as_deref(), Some("what a person noted\n"));
+    }
+}
