@@ -276,6 +276,14 @@ impl Tree {
         self.pass(failpoint!("capture.opened"))?;
         let mut rules = self.rules.clone();
         rules.always.extend(self.index.always.iter().cloned());
+        // Before the first look: what happens from now on is for the next one.
+        let hint = self.watching().named();
+        let began = below::stamp();
+        let (named, links) = match (sweep, hint) {
+            (Sweep::Whole, _) | (Sweep::Watched, None) => (None, None),
+            (Sweep::Watched, Some(hint)) => (Some((Looked::Watched, hint.folders)), Some(hint.links)),
+            (Sweep::Folders(named), _) => (Some((Looked::Named, named.clone())), None),
+        };
         let context = Context {
             root: &root,
             own: &self.own,
@@ -285,16 +293,10 @@ impl Tree {
             parsed: &self.parsed,
             warm_since: self.index.warm_since(WARM_FILES, WARM_BYTES),
             looked: &|folders| progress(Progress::Looked(folders)),
+            links,
             not_enough: AtomicBool::new(false),
         };
-        // Before the first look: what happens from now on is for the next one.
-        let hint = self.watching().named();
-        let began = below::stamp();
-        let (looked, (mut found, counts)) = match sweep {
-            Sweep::Whole => self.sweep(&context, None),
-            Sweep::Watched => self.sweep(&context, hint.map(|named| (Looked::Watched, named))),
-            Sweep::Folders(named) => self.sweep(&context, Some((Looked::Named, named.clone()))),
-        }?;
+        let (looked, (mut found, counts)) = self.sweep(&context, named)?;
         self.pass(failpoint!("capture.swept"))?;
         let volume = fetch::volume(&found);
         let too_much = volume.files > rules.ask_files || volume.bytes > rules.ask_bytes;

@@ -247,6 +247,7 @@ impl<'a> Visitor<'a> {
         if below::kind(&stat) != FileType::RegularFile || signature.size > LONGEST_IGNORE_FILE {
             return Ok(None);
         }
+        self.context.met(&signature);
         let known = match old {
             // Bytes that are not in the object store after all are read, and kept, again.
             Some(What::File(old)) if self.context.parsed.get(&old.hash).is_none() => None,
@@ -329,7 +330,10 @@ impl<'a> Visitor<'a> {
         let signature = Signature::of(&stat);
         match below::kind(&stat) {
             FileType::Directory => Ok(Some(self.folder(here, bare, before, signature.inode))),
-            FileType::RegularFile => Ok(Some(self.file(here, bare, before, signature))),
+            FileType::RegularFile => {
+                self.context.met(&signature);
+                Ok(Some(self.file(here, bare, before, signature)))
+            }
             FileType::Symlink => match old {
                 Some(What::Link(link))
                     if link.signature == signature && !index::is_young(signature.ctime, link.read_at) =>
