@@ -1,5 +1,6 @@
 //! Files and conversation as one step: real commands in a real folder, plans, rewinds, undos.
 
+mod attributes;
 mod capture;
 mod crash;
 mod doctor;

@@ -63,7 +63,7 @@ impl Tree {
         }
         let limit = self.rules.max_file;
         let now = extras::look(root, path, limit, None, &read::into(&*self.objects))?;
-        let inode = if let Look::Folder(_, inode) = now { inode } else { 0 };
+        let folder = if let Look::Folder(seen) = &now { seen.clone() } else { Folder::default() };
         let is_so = record_of(&now) == change.after;
         let written = match (&change.after, now) {
             (Some(Record::Folder { .. }) | None, _) => None,
@@ -73,6 +73,9 @@ impl Tree {
                 _ => Some(What::claimed(after)),
             },
         };
+        if let Known::Is(went) = &known {
+            next.remember(&self.index, path, Some(went));
+        }
         let before = match known {
             Known::Is(record) => Some(record),
             Known::Absent => None,
@@ -85,7 +88,7 @@ impl Tree {
         if noting == Noting::Tool {
             next.always.insert(path.clone());
         }
-        set(next, path, change.after.as_ref(), written, inode);
+        set(next, path, change.after.as_ref(), written, folder);
         Ok(())
     }
 }
@@ -93,12 +96,12 @@ impl Tree {
 fn record_of(look: &Look) -> Option<Record> {
     match look {
         Look::Is(what) => what.record(),
-        Look::Folder(record, _) => Some(record.clone()),
+        Look::Folder(seen) => Some(seen.record()),
         Look::Absent => None,
     }
 }
 
-fn set(index: &mut Index, path: &FilePath, after: Option<&Record>, written: Option<What>, inode: u64) {
+fn set(index: &mut Index, path: &FilePath, after: Option<&Record>, written: Option<What>, seen: Folder) {
     if !extras::is_inside(index, path) {
         if index.always.contains(path) && !matches!(after, Some(Record::Folder { .. })) {
             index.extras.insert(path.clone(), written);
@@ -109,7 +112,7 @@ fn set(index: &mut Index, path: &FilePath, after: Option<&Record>, written: Opti
     let folder = match after {
         Some(Record::Folder { mode }) => {
             let known = index.folders.get(&place).map(|folder| folder.entries.clone());
-            Some(Folder { mode: *mode, inode, entries: known.unwrap_or_default() })
+            Some(Folder { mode: *mode, entries: known.unwrap_or_default(), ..seen })
         }
         _ => None,
     };

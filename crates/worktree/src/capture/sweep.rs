@@ -15,6 +15,7 @@ use super::coverage::{CoverageChange, WhyNot};
 use super::index::{Folder, Index, Place, What};
 use super::rules::{Chain, Limits, Parsed, Rules};
 use super::visit::Visitor;
+use crate::besides::Besides;
 use crate::error::Result;
 use crate::failpoint;
 use crate::objects::Objects;
@@ -115,6 +116,7 @@ pub(crate) enum Outcome {
         mode: u16,
         inode: u64,
         ctime: i64,
+        besides: Option<Arc<Besides>>,
         standing: Standing,
         line: Option<CoverageChange>,
         drafts: Vec<Draft>,

@@ -182,6 +182,7 @@ impl Tree {
             always: Default::default(),
             folders: Default::default(),
             extras: BTreeMap::new(),
+            gone: BTreeMap::new(),
         });
         index_file::remove_others(data_dir, mark.filter(|_| kept))?;
         let mut tree = Self {
@@ -223,7 +224,10 @@ impl Tree {
                 what.lose();
             }
         }
-        if any {
+        // What can't be made anew needs nothing besides.
+        let known = index.gone.len();
+        index.gone.retain(|(_, hash), _| hash.is_none_or(|hash| self.objects.contains(&hash)));
+        if any || index.gone.len() < known {
             self.index = Arc::new(index);
         }
     }
@@ -319,7 +323,9 @@ impl Tree {
             always: rules.always.clone(),
             folders,
             extras,
+            gone: self.index.gone.clone(),
         };
+        next.remember_all(&self.index, &findings);
         let changed = changed
             || !findings.is_empty()
             || next.identity != self.index.identity
@@ -446,7 +452,7 @@ impl Tree {
         let root = self.open_root()?;
         match extras::look(&root, path, self.rules.max_file, None, keep)? {
             Look::Absent => Ok(None),
-            Look::Folder(record, _) => Ok(Some(record)),
+            Look::Folder(seen) => Ok(Some(seen.record())),
             Look::Is(What::Uncovered(why) | What::Unknown(why, _)) => {
                 Err(WorktreeError::NotCovered { path: path.clone(), why })
             }
