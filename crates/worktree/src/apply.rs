@@ -29,6 +29,7 @@ mod slots;
 mod stage;
 mod sync;
 
+pub(crate) use cores::on_cores;
 pub use obstacle::{Obstacle, Refusal};
 pub use report::{Failed, Left, Note, NoteKind, Report, WhyLeft};
 

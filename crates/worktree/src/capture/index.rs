@@ -215,6 +215,20 @@ impl Folder {
         }
     }
 
+    /// Sets entries by name.
+    pub(crate) fn set_all(&mut self, new: BTreeMap<Box<[u8]>, Option<What>>) {
+        let mut old = std::mem::take(&mut self.entries).into_iter().peekable();
+        self.entries.reserve(old.len() + new.len());
+        for (name, what) in new {
+            while let Some(before) = old.next_if(|entry| entry.name < name) {
+                self.entries.push(before);
+            }
+            drop(old.next_if(|entry| entry.name == name));
+            self.entries.extend(what.map(|what| Entry { name, what }));
+        }
+        self.entries.extend(old);
+    }
+
     /// The same but for the moments of reading: nothing that a later start would miss.
     pub(crate) fn differs_only_in_time(&self, other: &Self) -> bool {
         let same = |(a, b): (&Entry, &Entry)| match (&a.what, &b.what) {
