@@ -7,6 +7,7 @@ mod git;
 mod growth;
 mod keeps;
 mod ours;
+mod program;
 mod rounds;
 mod watched;
 
@@ -63,14 +64,14 @@ pub(crate) fn run(tree: &Path, dir: Option<&Path>, runs: u64) -> anyhow::Result<
         !folder_path.starts_with(&tree),
         "the copy would lie in the tree; choose --dir elsewhere"
     );
-    measure(&tree, &folder_path, runs, git::version())
+    measure(&tree, &folder_path, (runs, git::version()), crate::start::beside().as_deref())
 }
 
 fn measure(
     tree: &Path,
     folder: &Path,
-    runs: u64,
-    git: Option<String>,
+    (runs, git): (u64, Option<String>),
+    retake: Option<&Path>,
 ) -> anyhow::Result<(Report, Vec<String>)> {
     let work = folder.join("work");
     disk::copy(tree, &work).with_context(|| format!("cannot copy {}", tree.display()))?;
@@ -109,6 +110,8 @@ fn measure(
     times.tell(&mut report);
     watched::measure(&mut ours, &edits, &mut report)?;
     growth::measure(&mut ours, &edits, &mut report)?;
+    let of = (tree, edits.files());
+    missing.extend(program::measure(retake, of, folder, (runs, git.is_some()), &mut report)?);
     Ok((report, missing))
 }
 
@@ -122,7 +125,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
         crate::tree::make(&tree, files).unwrap();
-        let (report, missing) = measure(&tree, folder.path(), 1, git.map(str::to_owned)).unwrap();
+        let (report, missing) = measure(&tree, folder.path(), (1, git.map(str::to_owned)), None).unwrap();
         (report.json(), missing)
     }
 
@@ -139,8 +142,11 @@ mod tests {
             assert!(json.get(name).is_some(), "{name} is not there");
         }
         let gits = if version.is_some() { 1 } else { 0 };
-        assert_eq!(missing.len(), 2 - gits, "{missing:?}");
-        let small = nulls(&json).into_iter().filter(|name| !name.contains("5000")).collect::<Vec<_>>();
+        assert_eq!(missing.len(), 3 - gits, "{missing:?}");
+        let programs: BTreeSet<_> = super::program::all_names().collect();
+        let small =
+            nulls(&json).into_iter().filter(|name| !name.contains("5000") && !programs.contains(name));
+        let small = small.collect::<Vec<_>>();
         assert_eq!(small.is_empty(), version.is_some(), "{small:?}");
     }
 
@@ -154,7 +160,8 @@ mod tests {
             "checkpoint_contents_kb",
             "index_mb",
         ]);
-        assert_eq!(nulls(&json), expected.chain(small).collect());
-        assert_eq!(missing.len(), 3);
+        let programs = super::program::all_names();
+        assert_eq!(nulls(&json), expected.chain(small).chain(programs).collect());
+        assert_eq!(missing.len(), 4);
     }
 }

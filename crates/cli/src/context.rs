@@ -49,14 +49,16 @@ fn takes_time(request: &Request) -> bool {
     )
 }
 
-/// Waits for something, and says meanwhile what is being done where that takes longer than a moment.
-pub(crate) async fn watched<T>(client: &dyn Client, work: impl Future<Output = T>) -> T {
+/// Waits for something, and says meanwhile what is being done where that takes longer than a moment. A program that reads
+/// JSON is told nothing.
+pub(crate) async fn watched<T>(client: &dyn Client, json: bool, work: impl Future<Output = T>) -> T {
     let progress = Progress::spinner("working");
+    let progress = if json { progress } else { progress.or_lines() };
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
             done = &mut work => return done,
-            () = tokio::time::sleep(ASK), if progress.is_drawn() => {
+            () = tokio::time::sleep(ASK), if progress.is_seen() => {
                 // Who can't tell is not asked again by that: the spinner turns all the same.
                 if let Ok(Reply::Work(Work { doing: Some(doing) })) = client.call(Request::Work).await {
                     progress.message(&words::doing(doing));
@@ -84,7 +86,7 @@ impl Context<'_> {
         if !takes_time(&request) {
             return Ok(self.client.call(request).await?);
         }
-        Ok(watched(self.client, self.client.call(request)).await?)
+        Ok(watched(self.client, self.json, self.client.call(request)).await?)
     }
 
     /// Sends a request whose reply is a receipt.

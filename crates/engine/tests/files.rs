@@ -1,6 +1,7 @@
 //! Files and conversation as one step: real commands in a real folder, plans, rewinds, undos.
 
 mod adoption;
+mod attributes;
 mod capture;
 mod crash;
 mod doctor;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Include, NewRun, Part, Projection, Reason, Role, RunInput, RunRefusal, Seen, Steer, Time, ToolOutcome,
-    Words, joined_text,
+    ContentHash, FileChange, FilePath, Grade, Include, NewRun, Part, PathMove, Projection, Reason, Record,
+    Role, RunInput, RunRefusal, Seen, Stack, Steer, Time, ToolOutcome, Words, joined_text,
 };
 use retake_store::conformance::Stage;
 use retake_store::{
-    Action, Apply, By, Keeper, ListRequest, PageRequest, Reading, SayRequest, SearchRequest, Sqlite, Store,
-    StoreError, StreamRow,
+    Action, Apply, By, CallsSeen, FilesHalf, Keeper, ListRequest, NewDelta, PageRequest, Reading, SayRequest,
+    SearchRequest, Sqlite, Store, StoreError, StreamRow,
 };
 
 fn open(dir: &Path) -> Arc<dyn Store> {
@@ -66,6 +66,48 @@ fn holding(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// The row of a delta holds all of its layers: written once for each path, an apply would cost the square of its paths.
+#[tokio::test]
+async fn trial_11_an_apply_of_many_paths_writes_the_row_of_a_delta_once() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
+    let workspace = stage.store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("made").no;
+    let file = Record::File { hash: ContentHash([1; 32]), len: 1, mode: 0o644 };
+    let made = |number| FileChange {
+        path: FilePath::new(format!("f{number}").as_bytes()).expect("a path"),
+        before: None,
+        after: Some(file.clone()),
+    };
+    let changes: Vec<FileChange> = (0..100).map(made).collect();
+    let seen = changes.iter().map(|change| (Grade::Seen, change.clone())).collect();
+    let mark = ContentHash([7; 32]);
+    let delta = NewDelta { workspace, changes: seen, git: None, calls: CallsSeen::default(), mark };
+    let say = stage.saying(Role::Assistant, vec![Part::text("done")]);
+    stage.store.say_changed(stage.id, say, vec![delta]).await.expect("said");
+    let db = rusqlite::Connection::open(dir.path().join("retake.db")).expect("the file");
+    let watch = "CREATE TABLE written (no); CREATE TRIGGER watch AFTER UPDATE ON delta
+                 BEGIN INSERT INTO written VALUES (new.no); END;";
+    db.execute_batch(watch).expect("watched");
+    let paths = changes.iter().map(|change| change.path.clone()).collect();
+    let stacks = stage.store.layers(stage.id, workspace, paths).await.expect("layers").into_iter();
+    let moves = stacks.zip(&changes).map(|((_, stack_before), change)| PathMove {
+        change: change.inverse(),
+        stack_before,
+        stack_after: Stack::default(),
+    });
+    stage.store.preparing(workspace, ".retake-1".into()).await.expect("prepared");
+    let half = FilesHalf { workspace, moves: moves.collect(), staged: true };
+    let by = By { author: "test".into(), time: Time(9), request: None, wording: None };
+    let apply = Apply { action: Action::Rewind(stage.named("T1")), seen: Seen::Anything, by: by.clone() };
+    stage.store.apply_files(stage.id, apply, vec![half]).await.expect("rewound");
+    let written =
+        || db.query_row("SELECT count(*) FROM written", [], |row| row.get::<_, u64>(0)).expect("read");
+    let applied = async || stage.store.deltas(stage.id).await.expect("deltas")[0].0.applied;
+    assert_eq!((written(), applied().await), (1, 0));
+    stage.store.turn_back(workspace, by).await.expect("turned back");
+    assert_eq!((written(), applied().await), (2, 100));
 }
 
 #[tokio::test]

@@ -29,11 +29,11 @@ mod slots;
 mod stage;
 mod sync;
 
-use retake_core::FileChange;
-
+pub(crate) use cores::on_cores;
 pub use obstacle::{Obstacle, Refusal};
 pub use report::{Failed, Left, Note, NoteKind, Report, WhyLeft};
 
+use crate::besides::Changes;
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 use crate::root::RootLock;
@@ -156,11 +156,11 @@ impl Staging {
     pub fn prepare(
         lock: &RootLock,
         name: &StagingName,
-        changes: Vec<FileChange>,
+        changes: impl Into<Changes>,
         objects: &dyn Objects,
     ) -> Result<Prepared> {
         lock.root().check()?;
-        let plan = Plan::new(changes, name.as_str())?;
+        let plan = Plan::new(changes.into(), name.as_str())?;
         let checked = match check::check(lock.root(), &plan, objects) {
             Ok(checked) => checked,
             Err(refusals) => return Ok(Prepared::Refused(refusals)),
@@ -261,12 +261,12 @@ fn put_back(ground: Ground, objects: &dyn Objects) -> Result<Settled> {
 pub fn recover(
     lock: &RootLock,
     name: &StagingName,
-    changes: Vec<FileChange>,
+    changes: impl Into<Changes>,
     direction: Direction,
     objects: &dyn Objects,
 ) -> Result<Report> {
     lock.root().check()?;
-    let plan = Plan::new(changes, name.as_str())?;
+    let plan = Plan::new(changes.into(), name.as_str())?;
     let opened = Slots::open(lock.root(), name).and_then(|slots| match slots {
         Some(slots) => Ok(slots),
         None => Slots::make(lock.root(), name),

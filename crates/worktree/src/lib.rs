@@ -2,6 +2,7 @@
 //! to a workspace, and only below the root that it was given; it follows no link, starts no process, knows no net.
 
 mod apply;
+mod besides;
 mod capture;
 mod error;
 pub mod failpoint;
@@ -14,6 +15,7 @@ pub use apply::{
     Direction, Failed, Interrupted, Left, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report,
     Settled, Staging, StagingName, WhyLeft, discard, recover,
 };
+pub use besides::Changes;
 pub use capture::{
     Capture, CoverageChange, Findings, Known, Manifest, Mark, Noting, Permission, Progress, Rules, Stats,
     Sweep, Tree, Uncovered, WhyNot, refuse,

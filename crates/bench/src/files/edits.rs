@@ -38,6 +38,11 @@ impl Edits {
         Ok(Self { work: work.into(), files: small })
     }
 
+    /// The files that can be edited.
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// Whether so many files can be edited at once.
     pub(super) fn can(&self, count: usize) -> bool {
         count <= self.files.len()

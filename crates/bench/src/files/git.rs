@@ -58,6 +58,14 @@ impl Git {
     }
 }
 
+impl Git {
+    /// Puts back the files that differ from the last snapshot, and makes them durable.
+    pub(super) fn checkout(&mut self) -> anyhow::Result<()> {
+        self.run(&["checkout", "-q", "--", "."])?;
+        Ok(disk::sync(&self.work)?)
+    }
+}
+
 impl Keeps for Git {
     fn fresh(&mut self) -> anyhow::Result<()> {
         if self.home.exists() {

@@ -126,7 +126,7 @@ impl Keeps for Ours {
         let lock = Root::open(&self.work)?.lock()?;
         let name = StagingName::new(&self.applies.to_string())?;
         let Opened { objects, tree } = self.opened()?;
-        let staging = match Staging::prepare(&lock, &name, changes.clone(), &**objects)? {
+        let staging = match Staging::prepare(&lock, &name, tree.to_apply(changes.clone()), &**objects)? {
             Prepared::Ready(staging) => staging,
             Prepared::Refused(refusals) => anyhow::bail!("the restore was refused: {refusals:?}"),
         };

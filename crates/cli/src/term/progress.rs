@@ -1,7 +1,8 @@
-//! That work goes on, said on standard error: only on a terminal, and only when it takes longer than about a second. Must never be
-//! seen in a pipe, and must leave no trace when the work is done.
+//! Progress on standard error. A terminal shows a spinner or a bar when work takes longer than about a second, and no trace
+//! of it stays. Elsewhere (a pipe, a file, a dumb terminal) long work may print a line from time to time. Must never write
+//! to standard output.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -16,14 +17,26 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the spinner turns.
 const TICK: Duration = Duration::from_millis(120);
 
+/// When lines are printed.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    first: Duration,
+    then: Duration,
+}
+
+/// The pace of lines: few enough for a log.
+const LINES: Pace = Pace { first: Duration::from_secs(3), then: Duration::from_secs(5) };
+
 /// A spinner or a bar, drawn while it lives. Nothing else may be printed to the terminal meanwhile, except within
 /// [`Progress::suspend`].
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
-    /// Tells the thread that waits for [`PATIENCE`] that there is nothing to draw any more.
-    waiting: Option<(Sender<()>, JoinHandle<()>)>,
+    /// The thread that waits until there is something to show; it ends when the sender is dropped.
+    waiting: Option<Waiting>,
 }
+
+type Waiting = (Sender<()>, JoinHandle<()>);
 
 impl Progress {
     /// Work of unknown length, for example `"waiting for the model"`.
@@ -53,8 +66,19 @@ impl Progress {
         Self { bar, waiting }
     }
 
+    /// Prints lines where nothing can be drawn: for work that a script may wait for.
+    #[must_use]
+    pub fn or_lines(mut self) -> Self {
+        let print = |line: String| {
+            // Nobody reads it any more: that is no reason to end the work.
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        };
+        self.waiting.get_or_insert_with(|| say_later(self.bar.clone(), LINES, print));
+        self
+    }
+
     /// Whether anybody sees it.
-    pub fn is_drawn(&self) -> bool {
+    pub fn is_seen(&self) -> bool {
         self.waiting.is_some()
     }
 
@@ -95,7 +119,7 @@ fn is_drawn() -> bool {
 }
 
 /// Draws the bar once its time has come, unless it is dropped before.
-fn show_later(bar: ProgressBar) -> (Sender<()>, JoinHandle<()>) {
+fn show_later(bar: ProgressBar) -> Waiting {
     let (stop, stopped) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
         if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
@@ -106,9 +130,47 @@ fn show_later(bar: ProgressBar) -> (Sender<()>, JoinHandle<()>) {
     (stop, thread)
 }
 
+/// Prints what is being done at this pace, until it is dropped.
+fn say_later(bar: ProgressBar, pace: Pace, print: impl Fn(String) + Send + 'static) -> Waiting {
+    let (stop, stopped) = mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        let mut wait = pace.first;
+        while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+            print(format!("{} ({} s)\n", bar.message(), bar.elapsed().as_secs()));
+            wait = pace.then;
+        }
+    });
+    (stop, thread)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trial_11_long_work_prints_lines_where_nothing_can_be_drawn() {
+        let bar = ProgressBar::hidden().with_message("putting back 20,000 files");
+        let (told, lines) = mpsc::channel();
+        let print = move |line| drop(told.send(line));
+        let pace = Pace { first: Duration::from_millis(1), then: Duration::from_millis(1) };
+        let (stop, thread) = say_later(bar.clone(), pace, print);
+        let next = || lines.recv_timeout(Duration::from_secs(60)).expect("a line");
+        assert_eq!(next(), "putting back 20,000 files (0 s)\n");
+        bar.set_message("looking at files");
+        while !next().starts_with("looking at files (") {}
+        drop(stop);
+        thread.join().expect("it ends");
+    }
+
+    #[test]
+    fn work_that_is_done_soon_prints_nothing() {
+        let (told, lines) = mpsc::channel();
+        let print = move |line| drop(told.send(line));
+        let (stop, thread) = say_later(ProgressBar::hidden(), LINES, print);
+        drop(stop);
+        thread.join().expect("it ends");
+        assert!(lines.recv().is_err());
+    }
 
     #[test]
     fn positions_and_messages_are_kept_and_safe() {

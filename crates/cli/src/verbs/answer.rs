@@ -25,7 +25,7 @@ pub(crate) type Events = Peekable<BoxStream<'static, RunEvent>>;
 /// Starts a run. The first event says in which conversation, which the run may have begun.
 pub(crate) async fn started(cx: &Context<'_>, run: Run) -> Result<(String, Events)> {
     let named = run.conversation.clone();
-    let mut events = watched(cx.client, cx.client.run(run)).await?.peekable();
+    let mut events = watched(cx.client, cx.json, cx.client.run(run)).await?.peekable();
     let conversation = match Pin::new(&mut events).peek().await {
         Some(RunEvent::Started { receipt: Some(receipt), .. }) => receipt.conversation.clone(),
         _ => named,

@@ -152,7 +152,7 @@ impl<'a> Applying<'a> {
         let name = StagingName::new(&self.engine.new_entry_id().to_string())?;
         self.engine.store().preparing(part.no, name.as_str().to_owned()).await?;
         let (lock, objects) = (part.lock.clone(), self.engine.files.objects().await?);
-        let changes = part.changes.clone();
+        let changes = part.held.tree.to_apply(part.changes.clone());
         let prepared = blocking(move || {
             objects.sync()?;
             Staging::prepare(&lock, &name, changes, &*objects)

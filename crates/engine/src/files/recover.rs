@@ -96,7 +96,7 @@ impl Engine {
         let changes: Vec<FileChange> = moved.moves.into_iter().map(|made| made.change).collect();
         let changes: Vec<_> = changes.into_iter().filter(|change| change.before != change.after).collect();
         let direction = if intent.back { Direction::Back } else { Direction::Forward };
-        let (objects, plan) = (self.files.objects().await?, changes.clone());
+        let (objects, plan) = (self.files.objects().await?, held.tree.to_apply(changes.clone()));
         let report = blocking(move || recover(&locked, &name, plan, direction, &*objects)).await??;
         let done = match direction {
             Direction::Forward => changes,

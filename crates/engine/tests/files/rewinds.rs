@@ -249,3 +249,15 @@ async fn what_was_only_hidden_is_shown_without_a_look_at_files() {
     std::fs::rename(&away, &there).expect("moved back");
     assert_eq!((yard.all(), yard.turns().await), (ahead, 2));
 }
+
+#[tokio::test]
+async fn rewind_case_57_a_link_that_is_made_and_written_in_one_call_goes_back_under_both_names() {
+    let yard = Yard::with(&[("d/x", "old\n"), ("e/z", "other\n")]).await;
+    // From the second call on the folder is watched.
+    yard.run("echo one > e/z").await;
+    let then = yard.all();
+    yard.run("ln d/x e/y; echo edit >> e/y").await;
+    assert_eq!(yard.verdicts("t2").await, ["d/x Revert", "e/y Delete"]);
+    yard.back("t2").await;
+    assert_eq!(yard.all(), then);
+}

@@ -152,8 +152,9 @@ impl<T: Transactions> Context<T> {
             if self.rows.layers(loaded.row.log, half.workspace, path)? != made.stack_before {
                 return Err(StoreError::StaleFiles(path.to_string()));
             }
-            self.restack(loaded, half.workspace, path, (&made.stack_before, &made.stack_after))?;
         }
+        let stacks = half.moves.iter().map(|made| (&made.change.path, &made.stack_before, &made.stack_after));
+        self.restack(loaded, half.workspace, stacks)?;
         let prepared = self.intent(half.workspace)?;
         match prepared.filter(|intent| half.staged && intent.op.is_none()) {
             Some(prepared) => {
@@ -166,22 +167,23 @@ impl<T: Transactions> Context<T> {
         self.rows.insert_moved(&loaded.row, op, &Moved { workspace: half.workspace, moves: half.moves })
     }
 
-    /// Sets the layers of a path, and counts the deltas that went and came.
-    fn restack(
+    /// Sets the layers of paths from what they were to what they are to be, and counts the deltas that went and came. Each
+    /// delta is counted once: its row holds all of its layers, and is written anew as a whole.
+    fn restack<'a>(
         &mut self,
         loaded: &Loaded,
         workspace: WorkspaceNo,
-        path: &FilePath,
-        (before, after): (&Stack, &Stack),
+        stacks: impl Iterator<Item = (&'a FilePath, &'a Stack, &'a Stack)>,
     ) -> Result<()> {
-        self.rows.set_layers(&loaded.row, workspace, path, after)?;
-        let (out, into) = before.difference(after.layers());
-        for (deltas, by) in [(out, -1), (into, 1)] {
-            for no in deltas {
-                self.rows.count_applied(&loaded.row, no, by)?;
+        let mut applied: BTreeMap<DeltaNo, i64> = BTreeMap::new();
+        for (path, before, after) in stacks {
+            self.rows.set_layers(&loaded.row, workspace, path, after)?;
+            let (out, into) = before.difference(after.layers());
+            for (deltas, by) in [(out, -1), (into, 1)] {
+                deltas.into_iter().for_each(|no| *applied.entry(no).or_default() += by);
             }
         }
-        Ok(())
+        applied.into_iter().try_for_each(|(no, by)| self.rows.count_applied(&loaded.row, no, by))
     }
 
     fn preparing(&mut self, workspace: WorkspaceNo, staging: String) -> Result<()> {
@@ -212,9 +214,8 @@ impl<T: Transactions> Context<T> {
         let apply = Apply { action, seen: retake_core::Seen::Anything, by };
         let receipt = self.apply(conversation, apply)?;
         for Moved { workspace, moves } in moved {
-            for made in moves {
-                self.restack(&loaded, workspace, &made.change.path, (&made.stack_after, &made.stack_before))?;
-            }
+            let stacks = moves.iter().map(|made| (&made.change.path, &made.stack_after, &made.stack_before));
+            self.restack(&loaded, workspace, stacks)?;
         }
         for intent in self.rows.intents()?.into_iter().filter(|other| other.op == intent.op) {
             self.rows.set_intent(intent.workspace, Some(&IntentRow { back: true, ..intent.clone() }))?;

@@ -24,7 +24,6 @@ pub(super) struct Checked {
     pub(super) notes: Vec<Note>,
 }
 
-const SETUID: u32 = 0o4000;
 const SETGID: u32 = 0o2000;
 const STICKY: u32 = 0o1000;
 
@@ -129,7 +128,7 @@ impl Check<'_> {
         match &change.after {
             Some(record) if change.before.is_none() && self.plan.parent(change).is_some_and(made) => {
                 let group = self.inherited(&change.path)?;
-                nothing(|look| Model::of(look, record, group))
+                nothing(|look| Model::of(look, record, group, self.plan.besides(&change.path, record)))
             }
             _ if change.before.is_some() => Err(Obstacle::Changed),
             _ => Err(Obstacle::NoFolder),
@@ -172,10 +171,10 @@ impl Check<'_> {
         }
         match &change.after {
             Some(record) if step != Step::Mode => {
-                let before = change.before.is_some();
-                match before {
-                    true => Model::of(&look, record, folder.group),
-                    false => nothing(|look| Model::of(look, record, folder.group)),
+                let besides = self.plan.besides(&change.path, record);
+                match change.before {
+                    Some(_) => Model::of(&look, record, folder.group, besides),
+                    None => nothing(|look| Model::of(look, record, folder.group, besides)),
                 }
             }
             _ => Ok(Model::default()),
@@ -215,6 +214,9 @@ impl Check<'_> {
         }
         if step != Step::Mode {
             self.may_move(change, folder)?;
+        } else if look.stat.is_some_and(|stat| stat.st_mode & SETGID != 0 && !is_of_mine(stat.st_gid)) {
+            // The system would take it away with the change of the others.
+            return Err(Obstacle::Attributes("setgid bit"));
         }
         if folders && step == Step::Exchange && !self.all_goes(change, folder).map_err(Obstacle::of)? {
             return Err(Obstacle::NotEmpty);
@@ -243,12 +245,8 @@ impl Check<'_> {
 
     fn note(&mut self, change: &FileChange, step: Step, look: &Look<'_>) {
         let Some(stat) = look.stat.filter(|_| look.kind() == Some(FileType::RegularFile)) else { return };
-        let mut note = |kind| self.notes.push(Note { path: change.path.clone(), kind });
         if stat.st_nlink > 1 && step != Step::Mode {
-            note(NoteKind::LinkBreaks);
-        }
-        if stat.st_mode & (SETUID | SETGID) != 0 {
-            note(NoteKind::PrivilegeGoes);
+            self.notes.push(Note { path: change.path.clone(), kind: NoteKind::LinkBreaks });
         }
     }
 }
@@ -260,6 +258,14 @@ fn nothing<T>(of: impl FnOnce(&Look<'_>) -> T) -> T {
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Whether this process may give something a setgid bit that is of this group.
+fn is_of_mine(group: u32) -> bool {
+    let groups = || rustix::process::getgroups().unwrap_or_default();
+    is_root()
+        || rustix::process::getegid().as_raw() == group
+        || groups().iter().any(|mine| mine.as_raw() == group)
 }
 
 fn strange(kind: Option<FileType>) -> Option<&'static str> {

@@ -19,7 +19,7 @@ pub(super) fn on_disk<R: Send>(count: usize, work: impl Fn(Range<usize>) -> R + 
 }
 
 /// Gives chunks of `0..count` to `work`, which answers each of them, and returns the answers in order.
-pub(super) fn on_cores<R: Send>(count: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+pub(crate) fn on_cores<R: Send>(count: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     on_threads(thread::available_parallelism().map_or(1, NonZero::get), count, work)
 }
 

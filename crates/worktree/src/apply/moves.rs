@@ -8,11 +8,12 @@ use retake_core::{FilePath, Record};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
-use super::look::{Look, PERMISSIONS};
+use super::look::Look;
 use super::obstacle::Obstacle;
 use super::plan::{Step, step, wanted};
 use super::slots::{aside, slot};
 use super::{Direction, Ground};
+use crate::besides::SPECIAL;
 use crate::failpoint::failpoint;
 use crate::root::{enter, identity, names};
 
@@ -150,7 +151,7 @@ impl Ground {
         let _ = rustix::fs::utimensat(&self.slots, slot.as_slice(), &times, AtFlags::SYMLINK_NOFOLLOW);
     }
 
-    /// Sets the permission bits of a file or a folder. A folder keeps its group and sticky bits.
+    /// Sets the permission bits of a file or a folder, and no others.
     pub(super) fn set_mode(&self, path: &FilePath, mode: u16) -> Result<(), Obstacle> {
         failpoint!("apply.mode").map_err(Obstacle::of)?;
         let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
@@ -174,14 +175,13 @@ impl Ground {
     }
 }
 
-/// Sets the permission bits of what has this name; follows no link.
+/// Sets the permission bits of what has this name, and leaves setuid, setgid and sticky as they are; follows no link.
 pub(super) fn set_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u16) -> io::Result<()> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let place = rustix::fs::openat(dir, name, flags | OFlags::PATH, Mode::empty())?;
     let stat = rustix::fs::fstat(&place)?;
     let upper = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => stat.st_mode & !PERMISSIONS & 0o7777,
-        FileType::RegularFile => 0,
+        FileType::Directory | FileType::RegularFile => stat.st_mode & SPECIAL,
         _ => return Err(Errno::LOOP.into()),
     };
     let mode = Mode::from_raw_mode(u32::from(mode) | upper);

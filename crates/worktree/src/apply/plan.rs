@@ -1,11 +1,13 @@
 //! The changes of an apply in the order in which they are made, and which kind of step each is. Pure: touches no disk.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
 
 use super::Direction;
 use super::look::OPEN;
+use crate::besides::{Besides, Changes, Version, version};
 use crate::error::{Result, WorktreeError};
 
 /// The changes, sorted by path; a change's place is its slot in the staging folder.
@@ -13,6 +15,7 @@ use crate::error::{Result, WorktreeError};
 pub(super) struct Plan {
     pub(super) changes: Vec<FileChange>,
     places: HashMap<FilePath, usize>,
+    besides: BTreeMap<Version, Arc<Besides>>,
 }
 
 /// How one path gets from what is there to what shall be there.
@@ -30,7 +33,8 @@ pub(super) enum Step {
 
 impl Plan {
     /// Sorts the changes. Those that change nothing are left out.
-    pub(super) fn new(mut changes: Vec<FileChange>, staging: &str) -> Result<Self> {
+    pub(super) fn new(of: Changes, staging: &str) -> Result<Self> {
+        let Changes { mut changes, besides } = of;
         changes.retain(|change| change.before != change.after);
         changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         let mut places = HashMap::with_capacity(changes.len());
@@ -43,7 +47,7 @@ impl Plan {
                 return bad("it is in the staging folder");
             }
         }
-        let plan = Self { changes, places };
+        let plan = Self { changes, places, besides };
         for change in &plan.changes {
             for side in [Direction::Back, Direction::Forward] {
                 plan.is_possible(change, side)?;
@@ -67,6 +71,14 @@ impl Plan {
 
     pub(super) fn change(&self, path: &FilePath) -> Option<&FileChange> {
         self.places.get(path).map(|place| &self.changes[*place])
+    }
+
+    /// What is known of what a path is to be besides its record.
+    pub(super) fn besides(&self, path: &FilePath, record: &Record) -> Option<&Besides> {
+        if self.besides.is_empty() {
+            return None;
+        }
+        self.besides.get(&version(path, record)?).map(Arc::as_ref)
     }
 
     /// The change of the folder that a path is in, if that folder changes.

@@ -84,8 +84,6 @@ pub struct Note {
 pub enum NoteKind {
     /// The file has other names; they keep the old bytes.
     LinkBreaks,
-    /// It runs with its owner's rights, or has rights of its own; it loses them.
-    PrivilegeGoes,
 }
 
 impl Report {

@@ -199,7 +199,8 @@ impl Settle<'_> {
         let Some(record) = record else { return Ok(()) };
         let folder = rustix::fs::fstat(spot.dir).map_err(|errno| Obstacle::System(errno.into()))?;
         let group = (folder.st_mode & 0o2000 != 0).then_some(folder.st_gid);
-        let model = stage::Model::of(look, record, group)?;
+        let besides = self.ground.plan.besides(&change.path, record);
+        let model = stage::Model::of(look, record, group, besides)?;
         stage::stage_again(self.ground, place, record, &model, self.objects)
     }
 

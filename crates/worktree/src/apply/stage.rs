@@ -2,12 +2,12 @@
 //! Must never touch a path of the user's.
 
 use std::fs::File;
-use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::io::Write as _;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_core::{FilePath, Record};
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::Ground;
@@ -18,13 +18,11 @@ use super::obstacle::{Obstacle, Refusal};
 use super::plan::{Plan, Step, step, wanted};
 use super::slots::{Slots, draft, slot};
 use super::{Direction, sync};
+use crate::besides::{Attribute, Besides, SPECIAL, attribute, attributes};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
 use crate::root::Root;
-
-/// Attributes that belong to the old bytes, or are rights that new bytes must not get.
-const OF_THE_BYTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
 
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
@@ -33,25 +31,42 @@ const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 pub(super) struct Model {
     owner: Option<u32>,
     group: Option<u32>,
-    /// A new folder hands its group on, as the one that it is in.
-    hands_on: bool,
-    attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Setuid, setgid, sticky. A new folder hands its group on, as the one that it is in.
+    special: u32,
+    attributes: Vec<Attribute>,
 }
 
 impl Model {
-    /// Of what is there, for a record that replaces it; `group` is that of a folder that hands its group on.
-    pub(super) fn of(look: &Look<'_>, record: &Record, group: Option<u32>) -> Result<Self, Obstacle> {
+    /// Of what is there, for a record that replaces it; where that is no file for a file, of what is known of the record
+    /// `besides`. `group` is that of a folder that hands its group on.
+    pub(super) fn of(
+        look: &Look<'_>,
+        record: &Record,
+        group: Option<u32>,
+        besides: Option<&Besides>,
+    ) -> Result<Self, Obstacle> {
+        let lost = Obstacle::Attributes("attributes");
         let old = look.stat.filter(|_| look.kind() != Some(FileType::Directory));
-        let Some(stat) = old.filter(|_| !matches!(record, Record::Folder { .. })) else {
-            return Ok(Self { group, hands_on: group.is_some(), ..Self::default() });
-        };
-        let attributes = match (&look.file, record) {
-            (Some(file), Record::File { .. }) => {
-                attributes(file).map_err(|_| Obstacle::Attributes("attributes"))?
+        let old = old.filter(|_| !matches!(record, Record::Folder { .. }));
+        match (&look.file, record, old, besides) {
+            (Some(file), Record::File { .. }, Some(stat), _) => {
+                let special = stat.st_mode & SPECIAL;
+                let attributes = attributes(file).map_err(|_| lost)?;
+                Ok(Self { owner: Some(stat.st_uid), group: Some(stat.st_gid), special, attributes })
             }
-            _ => Vec::new(),
-        };
-        Ok(Self { owner: Some(stat.st_uid), group: Some(stat.st_gid), hands_on: false, attributes })
+            (_, _, _, Some(Besides { special, owner, group, attributes })) => {
+                let (owner, group, special) = (Some(*owner), Some(*group), u32::from(*special));
+                Ok(Self { owner, group, special, attributes: attributes.clone().ok_or(lost)? })
+            }
+            (_, _, Some(stat), None) => {
+                Ok(Self { owner: Some(stat.st_uid), group: Some(stat.st_gid), ..Self::default() })
+            }
+            (_, Record::Folder { .. }, None, None) => {
+                let special = group.map_or(0, |_| Mode::SGID.as_raw_mode());
+                Ok(Self { group, special, ..Self::default() })
+            }
+            (_, _, None, None) => Ok(Self { group, ..Self::default() }),
+        }
     }
 
     /// Gives a file, or what has this name, its owner and group.
@@ -66,45 +81,31 @@ impl Model {
         given.map_err(|_| Obstacle::Attributes("owner"))
     }
 
-    fn attribute(&self, file: &File) -> Result<(), Obstacle> {
+    /// The system takes bits away without an error, where they are not to be given.
+    fn has_special(&self, made: Stat) -> Result<(), Obstacle> {
+        let has = made.st_mode & self.special == self.special;
+        if has { Ok(()) } else { Err(Obstacle::Attributes("setuid, setgid or sticky bit")) }
+    }
+
+    fn attribute(&self, file: impl AsFd) -> Result<(), Obstacle> {
         let replaces = self.owner.is_some();
         if replaces && !self.attributes.iter().any(|(name, _)| name == ACCESS_LIST) {
             // Its folder may have given it one that the old file did not have.
-            match rustix::fs::fremovexattr(file, ACCESS_LIST) {
+            match rustix::fs::fremovexattr(&file, ACCESS_LIST) {
                 Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
                 Err(_) => return Err(Obstacle::Attributes("access list")),
             }
         }
         for (name, value) in &self.attributes {
             let name = name.as_slice();
-            if rustix::fs::fsetxattr(file, name, value, XattrFlags::empty()).is_err()
-                && attribute(file, name).ok().as_ref() != Some(value)
+            if rustix::fs::fsetxattr(&file, name, value, XattrFlags::empty()).is_err()
+                && attribute(&file, name).ok().as_ref() != Some(value)
             {
                 return Err(Obstacle::Attributes("attributes"));
             }
         }
         Ok(())
     }
-}
-
-/// The extended attributes of a file, its access list among them.
-fn attributes(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    let length = match rustix::fs::flistxattr_query(file) {
-        Ok(0) | Err(Errno::NOTSUP) => return Ok(Vec::new()),
-        length => length?,
-    };
-    let mut list = vec![0; length];
-    let length = rustix::fs::flistxattr(file, list.as_mut_slice())?;
-    let names = list[..length].split(|byte| *byte == 0);
-    let names = names.filter(|name| !name.is_empty() && !OF_THE_BYTES.contains(name));
-    names.map(|name| Ok((name.to_vec(), attribute(file, name)?))).collect()
-}
-
-fn attribute(file: &File, name: &[u8]) -> io::Result<Vec<u8>> {
-    let mut value = vec![0; rustix::fs::fgetxattr_query(file, name)?];
-    let length = rustix::fs::fgetxattr(file, name, value.as_mut_slice())?;
-    value.truncate(length);
-    Ok(value)
 }
 
 /// Stages what all paths are to be, and syncs it. The inner error is a refusal of some paths.
@@ -204,8 +205,9 @@ fn stage_one(
             model.own(slots, name)?;
             model.attribute(&file)?;
             // Last, as an owner takes bits away and an access list sets some.
-            let mode = Mode::from_raw_mode(u32::from(*mode));
+            let mode = Mode::from_raw_mode(u32::from(*mode) | model.special);
             rustix::fs::fchmod(&file, mode).map_err(|_| Obstacle::Attributes("permissions"))?;
+            model.has_special(rustix::fs::fstat(&file).map_err(system)?)?;
             Ok(Some(file))
         }
         Record::Link { target } => {
@@ -216,12 +218,18 @@ fn stage_one(
         Record::Folder { mode } => {
             rustix::fs::mkdirat(slots, name, Mode::RWXU).map_err(system)?;
             model.own(slots, name)?;
-            if model.hands_on {
-                let mode = Mode::RWXU | Mode::SGID;
+            if !model.attributes.is_empty() {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                model.attribute(rustix::fs::openat(slots, name, flags, Mode::empty()).map_err(system)?)?;
+            }
+            if model.special != 0 {
+                let mode = Mode::RWXU | Mode::from_raw_mode(model.special);
                 rustix::fs::chmodat(slots, name, mode, AtFlags::empty()).map_err(system)?;
             }
             // Open for its owner until all is in it.
             set_mode(slots.as_fd(), name, mode | OPEN).map_err(Obstacle::of)?;
+            let made = rustix::fs::statat(slots, name, AtFlags::SYMLINK_NOFOLLOW).map_err(system)?;
+            model.has_special(made)?;
             Ok(None)
         }
     }

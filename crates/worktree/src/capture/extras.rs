@@ -4,17 +4,19 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, Record};
+use retake_core::{ContentHash, FilePath};
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
 use super::below::{self, Signature};
 use super::coverage::WhyNot;
-use super::index::{self, Index, Known, Place, What, child};
+use super::index::{self, Folder, Index, Known, Place, What, child};
 use super::read::{self, Reading, Request};
 use super::settle::Settling;
 use super::sweep::Context;
+use crate::besides::Besides;
 use crate::error::Result;
 use crate::root::Root;
 
@@ -23,8 +25,8 @@ use crate::root::Root;
 pub(crate) enum Look {
     /// A file or a link, or why it has no record.
     Is(What),
-    /// With its inode.
-    Folder(Record, u64),
+    /// Without what is in it.
+    Folder(Folder),
     Absent,
 }
 
@@ -71,16 +73,19 @@ pub(crate) fn look(
             let what = read::link(folder.as_fd(), path.name(), signature)?;
             Ok(what.map_or(Look::Absent, Look::Is))
         }
-        FileType::Directory => match root.listed(Some(path)).and_then(fs::fstat) {
-            Ok(stat) => Ok(Look::Folder(Record::Folder { mode: (stat.st_mode & 0o777) as u16 }, stat.st_ino)),
+        FileType::Directory => match root.listed(Some(path)).and_then(|fd| Ok((fs::fstat(&fd)?, fd))) {
+            Ok((stat, fd)) => Ok(folder_of(&Signature::of(&stat), Besides::of(&fd, &stat))),
             // A folder that may not be read still has its bits.
-            Err(Errno::ACCESS) => {
-                Ok(Look::Folder(Record::Folder { mode: signature.mode & 0o777 }, signature.inode))
-            }
+            Err(Errno::ACCESS) => Ok(folder_of(&signature, None)),
             Err(errno) => seen(errno),
         },
         _ => Ok(Look::Is(What::Uncovered(WhyNot::Special))),
     }
+}
+
+fn folder_of(signature: &Signature, besides: Option<Arc<Besides>>) -> Look {
+    let (mode, inode) = (signature.mode & 0o777, signature.inode);
+    Look::Folder(Folder { mode, inode, besides, entries: Vec::new() })
 }
 
 /// Looks at the always-covered paths outside covered folders, and gives the next index's.

@@ -8,7 +8,9 @@ use retake_core::{ContentHash, FilePath, Record};
 
 use super::below::Signature;
 use super::coverage::WhyNot;
+use super::findings::Findings;
 use super::rules::Limits;
+use crate::besides::{Besides, Version, version};
 use crate::root::{Root, RootId};
 
 /// Which folder a root is. Device numbers may change at a reboot; the file system's own number does not, where it has
@@ -48,6 +50,8 @@ pub(crate) struct FileSeen {
     pub hash: ContentHash,
     /// The files' clock before its bytes were read.
     pub read_at: i64,
+    /// What no record has, if there is more than the usual.
+    pub besides: Option<Arc<Besides>>,
 }
 
 impl FileSeen {
@@ -96,7 +100,7 @@ impl What {
         match record {
             Record::File { hash, len, mode } => {
                 let signature = Signature { size: *len, mode: *mode, ..Signature::NONE };
-                Self::File(FileSeen { signature, hash: *hash, read_at: i64::MIN })
+                Self::File(FileSeen { signature, hash: *hash, read_at: i64::MIN, besides: None })
             }
             Record::Link { target } => Self::Link(LinkSeen {
                 signature: Signature::NONE,
@@ -186,6 +190,8 @@ pub(crate) struct Folder {
     pub mode: u16,
     /// Tells another folder under the same name.
     pub inode: u64,
+    /// What no record has, if there is more than the usual.
+    pub besides: Option<Arc<Besides>>,
     /// Sorted by name.
     pub entries: Vec<Entry>,
 }
@@ -209,6 +215,20 @@ impl Folder {
         }
     }
 
+    /// Sets entries by name.
+    pub(crate) fn set_all(&mut self, new: BTreeMap<Box<[u8]>, Option<What>>) {
+        let mut old = std::mem::take(&mut self.entries).into_iter().peekable();
+        self.entries.reserve(old.len() + new.len());
+        for (name, what) in new {
+            while let Some(before) = old.next_if(|entry| entry.name < name) {
+                self.entries.push(before);
+            }
+            drop(old.next_if(|entry| entry.name == name));
+            self.entries.extend(what.map(|what| Entry { name, what }));
+        }
+        self.entries.extend(old);
+    }
+
     /// The same but for the moments of reading: nothing that a later start would miss.
     pub(crate) fn differs_only_in_time(&self, other: &Self) -> bool {
         let same = |(a, b): (&Entry, &Entry)| match (&a.what, &b.what) {
@@ -216,7 +236,7 @@ impl Folder {
             (What::Link(a), What::Link(b)) => a.signature == b.signature && a.target == b.target,
             (a, b) => a == b,
         };
-        (self.mode, self.inode) == (other.mode, other.inode)
+        (self.mode, self.inode, &self.besides) == (other.mode, other.inode, &other.besides)
             && self.entries.len() == other.entries.len()
             && self.entries.iter().zip(&other.entries).all(|pair| pair.0.name == pair.1.name && same(pair))
     }
@@ -235,6 +255,8 @@ pub(crate) struct Index {
     pub folders: HashMap<Place, Arc<Folder>>,
     /// What is at those always-covered paths that lie in no covered folder; `None` is known to be absent.
     pub extras: BTreeMap<FilePath, Option<What>>,
+    /// What versions had besides that are not at their paths any more.
+    pub gone: BTreeMap<Version, Arc<Besides>>,
 }
 
 /// What is known of a path.
@@ -281,6 +303,45 @@ impl Index {
                 None => Known::Absent,
             },
             what => what.record().map_or(Known::Absent, Known::Is),
+        }
+    }
+
+    /// What is known of a version of a path besides its record.
+    pub(crate) fn besides(&self, path: &FilePath, record: &Record) -> Option<Arc<Besides>> {
+        match self.besides_now(path, record) {
+            Some(besides) => besides,
+            None => self.gone.get(&version(path, record)?).cloned(),
+        }
+    }
+
+    /// The same of the version that the index has at the path; nothing, if it has another one there.
+    fn besides_now(&self, path: &FilePath, record: &Record) -> Option<Option<Arc<Besides>>> {
+        let place = path.parent();
+        let inside = || self.folders.get(&place)?.find(path.name());
+        let what = self.extras.get(path).and_then(Option::as_ref).or_else(inside)?.known()?;
+        match (what, record) {
+            (What::File(file), Record::File { hash, .. }) if file.hash == *hash => Some(file.besides.clone()),
+            (What::Folder, Record::Folder { .. }) => {
+                Some(self.folders.get(&Some(path.clone()))?.besides.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Keeps what versions had besides that have gone since an older index: should they be made anew, they get it back.
+    pub(crate) fn remember(&mut self, old: &Self, path: &FilePath, went: Option<&Record>) {
+        let known = went.and_then(|record| Some((version(path, record)?, old.besides_now(path, record)?)));
+        match known {
+            Some((version, Some(besides))) => drop(self.gone.insert(version, besides)),
+            Some((version, None)) => drop(self.gone.remove(&version)),
+            None => {}
+        }
+    }
+
+    /// The same for all that a capture found.
+    pub(crate) fn remember_all(&mut self, old: &Self, found: &Findings) {
+        for change in found.changes.iter().chain(&found.late) {
+            self.remember(old, &change.path, change.before.as_ref());
         }
     }
 

@@ -12,11 +12,15 @@ use super::bytes::{Reader, Writer};
 use super::coverage::WhyNot;
 use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, Place, What, child};
 use super::rules::Limits;
+use crate::besides::{Besides, Version};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::hash;
 
-const MAGIC: &[u8] = b"retake index 1\n";
+const MAGIC: &[u8] = b"retake index 2\n";
+
+/// The version that knew nothing besides records: what it says is believed, and each file is read again.
+const WITHOUT_BESIDES: &[u8] = b"retake index 1\n";
 
 fn file_of(folder: &Path, mark: Mark) -> PathBuf {
     folder.join(format!("index-{}", mark.0))
@@ -84,12 +88,23 @@ fn encode(index: &Index) -> Vec<u8> {
             Some(what) => write_what(&mut to, what),
         }
     }
+    to.number(index.gone.len() as u64);
+    last.clear();
+    for ((path, hash), besides) in &index.gone {
+        to.path(path, &mut last);
+        to.byte(u8::from(hash.is_some()));
+        if let Some(hash) = hash {
+            to.hash(hash);
+        }
+        write_besides(&mut to, Some(besides));
+    }
     let mut count = 0_u64;
     index.walk(&None, &mut |_, _| count += 1);
     to.number(count);
     index.walk(&None, &mut |_, folder| {
         to.number(u64::from(folder.mode));
         to.number(folder.inode);
+        write_besides(&mut to, folder.besides.as_deref());
         to.number(folder.entries.len() as u64);
         for entry in &folder.entries {
             to.bytes(&entry.name);
@@ -115,6 +130,7 @@ fn write_what(to: &mut Writer, what: &What) {
             to.byte(FILE);
             write_signature(to, &file.signature, file.read_at);
             to.hash(&file.hash);
+            write_besides(to, file.besides.as_deref());
         }
         What::Link(link) => {
             to.byte(LINK);
@@ -136,6 +152,21 @@ fn write_what(to: &mut Writer, what: &What) {
     }
 }
 
+fn write_besides(to: &mut Writer, besides: Option<&Besides>) {
+    to.byte(u8::from(besides.is_some()));
+    let Some(besides) = besides else { return };
+    to.number(u64::from(besides.special));
+    to.number(u64::from(besides.owner));
+    to.number(u64::from(besides.group));
+    to.byte(u8::from(besides.attributes.is_some()));
+    let attributes = besides.attributes.as_deref().unwrap_or_default();
+    to.number(attributes.len() as u64);
+    for (name, value) in attributes {
+        to.bytes(name);
+        to.bytes(value);
+    }
+}
+
 fn write_signature(to: &mut Writer, signature: &Signature, read_at: i64) {
     to.number(signature.size);
     to.signed(signature.ctime);
@@ -151,7 +182,10 @@ fn decode(whole: &[u8]) -> Option<Index> {
     if hash(body).0 != sum {
         return None;
     }
-    let mut from = Reader(body.strip_prefix(MAGIC)?);
+    let (mut from, knows) = match body.strip_prefix(WITHOUT_BESIDES) {
+        Some(body) => (Reader(body), Knows::Records),
+        None => (Reader(body.strip_prefix(MAGIC)?), Knows::Besides),
+    };
     let mark = Mark(from.hash()?);
     let identity = Identity { device: from.number()?, inode: from.number()?, volume: from.number()? };
     let limits = Limits { file: from.number()?, ignored: from.number()? };
@@ -165,22 +199,66 @@ fn decode(whole: &[u8]) -> Option<Index> {
             from.byte()?;
             None
         } else {
-            Some(read_what(&mut from)?)
+            Some(read_what(&mut from, knows)?)
         };
         extras.insert(path, what);
     }
-    let folders = read_folders(&mut from)?;
-    from.0.is_empty().then_some(Index { identity, mark, limits, always, folders, extras })
+    let gone = match knows {
+        Knows::Records => BTreeMap::new(),
+        Knows::Besides => read_gone(&mut from)?,
+    };
+    let folders = read_folders(&mut from, knows)?;
+    from.0.is_empty().then_some(Index { identity, mark, limits, always, folders, extras, gone })
+}
+
+/// What an index knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Knows {
+    /// Records only, as the first version.
+    Records,
+    /// Also what there is besides.
+    Besides,
+}
+
+fn read_gone(from: &mut Reader<'_>) -> Option<BTreeMap<Version, Arc<Besides>>> {
+    let mut gone = BTreeMap::new();
+    let mut last = Vec::new();
+    for _ in 0..from.count()? {
+        let path = from.path(&mut last)?;
+        let hash = match from.byte()? {
+            0 => None,
+            _ => Some(from.hash()?),
+        };
+        gone.insert((path, hash), read_besides(from)??);
+    }
+    Some(gone)
+}
+
+/// The inner `None` is the usual.
+fn read_besides(from: &mut Reader<'_>) -> Option<Option<Arc<Besides>>> {
+    if from.byte()? == 0 {
+        return Some(None);
+    }
+    let special = u16::try_from(from.number()?).ok()?;
+    let owner = u32::try_from(from.number()?).ok()?;
+    let group = u32::try_from(from.number()?).ok()?;
+    let is_whole = from.byte()? != 0;
+    let mut attributes = Vec::new();
+    for _ in 0..from.count()? {
+        attributes.push((from.bytes()?.to_vec(), from.bytes()?.to_vec()));
+    }
+    let attributes = is_whole.then_some(attributes);
+    Some(Some(Arc::new(Besides { special, owner, group, attributes })))
 }
 
 /// Folders come in the order in which [`Index::walk`] meets them, so their places need not be written.
-fn read_folders(from: &mut Reader<'_>) -> Option<HashMap<Place, Arc<Folder>>> {
+fn read_folders(from: &mut Reader<'_>, knows: Knows) -> Option<HashMap<Place, Arc<Folder>>> {
     let count = from.count()?;
     let mut folders = HashMap::with_capacity(count);
     let mut waiting: Vec<Place> = vec![None];
     while folders.len() < count {
         let place = waiting.pop()?;
-        let folder = read_folder(from)?;
+        let folder = read_folder(from, knows)?;
         let inner = folder.entries.iter().rev();
         for entry in inner.filter(|entry| entry.what.known() == Some(&What::Folder)) {
             waiting.push(Some(child(place.as_ref(), &entry.name)?));
@@ -190,9 +268,10 @@ fn read_folders(from: &mut Reader<'_>) -> Option<HashMap<Place, Arc<Folder>>> {
     Some(folders)
 }
 
-fn read_folder(from: &mut Reader<'_>) -> Option<Folder> {
+fn read_folder(from: &mut Reader<'_>, knows: Knows) -> Option<Folder> {
     let mode = from.mode()?;
     let inode = from.number()?;
+    let besides = if knows == Knows::Besides { read_besides(from)? } else { None };
     let count = from.count()?;
     let mut entries: Vec<Entry> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -200,17 +279,23 @@ fn read_folder(from: &mut Reader<'_>) -> Option<Folder> {
         if entries.last().is_some_and(|last| last.name >= name) {
             return None;
         }
-        let what = read_what(from)?;
+        let what = read_what(from, knows)?;
         entries.push(Entry { name, what });
     }
-    Some(Folder { mode, inode, entries })
+    Some(Folder { mode, inode, besides, entries })
 }
 
-fn read_what(from: &mut Reader<'_>) -> Option<What> {
+fn read_what(from: &mut Reader<'_>, knows: Knows) -> Option<What> {
     Some(match from.byte()? {
         FILE => {
             let (signature, read_at) = read_signature(from)?;
-            What::File(FileSeen { signature, hash: from.hash()?, read_at })
+            let hash = from.hash()?;
+            let besides = if knows == Knows::Besides { read_besides(from)? } else { None };
+            let mut what = What::File(FileSeen { signature, hash, read_at, besides });
+            if knows == Knows::Records {
+                what.lose();
+            }
+            what
         }
         LINK => {
             let (signature, read_at) = read_signature(from)?;
@@ -221,7 +306,7 @@ fn read_what(from: &mut Reader<'_>) -> Option<What> {
         UNKNOWN => What::Unknown(WhyNot::of_code(from.byte()?)?, None),
         KEPT => {
             let why = WhyNot::of_code(from.byte()?)?;
-            What::Unknown(why, Some(Box::new(read_what(from)?)))
+            What::Unknown(why, Some(Box::new(read_what(from, knows)?)))
         }
         _ => return None,
     })
@@ -236,4 +321,57 @@ fn read_signature(from: &mut Reader<'_>) -> Option<(Signature, i64)> {
     let mode = u16::try_from(from.number()?).ok()?;
     let links = u32::try_from(from.number()?).ok()?;
     Some((Signature { size, mtime, ctime, inode, mode, links }, read_at))
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_core::{ContentHash, FilePath};
+
+    use super::*;
+
+    /// A root with one file, as the version wrote it that knew nothing besides records.
+    fn first_version() -> Vec<u8> {
+        let mut to = Writer(WITHOUT_BESIDES.to_vec());
+        to.hash(&ContentHash([1; 32]));
+        // The root's device, inode and volume; the limits; nothing always covered, no extras; one folder.
+        [1, 2, 3, 64, 32, 0, 0, 1].into_iter().for_each(|number| to.number(number));
+        // Its mode, its inode, and its one entry.
+        [0o755, 2, 1].into_iter().for_each(|number| to.number(number));
+        to.bytes(b"a");
+        to.byte(FILE);
+        let signature = Signature { size: 5, mtime: 7, ctime: 8, inode: 9, mode: 0o644, links: 1 };
+        write_signature(&mut to, &signature, 10);
+        to.hash(&ContentHash([4; 32]));
+        let sum = hash(&to.0);
+        to.hash(&sum);
+        to.0
+    }
+
+    #[test]
+    fn trial_08_an_index_of_the_first_version_is_read_and_its_files_once_more() {
+        let index = decode(&first_version()).unwrap();
+        let folder = &index.folders[&None];
+        assert_eq!((folder.mode, folder.inode, index.limits.file), (0o755, 2, 64));
+        let Some(What::File(file)) = folder.find(b"a") else { panic!("{folder:?}") };
+        assert_eq!((file.hash, file.signature.size, file.put()), (ContentHash([4; 32]), 5, None));
+        assert!(index.gone.is_empty());
+    }
+
+    #[test]
+    fn trial_08_what_there_is_besides_survives_the_disk() {
+        let besides =
+            |attributes| Arc::new(Besides { special: 0o4000, owner: 1, group: u32::MAX, attributes });
+        let mut index = decode(&first_version()).unwrap();
+        let path = FilePath::new(b"gone").unwrap();
+        let known = [(b"user.a".to_vec(), b"\0value".to_vec())];
+        index.gone.insert((path.clone(), Some(ContentHash([5; 32]))), besides(Some(known.into())));
+        index.gone.insert((path, None), besides(None));
+        let mut folder = (*index.folders[&None]).clone();
+        folder.besides = Some(besides(Some(Vec::new())));
+        let What::File(file) = &mut folder.entries[0].what else { panic!("{folder:?}") };
+        file.besides = Some(besides(None));
+        index.folders.insert(None, Arc::new(folder));
+        let read = decode(&encode(&index)).unwrap();
+        assert_eq!((&read.gone, &read.folders), (&index.gone, &index.folders));
+    }
 }

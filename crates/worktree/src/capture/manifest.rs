@@ -217,10 +217,12 @@ mod tests {
     fn sample() -> Index {
         let file = Record::File { hash: ContentHash([7; 32]), len: 300, mode: 0o644 };
         let entry = |name: &[u8], what| Entry { name: name.into(), what };
-        let inner = Folder { mode: 0o700, inode: 9, entries: vec![entry(b"a", What::claimed(&file))] };
+        let entries = vec![entry(b"a", What::claimed(&file))];
+        let inner = Folder { mode: 0o700, inode: 9, besides: None, entries };
         let root = Folder {
             mode: 0o755,
             inode: 8,
+            besides: None,
             entries: vec![
                 entry(b"big", What::Uncovered(WhyNot::TooLarge)),
                 entry(b"in", What::Folder),
@@ -235,6 +237,7 @@ mod tests {
             always: BTreeSet::new(),
             folders: HashMap::from([(None, Arc::new(root)), (Some(place(b"in")), Arc::new(inner))]),
             extras: BTreeMap::from([(place(b"out/made"), Some(What::claimed(&file)))]),
+            gone: BTreeMap::new(),
         }
     }
 

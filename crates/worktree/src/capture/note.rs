@@ -1,16 +1,18 @@
 //! What our own tools and an apply wrote is told to the index, so that the next capture does not report it as
 //! somebody's. Nothing is believed: each path is looked at, and what was changed by someone else stays to be found.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
 
 use super::extras::{self, Look};
 use super::findings::Findings;
-use super::index::{Folder, Index, Known, What};
+use super::index::{Folder, Index, Known, Place, What};
 use super::index_file;
 use super::read;
 use super::tree::{Capture, Tree};
+use crate::apply::on_cores;
 use crate::error::Result;
 use crate::objects::hash;
 use crate::root::Root;
@@ -37,8 +39,19 @@ impl Tree {
         let mut findings = Findings::default();
         let mut sorted: Vec<_> = changes.iter().collect();
         sorted.sort_by(|a, b| a.path.cmp(&b.path));
-        for change in &sorted {
-            self.note_one(&root, &mut next, change, noting, &mut findings)?;
+        let looked = on_cores(sorted.len(), |places| {
+            places.map(|at| self.look_again(&root, sorted[at], noting)).collect::<Result<Vec<_>>>()
+        });
+        let mut entries = Entries::default();
+        let looked = looked.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten();
+        for (change, now) in sorted.into_iter().zip(looked) {
+            let Some(now) = now else { continue };
+            self.take_in(&mut next, (change, now), noting, (&mut findings, &mut entries));
+        }
+        for (place, entries) in entries {
+            if let Some(folder) = next.folders.get_mut(&place) {
+                Arc::make_mut(folder).set_all(entries);
+            }
         }
         self.objects.sync()?;
         let claim = Findings { changes: changes.to_vec(), ..Findings::default() };
@@ -48,36 +61,41 @@ impl Tree {
         Ok(Capture::noted(findings, Arc::new(next)))
     }
 
-    fn note_one(
-        &self,
-        root: &Root,
-        next: &mut Index,
-        change: &FileChange,
-        noting: Noting,
-        findings: &mut Findings,
-    ) -> Result<()> {
+    /// What is at a path that was written; nothing, where it is not taken in.
+    fn look_again(&self, root: &Root, change: &FileChange, noting: Noting) -> Result<Option<Now>> {
         let path = &change.path;
-        let known = self.index.known(path);
-        if matches!((&known, noting), (Known::NotCovered(_), Noting::Apply)) {
-            return Ok(());
+        if noting == Noting::Apply && matches!(self.index.known(path), Known::NotCovered(_)) {
+            return Ok(None);
         }
-        let limit = self.rules.max_file;
-        let now = extras::look(root, path, limit, None, &read::into(&*self.objects))?;
-        let inode = if let Look::Folder(_, inode) = now { inode } else { 0 };
+        let now = extras::look(root, path, self.rules.max_file, None, &read::into(&*self.objects))?;
+        let folder = if let Look::Folder(seen) = &now { seen.clone() } else { Folder::default() };
         let is_so = record_of(&now) == change.after;
         let written = match (&change.after, now) {
             (Some(Record::Folder { .. }) | None, _) => None,
             (Some(_), Look::Is(what)) if is_so => Some(what),
             (Some(after), _) => match after.hash() {
-                Some(name) if !self.objects.contains(&name) => return Ok(()),
+                Some(name) if !self.objects.contains(&name) => return Ok(None),
                 _ => Some(What::claimed(after)),
             },
         };
-        let before = match known {
+        Ok(Some(Now { written, folder }))
+    }
+
+    /// Takes it into the next index.
+    fn take_in(
+        &self,
+        next: &mut Index,
+        (change, now): (&FileChange, Now),
+        noting: Noting,
+        (findings, entries): (&mut Findings, &mut Entries),
+    ) {
+        let path = &change.path;
+        let before = match self.index.known(path) {
             Known::Is(record) => Some(record),
             Known::Absent => None,
             Known::NotCovered(_) => change.before.clone(),
         };
+        next.remember(&self.index, path, before.as_ref());
         // What the index has already was noted before: whoever notes may have died right after it.
         if before != change.before && before != change.after {
             findings.changes.push(FileChange { path: path.clone(), before, after: change.before.clone() });
@@ -85,20 +103,31 @@ impl Tree {
         if noting == Noting::Tool {
             next.always.insert(path.clone());
         }
-        set(next, path, change.after.as_ref(), written, inode);
-        Ok(())
+        set(next, entries, change, now);
     }
 }
+
+/// What is at a path now.
+struct Now {
+    /// The file or link.
+    written: Option<What>,
+    /// The folder, without what is in it.
+    folder: Folder,
+}
+
+/// Entries that folders get, all of one folder at once: each for itself would move what is behind it.
+type Entries = BTreeMap<Place, BTreeMap<Box<[u8]>, Option<What>>>;
 
 fn record_of(look: &Look) -> Option<Record> {
     match look {
         Look::Is(what) => what.record(),
-        Look::Folder(record, _) => Some(record.clone()),
+        Look::Folder(seen) => Some(seen.record()),
         Look::Absent => None,
     }
 }
 
-fn set(index: &mut Index, path: &FilePath, after: Option<&Record>, written: Option<What>, inode: u64) {
+fn set(index: &mut Index, entries: &mut Entries, change: &FileChange, now: Now) {
+    let (path, after, Now { written, folder: seen }) = (&change.path, change.after.as_ref(), now);
     if !extras::is_inside(index, path) {
         if index.always.contains(path) && !matches!(after, Some(Record::Folder { .. })) {
             index.extras.insert(path.clone(), written);
@@ -106,25 +135,20 @@ fn set(index: &mut Index, path: &FilePath, after: Option<&Record>, written: Opti
         return;
     }
     let place = Some(path.clone());
-    let folder = match after {
-        Some(Record::Folder { mode }) => {
-            let known = index.folders.get(&place).map(|folder| folder.entries.clone());
-            Some(Folder { mode: *mode, inode, entries: known.unwrap_or_default() })
+    if let Some(Record::Folder { mode }) = after {
+        let known = index.folders.get(&place).map(|folder| folder.entries.clone());
+        let folder = Folder { mode: *mode, entries: known.unwrap_or_default(), ..seen };
+        // At once, as what comes after it may be in it.
+        if let Some(parent) = index.folders.get_mut(&path.parent()) {
+            Arc::make_mut(parent).set(path.name(), Some(What::Folder));
         }
-        _ => None,
-    };
-    let what = if folder.is_some() { Some(What::Folder) } else { written };
-    if let Some(parent) = index.folders.get_mut(&path.parent()) {
-        Arc::make_mut(parent).set(path.name(), what);
+        index.folders.insert(place, Arc::new(folder));
+        return;
     }
-    match folder {
-        Some(folder) => drop(index.folders.insert(place, Arc::new(folder))),
-        None => {
-            let mut gone = Vec::new();
-            index.walk(&place, &mut |place, _| gone.push(place.clone()));
-            for place in gone {
-                index.folders.remove(&place);
-            }
-        }
+    entries.entry(path.parent()).or_default().insert(path.name().into(), written);
+    let mut gone = Vec::new();
+    index.walk(&place, &mut |place, _| gone.push(place.clone()));
+    for place in gone {
+        index.folders.remove(&place);
     }
 }

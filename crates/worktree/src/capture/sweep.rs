@@ -2,6 +2,7 @@
 //! index has. Folders wait in a queue for as many threads as there are cores; a folder in which nothing changed leaves
 //! nothing behind. Opens files only to read ignore files; bytes are read when it is known how many there are.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -14,6 +15,7 @@ use super::coverage::{CoverageChange, WhyNot};
 use super::index::{Folder, Index, Place, What};
 use super::rules::{Chain, Limits, Parsed, Rules};
 use super::visit::Visitor;
+use crate::besides::Besides;
 use crate::error::Result;
 use crate::failpoint;
 use crate::objects::Objects;
@@ -31,14 +33,28 @@ pub(crate) struct Context<'a> {
     /// Warm files with a stamp as young as this are read again.
     pub warm_since: i64,
     pub looked: &'a (dyn Fn(u64) + Sync),
+    /// Where a watch says where to look: the inodes of files with several names of which it says where all names are.
+    pub links: Option<Arc<BTreeSet<u64>>>,
     /// Set when ignore files changed in a folder that was looked at alone, or it was marked as one not to cover, or
-    /// another folder took the place of a known one in it: then that is not enough.
+    /// another folder took the place of a known one in it, or a file in it has a name that may be anywhere: then that is
+    /// not enough.
     pub not_enough: AtomicBool,
 }
 
 impl Context<'_> {
     pub(crate) fn limits(&self) -> Limits {
         Limits { file: self.rules.max_file, ignored: self.rules.max_ignored }
+    }
+
+    /// A regular file was met. What is written by a name that a file has got elsewhere is told in the folder of that name
+    /// alone: where the watch did not know of the names, all of them are looked for.
+    pub(crate) fn met(&self, file: &Signature) {
+        if let Some(links) = &self.links
+            && file.links > 1
+            && !links.contains(&file.inode)
+        {
+            self.not_enough.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -100,6 +116,7 @@ pub(crate) enum Outcome {
         mode: u16,
         inode: u64,
         ctime: i64,
+        besides: Option<Arc<Besides>>,
         standing: Standing,
         line: Option<CoverageChange>,
         drafts: Vec<Draft>,

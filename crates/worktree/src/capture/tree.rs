@@ -182,6 +182,7 @@ impl Tree {
             always: Default::default(),
             folders: Default::default(),
             extras: BTreeMap::new(),
+            gone: BTreeMap::new(),
         });
         index_file::remove_others(data_dir, mark.filter(|_| kept))?;
         let mut tree = Self {
@@ -223,7 +224,10 @@ impl Tree {
                 what.lose();
             }
         }
-        if any {
+        // What can't be made anew needs nothing besides.
+        let known = index.gone.len();
+        index.gone.retain(|(_, hash), _| hash.is_none_or(|hash| self.objects.contains(&hash)));
+        if any || index.gone.len() < known {
             self.index = Arc::new(index);
         }
     }
@@ -276,6 +280,14 @@ impl Tree {
         self.pass(failpoint!("capture.opened"))?;
         let mut rules = self.rules.clone();
         rules.always.extend(self.index.always.iter().cloned());
+        // Before the first look: what happens from now on is for the next one.
+        let hint = self.watching().named();
+        let began = below::stamp();
+        let (named, links) = match (sweep, hint) {
+            (Sweep::Whole, _) | (Sweep::Watched, None) => (None, None),
+            (Sweep::Watched, Some(hint)) => (Some((Looked::Watched, hint.folders)), Some(hint.links)),
+            (Sweep::Folders(named), _) => (Some((Looked::Named, named.clone())), None),
+        };
         let context = Context {
             root: &root,
             own: &self.own,
@@ -285,16 +297,10 @@ impl Tree {
             parsed: &self.parsed,
             warm_since: self.index.warm_since(WARM_FILES, WARM_BYTES),
             looked: &|folders| progress(Progress::Looked(folders)),
+            links,
             not_enough: AtomicBool::new(false),
         };
-        // Before the first look: what happens from now on is for the next one.
-        let hint = self.watching().named();
-        let began = below::stamp();
-        let (looked, (mut found, counts)) = match sweep {
-            Sweep::Whole => self.sweep(&context, None),
-            Sweep::Watched => self.sweep(&context, hint.map(|named| (Looked::Watched, named))),
-            Sweep::Folders(named) => self.sweep(&context, Some((Looked::Named, named.clone()))),
-        }?;
+        let (looked, (mut found, counts)) = self.sweep(&context, named)?;
         self.pass(failpoint!("capture.swept"))?;
         let volume = fetch::volume(&found);
         let too_much = volume.files > rules.ask_files || volume.bytes > rules.ask_bytes;
@@ -317,7 +323,9 @@ impl Tree {
             always: rules.always.clone(),
             folders,
             extras,
+            gone: self.index.gone.clone(),
         };
+        next.remember_all(&self.index, &findings);
         let changed = changed
             || !findings.is_empty()
             || next.identity != self.index.identity
@@ -444,7 +452,7 @@ impl Tree {
         let root = self.open_root()?;
         match extras::look(&root, path, self.rules.max_file, None, keep)? {
             Look::Absent => Ok(None),
-            Look::Folder(record, _) => Ok(Some(record)),
+            Look::Folder(seen) => Ok(Some(seen.record())),
             Look::Is(What::Uncovered(why) | What::Unknown(why, _)) => {
                 Err(WorktreeError::NotCovered { path: path.clone(), why })
             }

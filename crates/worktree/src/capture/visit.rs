@@ -15,6 +15,7 @@ use super::read::{self, Reading, Refusal, Request};
 use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
 use super::sweep::{Context, Counts, Draft, Found, InForce, Job, Outcome, Side, Standing, State};
 use crate::apply::StagingName;
+use crate::besides::Besides;
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::{self, failpoint};
 use crate::root::open_file;
@@ -129,10 +130,14 @@ impl<'a> Visitor<'a> {
         let drafts = self.merge(&here, listing)?;
         let mode = (stat.st_mode & 0o777) as u16;
         let (inode, ctime) = (stat.st_ino, Signature::of(&stat).ctime);
-        Ok(self.changed(job, (mode, inode), standing, line, &drafts).then_some(Outcome::Seen {
+        // The root itself is never made anew.
+        let besides = job.place.as_ref().and_then(|_| Besides::of(&fd, &stat));
+        let now = Folder { mode, inode, besides: besides.clone(), entries: Vec::new() };
+        Ok(self.changed(job, &now, standing, line, &drafts).then_some(Outcome::Seen {
             mode,
             inode,
             ctime,
+            besides,
             standing,
             line,
             drafts,
@@ -142,7 +147,7 @@ impl<'a> Visitor<'a> {
     fn changed(
         &self,
         job: &Job,
-        (mode, inode): (u16, u64),
+        now: &Folder,
         standing: Standing,
         line: Option<CoverageChange>,
         drafts: &[Draft],
@@ -152,7 +157,7 @@ impl<'a> Visitor<'a> {
         };
         let same = standing == Standing::Both
             && line.is_none()
-            && (old.mode, old.inode) == (mode, inode)
+            && (old.mode, old.inode, &old.besides) == (now.mode, now.inode, &now.besides)
             && old.entries.len() == drafts.len()
             && drafts.iter().all(|draft| matches!(draft, Draft::Keep(_)));
         !same
@@ -247,6 +252,7 @@ impl<'a> Visitor<'a> {
         if below::kind(&stat) != FileType::RegularFile || signature.size > LONGEST_IGNORE_FILE {
             return Ok(None);
         }
+        self.context.met(&signature);
         let known = match old {
             // Bytes that are not in the object store after all are read, and kept, again.
             Some(What::File(old)) if self.context.parsed.get(&old.hash).is_none() => None,
@@ -329,7 +335,10 @@ impl<'a> Visitor<'a> {
         let signature = Signature::of(&stat);
         match below::kind(&stat) {
             FileType::Directory => Ok(Some(self.folder(here, bare, before, signature.inode))),
-            FileType::RegularFile => Ok(Some(self.file(here, bare, before, signature))),
+            FileType::RegularFile => {
+                self.context.met(&signature);
+                Ok(Some(self.file(here, bare, before, signature)))
+            }
             FileType::Symlink => match old {
                 Some(What::Link(link))
                     if link.signature == signature && !index::is_young(signature.ctime, link.read_at) =>

@@ -4,14 +4,16 @@
 //! The system's own queue is read when a capture begins, on the spot: what a call did before it ended is in it by then.
 //! That is why this is no thread that hears of it some time later.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::sync::Arc;
 
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::fs::inotify::{self, CreateFlags, Event, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
 use super::index::{Index, Place};
+use crate::apply::StagingName;
 use crate::root::{Root, identity, is_local};
 
 /// So many folders are watched at most: others need watches too.
@@ -50,9 +52,20 @@ pub(crate) struct Watch {
     /// Folders with files that have other names too: what is written by another name is not told here.
     linked: BTreeSet<Place>,
     /// Those files.
-    inodes: BTreeSet<u64>,
+    inodes: Arc<BTreeSet<u64>>,
+    /// Names that came since the last capture that was kept, each with the watch of its folder.
+    came: HashSet<(i32, Box<[u8]>)>,
     /// Something may have happened anywhere.
     unknown: bool,
+}
+
+/// Where a capture that begins now has to look.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub folders: Vec<Place>,
+    /// The inodes of files with several names whose folders are all among those. A file with several names that is not
+    /// one of these may have been written by a name that is elsewhere.
+    pub links: Arc<BTreeSet<u64>>,
 }
 
 impl Watching {
@@ -68,7 +81,7 @@ impl Watching {
     }
 
     /// In which folders a capture that begins now has to look; nothing, if that is not known.
-    pub(crate) fn named(&mut self) -> Option<Vec<Place>> {
+    pub(crate) fn named(&mut self) -> Option<Named> {
         let Self::Yes(watch) = self else { return None };
         match watch.read() {
             Ok(()) => watch.named(),
@@ -84,6 +97,7 @@ impl Watching {
         let Self::Yes(watch) = self else { return };
         if answered {
             watch.dirty.clear();
+            watch.came.clear();
             watch.unknown = false;
         }
         if watch.follow(root, index).is_none() {
@@ -104,7 +118,8 @@ impl Watch {
             watched: HashMap::new(),
             dirty: BTreeSet::new(),
             linked: BTreeSet::new(),
-            inodes: BTreeSet::new(),
+            inodes: Arc::default(),
+            came: HashSet::new(),
             unknown: true,
         };
         watch.follow(root, index)?;
@@ -115,6 +130,8 @@ impl Watch {
     fn read(&mut self) -> Result<(), Errno> {
         let mut buffer = [MaybeUninit::uninit(); 16 << 10];
         let mut events = Reader::new(&self.queue, &mut buffer);
+        // Names that came and were then moved away, by the number that both ends of a move have.
+        let mut moved = HashSet::new();
         loop {
             let event = match events.next() {
                 Ok(event) => event,
@@ -129,6 +146,7 @@ impl Watch {
             self.unknown |= what.contains(ReadFlags::QUEUE_OVERFLOW);
             let Some(place) = self.places.get(&watch) else { continue };
             self.dirty.insert(place.clone());
+            self.unknown |= passes(&mut self.came, &mut moved, &event);
             if what.contains(ReadFlags::IGNORED)
                 && let Some(place) = self.places.remove(&watch)
                 && self.watched.get(&place).is_some_and(|(current, _)| *current == watch)
@@ -136,16 +154,19 @@ impl Watch {
                 self.watched.remove(&place);
             }
         }
+        // Moved to where nobody watches.
+        self.unknown |= !moved.is_empty();
         Ok(())
     }
 
-    fn named(&mut self) -> Option<Vec<Place>> {
+    fn named(&mut self) -> Option<Named> {
         self.unknown |= self.dirty.len() + self.linked.len() > MOST_NAMED;
         if self.unknown {
             self.dirty.clear();
             return None;
         }
-        Some(self.dirty.union(&self.linked).cloned().collect())
+        let folders = self.dirty.union(&self.linked).cloned().collect();
+        Some(Named { folders, links: Arc::clone(&self.inodes) })
     }
 
     /// Watches the folders of the index, and no others. Those that were not watched till now are to be looked at: what
@@ -181,7 +202,7 @@ impl Watch {
             }
         }
         self.unknown |= !inodes.is_subset(&self.inodes);
-        self.inodes = inodes;
+        self.inodes = Arc::new(inodes);
     }
 
     fn add(&mut self, root: &Root, place: &Place) -> Option<()> {
@@ -223,4 +244,28 @@ impl Watch {
     fn let_go(&self, watch: i32) {
         let _gone = inotify::remove_watch(&self.queue, watch);
     }
+}
+
+/// Keeps account of names that come, and answers whether one of them was removed again: it may have been another name of
+/// any file, and what was written by it is told nowhere else. A name that is moved within the watched folders is still
+/// to be seen.
+fn passes(came: &mut HashSet<(i32, Box<[u8]>)>, moved: &mut HashSet<u32>, event: &Event<'_>) -> bool {
+    let Some(name) = event.file_name().map(std::ffi::CStr::to_bytes) else { return false };
+    if StagingName::is_staging(name) {
+        return false;
+    }
+    let (what, named) = (event.events(), (event.wd(), Box::from(name)));
+    if what.contains(ReadFlags::MOVED_TO) {
+        moved.remove(&event.cookie());
+    }
+    if what.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO) {
+        came.insert(named);
+        return false;
+    }
+    let went = what.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) && came.remove(&named);
+    if went && what.contains(ReadFlags::MOVED_FROM) {
+        moved.insert(event.cookie());
+        return false;
+    }
+    went
 }

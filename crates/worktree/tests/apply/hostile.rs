@@ -205,7 +205,7 @@ fn a_huge_file_in_the_way_is_refused_and_not_read() {
 }
 
 #[test]
-fn rights_go_and_attributes_stay() {
+fn trial_08_rights_and_attributes_of_what_is_replaced_stay() {
     // Not in memory: some systems keep no attributes there.
     let home = tempfile::tempdir().unwrap();
     let mut caller = Caller::with(
@@ -220,8 +220,8 @@ fn rights_go_and_attributes_stay() {
     let mut note = [0; 8];
     let length = rustix::fs::getxattr(&at, "user.note", note.as_mut_slice()).unwrap();
     assert_eq!(&note[..length], b"keep");
-    assert_eq!(fs::metadata(&at).unwrap().mode() & 0o7777, 0o644);
-    // A change of the bits alone keeps the file itself, and takes its rights too.
+    assert_eq!(fs::metadata(&at).unwrap().mode() & 0o7777, 0o4644);
+    // A change of the bits alone keeps the file itself, and its rights too.
     let inode = fs::metadata(&at).unwrap().ino();
     fs::set_permissions(&at, fs::Permissions::from_mode(0o4644)).unwrap();
     let (before, after) = (tree([("a", file("new"))]), tree([("a", Node::File(b"new".to_vec(), 0o755))]));
@@ -229,7 +229,7 @@ fn rights_go_and_attributes_stay() {
     caller.apply().unwrap().applied();
     assert_eq!(
         (fs::metadata(&at).unwrap().mode() & 0o7777, fs::metadata(&at).unwrap().ino()),
-        (0o755, inode)
+        (0o4755, inode)
     );
 }
 

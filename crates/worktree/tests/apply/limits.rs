@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use retake_core::FileChange;
-use retake_worktree::Obstacle;
+use retake_worktree::{
+    MemoryObjects, Obstacle, Permission, Prepared, Root, Rules, Staging, StagingName, Sweep,
+};
 
 use super::kit::{Caller, Node, Tree, file, path, set_mode, tree};
 
@@ -116,6 +118,45 @@ fn rewind_case_25_without_permission_nothing_changes() {
         assert_eq!(caller.read(), *expected);
         caller.changes = caller.changes.iter().map(FileChange::inverse).collect();
     }
+}
+
+#[test]
+fn trial_08_what_can_not_get_its_owner_back_is_refused() {
+    let test = "trial_08_what_can_not_get_its_owner_back_is_refused";
+    let Some(home) = told() else {
+        if !is_root() {
+            // Nobody else can give a file to another.
+            return;
+        }
+        let home = open_home();
+        for folder in ["root", "index"] {
+            fs::create_dir(home.path().join(folder)).unwrap();
+            set_mode(&home.path().join(folder), 0o777);
+        }
+        fs::write(home.path().join("root/a"), "old").unwrap();
+        return again(test, home.path(), &[], Some(NOBODY));
+    };
+    let caller = Caller::planned(&home, &tree([]), &tree([("a", file("old"))]));
+    let objects = std::sync::Arc::new(MemoryObjects::default());
+    let (root, rules) = (home.join("root"), Rules::default());
+    let mut seen = retake_worktree::Tree::open(&root, &home.join("index"), rules, objects, None).unwrap();
+    let mut look = || {
+        let capture = seen.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+        seen.accept(capture).unwrap();
+    };
+    look();
+    fs::remove_file(root.join("a")).unwrap();
+    look();
+    let lock = Root::open(&root).unwrap().lock().unwrap();
+    let name = StagingName::new("a1").unwrap();
+    let changes = seen.to_apply(caller.changes.clone());
+    let prepared = Staging::prepare(&lock, &name, changes, &caller.objects).unwrap();
+    let Prepared::Refused(refusals) = prepared else { panic!("{prepared:?}") };
+    assert!(
+        matches!(&refusals[..], [one] if matches!(one.why, Obstacle::Attributes("owner"))),
+        "{refusals:?}"
+    );
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
 }
 
 fn mount(words: &[&str], at: &Path) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use retake_worktree::{Permission, Sweep};
+use retake_worktree::{Permission, Rules, Sweep};
 
 use super::{World, lines, write};
 
@@ -107,6 +107,72 @@ fn a_file_that_is_written_by_another_name_is_seen() {
     assert_eq!(world.watched().1, ["+ d2/link"]);
     world.write("d2/link", "both");
     assert_eq!(world.watched().1, ["~ d1/file", "~ d2/link"]);
+}
+
+#[test]
+fn trial_05_a_file_linked_and_written_between_two_captures_is_seen_under_both_names() {
+    let mut world = world();
+    let link = |world: &World, name: &str| {
+        fs::create_dir_all(world.at(name).parent().unwrap()).unwrap();
+        fs::hard_link(world.at("d1/file"), world.at(name)).unwrap();
+        fs::write(world.at(name), format!("written as {name}")).unwrap();
+    };
+    link(&world, "d2/link");
+    assert_eq!(world.watched(), (21, vec!["~ d1/file".to_owned(), "+ d2/link".into()]), "everywhere");
+    // A third name, of which the first two are known to have others.
+    world.watched();
+    link(&world, "d3/link");
+    assert_eq!(world.watched(), (3, ["~ d1/file", "~ d2/link", "+ d3/link"].map(str::to_owned).into()));
+    link(&world, "new/deep/link");
+    let found = world.watched().1;
+    assert_eq!(
+        found,
+        ["~ d1/file", "~ d2/link", "~ d3/link", "+ new", "+ new/deep", "+ new/deep/link"],
+        "also in a folder that is new"
+    );
+}
+
+#[test]
+fn trial_05_other_names_that_no_record_is_made_of_are_seen_too() {
+    let ruled = Rules { max_ignored: 4, ..Rules::default() };
+    let mut world = World::ruled(ruled, |root| {
+        write(root, "d/file", "x");
+        write(root, ".gitignore", "*.o\n");
+        write(root, "e/file", "x");
+    });
+    world.tree.watch().unwrap();
+    world.watched();
+    // An ignored file that is too large, and a file of rules in a folder that is new.
+    fs::hard_link(world.at("d/file"), world.at("e/file.o")).unwrap();
+    world.write("e/file.o", "written");
+    assert_eq!(world.watched().1, ["~ d/file"]);
+    world.watched();
+    fs::create_dir(world.at("new")).unwrap();
+    fs::hard_link(world.at("e/file"), world.at("new/.ignore")).unwrap();
+    world.write("new/.ignore", "written");
+    assert_eq!(world.watched().1, ["~ e/file", "+ new", "+ new/.ignore"]);
+}
+
+#[test]
+fn trial_05_a_name_that_came_and_went_again_is_followed_up() {
+    let mut world = world();
+    let linked = |world: &World| {
+        fs::hard_link(world.at("d1/file"), world.at("d2/link")).unwrap();
+        let text = fs::read_to_string(world.at("d1/file")).unwrap();
+        fs::write(world.at("d2/link"), text + "more").unwrap();
+    };
+    linked(&world);
+    fs::remove_file(world.at("d2/link")).unwrap();
+    assert_eq!(world.watched().1, ["~ d1/file"], "removed");
+    linked(&world);
+    fs::rename(world.at("d2/link"), world.dir.path().join("outside")).unwrap();
+    assert_eq!(world.watched().1, ["~ d1/file"], "moved out of the workspace");
+    // A file that is written under another name first, as editors do, costs no look at the whole.
+    world.watched();
+    world.write("d3/new~", "y");
+    fs::rename(world.at("d3/new~"), world.at("d3/file")).unwrap();
+    let (folders, found) = world.watched();
+    assert!(folders <= 2 && found == ["~ d3/file"], "{folders} {found:?}");
 }
 
 #[test]

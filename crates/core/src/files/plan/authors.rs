@@ -101,6 +101,10 @@ impl Look for File {
         None
     }
 
+    fn is_adopted(&mut self, _: DeltaNo) -> bool {
+        false
+    }
+
     fn is_git_s(&mut self, _: &FilePath) -> bool {
         false
     }

@@ -246,7 +246,6 @@ pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {
 pub(in crate::dispatch) fn note(folder: Option<&Path>, note: &Note) -> String {
     let what = match note.kind {
         NoteKind::LinkBreaks => "it had other names, which keep the old content",
-        NoteKind::PrivilegeGoes => "it had rights of its own, which are gone",
     };
     format!("{}: {what}", shown_in(folder, &note.path))
 }
