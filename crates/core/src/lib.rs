@@ -57,7 +57,7 @@ pub use path::{Path, Span};
 pub use permission::{BadRule, Mode, Permission, Rule, Ruling, Settled};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
-pub use prompt::{Message, NO_RESULT, repaired, summary_message};
+pub use prompt::{Message, NO_MESSAGE, NO_RESULT, repaired, summary_message};
 pub use ranges::{RangeChange, Ranges};
 pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Standing, difference};
 pub use records::Records;

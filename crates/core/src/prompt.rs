@@ -1,7 +1,13 @@
 //! The prompt as messages, repaired in memory. Rows are never changed by it.
 //!
-//! Rules (`spec/store.md`, *Reading*): two users in a row are one; a tool result without its call is left out; a
-//! tool call without result gets a stated one.
+//! Rules (`spec/store.md`, *Reading*), which hold for any entries in any order:
+//! - the first message is not the model's;
+//! - between two messages of the model stands one of another role, and two of any other role in a row are one;
+//! - only the model calls tools; behind a message with calls stands one message with their results, in the order of
+//!   the calls, wherever these stood; a missing result is stated, one without a call is left out;
+//! - no message is empty.
+
+use std::collections::BTreeMap;
 
 use crate::content::{Part, Role, ToolOutcome};
 
@@ -40,74 +46,137 @@ pub fn summary_message(summary: &str) -> Message {
     Message::new(Role::User, vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))])
 }
 
+/// What stands where a message is needed and none is shown: before an answer whose prompt is hidden.
+pub const NO_MESSAGE: &str = "[no message is shown here]";
+
 /// Makes a prompt that every provider takes, from entries and summaries in order.
 pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
-    let mut prompt: Vec<Message> = Vec::new();
-    let mut open: Vec<String> = Vec::new();
-    for mut message in messages {
-        message.parts.retain(|part| !matches!(part, Part::Erased | Part::Facts(_)));
-        if message.role == Role::Tool {
-            message.parts.retain(|part| match part.answered_call() {
-                Some(call) => take(&mut open, call),
-                None => true,
-            });
-        }
-        if message.parts.is_empty() {
-            continue;
-        }
-        if message.role != Role::Tool {
-            close(&mut prompt, &mut open);
-        }
-        open.extend(message.parts.iter().filter_map(Part::call_id).map(str::to_owned));
-        match prompt.last_mut() {
-            Some(last) if last.role == message.role && message.role != Role::Assistant => {
-                last.parts.append(&mut message.parts);
+    let mut places: Vec<Place> = Vec::new();
+    let mut open: Vec<(usize, usize, String)> = Vec::new();
+    for message in messages {
+        let at = places.len();
+        let place = Place::of(message);
+        open.extend(place.calls().enumerate().map(|(nth, id)| (at, nth, id.to_owned())));
+        places.push(place);
+        for result in std::mem::take(&mut places[at].results) {
+            // A result without its call is left out; a picture that stood beside it is not.
+            match asked(&mut open, &result) {
+                Some((at, nth)) => drop(places[at].answers.insert(nth, result)),
+                None => places[at].others.extend(result.into_iter().skip(1)),
             }
-            _ => prompt.push(message),
         }
     }
-    close(&mut prompt, &mut open);
+    let mut prompt = Vec::new();
+    for place in places {
+        place.put(&mut prompt);
+    }
     prompt
 }
 
-/// Removes `call` from the open ones, if it is there.
-fn take(open: &mut Vec<String>, call: &str) -> bool {
-    let at = open.iter().position(|id| id == call);
-    at.map(|at| open.remove(at)).is_some()
+/// A message, taken apart.
+struct Place {
+    message: Message,
+    /// Results of tools, each with what stands beside it.
+    results: Vec<Vec<Part>>,
+    /// What stood beside results that are left out.
+    others: Vec<Part>,
+    /// The results of this message's calls, by the number of the call.
+    answers: BTreeMap<usize, Vec<Part>>,
 }
 
-/// States a result for every call that has none.
-fn close(prompt: &mut Vec<Message>, open: &mut Vec<String>) {
-    if open.is_empty() {
+impl Place {
+    fn of(mut message: Message) -> Self {
+        let (mut own, mut results): (Vec<Part>, Vec<Vec<Part>>) = (Vec::new(), Vec::new());
+        for part in std::mem::take(&mut message.parts) {
+            match part {
+                Part::Erased | Part::Facts(_) => {}
+                Part::Text(text) if text.trim().is_empty() => {}
+                Part::ToolCall { name, arguments, .. } if message.role != Role::Assistant => {
+                    own.push(Part::Text(format!("[Tool call {name}: {arguments}]")));
+                }
+                result @ Part::ToolResult { .. } => results.push(vec![result]),
+                beside => match results.last_mut() {
+                    Some(result) if message.role == Role::Tool => result.push(beside),
+                    _ => own.push(beside),
+                },
+            }
+        }
+        message.parts = own;
+        Self { message, results, others: Vec::new(), answers: BTreeMap::new() }
+    }
+
+    /// The ids of the calls.
+    fn calls(&self) -> impl Iterator<Item = &str> {
+        self.message.parts.iter().filter_map(Part::call_id)
+    }
+
+    /// Appends the message, and the results of its calls.
+    fn put(mut self, prompt: &mut Vec<Message>) {
+        let calls: Vec<String> = self.calls().map(str::to_owned).collect();
+        self.message.parts.append(&mut self.others);
+        append(prompt, self.message);
+        for (nth, call) in calls.into_iter().enumerate() {
+            let missing =
+                |call| Part::ToolResult { call, content: NO_RESULT.into(), outcome: ToolOutcome::Failed };
+            let result = self.answers.remove(&nth).unwrap_or_else(|| vec![missing(call)]);
+            append(prompt, Message::new(Role::Tool, result));
+        }
+    }
+}
+
+/// Which call a result answers, by its message and its number there: of the last message that has an open call of this
+/// id, the first. It is no longer open.
+fn asked(open: &mut Vec<(usize, usize, String)>, result: &[Part]) -> Option<(usize, usize)> {
+    let id = result.first().and_then(Part::answered_call)?;
+    let (message, ..) = *open.iter().rfind(|(_, _, call)| call == id)?;
+    let first = open.iter().position(|(at, _, call)| *at == message && call == id)?;
+    let (at, nth, _) = open.remove(first);
+    Some((at, nth))
+}
+
+/// Adds a message, such that the model does not speak first or twice in a row, and everybody else says all at once.
+fn append(prompt: &mut Vec<Message>, mut message: Message) {
+    if message.parts.is_empty() {
         return;
     }
-    let parts: Vec<Part> = open
-        .drain(..)
-        .map(|call| Part::ToolResult { call, content: NO_RESULT.into(), outcome: ToolOutcome::Failed })
-        .collect();
+    let again = prompt.last().is_none_or(|last| last.role == Role::Assistant);
     match prompt.last_mut() {
-        Some(last) if last.role == Role::Tool => last.parts.extend(parts),
-        _ => prompt.push(Message::new(Role::Tool, parts)),
+        Some(last) if last.role == message.role && message.role != Role::Assistant => {
+            last.parts.append(&mut message.parts);
+            return;
+        }
+        _ if again && message.role == Role::Assistant => prompt.push(Message::text(Role::User, NO_MESSAGE)),
+        _ => {}
     }
+    prompt.push(message);
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn say(role: Role, text: &str) -> Message {
         Message::new(role, vec![Part::text(text)])
     }
 
+    fn asks(id: &str) -> Part {
+        Part::ToolCall { id: id.into(), name: "ls".into(), arguments: "{}".into() }
+    }
+
     fn call(id: &str) -> Message {
-        let part = Part::ToolCall { id: id.into(), name: "ls".into(), arguments: "{}".into() };
-        Message::new(Role::Assistant, vec![part])
+        Message::new(Role::Assistant, vec![asks(id)])
+    }
+
+    fn answers(id: &str, content: &str) -> Part {
+        let outcome = if content == NO_RESULT { ToolOutcome::Failed } else { ToolOutcome::Ok };
+        Part::ToolResult { call: id.into(), content: content.into(), outcome }
     }
 
     fn result(id: &str, content: &str) -> Message {
-        let outcome = if content == NO_RESULT { ToolOutcome::Failed } else { ToolOutcome::Ok };
-        let part = Part::ToolResult { call: id.into(), content: content.into(), outcome };
-        Message::new(Role::Tool, vec![part])
+        Message::new(Role::Tool, vec![answers(id, content)])
     }
 
     fn check(before: Vec<Message>, after: Vec<Message>) {
@@ -122,16 +191,91 @@ mod tests {
 
     #[test]
     fn an_orphan_result_is_left_out() {
-        check(vec![say(Role::User, "a"), result("1", "x")], vec![say(Role::User, "a")]);
-        check(vec![call("1"), result("1", "x"), result("1", "again")], vec![call("1"), result("1", "x")]);
+        let go = || say(Role::User, "a");
+        check(vec![go(), result("1", "x")], vec![go()]);
+        check(
+            vec![go(), call("1"), result("1", "x"), result("1", "again")],
+            vec![go(), call("1"), result("1", "x")],
+        );
     }
 
     #[test]
     fn a_call_without_result_gets_a_stated_one() {
-        check(vec![call("1")], vec![call("1"), result("1", NO_RESULT)]);
+        let (go, stop) = (|| say(Role::User, "a"), || say(Role::User, "stop"));
+        check(vec![go(), call("1")], vec![go(), call("1"), result("1", NO_RESULT)]);
+        check(vec![go(), call("1"), stop()], vec![go(), call("1"), result("1", NO_RESULT), stop()]);
+    }
+
+    #[test]
+    fn trial_13_results_stand_behind_their_calls_in_the_order_of_the_calls() {
+        let go = || say(Role::User, "go");
+        let both = Message::new(Role::Assistant, vec![asks("1"), asks("2")]);
+        let results = |two: &str| Message::new(Role::Tool, vec![answers("1", "x"), answers("2", two)]);
         check(
-            vec![call("1"), say(Role::User, "stop"), result("1", "late")],
-            vec![call("1"), result("1", NO_RESULT), say(Role::User, "stop")],
+            vec![go(), both.clone(), result("2", "y"), say(Role::User, "more"), result("1", "x")],
+            vec![go(), both.clone(), results("y"), say(Role::User, "more")],
         );
+        // The same id again is another call.
+        check(
+            vec![go(), call("1"), say(Role::User, "b"), call("1"), result("1", "x")],
+            vec![go(), call("1"), result("1", NO_RESULT), say(Role::User, "b"), call("1"), result("1", "x")],
+        );
+    }
+
+    #[test]
+    fn trial_13_the_model_never_speaks_first_nor_twice_in_a_row() {
+        let answer = |text| say(Role::Assistant, text);
+        let nothing = || say(Role::User, NO_MESSAGE);
+        check(vec![answer("a"), say(Role::User, "b")], vec![nothing(), answer("a"), say(Role::User, "b")]);
+        check(
+            vec![say(Role::User, " "), answer("a"), answer("b")],
+            vec![nothing(), answer("a"), nothing(), answer("b")],
+        );
+    }
+
+    fn part() -> impl Strategy<Value = Part> {
+        let id = "[12]";
+        prop_oneof![
+            3 => "[a-c]{1,2}| ".prop_map(Part::Text),
+            2 => id.prop_map(|id| asks(&id)),
+            2 => (id, "[xyz]").prop_map(|(id, content)| answers(&id, &content)),
+            1 => Just(Part::Erased),
+            1 => Just(Part::Reasoning { text: "hm".into(), signature: None }),
+        ]
+    }
+
+    fn message() -> impl Strategy<Value = Message> {
+        (proptest::sample::select(&Role::ALL), vec(part(), 0..4))
+            .prop_map(|(role, parts)| Message::new(role, parts))
+    }
+
+    proptest! {
+        #[test]
+        fn trial_13_any_entries_become_a_prompt_that_providers_take(messages in vec(message(), 0..9)) {
+            let prompt = repaired(messages.clone());
+            prop_assert!(prompt.first().is_none_or(|first| first.role != Role::Assistant));
+            prop_assert!(prompt.windows(2).all(|two| two[0].role != two[1].role), "{prompt:?}");
+            for (at, message) in prompt.iter().enumerate() {
+                prop_assert!(!message.parts.is_empty());
+                let called: Vec<_> = message.parts.iter().filter_map(Part::call_id).collect();
+                prop_assert!(called.is_empty() || message.role == Role::Assistant);
+                let before = at.checked_sub(1).map_or(&[][..], |before| &prompt[before].parts);
+                let results: Vec<_> = message.parts.iter().filter_map(Part::answered_call).collect();
+                if message.role == Role::Tool {
+                    prop_assert_eq!(before.iter().filter_map(Part::call_id).collect::<Vec<_>>(), results);
+                } else {
+                    prop_assert!(results.is_empty() && before.iter().all(|part| part.call_id().is_none()));
+                }
+            }
+            let texts = |messages: &[Message]| {
+                let parts = messages.iter().flat_map(|message| &message.parts);
+                let texts = parts.filter_map(Part::as_text).filter(|text| !text.trim().is_empty());
+                let mut texts: Vec<_> = texts.filter(|text| !text.starts_with('[')).map(str::to_owned).collect();
+                texts.sort();
+                texts
+            };
+            prop_assert_eq!(texts(&messages), texts(&prompt));
+            prop_assert_eq!(repaired(prompt.clone()), prompt);
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! Models over HTTP: what a turn sees of good and bad answers, and that the key never shows.
 //!
 //! `posted` talks to a server that we did not write; `bytes` to one that misbehaves on purpose; `found` is about
-//! servers that are there or not; `tools` about calls, `failures` about what people are told.
+//! servers that are there or not; `tools` about calls, `rules` about what each format demands of messages, `failures` about what
+//! people are told.
 
 mod bytes;
 mod failures;
 mod found;
 mod posted;
+mod rules;
 mod tools;
 
 use std::sync::Arc;

@@ -59,6 +59,7 @@ async fn each_filter_leaves_out_what_it_says() {
         (Search { role: Some(Role::Tool), ..tea() }, &[]),
         (Search { source: Some("bob".into()), ..tea() }, &all[2..]),
         (Search { source: Some("bo".into()), ..tea() }, &[]),
+        (Search { not_source: Some("bob".into()), ..tea() }, &all[..2]),
         (Search { from_ms: Some(2000), ..tea() }, &all[1..]),
         (Search { to_ms: Some(2000), ..tea() }, &all[..1]),
         (Search { from_ms: Some(2000), to_ms: Some(3000), ..tea() }, &all[1..2]),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    ConversationId, EffectClass, EffectState, Entry, EntryId, Flags, Head, Operation, Part, Permission,
+    ConversationId, EffectClass, EffectState, Entry, EntryId, Flags, Head, Mark, Operation, Part, Permission,
     Revision, Role, Run, Time, Usage,
 };
 
@@ -96,8 +96,8 @@ pub struct ImportEntry {
     pub said: Vec<Said>,
     /// Which of them is on the path, from 0.
     pub chosen: usize,
-    /// Whether the model is not to see it.
-    pub excluded: bool,
+    /// Who sees it: `Normal`, `Excluded` or `Hidden`.
+    pub mark: Mark,
     /// Its label.
     pub label: Option<String>,
 }

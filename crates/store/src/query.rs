@@ -1,8 +1,9 @@
 //! The language of searches: how text is cut into words, what a query means. One for every backend.
 //!
-//! A word is a run of letters, digits and combining marks, folded to lower case and without diacritics. A
-//! Chinese, Japanese or Korean character is a word of its own, so that words of one and two characters are found:
-//! a run of them in a query is a phrase. A query is never a syntax error.
+//! A word is a run of letters, digits and combining marks, folded to lower case and without diacritics. In scripts that are
+//! written without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese), each character with its marks is a word of its
+//! own, so that words inside of a run are found: a run of them in a query is a phrase. A query is never a syntax error, and a
+//! text that was copied out of a message finds the message.
 
 mod calls;
 mod content;
@@ -20,15 +21,26 @@ pub use words::{Word, words};
 pub struct Query {
     /// Clauses, joined by OR. Empty finds nothing.
     pub any: Vec<Clause>,
+    /// The query itself, word by word, where it excludes something: a message that contains it is found all the same.
+    pub verbatim: Option<Term>,
 }
 
-/// Terms that must all be there, and terms that must not.
+/// What must all be there, and what must not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clause {
     /// At least one.
-    pub must: Vec<Term>,
+    pub must: Vec<Item>,
     /// None of these.
-    pub not: Vec<Term>,
+    pub not: Vec<Item>,
+}
+
+/// A term, or what stands in parentheses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A term.
+    Term(Term),
+    /// Any of these clauses, each of which has something that must be there.
+    Any(Vec<Clause>),
 }
 
 /// Words that stand next to each other.
@@ -40,23 +52,61 @@ pub struct Term {
     pub prefix: bool,
 }
 
+impl From<Term> for Item {
+    fn from(term: Term) -> Self {
+        Self::Term(term)
+    }
+}
+
 impl Query {
     /// Whether a text with these words is found. This is what a query means; a backend's index agrees with it.
     pub fn matches(&self, words: &[String]) -> bool {
         self.any.iter().any(|clause| clause.matches(words))
+            || self.verbatim.as_ref().is_some_and(|term| term.occurrences(words) > 0)
     }
 
     /// How often the terms that were looked for stand in a text that is found.
     pub(crate) fn occurrences(&self, words: &[String]) -> usize {
-        let clauses = self.any.iter().filter(|clause| clause.matches(words));
-        clauses.flat_map(|clause| &clause.must).map(|term| term.occurrences(words)).sum()
+        let verbatim = self.verbatim.as_ref().map_or(0, |term| term.occurrences(words));
+        verbatim + in_clauses(&self.any, words)
     }
+
+    /// The terms that are looked for.
+    fn terms(&self) -> Vec<&Term> {
+        let mut terms: Vec<&Term> = self.verbatim.iter().collect();
+        self.any.iter().for_each(|clause| clause.terms(&mut terms));
+        terms
+    }
+}
+
+/// How often what is looked for stands there, in the clauses that match.
+fn in_clauses(clauses: &[Clause], words: &[String]) -> usize {
+    let found = clauses.iter().filter(|clause| clause.matches(words));
+    found.flat_map(|clause| &clause.must).map(|item| item.occurrences(words)).sum()
 }
 
 impl Clause {
     fn matches(&self, words: &[String]) -> bool {
-        let found = |term: &Term| term.occurrences(words) > 0;
+        let found = |item: &Item| item.occurrences(words) > 0;
         !self.must.is_empty() && self.must.iter().all(found) && !self.not.iter().any(found)
+    }
+
+    fn terms<'a>(&'a self, terms: &mut Vec<&'a Term>) {
+        for item in &self.must {
+            match item {
+                Item::Term(term) => terms.push(term),
+                Item::Any(clauses) => clauses.iter().for_each(|clause| clause.terms(terms)),
+            }
+        }
+    }
+}
+
+impl Item {
+    fn occurrences(&self, words: &[String]) -> usize {
+        match self {
+            Self::Term(term) => term.occurrences(words),
+            Self::Any(clauses) => in_clauses(clauses, words),
+        }
     }
 }
 
@@ -78,6 +128,8 @@ impl Term {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn found(query: &str, text: &str) -> bool {
@@ -94,8 +146,8 @@ mod tests {
             ("a b", &["b a", "A, B!"], &["a", "b", "ab"]),
             ("a OR b c", &["a", "c b"], &["b", "c"]),
             ("a NOT b", &["a c"], &["a b", "c"]),
-            ("a -\"b c\"", &["a", "a c b"], &["a b c"]),
-            ("-a", &[], &["a", "b"]),
+            ("a NOT \"b c\"", &["a", "a c b"], &["a b c"]),
+            ("-a", &["a"], &["b"]),
             ("\"a b\"", &["x a b"], &["b a", "a x b", "a bc"]),
             ("\"a b\"*", &["x a bc"], &["a x bc", "a"]),
             ("caf*", &["Cafés", "caf"], &["ca", "decaf"]),
@@ -106,6 +158,12 @@ mod tests {
             ("中文", &["说中文吗"], &["文中", "中国文"]),
             ("カメラ", &["新しいｶﾒﾗ"], &["カラメ"]),
             ("가나", &["다가나다"], &["나가"]),
+            ("a (b OR c)", &["a b", "c a"], &["a", "b c"]),
+            ("a NOT (b OR c)", &["a"], &["a b", "a c"]),
+            ("a NOT (b c)", &["a b", "a c"], &["a b c"]),
+            ("(a OR b) (c OR d NOT e)", &["a c", "b d", "a c e"], &["a b", "b d e"]),
+            ("a (b (c OR d) OR e)", &["a b d", "a e"], &["a b", "c d a"]),
+            ("NOT (a OR b) c", &["c"], &["a c", "a b"]),
         ];
         for (query, hits, misses) in rows {
             for text in *hits {
@@ -114,6 +172,56 @@ mod tests {
             for text in *misses {
                 assert!(!found(query, text), "{query} does not find {text}");
             }
+        }
+    }
+
+    #[test]
+    fn trial_14_what_is_pasted_finds_itself() {
+        let texts = [
+            "rm -rf build",
+            "tar -xzf a.tar.gz",
+            "git log --oneline -5 -- src",
+            "a != b && !(c || d) ;; -x",
+            "SELECT a FROM t WHERE b IS NOT NULL AND (c OR d)",
+            "do NOT touch",
+            "NOT",
+            "AND",
+            "f(x) - g(-y) OR \"z",
+            "fn main() { println!(\"{}\", -1); }",
+        ];
+        for text in texts {
+            assert!(found(text, &format!("Then: {text} -- and more")), "{text}");
+        }
+        assert!(!found("rm -rf build", "rm build"), "an option is a word as any other");
+    }
+
+    #[test]
+    fn trial_14_words_inside_of_a_run_are_found() {
+        let rows = [
+            ("กรุงเทพ", "ผมอยู่ที่กรุงเทพมหานคร", "กรุงศรี"),
+            ("น้ำ", "ดื่มน้ำเย็น", "ดื่มนม"),
+            ("ວຽງຈັນ", "ນະຄອນຫຼວງວຽງຈັນ", "ນະຄອນ"),
+            ("ភ្នំ", "រាជធានីភ្នំពេញ", "រាជធានី"),
+            ("ကုန်", "ရန်ကုန်မြို့", "ရန်မြို့"),
+        ];
+        for (query, hit, miss) in rows {
+            assert!(found(query, hit) && !found(query, miss), "{query}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn trial_14_any_text_finds_itself(
+            text in r#"(\PC{0,6}|[a-c]{1,2}| |\n|[-"*()!]|AND|OR|NOT|NOT \(|[中か각กเน้ำကန်ក្ម]|e\u{301}){0,60}"#,
+            before in "[a-c ]{0,5}",
+            times in 1_usize..20,
+        ) {
+            let text = format!("{text} ").repeat(times);
+            let (query, _) = Query::parse(&text);
+            let of = |text: &str| words(text).map(|word| word.text).collect::<Vec<_>>();
+            let own = of(&text);
+            prop_assert_eq!(query.matches(&own), !own.is_empty());
+            prop_assert_eq!(query.matches(&of(&format!("{before} {text}"))), !own.is_empty());
         }
     }
 

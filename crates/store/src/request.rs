@@ -212,6 +212,8 @@ pub struct SearchRequest {
     pub role: Option<Role>,
     /// Only this author.
     pub source: Option<String>,
+    /// None of these authors.
+    pub not_source: Vec<String>,
     /// Not before.
     pub from: Option<Time>,
     /// Before.

@@ -7,6 +7,7 @@
 mod arguments;
 mod ask;
 mod call;
+pub mod destination;
 mod fetch;
 mod files;
 pub mod mcp;

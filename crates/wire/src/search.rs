@@ -22,7 +22,7 @@ pub enum Sort {
 /// A search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
-    /// Words, "phrases", prefix*, AND OR NOT.
+    /// Words, "phrases", prefix*, AND OR NOT, (parentheses). A hyphen is no operator.
     pub query: String,
     /// Only in this conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +33,9 @@ pub struct Search {
     /// Only by this author (a person, `provider/model`, a tool).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Nothing by this author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_source: Option<String>,
     /// Only at or after this time, Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_ms: Option<i64>,

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{
-    ConversationId, EffectClass, Flags, Intent, Mode, Part, Permission, Role, Seen, Steer, Time,
+    ConversationId, EffectClass, Flags, Intent, Mark, Mode, Part, Permission, Role, Seen, Steer, Time,
 };
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SystemRandom;
@@ -182,7 +182,7 @@ impl Desk {
             platform_id: None,
         };
         let mut entry =
-            |number| ImportEntry { said: vec![said(number)], chosen: 0, excluded: false, label: None };
+            |number| ImportEntry { said: vec![said(number)], chosen: 0, mark: Mark::Normal, label: None };
         let import = Import {
             id: ConversationId::new(self.engine.new_entry_id().uuid()),
             title: None,

@@ -148,8 +148,8 @@ const COMMANDS: &[Command] = &[
         name: "search",
         takes: "WORDS",
         help: "search this conversation",
-        more: "Words, \"phrases\", prefix*, AND, OR, NOT. Before the words: --all searches all conversations, --hidden and \
-               --rewound also what is not shown.",
+        more: "Words, \"phrases\", prefix*, AND, OR, NOT, (parentheses); a hyphen is no operator. Before the words: --all searches \
+               all conversations, --hidden and --rewound also what is not shown.",
         run: |chat, words| views::search(chat, words).boxed_local(),
     },
     Command {

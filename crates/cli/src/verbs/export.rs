@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use retake_engine::tools::destination::{Destination, PRIVATE};
 use retake_wire::reply::{Chunk, Written};
 use retake_wire::request::{self, Format};
 use retake_wire::{Client, Reply, Request};
@@ -25,7 +26,7 @@ pub(crate) struct Export {
     /// All branches and operations: `retake import` gives the same conversation again
     #[arg(long)]
     full: bool,
-    /// The file to write; it is replaced only when the export is complete [default: standard output]
+    /// The file to write; it is replaced only when the export is complete, a pipe takes it as it comes [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -53,7 +54,7 @@ impl Export {
             None => self.output.as_deref().map_or(Format::Jsonl, of_name),
         };
         let export = request::Export { conversation, format, cursor: None };
-        match self.output.filter(|output| output != Path::new("-")) {
+        match self.output.filter(|output| !is_standard_output(output)) {
             Some(output) => {
                 let output = PathBuf::from(cx.absolute(&output)?);
                 let written = to_file(cx.client, export, &output).await?;
@@ -62,6 +63,11 @@ impl Export {
             None => to_output(cx, export).await,
         }
     }
+}
+
+/// Standard output by any of its names: opened again by one of them, a file behind it would be written from its beginning.
+fn is_standard_output(output: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| output == Path::new(name))
 }
 
 /// The format that the name of a file asks for.
@@ -101,29 +107,29 @@ async fn to_output(cx: &mut Context<'_>, mut export: request::Export) -> Result 
     }
 }
 
-/// Writes an export into a file that appears only when it is complete.
+/// Writes an export into a file that appears only when it is complete. A pipe or a device takes it as it comes.
 pub(crate) async fn to_file(
     client: &dyn Client,
     mut export: request::Export,
     output: &Path,
 ) -> Result<Written> {
     let failed = |error: std::io::Error| file(format!("{} can't be written", output.display()), &error);
-    let folder = output.parent().unwrap_or(Path::new("/"));
-    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    // The first piece comes before anything is opened: nothing is begun for what can't be exported.
+    let mut piece = chunk(client, &export).await?;
+    let mut to = Destination::open(output, PRIVATE).map_err(failed)?;
     let progress = Progress::count("exporting", 0);
     let mut bytes = 0;
     loop {
-        let chunk = chunk(client, &export).await?;
-        new.write_all(chunk.text.as_bytes()).map_err(failed)?;
-        bytes += chunk.text.len() as u64;
-        progress.total(chunk.progress.1);
-        progress.set(chunk.progress.0);
-        if chunk.cursor.is_none() {
+        to.write_all(piece.text.as_bytes()).map_err(failed)?;
+        bytes += piece.text.len() as u64;
+        progress.total(piece.progress.1);
+        progress.set(piece.progress.0);
+        if piece.cursor.is_none() {
             break;
         }
-        export.cursor = chunk.cursor;
+        export.cursor = piece.cursor;
+        piece = chunk(client, &export).await?;
     }
-    new.as_file().sync_all().map_err(failed)?;
-    new.persist(output).map_err(|error| failed(error.error))?;
+    to.finish().map_err(failed)?;
     Ok(Written { path: output.display().to_string(), bytes })
 }

@@ -4,8 +4,11 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use retake_wire::reply::Receipt;
 use retake_wire::request::{ImportLines, ImportStart, Of};
 use retake_wire::{Reply, Request};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::args::Repeat;
 use crate::context::Context;
@@ -16,9 +19,12 @@ use crate::term::progress::Progress;
 const LINES: usize = 500;
 const BYTES: usize = 1 << 20;
 
-/// Make a conversation from an export of retake, or from a list of chat messages
+/// Make conversations from exports of retake, or from lists of chat messages
 ///
-/// A list of chat messages is a JSON array, or one message per line: {"role": "user", "content": "hello"}.
+/// A list of chat messages is a JSON array, or one message per line: {"role": "user", "content": "hello"}. A file may hold several
+/// conversations: exports one behind the other, or objects with a list of "messages" each, in an array or on a line each. Times,
+/// names and usage are kept, inactive messages are hidden; a note at the end of a conversation, which the model does not see, says
+/// of each line what was not kept.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Title of the new conversation [default: that of the export]
@@ -35,16 +41,36 @@ impl Import {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = self.read(cx)?;
-        let lines = lines(&text, &self.input)?;
-        let start = ImportStart {
-            title: self.title,
-            folder: Some(cx.folder.to_owned()),
-            request_id: self.repeat.request_id,
-        };
+        let found = conversations(&text, &self.input)?;
+        let several = found.len() > 1;
+        for (number, lines) in (1..).zip(&found) {
+            let made = self.import(cx, number, lines).await;
+            if several && made.is_err() {
+                let name = self.input.display();
+                let before = number - 1;
+                cx.aside(&format!(
+                    "{name}: conversation {number} can't be imported; the {before} before it are"
+                ))?;
+            }
+            let receipt = made?;
+            let id = format!("{}\n", receipt.conversation);
+            cx.acknowledge(&receipt, &id)?;
+        }
+        Ok(())
+    }
+
+    /// Imports one conversation, whose number is from 1.
+    async fn import(&self, cx: &mut Context<'_>, number: usize, lines: &[Cow<'_, str>]) -> Result<Receipt> {
+        // Each is a request of its own.
+        let request_id = self.repeat.request_id.as_ref().map(|id| match number {
+            1 => id.clone(),
+            _ => format!("{id}-{number}"),
+        });
+        let start = ImportStart { title: self.title.clone(), folder: Some(cx.folder.to_owned()), request_id };
         let conversation = cx.receipt(Request::ImportStart(start)).await?.conversation;
         let progress = Progress::count("importing", lines.len() as u64);
         let mut first = 0;
-        for batch in batches(&lines) {
+        for batch in batches(lines) {
             progress.set(first);
             let sent = ImportLines {
                 conversation: conversation.clone(),
@@ -58,9 +84,7 @@ impl Import {
             }
         }
         drop(progress);
-        let receipt = cx.receipt(Request::ImportEnd(Of { conversation })).await?;
-        let id = format!("{}\n", receipt.conversation);
-        cx.acknowledge(&receipt, &id)
+        cx.receipt(Request::ImportEnd(Of { conversation })).await
     }
 
     fn read(&self, cx: &mut Context<'_>) -> Result<String> {
@@ -73,7 +97,39 @@ impl Import {
     }
 }
 
-/// The lines to send: those of the text, or the elements of a JSON array.
+/// What a line begins.
+#[derive(Default, Deserialize)]
+struct Begins {
+    /// Of an export: its header.
+    format: Option<IgnoredAny>,
+    /// Of a document: its list.
+    messages: Option<IgnoredAny>,
+}
+
+impl Begins {
+    /// Whether this is where a conversation begins.
+    fn conversation(line: &str) -> bool {
+        // Most lines are long and neither.
+        let named = line.contains("\"format\"") || line.contains("\"messages\"");
+        let begins: Self =
+            if named { serde_json::from_str(line).unwrap_or_default() } else { Self::default() };
+        begins.format.is_some() || begins.messages.is_some()
+    }
+}
+
+/// The lines to send, those of each conversation for themselves.
+fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Vec<Cow<'a, str>>>> {
+    let mut conversations: Vec<Vec<Cow<'a, str>>> = Vec::new();
+    for line in lines(text, input)? {
+        match conversations.last_mut() {
+            Some(last) if !Begins::conversation(&line) => last.push(line),
+            _ => conversations.push(vec![line]),
+        }
+    }
+    Ok(conversations)
+}
+
+/// The lines to send: those of the text, the elements of a JSON array, or a document as one.
 fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<Cow<'a, str>>> {
     let name = input.display();
     let text = text.trim_start_matches('\u{feff}').trim_end();
@@ -89,8 +145,11 @@ fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<Cow<'a, str>>> {
             .map_err(|error| wrong(format!("{name} is not a JSON array: {error}")))?;
         return Ok(list.iter().map(|element| Cow::Owned(element.to_string())).collect());
     }
+    if let Ok(document @ serde_json::Value::Object(_)) = serde_json::from_str(text) {
+        return Ok(vec![Cow::Owned(document.to_string())]);
+    }
     for (number, line) in text.lines().enumerate() {
-        serde_json::from_str::<serde::de::IgnoredAny>(line)
+        serde_json::from_str::<IgnoredAny>(line)
             .map_err(|error| wrong(not_json(&error, number + 1, input)))?;
     }
     Ok(text.lines().map(Cow::Borrowed).collect())
@@ -132,6 +191,24 @@ mod tests {
         let text = "\u{feff}[\n {\"content\": \"a\",\n  \"role\": \"user\"},\n 1\n]\n";
         let sent = lines(text, Path::new("x")).expect("an array");
         assert_eq!(sent, [r#"{"content":"a","role":"user"}"#, "1"]);
+    }
+
+    #[test]
+    fn trial_16_a_file_may_hold_several_conversations() {
+        let of = |text: &str| {
+            let found = conversations(text, Path::new("x")).expect("sound");
+            found.into_iter().map(|lines| lines.len()).collect::<Vec<_>>()
+        };
+        let (header, message) =
+            (r#"{"format":"retake-export","version":1}"#, r#"{"role":"user","content":"\"messages\""}"#);
+        let document = format!("{{\n\"messages\": [{message},\n{message}]}}");
+        let line = document.replace('\n', "");
+        assert_eq!(of(&format!("{header}\n{message}\n{message}\n{header}\n{message}\n")), [3, 2]);
+        assert_eq!(of(&format!("{message}\n{message}")), [2]);
+        assert_eq!(of(&format!("[{message},{message}]")), [2]);
+        assert_eq!(of(&format!("[{document},\n{document}]")), [1, 1]);
+        assert_eq!(of(&format!("{line}\n{line}\n{line}")), [1, 1, 1]);
+        assert_eq!(of(&document), [1]);
     }
 
     #[test]

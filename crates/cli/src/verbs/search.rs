@@ -24,6 +24,9 @@ pub(crate) struct Search {
     /// Only by this person, provider/model or tool
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
+    /// Nothing by this person, provider/model or tool
+    #[arg(long, value_name = "NAME")]
+    not_source: Option<String>,
     /// Only at or after this date
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
@@ -42,7 +45,7 @@ pub(crate) struct Search {
     /// Also messages that are rewound or hidden; they are marked
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     include: Vec<Also>,
-    /// Words, "phrases", prefix*, AND, OR, NOT
+    /// Words, "phrases", prefix*, AND, OR, NOT, (parentheses); a hyphen is no operator
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
 }
@@ -77,6 +80,7 @@ impl Search {
             conversation: self.conversation,
             role: self.role.map(Into::into),
             source: self.source,
+            not_source: self.not_source,
             from_ms: ms(self.since)?,
             to_ms: ms(self.until)?,
             sort: match self.sort {

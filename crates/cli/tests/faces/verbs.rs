@@ -1,5 +1,10 @@
 //! The verbs for scripts: their help, the requests that they make, and what they print.
 
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
+use std::path::Path;
+
 use insta::assert_snapshot;
 use retake_wire::reply::Conversations;
 use retake_wire::{Outcome, Reply};
@@ -271,6 +276,37 @@ fn an_export_is_a_whole_file_or_none() {
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(left, 1);
     assert_snapshot!(seen.replace(&name, "FILE"));
+}
+
+/// A pipe that is read from, so that who writes to it does not wait.
+fn reading(pipe: &Path) -> File {
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(nonblock).open(pipe).expect("a reader")
+}
+
+#[test]
+fn trial_16_an_export_goes_through_links_and_into_pipes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [pipe, file, link, to_pipe] =
+        ["pipe", "a.md", "link.md", "to_pipe.md"].map(|name| folder.path().join(name));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+    symlink("pipe", &to_pipe).expect("linked");
+    symlink("a.md", &link).expect("linked");
+    for name in [&pipe, &to_pipe] {
+        let mut reader = reading(&pipe);
+        let _ = Case::script("").see(&["export", "-o", &name.display().to_string()]);
+        let mut read = String::new();
+        reader.read_to_string(&mut read).expect("text");
+        assert_eq!(read, "first\nsecond\n");
+    }
+    for _ in 0..2 {
+        let _ = Case::script("").see(&["export", "-o", &link.display().to_string()]);
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), "first\nsecond\n");
+        std::fs::write(&file, "old").expect("written");
+    }
+    let is_link = |path: &Path| std::fs::symlink_metadata(path).expect("there").is_symlink();
+    assert!(is_link(&link) && is_link(&to_pipe));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 4);
 }
 
 #[test]

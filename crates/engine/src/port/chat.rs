@@ -1,41 +1,69 @@
 //! Plain lists of chat messages, as the OpenAI and the Anthropic interfaces write them.
 //!
-//! Lenient where these differ, strict where something would be lost: a role or a part that is not known here is an
-//! error that names it.
+//! Lenient where these differ, strict where words would be lost: a role or a part that is not known here is an
+//! error that names it. What else a message says is kept as far as we have a place for it; a note at the end of the conversation,
+//! which the model does not see, says of each line what was not kept.
 
+mod about;
 mod parts;
 
-use retake_core::{EntryId, Flags, Part, Role, ToolOutcome};
+use retake_core::{EntryId, Flags, Mark, Part, Role, Time, ToolOutcome};
 use retake_store::{ImportEntry, Said};
 use serde_json::{Map, Value};
 
+use about::{About, about};
+
 /// What one message says: more than one thing, where results of tools are among a person's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Message {
     said: Vec<(Role, Vec<Part>)>,
-    name: Option<String>,
+    about: About,
+    /// Where it stood.
+    place: String,
 }
+
+/// A list of messages, and what it says of itself.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    pub(super) messages: Vec<Message>,
+    pub(super) title: Option<String>,
+    pub(super) created: Option<Time>,
+}
+
+/// So many places are named from which something was not kept.
+const MOST_LOST: usize = 200;
+
+/// The fields of a message that hold what was said.
+const WORDS: [&str; 10] = [
+    "role",
+    "content",
+    "tool_calls",
+    "tool_call_id",
+    "tool_name",
+    "function_call",
+    "refusal",
+    "reasoning",
+    "reasoning_content",
+    "system",
+];
 
 /// What is wrong with a message.
 type Read<T> = Result<T, String>;
 
-/// The message of a line.
-pub(super) fn message(line: &str) -> Read<Message> {
+/// The message of a line, whose number is from 1.
+pub(super) fn message(line: &str, number: u64) -> Read<Message> {
     let value = serde_json::from_str(line).map_err(|error| format!("it is not JSON: {error}"))?;
-    read(&value)
+    read(&value, format!("line {number}"))
 }
 
 /// The messages of a whole document. An error comes with its line in the text, from 1, where that is known.
-pub(super) fn document(text: &str) -> Result<Vec<Message>, (Option<u64>, String)> {
+pub(super) fn document(text: &str) -> Result<List, (Option<u64>, String)> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| (Some(error.line().max(1) as u64), format!("it is not JSON: {error}")))?;
-    let mut messages = Vec::new();
+    let mut found = List::default();
     let list = match &value {
         Value::Object(object) => {
-            if let Some(system) = object.get("system").filter(|system| !system.is_null()) {
-                let parts = parts::content(Some(system)).map_err(|why| (None, format!("“system”: {why}")))?;
-                messages.push(Message { said: vec![(Role::System, parts.own)], name: None });
-            }
+            found = whole(object).map_err(|why| (None, why))?;
             object.get("messages")
         }
         list => Some(list),
@@ -44,13 +72,31 @@ pub(super) fn document(text: &str) -> Result<Vec<Message>, (Option<u64>, String)
         return Err((None, "it has no list of messages".into()));
     };
     for (number, value) in (1..).zip(list) {
-        let read = read(value).map_err(|why| {
+        let read = read(value, format!("message {number}")).map_err(|why| {
             let line = line_of(text, number);
             (line, format!("message {number} of the list: {why}"))
         })?;
-        messages.push(read);
+        found.messages.push(read);
     }
-    Ok(messages)
+    Ok(found)
+}
+
+/// What an object around a list says.
+fn whole(object: &Map<String, Value>) -> Read<List> {
+    let mut list = List { title: text_of(object, "title")?, ..List::default() };
+    let mut about = about(object, &["messages", "system", "title", "updated_at", "update_time"]);
+    list.created = about.time.take();
+    let system = match object.get("system").filter(|system| !system.is_null()) {
+        Some(system) => {
+            let content = parts::content(Some(system)).map_err(|why| format!("“system”: {why}"))?;
+            about.lost.extend(content.lost);
+            vec![(Role::System, content.own)]
+        }
+        None => Vec::new(),
+    };
+    let about = About { lost: about.lost, ..About::default() };
+    list.messages.push(Message { said: system, about, place: "the document".into() });
+    Ok(list)
 }
 
 /// The line on which the object number `wanted` of the outermost list of messages begins. Read again, for an error.
@@ -91,9 +137,12 @@ pub(super) fn entries(
     user: &str,
 ) -> Vec<ImportEntry> {
     let mut entries = Vec::new();
-    for Message { said, name } in messages {
-        for (role, parts) in said {
-            let author = match (&name, role) {
+    let mut lost = Vec::new();
+    for Message { said, about, place } in messages {
+        lost.extend(about.lost.iter().map(|what| format!("{place}: {what}")));
+        let last = said.len().saturating_sub(1);
+        for (number, (role, parts)) in said.into_iter().enumerate() {
+            let author = match (&about.author, role) {
                 (Some(name), _) => name.clone(),
                 (None, Role::User) => user.to_owned(),
                 (None, _) => String::new(),
@@ -103,36 +152,63 @@ pub(super) fn entries(
                 role,
                 author,
                 parts,
-                flags: Flags::default(),
-                time: None,
-                usage: None,
-                platform_id: None,
+                flags: about.flags,
+                time: about.time,
+                usage: about.usage.filter(|_| role == Role::Assistant),
+                // It names one message.
+                platform_id: about.platform_id.clone().filter(|_| number == last),
             };
-            entries.push(ImportEntry { said: vec![said], chosen: 0, excluded: false, label: None });
+            entries.push(ImportEntry { said: vec![said], chosen: 0, mark: about.mark, label: None });
         }
     }
+    entries.extend(note(lost, new_id));
     entries
 }
 
-fn read(value: &Value) -> Read<Message> {
+/// What people read at the end, where something was not kept.
+fn note(mut lost: Vec<String>, mut new_id: impl FnMut() -> EntryId) -> Option<ImportEntry> {
+    if lost.is_empty() {
+        return None;
+    }
+    let more = lost.len().saturating_sub(MOST_LOST);
+    lost.truncate(MOST_LOST);
+    lost.extend((more > 0).then(|| format!("and {more} more")));
+    let said = Said {
+        id: new_id(),
+        role: Role::System,
+        author: String::new(),
+        parts: vec![Part::Text(format!("[Not kept by the import]\n{}", lost.join("\n")))],
+        flags: Flags { synthetic: true, ..Flags::default() },
+        time: None,
+        usage: None,
+        platform_id: None,
+    };
+    Some(ImportEntry { said: vec![said], chosen: 0, mark: Mark::Excluded, label: None })
+}
+
+fn read(value: &Value, place: String) -> Read<Message> {
     let Value::Object(message) = value else {
         return Err("a message is an object with “role” and “content”".into());
     };
-    let name = text_of(message, "name")?;
+    let mut about = about(message, &WORDS);
     let role = text_of(message, "role")?.ok_or("the message has no “role”")?;
-    let content = parts::content(message.get("content"))?;
+    let mut content = parts::content(message.get("content"))?;
+    about.lost.append(&mut content.lost);
     let said = match role.as_str() {
-        "user" => with_results(Role::User, content),
+        "user" | "human" => with_results(Role::User, content),
         "system" | "developer" => vec![(Role::System, content.own)],
-        "assistant" => vec![(Role::Assistant, asked(message, content.own)?)],
-        "tool" | "function" => vec![(Role::Tool, answered(message, name.as_deref(), content)?)],
+        "assistant" | "model" | "ai" => vec![(Role::Assistant, asked(message, content.own)?)],
+        "tool" | "function" => {
+            let name = text_of(message, "name")?.or(text_of(message, "tool_name")?);
+            vec![(Role::Tool, answered(message, name.as_deref(), content)?)]
+        }
         other => {
             return Err(format!(
                 "the role “{other}” is not known: user, assistant, tool, function, system, developer"
             ));
         }
     };
-    Ok(Message { said, name })
+    Ok(Message { said, about, place })
 }
 
 /// Results of tools come before the words that a person adds to them, each as an entry of its own.
@@ -146,10 +222,11 @@ fn with_results(role: Role, content: parts::Content) -> Vec<(Role, Vec<Part>)> {
 
 /// A model's words, with the tools that it asks for.
 fn asked(message: &Map<String, Value>, mut own: Vec<Part>) -> Read<Vec<Part>> {
-    if let Some(reasoning) = text_of(message, "reasoning_content")?.filter(|text| !text.is_empty()) {
+    let reasoning = text_of(message, "reasoning_content")?.or(text_of(message, "reasoning")?);
+    if let Some(reasoning) = reasoning.filter(|text| !text.is_empty()) {
         own.insert(0, Part::Reasoning { text: reasoning, signature: None });
     }
-    if let Some(refusal) = text_of(message, "refusal")? {
+    if let Some(refusal) = text_of(message, "refusal")?.filter(|text| !text.is_empty()) {
         own.push(Part::Text(refusal));
     }
     match message.get("tool_calls") {
@@ -197,7 +274,7 @@ mod tests {
     use super::*;
 
     fn check(json: &str, said: &[(Role, Vec<Part>)]) {
-        assert_eq!(message(json).map(|message| message.said), Ok(said.to_vec()), "{json}");
+        assert_eq!(message(json, 1).map(|message| message.said), Ok(said.to_vec()), "{json}");
     }
 
     fn result(call: &str, content: &str, outcome: ToolOutcome) -> Part {
@@ -273,7 +350,7 @@ mod tests {
             ("7", "object"),
         ];
         for (json, word) in rows {
-            let why = message(json).expect_err(json);
+            let why = message(json, 1).expect_err(json);
             assert!(why.contains(word), "{json}: {why}");
         }
     }

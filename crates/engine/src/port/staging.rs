@@ -20,6 +20,9 @@ const REMEMBERED: usize = 64;
 /// would leave its lines here for ever.
 const OPEN: usize = 64;
 
+/// How the first line of an export begins.
+const HEADER: &str = "{\"format\":";
+
 /// How an import was begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Start {
@@ -193,9 +196,12 @@ impl Content {
         }
         match self {
             Self::Nothing => *self = Self::begin(&line, number)?,
+            Self::Export(..) if line.starts_with(HEADER) && format_of(&line).is_ok() => {
+                return Err("another conversation begins here; this import takes one".into());
+            }
             Self::Export(_, entries) => entries.push(decode_exported(&line, new_id)?),
             Self::Full(_, full) => take_full(full, decode_full(&line)?)?,
-            Self::Messages(messages) => messages.push(chat::message(&line)?),
+            Self::Messages(messages) => messages.push(chat::message(&line, number)?),
             Self::Document(..) => {}
         }
         Ok(())
@@ -208,7 +214,7 @@ impl Content {
                 FullLine::Begin(conversations) => Self::Full(conversations, FullImport::default()),
                 _ => return Err("a full export begins with its header".into()),
             },
-            Format::Messages => Self::Messages(vec![chat::message(line)?]),
+            Format::Messages => Self::Messages(vec![chat::message(line, number)?]),
             Format::Document => Self::Document(line.to_owned(), number),
         })
     }
@@ -234,22 +240,26 @@ impl Content {
                 }
                 Ok(Staged::Full(full))
             }
-            Self::Messages(messages) => Ok(chat_list(messages, new_id, user)),
+            Self::Messages(messages) => {
+                Ok(chat_list(chat::List { messages, ..chat::List::default() }, new_id, user))
+            }
             Self::Document(text, line) => {
-                let messages = chat::document(&text).map_err(|(at, why)| {
+                let list = chat::document(&text).map_err(|(at, why)| {
                     let place =
                         at.map_or_else(|| "the list".to_owned(), |at| format!("line {}", line - 1 + at));
                     bad(&place, &why)
                 })?;
-                Ok(chat_list(messages, new_id, user))
+                Ok(chat_list(list, new_id, user))
             }
         }
     }
 }
 
-fn chat_list(messages: Vec<chat::Message>, new_id: impl FnMut() -> EntryId, user: &str) -> Staged {
+fn chat_list(list: chat::List, new_id: impl FnMut() -> EntryId, user: &str) -> Staged {
+    let chat::List { messages, title, created } = list;
     let entries = chat::entries(messages, new_id, user);
-    Staged::Conversation(NewConversation { entries, ..NewConversation::default() })
+    let title = title.filter(|title| !title.trim().is_empty());
+    Staged::Conversation(NewConversation { entries, title, created, ..NewConversation::default() })
 }
 
 /// A row of a full export goes to its conversation.

@@ -4,10 +4,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use retake_core::{Rule, Ruling};
+use retake_tools::destination;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::keys::{self, KEYS, Takes, Value};
@@ -181,18 +181,13 @@ fn in_file(
     if changed == text { Ok(()) } else { save(path, &changed) }
 }
 
-/// Writes the text of a file as a whole or not at all; a link keeps pointing to it.
+/// Writes the text of a file as a whole or not at all.
 pub fn save(path: &Path, text: &str) -> Result<(), SettingsError> {
     let write = || {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let new = path.with_extension("toml.new");
-        let mut file = fs::File::create(&new)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, &path)
+        destination::write(path, text.as_bytes(), destination::SHARED)
     };
     write().map_err(|source| SettingsError::Unwritable { path: path.to_owned(), source })
 }

@@ -254,6 +254,21 @@ fn a_missing_file_means_the_defaults_and_a_saved_one_is_read_back() {
 }
 
 #[test]
+fn trial_16_a_link_to_the_settings_stays_a_link_also_before_there_is_a_file() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (link, file) = (dir.path().join("config.toml"), dir.path().join("dotfiles.toml"));
+    std::os::unix::fs::symlink("dotfiles.toml", &link).expect("linked");
+    let beside = dir.path().join("dotfiles.toml.new");
+    std::fs::write(&beside, "somebody's").expect("written");
+    for tries in [8, 9] {
+        save(&link, &format!("[retry]\ntries = {tries}\n")).expect("saved");
+        assert!(std::fs::symlink_metadata(&link).expect("there").is_symlink());
+        assert_eq!(Settings::load(&file).expect("read").retry.tries, tries);
+    }
+    assert_eq!(std::fs::read_to_string(&beside).expect("there"), "somebody's");
+}
+
+#[test]
 fn what_is_no_file_of_text_is_named_and_never_waited_for() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| dir.path().join(name);

@@ -1,7 +1,7 @@
 //! Lists of chat messages, lines that are bad, doubled or missing, and an import that is never ended.
 
-use retake_core::{Projection, joined_text};
-use retake_engine::store::{PageRequest, Reading};
+use retake_core::{Include, Mark, Projection, joined_text};
+use retake_engine::store::{PageRequest, Reading, SearchRequest};
 
 use super::{Desk, NOW, request};
 
@@ -49,6 +49,53 @@ async fn a_list_of_messages_in_every_shape() {
 }
 
 #[tokio::test]
+async fn trial_16_an_import_keeps_times_and_what_is_inactive_and_says_what_it_did_not_keep() {
+    let messages = [
+        r#"{"role": "user", "content": "a", "timestamp": 1700000001, "id": "m1", "session_id": "s"}"#,
+        r#"{"role": "assistant", "content": "b", "created_at": "2023-11-14T22:13:22Z", "model": "x/y", "active": 0}"#,
+        r#"{"role": "user", "content": "c", "time_ms": 1700000003000, "reactions": ["+1"]}"#,
+        r#"{"role": "assistant", "content": [{"type": "text", "text": "d", "annotations": [1], "citations": null}]}"#,
+        r#"{"role": "user", "content": "e", "timestamp": "soon"}"#,
+    ];
+    let list = messages.join(",\n");
+    let named = format!(
+        "{{\"title\": \"Old\", \"created_at\": 1700000000, \"colour\": \"red\", \"messages\": [{list}]}}"
+    );
+    for (text, place) in [(messages.join("\n"), "line"), (named, "message")] {
+        let desk = Desk::new(1).await;
+        let id = desk.import(&text).await.expect("imported");
+        let all = PageRequest { limit: 100, ..PageRequest::default() };
+        let page = desk.store.page(id, Reading::now(Projection::Timeline), all).await.expect("a page");
+        let shown: Vec<_> =
+            page.entries.iter().map(|shown| (shown, shown.entry.as_ref().expect("sound"))).collect();
+        let texts: Vec<_> = shown.iter().map(|(_, entry)| joined_text(&entry.parts)).collect();
+        assert_eq!(texts[..4], ["a", "c", "d", "e"]);
+        assert_eq!([shown[0].1.meta.time.0, shown[1].1.meta.time.0], [1_700_000_001_000, 1_700_000_003_000]);
+        let mut lost = vec![
+            format!("{place} 3: “reactions”"),
+            format!("{place} 4: “annotations”"),
+            format!("{place} 5: “timestamp”, which is no time: \"soon\""),
+        ];
+        if place == "message" {
+            lost.insert(0, "the document: “colour”".into());
+            let summary = desk.store.summary(id).await.expect("a summary");
+            assert_eq!((summary.title.as_deref(), summary.created.0), (Some("Old"), 1_700_000_000_000));
+        }
+        assert_eq!(texts[4], format!("[Not kept by the import]\n{}", lost.join("\n")));
+        assert_eq!((shown[4].0.mark, texts.len()), (Mark::Excluded, 5));
+        // What was inactive is hidden, and comes back whole.
+        let hidden = desk.store.search(SearchRequest {
+            query: "b".into(),
+            include: Include { hidden: true, rewound: false },
+            limit: 9,
+            ..SearchRequest::default()
+        });
+        let hidden = hidden.await.expect("searched").hits;
+        assert_eq!(hidden.len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_bad_line_is_named_and_leaves_nothing() {
     let good = "{\"role\":\"user\",\"content\":\"a\"}\n";
     let header = r#"{"format":"retake-export","version":1,"exported_ms":0,"entries":2,"conversation":{"id":"","title":null,"created_ms":0,"folder":null,"head":"0.0","parent":null}}"#;
@@ -60,6 +107,7 @@ async fn a_bad_line_is_named_and_leaves_nothing() {
         (r#"{"format":"retake-export","version":9}"#.into(), "line 1: it has version 9"),
         (String::new(), "there is nothing in it"),
         (format!("{header}\n{{}}"), "line 2: its line can't be read"),
+        (format!("{header}\n{header}"), "line 2: another conversation begins here"),
         (header.into(), "it has 0 of 2 messages"),
         ("[\n{\"role\":\"user\"},\n{\"role\":\"y\"}]".into(), "line 3: message 2 of the list: the role “y”"),
         ("[\n1,\n2".into(), "line 3: it is not JSON"),

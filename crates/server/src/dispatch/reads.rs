@@ -253,6 +253,7 @@ impl InProcess {
             conversation,
             role: search.role.map(convert::role_in),
             source: search.source,
+            not_source: search.not_source.into_iter().collect(),
             from: search.from_ms.map(Time),
             to: search.to_ms.map(Time),
             sort: match search.sort {

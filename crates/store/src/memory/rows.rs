@@ -306,6 +306,7 @@ fn count(query: &Query, request: &SearchRequest, entry: &Entry) -> usize {
     let Entry { meta, author, .. } = entry;
     let asked_for = request.role.is_none_or(|role| meta.role == role)
         && request.source.as_ref().is_none_or(|source| author == source)
+        && !request.not_source.contains(author)
         && request.from.is_none_or(|from| meta.time >= from)
         && request.to.is_none_or(|to| meta.time < to);
     if !asked_for {

@@ -2,17 +2,20 @@
 //! left out and said.
 //!
 //! What stands together without a space, a quote or a parenthesis is one term: `src/main.rs` is a phrase of three
-//! words, `-well-known` is one NOT.
+//! words. A hyphen means nothing: `rm -rf build` is three words. Only NOT excludes.
 
 use std::fmt;
+use std::mem::take;
 
 use super::words::{folded, words};
-use super::{Clause, Query, Term};
+use super::{Clause, Item, Query, Term};
 
 /// The longest query, in characters; what is behind is not read.
 const MOST_CHARS: usize = 1_000;
 /// The most terms; what is behind is not read.
 const MOST_TERMS: usize = 64;
+/// The most parentheses within each other; more of them mean nothing. An index takes only so many.
+const MOST_DEPTH: usize = 8;
 /// Stands behind a query that was cut.
 const CUT: &str = " …";
 
@@ -20,31 +23,35 @@ impl Query {
     /// The query that `typed` means; and as it was understood, when that differs by more than case, diacritics and
     /// white space from what was typed.
     pub fn parse(typed: &str) -> (Self, Option<String>) {
-        let end = typed.char_indices().nth(MOST_CHARS).map(|(at, _)| at);
-        let mut rest = &typed[..end.unwrap_or(typed.len())];
-        let mut query = Self::default();
-        let (mut clause, mut terms, mut not) = (Clause::default(), 0, false);
-        let mut cut = end.is_some();
+        let read = readable(typed);
+        let mut cut = read.len() < typed.len();
+        let mut rest = read;
+        let mut groups = Groups::default();
         while let Some(token) = next_token(&mut rest) {
             match token {
-                Token::Not => not = true,
-                Token::Or => {
-                    query.push(std::mem::take(&mut clause));
-                    not = false;
-                }
-                Token::Term(_) if terms == MOST_TERMS => {
+                Token::Not => groups.here.not = true,
+                Token::Or => groups.here.end_clause(),
+                Token::Open => groups.open(),
+                Token::Close => groups.close(),
+                Token::Term(_) if groups.terms == MOST_TERMS => {
                     cut = true;
                     break;
                 }
-                Token::Term(term) => {
-                    let kind = if not { &mut clause.not } else { &mut clause.must };
-                    kind.push(term);
-                    terms += 1;
-                    not = false;
-                }
+                Token::Term(term) => groups.add(term),
             }
         }
-        query.push(clause);
+        let excludes = groups.excludes;
+        let mut query = Self { any: positive(groups.end()), verbatim: None };
+        let verbatim = term(read, false).filter(|_| excludes || query.any.is_empty());
+        match verbatim {
+            Some(term) if query.any.is_empty() => {
+                query.any.push(Clause { must: vec![term.into()], not: Vec::new() });
+            }
+            verbatim => query.verbatim = verbatim,
+        }
+        if cut {
+            query.cut(typed, read.len());
+        }
         let understood = query.to_string();
         let said = match cut {
             true => Some(understood + CUT),
@@ -53,11 +60,141 @@ impl Query {
         (query, said)
     }
 
-    /// Adds a clause, if it says what to look for.
-    fn push(&mut self, clause: Clause) {
-        if !clause.must.is_empty() {
-            self.any.push(clause);
+    /// Where the only word is too long to be read to its end, it is the beginning of one.
+    fn cut(&mut self, typed: &str, end: usize) {
+        let goes_on = words(typed).take_while(|word| word.range.start < end).last();
+        if goes_on.is_some_and(|word| word.range.end > end)
+            && let [Clause { must, .. }] = self.any.as_mut_slice()
+            && let [Item::Term(term)] = must.as_mut_slice()
+        {
+            term.prefix = true;
         }
+    }
+}
+
+/// What is read of a query: no word is cut in the middle, but one that is too long.
+fn readable(typed: &str) -> &str {
+    let Some((end, _)) = typed.char_indices().nth(MOST_CHARS) else {
+        return typed;
+    };
+    let last = words(typed).take_while(|word| word.range.start < end).last();
+    match last {
+        Some(word) if word.range.end > end && words(&typed[..word.range.start]).next().is_some() => {
+            &typed[..word.range.start]
+        }
+        _ => &typed[..end],
+    }
+}
+
+/// Clauses that say what to look for. One that only says what not to look for would find nearly everything.
+fn positive(mut clauses: Vec<Clause>) -> Vec<Clause> {
+    clauses.retain(|clause| !clause.must.is_empty());
+    clauses
+}
+
+/// What was read of a query, or of what stands in parentheses.
+#[derive(Default)]
+struct Group {
+    any: Vec<Clause>,
+    clause: Clause,
+    /// What comes next is excluded.
+    not: bool,
+}
+
+impl Group {
+    fn end_clause(&mut self) {
+        self.not = false;
+        let mut clause = take(&mut self.clause);
+        match (clause.must.as_mut_slice(), clause.not.is_empty()) {
+            ([], true) => {}
+            // Alternatives among alternatives.
+            ([Item::Any(inner)], true) => self.any.append(inner),
+            _ => self.any.push(clause),
+        }
+    }
+
+    fn end(mut self) -> Vec<Clause> {
+        self.end_clause();
+        self.any
+    }
+
+    /// Takes what stood in parentheses: as an item only where it is not the same without them.
+    fn add_group(&mut self, group: Vec<Clause>) {
+        let not = take(&mut self.not);
+        let mut clauses = if group.len() > 1 { positive(group) } else { group };
+        match (clauses.len(), not) {
+            (0, _) => {}
+            (1, false) => {
+                let clause = clauses.remove(0);
+                self.clause.must.extend(clause.must);
+                self.clause.not.extend(clause.not);
+            }
+            (_, false) => self.clause.must.push(Item::Any(clauses)),
+            (_, true) => clauses.into_iter().for_each(|clause| self.exclude(clause)),
+        }
+    }
+
+    fn exclude(&mut self, mut clause: Clause) {
+        match (clause.must.len(), clause.not.len()) {
+            (1, 0) => self.clause.not.append(&mut clause.must),
+            // Not without something is with it.
+            (0, 1) => self.clause.must.append(&mut clause.not),
+            (0, _) => {
+                let one = |item| Clause { must: vec![item], not: Vec::new() };
+                self.clause.must.push(Item::Any(clause.not.into_iter().map(one).collect()));
+            }
+            _ => self.clause.not.push(Item::Any(vec![clause])),
+        }
+    }
+}
+
+/// The parentheses that are open, around where the query has been read to.
+#[derive(Default)]
+struct Groups {
+    around: Vec<Group>,
+    here: Group,
+    /// So many more are open than count.
+    deeper: usize,
+    terms: usize,
+    /// Whether anything is excluded.
+    excludes: bool,
+}
+
+impl Groups {
+    fn add(&mut self, term: Term) {
+        self.terms += 1;
+        let not = take(&mut self.here.not);
+        self.excludes |= not;
+        let clause = &mut self.here.clause;
+        if not { &mut clause.not } else { &mut clause.must }.push(term.into());
+    }
+
+    fn open(&mut self) {
+        if self.around.len() == MOST_DEPTH {
+            self.deeper += 1;
+            return;
+        }
+        self.excludes |= self.here.not;
+        self.around.push(take(&mut self.here));
+    }
+
+    /// One that was never opened means nothing.
+    fn close(&mut self) {
+        if self.deeper > 0 {
+            self.deeper -= 1;
+        } else if let Some(around) = self.around.pop() {
+            let group = std::mem::replace(&mut self.here, around).end();
+            self.here.add_group(group);
+        }
+    }
+
+    /// All that were opened end here.
+    fn end(mut self) -> Vec<Clause> {
+        self.deeper = 0;
+        while !self.around.is_empty() {
+            self.close();
+        }
+        self.here.end()
     }
 }
 
@@ -65,25 +202,27 @@ impl Query {
 enum Token {
     Not,
     Or,
+    Open,
+    Close,
     Term(Term),
 }
 
 /// Takes the next piece that means something. AND means nothing that two terms side by side don't.
 fn next_token(rest: &mut &str) -> Option<Token> {
     loop {
-        *rest = rest.trim_start_matches(is_space);
+        *rest = rest.trim_start();
         let first = rest.chars().next()?;
         let term = if is_quote(first) {
             let inside = &rest[first.len_utf8()..];
             let (phrase, behind) = inside.split_once(is_quote).unwrap_or((inside, ""));
             *rest = behind;
             term(phrase, behind.starts_with('*'))
-        } else if first == '-' && rest[1..].starts_with(|c| is_quote(c) || c.is_alphanumeric()) {
-            *rest = &rest[1..];
-            return Some(Token::Not);
+        } else if is_open(first) || is_close(first) {
+            *rest = &rest[first.len_utf8()..];
+            return Some(if is_open(first) { Token::Open } else { Token::Close });
         } else {
-            let end = rest.find(|c| is_space(c) || is_quote(c));
-            let (token, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            let ends = |c: char| c.is_whitespace() || is_quote(c) || is_open(c) || is_close(c);
+            let (token, behind) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
             *rest = behind;
             match token {
                 "AND" => None,
@@ -108,8 +247,12 @@ fn term(text: &str, starred: bool) -> Option<Term> {
     })
 }
 
-fn is_space(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '(' | ')' | '（' | '）')
+fn is_open(c: char) -> bool {
+    matches!(c, '(' | '（')
+}
+
+fn is_close(c: char) -> bool {
+    matches!(c, ')' | '）')
 }
 
 /// The straight quotes, and those that telephones make of them.
@@ -120,25 +263,42 @@ fn is_quote(c: char) -> bool {
 impl fmt::Display for Query {
     /// As it could be typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, clause) in self.any.iter().enumerate() {
-            if number > 0 {
-                f.write_str(" OR ")?;
-            }
-            clause.fmt(f)?;
+        any(&self.any, f)
+    }
+}
+
+fn any(clauses: &[Clause], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (number, clause) in clauses.iter().enumerate() {
+        if number > 0 {
+            f.write_str(" OR ")?;
         }
-        Ok(())
+        write!(f, "{clause}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Term(term) => term.fmt(f),
+            Self::Any(clauses) => {
+                f.write_str("(")?;
+                any(clauses, f)?;
+                f.write_str(")")
+            }
+        }
     }
 }
 
 impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, term) in self.must.iter().enumerate() {
+        for (number, item) in self.must.iter().enumerate() {
             if number > 0 {
                 f.write_str(" ")?;
             }
-            term.fmt(f)?;
+            item.fmt(f)?;
         }
-        self.not.iter().try_for_each(|term| write!(f, " NOT {term}"))
+        self.not.iter().try_for_each(|item| write!(f, " NOT {item}"))
     }
 }
 
@@ -168,9 +328,9 @@ mod tests {
             ("  \t", ""),
             ("\"", ""),
             ("*", ""),
-            ("AND", ""),
-            ("OR OR", ""),
-            ("NOT", ""),
+            ("AND", "and"),
+            ("OR OR", "\"or or\""),
+            ("NOT", "not"),
             ("-", ""),
             ("(((", ""),
             ("🙂", ""),
@@ -183,12 +343,25 @@ mod tests {
             ("NEAR(a b)", "near a b"),
             ("col:x", "\"col x\""),
             ("don't", "\"don t\""),
-            ("C++ --json -1", "c json NOT 1"),
-            ("a -b-c d", "a d NOT \"b c\""),
-            ("a -\"b c\" - d", "a d NOT \"b c\""),
+            ("C++ --json -1", "c json 1"),
+            ("a -b-c d", "a \"b c\" d"),
+            ("a -\"b c\" - d", "a \"b c\" d"),
+            ("rm -rf build", "rm rf build"),
             ("well-known", "\"well known\""),
-            ("NOT a", ""),
+            ("NOT a", "\"not a\""),
             ("NOT a OR b", "b"),
+            ("(a OR b) c", "(a OR b) c"),
+            ("((a) b)", "a b"),
+            ("(a OR (b OR c))", "a OR b OR c"),
+            ("a NOT (b OR c)", "a NOT b NOT c"),
+            ("a NOT (b c)", "a NOT (b c)"),
+            ("a NOT (NOT b)", "a b"),
+            ("a (NOT b NOT c)", "a NOT b NOT c"),
+            ("a NOT (NOT b NOT c)", "a (b OR c)"),
+            ("a (b OR NOT c)", "a b"),
+            ("a (b NOT c OR d", "a (b NOT c OR d)"),
+            ("a OR b) c", "a OR b c"),
+            ("if (a || b) { c(); }", "if a b c"),
             ("a NOT OR b", "a OR b"),
             ("NOT NOT a b", "b NOT a"),
             ("a b OR c d NOT e", "a b OR c d NOT e"),
@@ -206,7 +379,8 @@ mod tests {
         for (typed, understood) in rows {
             let (query, said) = Query::parse(typed);
             assert_eq!(query.to_string(), understood, "{typed}");
-            assert_eq!(Query::parse(understood), (query, None), "{typed}");
+            let (again, nothing) = Query::parse(understood);
+            assert_eq!((again.any, nothing), (query.any, None), "{typed}");
             if let Some(said) = said {
                 assert_eq!(said, understood, "{typed}");
             }
@@ -218,7 +392,7 @@ mod tests {
         for same in ["", "Café  Paris", " 中文 ", "a OR b NOT \"c d\"*", "ǅ İ ß"] {
             assert_eq!(Query::parse(same).1, None, "{same}");
         }
-        for (typed, said) in [("C++", "c"), ("a -b", "a NOT b"), ("-b", ""), ("a AND b", "a b")] {
+        for (typed, said) in [("C++", "c"), ("a -b", "a b"), ("a) b", "a b"), ("a AND b", "a b")] {
             assert_eq!(Query::parse(typed).1.as_deref(), Some(said), "{typed}");
         }
     }
@@ -226,14 +400,16 @@ mod tests {
     #[test]
     fn long_queries_are_cut_and_it_is_said() {
         let (query, said) = Query::parse(&"é".repeat(1_001));
-        assert_eq!(query.any[0].must[0].words, ["e".repeat(1_000)]);
-        assert!(said.is_some_and(|said| said.ends_with("e …")));
+        assert_eq!(query.any[0].must, [Item::Term(Term { words: vec!["e".repeat(1_000)], prefix: true })]);
+        assert!(said.is_some_and(|said| said.ends_with("e* …")));
         assert_eq!(Query::parse(&"e".repeat(1_000)).1, None);
+        let (query, _) = Query::parse(&format!("{} other", "a".repeat(996)));
+        assert_eq!(query.to_string(), "a".repeat(996));
 
-        let (query, said) = Query::parse(&"a OR -b ".repeat(40));
+        let (query, said) = Query::parse(&"a OR NOT b ".repeat(40));
         let clauses = query.any.iter();
         assert_eq!(clauses.map(|c| c.must.len() + c.not.len()).sum::<usize>(), 63);
-        assert!(said.is_some_and(|said| Query::parse(&said).0 == query));
+        assert!(said.is_some_and(|said| Query::parse(&said).0.any == query.any));
         assert_eq!(Query::parse(&"a ".repeat(64)).1, None);
     }
 
@@ -243,8 +419,21 @@ mod tests {
             typed in r#"(\PC|[ "*()-]|AND |OR |NOT | OR| NOT|[a-dé中か각가]|\x00){0,30}"#,
         ) {
             let (query, _) = Query::parse(&typed);
-            prop_assert_eq!(Query::parse(&query.to_string()), (query.clone(), None));
+            let (again, nothing) = Query::parse(&query.to_string());
+            prop_assert_eq!((&again.any, nothing), (&query.any, None));
             prop_assert!(query.any.iter().all(|clause| !clause.must.is_empty()));
+        }
+
+        #[test]
+        fn trial_14_parentheses_keep_their_meaning(
+            typed in r#"((NOT )?\(?[ab]\)?( OR)? ?){0,12}"#,
+            text in proptest::sample::subsequence(vec!["a", "b"], 0..3),
+        ) {
+            let (query, _) = Query::parse(&typed);
+            let (again, _) = Query::parse(&query.to_string());
+            let text: Vec<String> = text.into_iter().map(str::to_owned).collect();
+            let clauses = |query: &Query| query.any.iter().any(|clause| clause.matches(&text));
+            prop_assert_eq!(clauses(&query), clauses(&again));
         }
     }
 }

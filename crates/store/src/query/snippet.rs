@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
+use super::Query;
 use super::words::{Word, words};
-use super::{Query, Term};
 
 /// A piece of a text with what matched in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Query {
 
     /// Where the terms that are looked for stand in a text, by their beginnings; the longest at each.
     fn hits<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> {
-        let terms: Vec<&Term> = self.any.iter().flat_map(|clause| &clause.must).collect();
+        let terms = self.terms();
         let longest = terms.iter().map(|term| term.words.len()).max().unwrap_or(0);
         let mut words = words(text);
         let mut ahead: VecDeque<Word> = VecDeque::new();

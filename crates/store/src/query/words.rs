@@ -120,8 +120,33 @@ fn is_ignored(c: char) -> bool {
     )
 }
 
-/// Whether a letter is a word of its own: ideographs, kana, bopomofo, hangul.
+/// Whether a letter is a word of its own: where there is no space between words.
 fn stands_alone(c: char) -> bool {
+    is_east_asian(c) || is_southeast_asian(c) && !c.is_numeric()
+}
+
+/// Thai, Lao, Burmese, Khmer, and the scripts of Tai languages. A letter has its marks with it, so that no word of these
+/// languages begins or ends within one.
+fn is_southeast_asian(c: char) -> bool {
+    matches!(
+        c,
+        '\u{E00}'..='\u{EFF}'
+            | '\u{1000}'..='\u{109F}'
+            | '\u{1780}'..='\u{17FF}'
+            | '\u{1950}'..='\u{19FF}'
+            | '\u{1A20}'..='\u{1AAF}'
+            | '\u{A9E0}'..='\u{A9FF}'
+            | '\u{AA60}'..='\u{AADF}'
+    )
+}
+
+/// Whether the letter behind this mark is written below the one before it, and belongs to it: Burmese, Khmer, Tai Tham.
+fn stacks(mark: char) -> bool {
+    matches!(mark, '\u{1039}' | '\u{17D2}' | '\u{1A60}')
+}
+
+/// Ideographs, kana, bopomofo, hangul.
+fn is_east_asian(c: char) -> bool {
     matches!(
         c,
         '\u{1100}'..='\u{11FF}'
@@ -170,7 +195,7 @@ impl Words<'_> {
     /// Whether a letter is no word of its own but a part of the syllable before it.
     fn is_part(&self, c: char) -> bool {
         let last = self.word.as_ref().and_then(|word| word.text.chars().next_back());
-        self.alone && last.is_some_and(|last| compose(last, c).is_some())
+        self.alone && last.is_some_and(|last| stacks(last) || compose(last, c).is_some())
     }
 }
 
@@ -239,7 +264,11 @@ mod tests {
             ("한글 \u{1112}\u{1161}\u{11AB}\u{1100}", &["한", "글", "한", "ᄀ"]),
             ("ㅋㅋ", &["ᄏ", "ᄏ"]),
             ("⼈", &["人"]),
-            ("हिन्दी ไม่ กิ", &["हिन्दी", "ไม่", "กิ"]),
+            ("हिन्दी ไม่ กิ", &["हिन्दी", "ไ", "ม่", "กิ"]),
+            ("ที่นี่๑๒", &["ที่", "นี่", "๑๒"]),
+            ("ភ្នំពេញ", &["ភ្នំ", "ពេ", "ញ"]),
+            ("မန္တလေး", &["မ", "န္တ", "လေး"]),
+            ("ວຽງຈັນ 2", &["ວ", "ຽ", "ງ", "ຈັ", "ນ", "2"]),
             ("co\u{AD}op 1\u{FE0F}\u{20E3} \u{FE0F}", &["coop", "1"]),
             ("\u{301}x \u{93F}y", &["x", "y"]),
         ];

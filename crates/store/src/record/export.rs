@@ -211,13 +211,13 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
         let text = format!("[This message was damaged before it was exported: {}]", record.damaged);
         let flags = Flags { synthetic: true, ..Flags::default() };
         let said = Said { role: Role::System, flags, ..said(new_id(), vec![Part::Text(text)], None) };
-        return Ok(ImportEntry { said: vec![said], chosen: 0, excluded: true, label: None });
+        return Ok(ImportEntry { said: vec![said], chosen: 0, mark: Mark::Excluded, label: None });
     }
     let record: EntryRecord = from_json("line", line)?;
     let role = Role::from_name(&record.role).ok_or_else(|| format!("“{}” is no role", record.role))?;
-    let excluded = match record.mark.as_deref() {
-        None => false,
-        Some(mark) if mark == Mark::Excluded.name() => true,
+    let mark = match record.mark.as_deref() {
+        None => Mark::Normal,
+        Some(mark) if mark == Mark::Excluded.name() => Mark::Excluded,
         Some(other) => return Err(format!("an entry marked “{other}” is in no export")),
     };
     let mut all = Vec::new();
@@ -250,7 +250,7 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
         ..said(new_id(), parts, Some(Time(record.time_ms)))
     };
     all.insert(chosen, own);
-    Ok(ImportEntry { said: all, chosen, excluded, label: record.label })
+    Ok(ImportEntry { said: all, chosen, mark, label: record.label })
 }
 
 fn said(id: EntryId, parts: Vec<Part>, time: Option<Time>) -> Said {

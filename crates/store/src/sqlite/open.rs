@@ -180,10 +180,12 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
         Ok(()) | Err(StoreError::FileExists { .. }) => {}
         Err(error) => return Err(error),
     }
-    db.execute_batch("BEGIN IMMEDIATE")
-        .and_then(|()| schema::migrate(db, format))
-        .and_then(|()| db.execute_batch("COMMIT"))
-        .map_err(StoreError::database("bring the store up to date"))?;
+    let update = || StoreError::database("bring the store up to date");
+    db.execute_batch("BEGIN IMMEDIATE").and_then(|()| schema::migrate(db, format)).map_err(update())?;
+    if format < schema::CUT {
+        search::rebuild(db)?;
+    }
+    db.execute_batch("COMMIT").map_err(update())?;
     Ok(Some(format!(
         "brought the store from format {format} to {VERSION}; the file before that is {}",
         copy.display()

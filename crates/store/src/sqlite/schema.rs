@@ -31,8 +31,13 @@ const STEPS: [Step; 12] = [
     |db| db.execute_batch(DID),
     |db| db.execute_batch(ARCHIVED),
     |db| db.execute_batch(FOLDER_DRAFTS),
+    // The full-text index is made anew, too, as CUT says.
     |db| db.execute_batch(KEPT),
 ];
+
+/// The format since which text is cut into words as `query::words` does it. An older file's full-text index is made anew by who
+/// takes the steps, or words are searched that were never put in.
+pub(super) const CUT: i64 = 12;
 
 /// Takes every step from format `from`, within the caller's transaction.
 pub(super) fn migrate(db: &Connection, from: i64) -> rusqlite::Result<()> {

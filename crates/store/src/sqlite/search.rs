@@ -12,7 +12,7 @@ use super::cells::{all, run};
 use super::entry::{asked, range, unpack};
 use super::schema::SEARCH;
 use crate::error::{Result, StoreError};
-use crate::query::{Clause, Query, Term, index_text};
+use crate::query::{Clause, Item, Query, Term, index_text};
 use crate::record::decode_parts;
 use crate::request::{SearchRequest, Sort};
 use crate::rows::{Key, LogNo};
@@ -160,13 +160,14 @@ fn hit(
 
 /// The filters of a request; an entry is read only if there is one.
 fn passes(db: &Connection, request: &SearchRequest, key: Key) -> Result<bool> {
-    let SearchRequest { role, source, from, to, .. } = request;
-    if role.is_none() && source.is_none() && from.is_none() && to.is_none() {
+    let SearchRequest { role, source, not_source, from, to, .. } = request;
+    if role.is_none() && source.is_none() && not_source.is_empty() && from.is_none() && to.is_none() {
         return Ok(true);
     }
     let asked = asked(db, key)?;
     Ok(role.is_none_or(|role| asked.role == role)
         && source.as_ref().is_none_or(|source| asked.author == *source)
+        && !not_source.contains(&asked.author)
         && from.is_none_or(|from| asked.time >= from)
         && to.is_none_or(|to| asked.time < to))
 }
@@ -228,18 +229,29 @@ fn index() -> String {
 
 /// The query in the index's language. Every word is quoted, so nothing a user types is an operator there.
 fn match_text(query: &Query) -> String {
-    let clauses: Vec<String> = query.any.iter().filter_map(clause).collect();
-    clauses.join(" OR ")
+    let verbatim = query.verbatim.iter().map(term);
+    query.any.iter().filter_map(clause).chain(verbatim).collect::<Vec<_>>().join(" OR ")
 }
 
 fn clause(clause: &Clause) -> Option<String> {
-    let must: Vec<String> = clause.must.iter().map(term).collect();
-    let not: Vec<String> = clause.not.iter().map(term).collect();
-    let must = (!must.is_empty()).then(|| must.join(" AND "))?;
-    Some(match not.is_empty() {
+    let items = |items: &[Item], operator: &str| items.iter().map(item).collect::<Vec<_>>().join(operator);
+    if clause.must.is_empty() {
+        return None;
+    }
+    let must = items(&clause.must, " AND ");
+    Some(match clause.not.is_empty() {
         true => format!("({must})"),
-        false => format!("(({must}) NOT ({}))", not.join(" OR ")),
+        false => format!("(({must}) NOT ({}))", items(&clause.not, " OR ")),
     })
+}
+
+fn item(item: &Item) -> String {
+    match item {
+        Item::Term(own) => term(own),
+        Item::Any(clauses) => {
+            format!("({})", clauses.iter().filter_map(clause).collect::<Vec<_>>().join(" OR "))
+        }
+    }
 }
 
 fn term(term: &Term) -> String {

@@ -1,16 +1,12 @@
 //! Changes of the user's file of servers: whole or not at all, and all else in it stays. Must never write to a project's file.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::config::{ConfigError, SERVERS, Way, document, is_name, text_of};
-
-/// A new file is its owner's alone: variables and headers may be secret.
-const PRIVATE: u32 = 0o600;
+use crate::destination;
 
 /// Adds a server to a file, which is made if it is not there. How many bytes it has now.
 pub fn add(path: &Path, name: &str, way: &Way) -> Result<u64, ConfigError> {
@@ -75,24 +71,11 @@ fn change(
     Ok(text.len() as u64)
 }
 
-/// Writes a file as a whole or not at all; a link keeps pointing to it, and others get no more of it than before.
+/// Writes a file as a whole or not at all.
 pub(super) fn save(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mode = fs::metadata(&path).map_or(PRIVATE, |meta| meta.permissions().mode() & 0o777);
-    let new = path.with_extension("json.new");
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(PRIVATE).open(&new);
-    let written = written.and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.set_permissions(Permissions::from_mode(mode))?;
-        file.sync_all()?;
-        fs::rename(&new, &path)
-    });
-    if written.is_err() {
-        // What was begun is of no use; that it stays is the smaller trouble.
-        drop(fs::remove_file(&new));
-    }
-    written
+    // A new file is its owner's alone: variables and headers may be secret.
+    destination::write(path, text.as_bytes(), destination::PRIVATE)
 }

@@ -3,13 +3,14 @@
 //! A call that broke off is never taken for a call. Arguments that are not JSON stay the text that the model wrote.
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::sync::Arc;
 
 use ::genai::chat::{StopReason, ToolCall};
-use retake_core::Part;
+use retake_core::{Part, Role};
 use serde_json::{Value, json};
 
-use super::super::Prompt;
+use super::super::{Message, Prompt};
 use crate::clock::Clock;
 use crate::ids::Random;
 
@@ -126,10 +127,51 @@ fn is_whole(call: &ToolCall) -> bool {
     call.fn_arguments.as_str().is_none_or(|text| serde_json::from_str::<Value>(text).is_ok())
 }
 
+/// Gives each call an id of its own, as the format takes it: two calls may have the same id, or ids that become the same, where
+/// conversations come from other programs. The results behind a call go along, and what the provider signed it with.
+pub(super) fn tell_apart(messages: &mut [Message], in_letters: impl Fn(&str) -> String) {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut calls: Vec<(String, String)> = Vec::new();
+    for message in messages {
+        if message.role == Role::Tool {
+            for part in &mut message.parts {
+                if let Part::ToolResult { call, .. } = part
+                    && let Some(at) = calls.iter().position(|(known, _)| known == call)
+                {
+                    *call = calls.remove(at).1;
+                }
+            }
+            continue;
+        }
+        calls.clear();
+        for part in &mut message.parts {
+            if let Part::ToolCall { id, .. } = part {
+                let plain = in_letters(id);
+                let others = (2..).map(|number: usize| format!("{plain}-{number}"));
+                let own = std::iter::once(plain.clone()).chain(others).find(|own| !taken.contains(own));
+                let own = own.expect("BUG: there are more numbers than calls");
+                taken.insert(own.clone());
+                calls.push((mem::replace(id, own.clone()), own));
+            }
+        }
+        for part in &mut message.parts {
+            if let Part::Reasoning { signature: Some(kept), .. } = part
+                && let Some((call, signature)) = signed_call(kept)
+                && let Some((_, own)) = calls.iter().find(|(known, own)| *known == call && *own != call)
+            {
+                *kept = signature_of(own, &signature);
+            }
+        }
+    }
+}
+
 /// What a provider signed a call with, kept as reasoning: it goes back with this very call.
 fn signed(id: &str, signature: &str) -> Part {
-    let signature = json!({ "call": id, "signature": signature }).to_string();
-    Part::Reasoning { text: String::new(), signature: Some(signature) }
+    Part::Reasoning { text: String::new(), signature: Some(signature_of(id, signature)) }
+}
+
+fn signature_of(id: &str, signature: &str) -> String {
+    json!({ "call": id, "signature": signature }).to_string()
 }
 
 /// The call that a kept signature belongs to, and the signature as the provider gave it.

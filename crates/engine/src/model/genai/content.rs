@@ -15,6 +15,12 @@ use super::super::Message;
 use super::calls;
 use crate::settings::EndpointKind;
 
+/// The type of a PDF file, which some formats take as it is.
+const PDF: &str = "application/pdf";
+
+/// The type of a file that names none.
+const ANY_BYTES: &str = "application/octet-stream";
+
 /// The longest name of a tool that every format takes.
 const MAX_NAME: usize = 64;
 
@@ -55,7 +61,7 @@ pub(super) fn plain(
         Part::File { name, media_type, source } => file(kind, name, media_type, source),
         Part::ToolCall { id, name, arguments } => ContentPart::ToolCall(ToolCall {
             thought_signatures: signatures.get(&id).map(|signature| vec![signature.clone()]),
-            call_id: id_for(kind, id),
+            call_id: id_for(kind, &id),
             fn_name: plain_name(&name),
             fn_arguments: arguments_value(&arguments),
         }),
@@ -66,7 +72,7 @@ pub(super) fn plain(
                 ToolOutcome::Failed => format!("The tool failed: {content}"),
             };
             let name = names.get(&call).map(|name| plain_name(name));
-            let response = ToolResponse::new(id_for(kind, call), content);
+            let response = ToolResponse::new(id_for(kind, &call), content);
             ContentPart::ToolResponse(match name {
                 Some(name) => response.with_fn_name(name),
                 None => response,
@@ -106,18 +112,41 @@ fn binary(kind: EndpointKind, media_type: String, source: Source, name: Option<S
             Source::Link(link) => ContentPart::from_binary_url(media_type, link, name),
         };
     }
+    ContentPart::from_text(in_words(&media_type, source, name.as_deref()))
+}
+
+/// What stands in the place of bytes that a format does not take.
+fn in_words(media_type: &str, source: Source, name: Option<&str>) -> String {
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
-    ContentPart::from_text(match source {
+    match source {
         Source::Inline(bytes) => {
             format!("[File{name}: {} bytes of {media_type}, which cannot be sent to you]", bytes.len())
         }
         Source::Link(link) => format!("File{name}: {link}"),
-    })
+    }
+}
+
+/// A part of the model's own answer: no format takes a picture or a file back in one.
+pub(super) fn in_an_answer(part: Part) -> Part {
+    match part {
+        Part::Image { media_type, source } => Part::Text(in_words(&media_type, source, None)),
+        Part::File { name, media_type, source } if !is_text(media_type.as_deref(), &source) => {
+            let media_type = media_type.as_deref().unwrap_or(ANY_BYTES);
+            Part::Text(in_words(media_type, source, Some(&name)))
+        }
+        other => other,
+    }
+}
+
+/// Whether a file is sent as the text that it is.
+fn is_text(media_type: Option<&str>, source: &Source) -> bool {
+    let text = matches!(source, Source::Inline(bytes) if std::str::from_utf8(bytes).is_ok());
+    text && media_type != Some(PDF)
 }
 
 fn takes(kind: EndpointKind, media_type: &str, source: &Source) -> bool {
     let image = is_image(media_type);
-    let pdf = media_type == "application/pdf";
+    let pdf = media_type == PDF;
     let heard = media_type.starts_with("audio/");
     match (kind, source) {
         (EndpointKind::Anthropic, _) => image || pdf,
@@ -134,15 +163,13 @@ fn is_image(media_type: &str) -> bool {
 
 /// Text files are sent as text, which every model reads; others as they are.
 fn file(kind: EndpointKind, name: String, media_type: Option<String>, source: Source) -> ContentPart {
-    let media_type = media_type.unwrap_or_else(|| "application/octet-stream".into());
+    let media_type = media_type.unwrap_or_else(|| ANY_BYTES.into());
     match source {
-        Source::Inline(bytes) if media_type != "application/pdf" => match String::from_utf8(bytes) {
+        Source::Inline(bytes) if media_type != PDF => match String::from_utf8(bytes) {
             Ok(text) => ContentPart::from_text(format!("File {name}:\n{text}")),
             Err(error) => binary(kind, media_type, Source::Inline(error.into_bytes()), Some(name)),
         },
-        Source::Link(link) if media_type != "application/pdf" => {
-            ContentPart::from_text(format!("File {name}: {link}"))
-        }
+        Source::Link(link) if media_type != PDF => ContentPart::from_text(format!("File {name}: {link}")),
         source => binary(kind, media_type, source, Some(name)),
     }
 }
@@ -183,9 +210,10 @@ pub(super) fn arguments_value(arguments: &str) -> Value {
     }
 }
 
-fn id_for(kind: EndpointKind, id: String) -> String {
+/// A call's id as a format takes it.
+pub(super) fn id_for(kind: EndpointKind, id: &str) -> String {
     // The others take any text, and some of them want theirs back as it was.
-    if kind == EndpointKind::Anthropic { plain_id(&id) } else { id }
+    if kind == EndpointKind::Anthropic { plain_id(id) } else { id.to_owned() }
 }
 
 /// A call's id in the letters that Anthropic takes.

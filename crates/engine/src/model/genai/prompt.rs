@@ -3,6 +3,8 @@
 //! Nothing that a provider understands is left out or changed. What it cannot take is put into words in its place,
 //! so that the model knows that something is there. What was sent before is sent in the same order and the same words
 //! again, so that a provider finds the prompt's beginning in its cache.
+//!
+//! Every request keeps the rules of its format, whatever is shown of the conversation; `tests/providers/rules.rs` holds them.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +15,7 @@ use retake_core::{Part, Role, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::super::{Message, Prompt, ToolSpec};
+use super::calls;
 use super::content::{self, Names};
 use crate::settings::{Endpoint, EndpointKind};
 
@@ -24,14 +27,21 @@ const INSTRUCTIONS: &str = "[Instructions]";
 /// What stands before pictures and files that belong to a result, where a result has no room for them.
 const BESIDE_RESULTS: &str = "[Beside the results of the tools]";
 
+/// The last message where nobody else's follows the model's: not every model goes on with its own words.
+const GO_ON: &str = "[Continue]";
+
 /// The request for a prompt at an endpoint.
-pub(super) fn request(prompt: Prompt, endpoint: &Endpoint) -> ChatRequest {
+pub(super) fn request(mut prompt: Prompt, endpoint: &Endpoint) -> ChatRequest {
+    calls::tell_apart(&mut prompt.messages, |id| content::id_for(endpoint.kind, id));
     let names = content::tool_names(&prompt.messages);
     let mut messages = Vec::new();
     for message in prompt.messages {
         for message in converted(message, endpoint, &names) {
             append(&mut messages, message);
         }
+    }
+    if messages.last().is_none_or(|last| last.role == ChatRole::Assistant) {
+        messages.push(ChatMessage::user(GO_ON));
     }
     if endpoint.kind == EndpointKind::Ollama {
         messages.iter_mut().for_each(join_texts);
@@ -94,7 +104,7 @@ fn mark_cache(messages: &mut [ChatMessage]) {
     }
 }
 
-/// Adds a message; two of a user in a row are one, because not every format takes two.
+/// Adds a message; two of a user in a row are one, because not every format takes two. To Anthropic results are a user's, too.
 fn append(messages: &mut Vec<ChatMessage>, message: ChatMessage) {
     match messages.last_mut() {
         Some(last) if last.role == ChatRole::User && message.role == ChatRole::User => {
@@ -132,10 +142,15 @@ fn converted(message: Message, endpoint: &Endpoint, names: &Names) -> Vec<ChatMe
             Part::Reasoning { text, signature } if own => {
                 parts.extend(content::reasoning(text, signature, kind));
             }
+            part if message.role == Role::Assistant => {
+                parts.extend(content::plain(content::in_an_answer(part), kind, names, &signatures));
+            }
             part => parts.extend(content::plain(part, kind, names, &signatures)),
         }
     }
-    if parts.is_empty() {
+    // No format takes an answer of reasoning alone.
+    let says = |part: &ContentPart| matches!(part, ContentPart::Text(_) | ContentPart::ToolCall(_));
+    if parts.is_empty() || message.role == Role::Assistant && !parts.iter().any(says) {
         return Vec::new();
     }
     vec![match message.role {
@@ -174,6 +189,7 @@ fn results(parts: Vec<Part>, kind: EndpointKind, names: &Names) -> Vec<ChatMessa
         _ if results.is_empty() => Vec::new(),
         // Its format has room for one result in a message.
         EndpointKind::Ollama => results.into_iter().map(|part| tool(vec![part])).collect(),
+        EndpointKind::Anthropic => vec![ChatMessage::user(MessageContent::from_parts(results))],
         _ => vec![tool(results)],
     };
     if !beside.is_empty() {

@@ -21,6 +21,11 @@ fn content(kind: EndpointKind, parts: Vec<Part>) -> Value {
     sent(kind, Role::Assistant, parts).pointer("/0/content").cloned().unwrap_or(Value::Null)
 }
 
+/// The same of a person's message.
+fn asked(kind: EndpointKind, parts: Vec<Part>) -> Value {
+    sent(kind, Role::User, parts).pointer("/0/content").cloned().unwrap_or(Value::Null)
+}
+
 fn signed(text: &str, signature: &str) -> Part {
     Part::Reasoning { text: text.into(), signature: Some(signature.into()) }
 }
@@ -52,7 +57,7 @@ fn open_reasoning_goes_back_beside_the_calls_it_led_to() {
 #[test]
 fn a_redacted_block_goes_back_as_it_came() {
     let block = r#"{"type":"redacted_thinking","data":"x"}"#;
-    let sent = content(EndpointKind::Anthropic, vec![signed("", block)]);
+    let sent = content(EndpointKind::Anthropic, vec![signed("", block), Part::text("a")]);
     assert_eq!(sent.pointer("/0/Custom/data/data"), Some(&json!("x")), "{sent}");
 }
 
@@ -64,13 +69,16 @@ fn another_providers_reasoning_is_not_sent() {
         model: model.map(str::to_owned),
     };
     let prompt = Prompt { messages: vec![message(Some("q/m")), message(None)], ..Prompt::default() };
-    assert!(request(prompt, &endpoint(EndpointKind::Anthropic)).messages.is_empty());
+    let sent =
+        serde_json::to_value(request(prompt, &endpoint(EndpointKind::Anthropic)).messages).expect("JSON");
+    assert_eq!(sent.pointer("/0/content/0"), Some(&json!({"Text": "[Continue]"})), "{sent}");
+    assert!(sent[1].is_null(), "{sent}");
 }
 
 #[test]
 fn unsigned_reasoning_is_not_sent_to_anthropic() {
     let part = Part::Reasoning { text: "hm".into(), signature: None };
-    assert_eq!(content(EndpointKind::Anthropic, vec![part]), Value::Null);
+    assert_eq!(content(EndpointKind::Anthropic, vec![part, Part::text("a")]), json!([{"Text": "a"}]));
 }
 
 #[test]
@@ -202,8 +210,8 @@ fn a_signature_goes_back_with_its_very_call() {
 
 #[test]
 fn a_failed_tool_says_so() {
-    let sent = content(EndpointKind::OpenAi, vec![result(ToolOutcome::Failed)]);
-    assert_eq!(sent[0]["ToolResponse"]["content"], "The tool failed: out");
+    let sent = sent(EndpointKind::OpenAi, Role::Tool, vec![result(ToolOutcome::Failed)]);
+    assert_eq!(sent[0]["content"][0]["ToolResponse"]["content"], "The tool failed: out");
 }
 
 #[test]
@@ -216,12 +224,12 @@ fn ollama_gets_one_result_in_a_message() {
 #[test]
 fn images_and_files_are_sent_as_bytes_links_or_text() {
     let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) };
-    let sent = content(EndpointKind::OpenAi, vec![image]);
+    let sent = asked(EndpointKind::OpenAi, vec![image]);
     assert_eq!(sent[0]["Binary"]["source"], json!({"Base64": "AQID"}), "{sent}");
     let text = Part::File { name: "a.rs".into(), media_type: None, source: Source::Inline(b"fn".to_vec()) };
-    assert_eq!(content(EndpointKind::OpenAi, vec![text]), json!([{"Text": "File a.rs:\nfn"}]));
+    assert_eq!(asked(EndpointKind::OpenAi, vec![text]), json!([{"Text": "File a.rs:\nfn"}]));
     let link = Part::Image { media_type: "image/png".into(), source: Source::Link("https://h/i.png".into()) };
-    let sent = content(EndpointKind::OpenAi, vec![link]);
+    let sent = asked(EndpointKind::OpenAi, vec![link]);
     assert_eq!(sent[0]["Binary"]["source"], json!({"Url": "https://h/i.png"}), "{sent}");
 }
 
@@ -233,18 +241,35 @@ fn arguments_are_always_an_object_and_the_models_words_are_kept() {
 }
 
 #[test]
+fn trial_13_a_picture_of_the_models_own_is_put_into_words() {
+    let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) };
+    for kind in [EndpointKind::OpenAi, EndpointKind::Anthropic, EndpointKind::Gemini, EndpointKind::Ollama] {
+        let words = "[File: 3 bytes of image/png, which cannot be sent to you]";
+        assert_eq!(content(kind, vec![image.clone()]), json!([{"Text": words}]), "{kind:?}");
+    }
+}
+
+#[test]
+fn trial_13_two_calls_of_one_id_are_told_apart_with_their_results() {
+    let turn = |id: &str| odd_turn(id, "f", "{}");
+    let sent = messages_of(EndpointKind::Anthropic, [turn("a:b"), turn("a_b"), turn("a:b")].concat());
+    let id = |at: usize| sent[at]["content"][0].pointer("/ToolCall/call_id").cloned();
+    let answered = |at: usize| sent[at]["content"][0].pointer("/Custom/data/tool_use_id").cloned();
+    for (at, expected) in [(1, "a_b"), (3, "a_b-2"), (5, "a_b-3")] {
+        assert_eq!((id(at), answered(at + 1)), (Some(json!(expected)), Some(json!(expected))), "{sent}");
+    }
+}
+
+#[test]
 fn what_cannot_be_sent_is_put_into_words() {
     let link = Source::Link("https://h/i.png".into());
     let image = Part::Image { media_type: "image/png".into(), source: link };
-    assert_eq!(
-        content(EndpointKind::Ollama, vec![image.clone()]),
-        json!([{"Text": "File: https://h/i.png"}])
-    );
+    assert_eq!(asked(EndpointKind::Ollama, vec![image.clone()]), json!([{"Text": "File: https://h/i.png"}]));
     let block = json!({"type": "image", "source": {"type": "url", "url": "https://h/i.png"}});
-    assert_eq!(content(EndpointKind::Anthropic, vec![image])[0]["Custom"]["data"], block);
+    assert_eq!(asked(EndpointKind::Anthropic, vec![image])[0]["Custom"]["data"], block);
     let zip = Part::File { name: "a.zip".into(), media_type: None, source: Source::Inline(vec![0xff, 0]) };
     let words = "[File a.zip: 2 bytes of application/octet-stream, which cannot be sent to you]";
-    assert_eq!(content(EndpointKind::OpenAi, vec![zip]), json!([{"Text": words}]));
+    assert_eq!(asked(EndpointKind::OpenAi, vec![zip]), json!([{"Text": words}]));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{Part, Source, ToolOutcome};
 use serde_json::{Map, Value};
 
+use super::about::lost;
 use super::{Read, text_of};
 
 /// What a message holds: its own parts, and the results of tools among them.
@@ -13,7 +14,34 @@ pub(super) struct Content {
     pub(super) own: Vec<Part>,
     /// Each with what belongs to it.
     pub(super) results: Vec<Vec<Part>>,
+    /// What could not be kept of its parts.
+    pub(super) lost: Vec<String>,
 }
+
+/// The fields of parts that are read, or say nothing that anybody would miss.
+const KNOWN: [&str; 21] = [
+    "type",
+    "text",
+    "refusal",
+    "image_url",
+    "source",
+    "title",
+    "file",
+    "filename",
+    "file_data",
+    "file_url",
+    "id",
+    "name",
+    "input",
+    "thinking",
+    "signature",
+    "tool_use_id",
+    "content",
+    "is_error",
+    "cache_control",
+    "detail",
+    "index",
+];
 
 /// The content of a message.
 pub(super) fn content(value: Option<&Value>) -> Read<Content> {
@@ -40,6 +68,7 @@ fn add(content: &mut Content, block: &Value) -> Read<()> {
         Value::Object(object) => object,
         _ => return Err("a part of “content” is neither a text nor an object".into()),
     };
+    content.lost.extend(lost(object, &KNOWN.into_iter().collect()));
     let kind = text_of(object, "type")?.ok_or("a part of “content” has no “type”")?;
     let part = match kind.as_str() {
         "text" | "input_text" | "output_text" => Part::Text(needed(object, "text")?),
@@ -61,7 +90,7 @@ fn add(content: &mut Content, block: &Value) -> Read<()> {
             signature: text_of(object, "signature")?.filter(|signature| !signature.is_empty()),
         },
         "tool_result" => {
-            content.results.push(tool_result(object)?);
+            content.results.push(tool_result(object, &mut content.lost)?);
             return Ok(());
         }
         other => return Err(format!("a part of type “{other}” can't be imported")),
@@ -135,8 +164,9 @@ fn tool_use(object: &Map<String, Value>) -> Read<Part> {
     })
 }
 
-fn tool_result(object: &Map<String, Value>) -> Read<Vec<Part>> {
-    let inner = content(object.get("content"))?;
+fn tool_result(object: &Map<String, Value>, lost: &mut Vec<String>) -> Read<Vec<Part>> {
+    let mut inner = content(object.get("content"))?;
+    lost.append(&mut inner.lost);
     let (mut text, mut others) = (Vec::new(), Vec::new());
     for part in inner.own {
         match part {

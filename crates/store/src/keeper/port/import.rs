@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    By, Commit, Effect, Entry, Fence, LabelTarget, MarkRequest, OpNo, Pos, Reason, Records, RequestId, Role,
-    Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
+    By, Commit, Effect, Entry, Fence, LabelTarget, Mark, MarkRequest, OpNo, Pos, Reason, Records, RequestId,
+    Role, Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
 };
 
 use crate::error::{Result, StoreError};
@@ -36,18 +36,18 @@ impl<T: Transactions> Context<T> {
         let by = By { request: None, ..import.by };
         self.begin_conversation(row, None, import.title, &by)?;
         let mut now = (*self.load(import.id)?).clone();
-        let mut excluded: Option<(Pos, Pos)> = None;
+        let mut marked: Option<(Mark, Pos, Pos)> = None;
         for entry in import.entries {
-            if !entry.excluded {
-                now = self.exclude(now, &by, excluded.take())?;
+            let mark = entry.mark;
+            if marked.is_some_and(|(before, ..)| before != mark) {
+                now = self.mark(now, &by, marked.take())?;
             }
-            let exclude = entry.excluded;
             now = self.take(now, &by, entry)?;
-            if let Some(tip) = now.conversation.state.tip.filter(|_| exclude) {
-                excluded = Some((excluded.map_or(tip, |(from, _)| from), tip));
+            if let Some(tip) = now.conversation.state.tip.filter(|_| mark != Mark::Normal) {
+                marked = Some((mark, marked.map_or(tip, |(_, from, _)| from), tip));
             }
         }
-        now = self.exclude(now, &by, excluded)?;
+        now = self.mark(now, &by, marked)?;
         let receipt = said(&now, None);
         self.stage(now);
         Ok(receipt)
@@ -77,12 +77,13 @@ impl<T: Transactions> Context<T> {
         Ok(now)
     }
 
-    /// Excludes neighbours as one operation.
-    fn exclude(&mut self, now: Loaded, by: &By, ends: Option<(Pos, Pos)>) -> Result<Loaded> {
-        let Some((from, to)) = ends else {
+    /// Excludes or hides neighbours as one operation.
+    fn mark(&mut self, now: Loaded, by: &By, marked: Option<(Mark, Pos, Pos)>) -> Result<Loaded> {
+        let Some((mark, from, to)) = marked else {
             return Ok(now);
         };
-        let request = MarkRequest { verb: Reason::Exclude, targets: Targets::Range(from, to), seen: None };
+        let verb = if mark == Mark::Hidden { Reason::Hide } else { Reason::Exclude };
+        let request = MarkRequest { verb, targets: Targets::Range(from, to), seen: None };
         let commit = now.conversation.mark_entries(&now.records(&self.rows), by, &request)?;
         if commit.is_empty() {
             return Ok(now);
@@ -240,7 +241,7 @@ fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
     };
     let entries = import.entries.iter().map(move |entry| {
         let said: Vec<_> = entry.said.iter().map(said).collect();
-        (said, entry.chosen, entry.excluded, &entry.label)
+        (said, entry.chosen, entry.mark, &entry.label)
     });
     ("import", &import.title, &import.folder, import.created, entries.collect::<Vec<_>>())
 }

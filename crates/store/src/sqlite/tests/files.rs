@@ -19,7 +19,7 @@ use crate::rows::{AgentRows as _, Backend as _, Erasure, FileRows as _, Key, Log
 use crate::sqlite::Sqlite;
 use crate::sqlite::schema::{self, VERSION};
 
-fn raw(file: &Path, sql: &str) {
+pub(super) fn raw(file: &Path, sql: &str) {
     let db = Connection::open(file).unwrap();
     db.execute_batch(sql).unwrap();
 }
@@ -78,7 +78,7 @@ fn the_schema() {
 }
 
 /// A store of an older format with a conversation in it.
-fn older_format(format: i64) -> TempDir {
+pub(super) fn older_format(format: i64) -> TempDir {
     let mut kit = Kit::new();
     kit.commit(|rows| {
         let home = conversation(rows, 1);

@@ -138,7 +138,7 @@ pub(super) fn request(text: &str) -> RequestId {
 
 pub(super) fn word(word: &str) -> Query {
     let term = Term { words: vec![word.to_owned()], prefix: false };
-    Query { any: vec![Clause { must: vec![term], not: Vec::new() }] }
+    Query { any: vec![Clause { must: vec![term.into()], not: Vec::new() }], verbatim: None }
 }
 
 /// The `seq`s that a search finds, in its order.

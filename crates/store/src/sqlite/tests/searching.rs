@@ -2,17 +2,20 @@
 
 use retake_core::{Role, Time};
 
-use super::kit::{Kit, NOW, conversation, found, said, say, word};
+use super::files::{older_format, raw};
+use super::kit::{Kit, NOW, conversation, found, open, said, say, word};
 use crate::query::{Clause, Query, Term};
 use crate::request::{SearchRequest, Sort};
 use crate::rows::{Key, LogNo};
+use crate::sqlite::schema::VERSION;
 
 fn term(words: &[&str], prefix: bool) -> Term {
     Term { words: words.iter().map(|word| (*word).to_owned()).collect(), prefix }
 }
 
 fn clause(must: Vec<Term>, not: Vec<Term>) -> Clause {
-    Clause { must, not }
+    let items = |terms: Vec<Term>| terms.into_iter().map(Into::into).collect();
+    Clause { must: items(must), not: items(not) }
 }
 
 /// Two conversations; the texts of the first, and one of the second.
@@ -45,7 +48,7 @@ fn seqs(keys: &[Key]) -> Vec<(i64, u64)> {
 #[test]
 fn words_phrases_prefixes_and_operators() {
     let kit = kit();
-    let one = |must, not| Query { any: vec![clause(must, not)] };
+    let one = |must, not| Query { any: vec![clause(must, not)], verbatim: None };
     let fox = || term(&["fox"], false);
     let rows: Vec<(Query, &[u64])> = vec![
         (one(vec![fox()], vec![]), &[1, 2]),
@@ -65,6 +68,7 @@ fn words_phrases_prefixes_and_operators() {
                     clause(vec![term(&["birnen"], false)], vec![]),
                     clause(vec![term(&["redness"], false)], vec![]),
                 ],
+                verbatim: None,
             },
             &[3, 5],
         ),
@@ -107,6 +111,7 @@ fn only_within_and_only_what_passes() {
         SearchRequest { role: Some(Role::Assistant), ..plain.clone() },
         SearchRequest { source: Some("demo".into()), ..plain.clone() },
         SearchRequest { to: Some(Time(NOW.0 + 1)), ..plain.clone() },
+        SearchRequest { not_source: vec!["nobody".into(), "mia".into()], ..plain.clone() },
     ];
     for request in filters {
         assert_eq!(find(&request, None), [(2, 1)], "{request:?}");
@@ -128,4 +133,64 @@ fn it_stops_when_told_to() {
         kit.store.writer.search(&word("fox"), &sorted(sort), None, &mut visit).unwrap();
         assert_eq!(seen, 1);
     }
+}
+
+#[test]
+fn trial_14_what_is_pasted_is_found_and_parentheses_reach_the_index() {
+    let texts = [
+        "then rm -rf build, and go on",
+        "tar -xzf a.tar.gz || exit",
+        "IS NOT NULL AND (c OR NOT d)",
+        "ผมอยู่ที่กรุงเทพมหานคร",
+        "x y z",
+    ];
+    let mut kit = Kit::new();
+    kit.commit(|rows| {
+        let conversation = conversation(rows, 1);
+        let entries: Vec<_> = (1..).zip(texts).map(|(seq, text)| said(seq, text)).collect();
+        say(rows, &conversation, &entries);
+    });
+    let find = |typed: &str| {
+        let keys = found(&kit.store.writer, &Query::parse(typed).0, &sorted(Sort::Oldest), None);
+        keys.iter().map(|key| key.seq).collect::<Vec<_>>()
+    };
+    let rows: [(&str, &[u64]); 9] = [
+        ("rm -rf build", &[1]),
+        ("tar -xzf", &[2]),
+        ("IS NOT NULL AND (c OR NOT d)", &[3]),
+        ("กรุงเทพ", &[4]),
+        ("(rm OR tar) (gz OR build)", &[1, 2]),
+        ("x NOT (y z)", &[]),
+        ("x NOT (y a)", &[5]),
+        ("(x OR is) NOT (null OR q)", &[5]),
+        ("NOT (x y)", &[]),
+    ];
+    for (typed, expected) in rows {
+        assert_eq!(find(typed), expected, "{typed}");
+    }
+    // As deep as a query goes.
+    let deep = "x (y OR a NOT (b OR ".repeat(20);
+    assert_eq!(find(&deep), [5], "{deep}");
+    let long = format!("{} {}", "中".repeat(990), "a NOT b ");
+    assert!(find(&long).is_empty());
+}
+
+#[test]
+fn trial_14_an_index_of_before_is_made_anew() {
+    let dir = older_format(VERSION - 1);
+    let (before, now) = ("from the first days", "กรุงเทพมหานคร");
+    raw(
+        &dir.path().join("retake.db"),
+        &format!(
+            "UPDATE entry SET content = replace(content, '{before}', '{now}');
+             INSERT INTO search (search, rowid, text) VALUES ('delete', 4294967297, '{before}');
+             INSERT INTO search (rowid, text) VALUES (4294967297, '{now}');"
+        ),
+    );
+    let store = open(dir.path()).unwrap();
+    for typed in ["กรุงเทพ", "มหานคร"] {
+        let keys = found(&store.writer, &Query::parse(typed).0, &Default::default(), None);
+        assert_eq!(keys.len(), 1, "{typed}");
+    }
+    assert_eq!(store.writer.check().unwrap().problems, [""; 0]);
 }

@@ -1,0 +1,378 @@
+//! What each format demands of the messages of a request, whatever is hidden, excluded, dropped or folded: random conversations with
+//! random marks are sent to each kind of provider, and what arrives there is held against the format's rules.
+
+use std::collections::BTreeSet;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use retake_core::{
+    ConversationId, EntryId, Flags, Mark, Part, Projection, Reason, Role, Seen, Source, Time, ToolOutcome,
+};
+use retake_engine::model::{Message, Prompt};
+use retake_engine::store::{
+    Action, Apply, By, Keeper, Memory, NewConversation, PageRequest, Reading, SayRequest, Store,
+};
+use serde_json::Value;
+
+use super::{Face, gather};
+use crate::raw::Raw;
+
+/// What happens in a conversation. A number names an entry that is there, counted round and round.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Somebody who is no model says something; 0 a person, 1 an instruction, 2 a person by a blank.
+    Says(u8),
+    /// The model answers, with calls of these ids, of which so many get their results at once.
+    Answers {
+        words: bool,
+        thinks: bool,
+        own: bool,
+        calls: Vec<u8>,
+        results: usize,
+    },
+    /// A result comes for the call with this id, wherever that is.
+    Result(u8),
+    Mark(Reason, usize),
+    Fold(usize, usize),
+    Rewind(usize),
+}
+
+/// Ids that other programs gave to calls. Two of them are the same in the letters that Anthropic takes.
+const IDS: [&str; 4] = ["call_a", "x:y", "x_y", ""];
+
+const VERBS: [Reason; 5] = [Reason::Hide, Reason::Show, Reason::Exclude, Reason::Include, Reason::Drop];
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0..3_u8).prop_map(Step::Says),
+        6 => (any::<bool>(), any::<bool>(), any::<bool>(), vec(0..4_u8, 0..3), 0..3_usize).prop_map(
+            |(words, thinks, own, calls, results)| Step::Answers { words, thinks, own, calls, results }
+        ),
+        1 => (0..4_u8).prop_map(Step::Result),
+        4 => (proptest::sample::select(&VERBS), 0..12_usize).prop_map(|(verb, at)| Step::Mark(verb, at)),
+        1 => (0..12_usize, 0..12_usize).prop_map(|(from, to)| Step::Fold(from, to)),
+        1 => (0..12_usize).prop_map(Step::Rewind),
+    ]
+}
+
+/// A conversation in memory. Everything said in it has a word of its own.
+struct Talk {
+    store: Keeper<Memory>,
+    id: ConversationId,
+    said: Vec<EntryId>,
+    next: u64,
+}
+
+impl Talk {
+    async fn of(steps: &[Step]) -> Self {
+        let memory = Memory::default();
+        let store = Keeper::start(memory.clone(), memory.writer()).expect("started");
+        let mut talk = Self { store, id: ConversationId::new(uuid(0)), said: Vec::new(), next: 1 };
+        let new = NewConversation { id: talk.id, folder: None, title: None, by: talk.by("ann") };
+        talk.store.create(new).await.expect("created");
+        for step in steps {
+            talk.take(step).await;
+        }
+        talk
+    }
+
+    fn by(&self, author: &str) -> By {
+        By { author: author.into(), time: Time(1_700_000_000_000 + self.next.cast_signed()), ..By::default() }
+    }
+
+    /// A word that nobody has said yet.
+    fn word(&mut self) -> String {
+        self.next += 1;
+        format!("w{}w", self.next)
+    }
+
+    async fn say(&mut self, role: Role, author: &str, parts: Vec<Part>) {
+        self.next += 1;
+        let (id, by) = (EntryId::new(uuid(self.next)), self.by(author));
+        let say = SayRequest {
+            id,
+            role,
+            parts,
+            flags: Flags::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: None,
+            fence: None,
+            ends: None,
+            by,
+        };
+        self.store.say(self.id, say).await.expect("said");
+        self.said.push(id);
+    }
+
+    async fn take(&mut self, step: &Step) {
+        match step {
+            Step::Says(kind) => {
+                let text = if *kind == 2 { " ".to_owned() } else { self.word() };
+                let role = if *kind == 1 { Role::System } else { Role::User };
+                self.say(role, "ann", vec![Part::text(text), Part::Erased]).await;
+            }
+            Step::Answers { words, thinks, own, calls, results } => {
+                let mut parts = Vec::new();
+                if *thinks {
+                    parts.push(Part::Reasoning { text: "hm".into(), signature: Some("sig".into()) });
+                }
+                if *words {
+                    parts.push(Part::text(self.word()));
+                    parts.push(picture());
+                }
+                for id in calls {
+                    let arguments = format!("{{\"of\": \"{}\"}}", self.word());
+                    parts.push(Part::ToolCall { id: id_of(*id), name: "look".into(), arguments });
+                }
+                let author = if *own { "here/m" } else { "there/m" };
+                self.say(Role::Assistant, author, parts).await;
+                // The last first, as the results of calls that ran side by side come.
+                for id in calls.iter().take(*results).rev() {
+                    self.result(*id).await;
+                }
+            }
+            Step::Result(id) => self.result(*id).await,
+            Step::Mark(verb, at) => {
+                if let Some(entry) = self.at(*at) {
+                    self.act(Action::Mark { verb: *verb, entries: vec![entry], range: false, seen: None })
+                        .await;
+                }
+            }
+            Step::Fold(from, to) => {
+                if let (Some(from), Some(to)) = (self.at(*from), self.at(*to)) {
+                    let summary = self.word();
+                    let fold = Action::Fold { verb: Reason::Fold, from, to, summary, covers: None };
+                    self.act(fold).await;
+                }
+            }
+            Step::Rewind(at) => {
+                if let Some(entry) = self.at(*at) {
+                    self.act(Action::Rewind(entry)).await;
+                }
+            }
+        }
+    }
+
+    async fn result(&mut self, id: u8) {
+        let content = self.word();
+        let result = Part::ToolResult { call: id_of(id), content, outcome: ToolOutcome::Ok };
+        self.say(Role::Tool, "look", vec![result, picture()]).await;
+    }
+
+    fn at(&self, number: usize) -> Option<EntryId> {
+        self.said.get(number % self.said.len().max(1)).copied()
+    }
+
+    /// What does not fit the state now is refused, and changes nothing.
+    async fn act(&self, action: Action) {
+        drop(self.store.apply(self.id, Apply { action, seen: Seen::Anything, by: self.by("ann") }).await);
+    }
+
+    /// The words that the model must be told, and those that it must not. A result is told where its call is.
+    async fn words(&self) -> (Vec<String>, Vec<String>) {
+        let page = PageRequest { limit: 1_000, ..PageRequest::default() };
+        let shown = self.store.page(self.id, Reading::now(Projection::Timeline), page).await.expect("a page");
+        let (mut told, mut kept) = (Vec::new(), Vec::new());
+        for shown in shown.entries {
+            let parts = shown.entry.expect("sound").parts;
+            let words = parts.iter().filter_map(|part| match part {
+                Part::Text(text) if text != " " => Some(text.clone()),
+                Part::ToolCall { arguments, .. } => {
+                    Some(arguments.split('"').nth(3).expect("a word").to_owned())
+                }
+                _ => None,
+            });
+            let to = if shown.mark == Mark::Normal && shown.fold.is_none() { &mut told } else { &mut kept };
+            to.extend(words);
+        }
+        (told, kept)
+    }
+}
+
+fn uuid(number: u64) -> uuid::Uuid {
+    uuid::Uuid::from_u128(0x0193_0000_0000_7000_8000_0000_0000_0000 + u128::from(number))
+}
+
+fn id_of(number: u8) -> String {
+    IDS[usize::from(number)].to_owned()
+}
+
+fn picture() -> Part {
+    Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) }
+}
+
+/// The body of the request that this prompt becomes.
+async fn body(server: &Raw, kind: &str, path: &str, messages: Vec<Message>) -> Value {
+    let model =
+        Face::new(kind, &format!("{}{path}", server.address())).models().open("here/m").expect("a model");
+    let system = Some("Be brief.".into());
+    drop(gather(&*model, Prompt { system, messages, ..Prompt::default() }).await);
+    let request = server.requests().pop().expect("a request");
+    let (_, body) = request.split_once("\r\n\r\n").expect("a body");
+    serde_json::from_str(body).expect("JSON")
+}
+
+/// The messages of a body without the one of the system.
+fn list<'a>(body: &'a Value, name: &str) -> Vec<&'a Value> {
+    let all = body[name].as_array().expect("messages").iter();
+    all.filter(|message| message["role"] != "system").collect()
+}
+
+/// The values of this name in blocks of a content.
+fn each<'a>(blocks: &'a Value, pointer: &str) -> Vec<&'a Value> {
+    blocks.as_array().into_iter().flatten().filter_map(|block| block.pointer(pointer)).collect()
+}
+
+/// Whether there is something in a content: a text that is not blank, or blocks none of which is.
+fn says(content: &Value) -> bool {
+    match content {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(blocks) => {
+            let blank = |text: &&Value| text.as_str().is_some_and(|text| text.trim().is_empty());
+            !blocks.is_empty() && !each(content, "/text").iter().any(blank)
+        }
+        _ => false,
+    }
+}
+
+/// A user begins and the model does not end; the model does not speak twice in a row.
+fn orderly(messages: &[&Value], model: &str) -> bool {
+    let of_model = |message: &&&Value| message["role"] == model;
+    messages.first().is_some_and(|first| first["role"] == "user")
+        && messages.last().is_some_and(|last| !of_model(&last))
+        && !messages.windows(2).any(|two| two.iter().filter(of_model).count() == 2)
+}
+
+fn anthropic(body: &Value) -> Result<(), TestCaseError> {
+    let messages = list(body, "messages");
+    prop_assert!(orderly(&messages, "assistant"));
+    prop_assert!(messages.windows(2).all(|two| two[0]["role"] != two[1]["role"]), "roles alternate");
+    let mut ids = BTreeSet::new();
+    let mut open: Vec<&Value> = Vec::new();
+    for message in messages {
+        let content = &message["content"];
+        prop_assert!(says(content), "{message}");
+        let results = each(content, "/tool_use_id");
+        prop_assert_eq!(&results, &open);
+        let kinds = each(content, "/type");
+        prop_assert!(kinds.iter().take(open.len()).all(|kind| *kind == "tool_result"), "results come first");
+        prop_assert!(kinds.last().is_none_or(|kind| *kind != "thinking"), "{message}");
+        open = each(content, "/id");
+        for id in &open {
+            let id = id.as_str().unwrap_or_default();
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            prop_assert!(!id.is_empty() && id.chars().all(plain), "{id}");
+            prop_assert!(ids.insert(id.to_owned()), "two calls are {id}");
+        }
+    }
+    prop_assert!(open.is_empty());
+    Ok(())
+}
+
+fn openai(body: &Value) -> Result<(), TestCaseError> {
+    let messages = list(body, "messages");
+    prop_assert!(orderly(&messages, "assistant"));
+    let mut open: Vec<&Value> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            prop_assert!(!open.is_empty(), "no call for {message}");
+            prop_assert_eq!(open.remove(0), &message["tool_call_id"]);
+            continue;
+        }
+        prop_assert!(open.is_empty(), "{message} stands between a call and its result");
+        open = each(&message["tool_calls"], "/id");
+        let ids: BTreeSet<_> = open.iter().map(|id| id.as_str()).collect();
+        prop_assert_eq!(ids.len(), open.len());
+        prop_assert!(says(&message["content"]) || !open.is_empty(), "{message}");
+    }
+    prop_assert!(open.is_empty());
+    Ok(())
+}
+
+fn gemini(body: &Value) -> Result<(), TestCaseError> {
+    let messages = list(body, "contents");
+    prop_assert!(orderly(&messages, "model"));
+    let mut open: Vec<&Value> = Vec::new();
+    for message in messages {
+        let parts = &message["parts"];
+        prop_assert!(says(parts), "{message}");
+        prop_assert_eq!(&each(parts, "/functionResponse/name"), &open);
+        open = each(parts, "/functionCall/name");
+        prop_assert!(open.is_empty() || message["role"] == "model");
+    }
+    prop_assert!(open.is_empty());
+    Ok(())
+}
+
+fn ollama(body: &Value) -> Result<(), TestCaseError> {
+    let messages = list(body, "messages");
+    prop_assert!(orderly(&messages, "assistant"));
+    let mut open = 0;
+    for message in messages {
+        if message["role"] == "tool" {
+            prop_assert!(open > 0, "no call for {message}");
+            open -= 1;
+            continue;
+        }
+        prop_assert_eq!(open, 0, "{} stands between a call and its result", message);
+        open = each(&message["tool_calls"], "/function").len();
+        prop_assert!(says(&message["content"]) || message.get("images").is_some() || open > 0, "{message}");
+    }
+    prop_assert_eq!(open, 0);
+    Ok(())
+}
+
+type Rule = fn(&Value) -> Result<(), TestCaseError>;
+
+const FORMATS: [(&str, &str, Rule); 4] = [
+    ("anthropic", "/v1", anthropic),
+    ("openai", "/v1", openai),
+    ("gemini", "/v1beta", gemini),
+    ("ollama", "", ollama),
+];
+
+#[test]
+fn trial_13_every_request_keeps_the_rules_of_its_format() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    proptest!(|(steps in vec(step(), 0..14))| {
+        runtime.block_on(async {
+            let talk = Talk::of(&steps).await;
+            let prompt = talk.store.prompt(talk.id, None).await.expect("a prompt");
+            let (told, kept) = talk.words().await;
+            for (kind, path, rules) in FORMATS {
+                let server = Raw::answering("400 Bad", "", "{}");
+                let body = body(&server, kind, path, prompt.clone()).await;
+                rules(&body).map_err(|error| TestCaseError::fail(format!("{kind}: {error}\n{body:#}")))?;
+                let text = body.to_string();
+                for word in &told {
+                    prop_assert!(text.contains(word.as_str()), "{kind}: {word} is shown and not sent: {body:#}");
+                }
+                for word in &kept {
+                    prop_assert!(!text.contains(word.as_str()), "{kind}: {word} is sent: {body:#}");
+                }
+            }
+            Ok::<(), TestCaseError>(())
+        })?;
+    });
+}
+
+#[tokio::test]
+async fn trial_13_a_result_that_is_shown_is_sent_with_its_call() {
+    let steps = [
+        Step::Says(0),
+        Step::Answers { words: true, thinks: false, own: true, calls: vec![0], results: 0 },
+        Step::Says(0),
+        Step::Result(0),
+    ];
+    let talk = Talk::of(&steps).await;
+    let prompt = talk.store.prompt(talk.id, None).await.expect("a prompt");
+    let (result, server) = (format!("w{}w", talk.next - 1), Raw::answering("400 Bad", "", "{}"));
+    let sent = body(&server, "openai", "/v1", prompt).await;
+    assert_eq!(
+        (&sent["messages"][3]["role"], &sent["messages"][3]["content"]),
+        (&"tool".into(), &result.into())
+    );
+}
