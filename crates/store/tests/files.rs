@@ -98,7 +98,7 @@ async fn trial_11_an_apply_of_many_paths_writes_the_row_of_a_delta_once() {
         stack_after: Stack::default(),
     });
     stage.store.preparing(workspace, ".retake-1".into()).await.expect("prepared");
-    let half = FilesHalf { workspace, moves: moves.collect(), staged: true };
+    let half = FilesHalf { workspace, moves: moves.collect(), staged: true, adopted: Vec::new() };
     let by = By { author: "test".into(), time: Time(9), request: None, wording: None };
     let apply = Apply { action: Action::Rewind(stage.named("T1")), seen: Seen::Anything, by: by.clone() };
     stage.store.apply_files(stage.id, apply, vec![half]).await.expect("rewound");

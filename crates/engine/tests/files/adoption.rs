@@ -38,8 +38,9 @@ impl Yard {
     }
 
     async fn drop_first(&self, verb: Reason) -> Action {
-        let turn = self.engine.entry(self.id, "t1").await.expect("a turn");
-        Action::Mark { verb, entries: vec![turn, self.first_result().await], range: true, seen: None }
+        let turn = self.engine.store().turn_entries(self.id, 1).await.expect("the turn");
+        let (opener, result) = (turn[0].0, self.first_result().await);
+        Action::Mark { verb, entries: vec![opener, result], range: true, seen: None }
     }
 }
 
@@ -254,8 +255,9 @@ async fn trial_02_files_restore_still_changes_what_was_adopted() {
     let first = retake_core::Head { seq: retake_core::Seq(0), ..before };
     yard.one_half("t1", Scope::Conversation).await;
     yard.say("more").await;
-    yard.puts_back(&["p"], Some("t1")).await;
-    assert_eq!(yard.read("p").as_deref(), Some("hi\n"), "so it was before that turn");
+    let wish = yard.wish(&["p"], Some("t1")).await.expect("it is known");
+    let refused = yard.apply(super::restore::FILES, wish).await.expect_err("so it was before that turn");
+    assert_eq!(refused.code, "unchanged");
     yard.puts_back(&["p"], Some(&first.to_string())).await;
     assert_eq!(yard.read("p"), None);
 }

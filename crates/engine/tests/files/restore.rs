@@ -7,10 +7,10 @@ use retake_engine::{EngineError, FilesApplied, FilesWish, Restore, Result, Scope
 use super::{Yard, a, choose, three};
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-const FILES: Action = Action::Files(Reason::Files);
+pub(super) const FILES: Action = Action::Files(Reason::Files);
 
 impl Yard {
-    async fn wish(&self, paths: &[&str], to: Option<&str>) -> Result<FilesWish> {
+    pub(super) async fn wish(&self, paths: &[&str], to: Option<&str>) -> Result<FilesWish> {
         let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
         let paths = self.engine.paths(self.id, paths).await?;
         let to = self.engine.moment(self.id, to).await?;

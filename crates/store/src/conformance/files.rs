@@ -67,7 +67,7 @@ pub(super) async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> Fi
     let (Some(first), Some(last)) = ends else { panic!("nothing to take back from {name}") };
     let change = FileChange { path: path(name), before: last.after.clone(), after: first.before.clone() };
     let moves = vec![PathMove { change, stack_before, stack_after: Stack::default() }];
-    FilesHalf { workspace, moves, staged: staging.is_some() }
+    FilesHalf { workspace, moves, staged: staging.is_some(), adopted: Vec::new() }
 }
 
 pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {

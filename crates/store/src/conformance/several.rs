@@ -48,7 +48,7 @@ async fn halves(stage: &Stage, all: &[WorkspaceNo], staged: bool) -> Vec<FilesHa
         let stack_before = stack(stage, workspace).await;
         let change = change("f", 'b', 'a');
         let moves = vec![PathMove { change, stack_before, stack_after: Stack::default() }];
-        halves.push(FilesHalf { workspace, moves, staged });
+        halves.push(FilesHalf { workspace, moves, staged, adopted: Vec::new() });
     }
     halves
 }

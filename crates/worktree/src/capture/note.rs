@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use retake_core::{FileChange, FilePath, Record};
+use retake_core::{FileChange, Record};
 
 use super::extras::{self, Look};
 use super::findings::Findings;
