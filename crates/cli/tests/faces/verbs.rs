@@ -279,7 +279,7 @@ fn an_export_is_a_whole_file_or_none() {
 }
 
 /// A pipe that is read from, so that who writes to it does not wait.
-fn reading(pipe: &Path) -> File {
+fn reader_of(pipe: &Path) -> File {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(nonblock).open(pipe).expect("a reader")
 }
@@ -293,7 +293,7 @@ fn trial_16_an_export_goes_through_links_and_into_pipes() {
     symlink("pipe", &to_pipe).expect("linked");
     symlink("a.md", &link).expect("linked");
     for name in [&pipe, &to_pipe] {
-        let mut reader = reading(&pipe);
+        let mut reader = reader_of(&pipe);
         let _ = Case::script("").see(&["export", "-o", &name.display().to_string()]);
         let mut read = String::new();
         reader.read_to_string(&mut read).expect("text");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{FoldId, OpNo, Reason};
+use retake_core::{FoldId, NO_MESSAGE, OpNo, Reason};
 
 use super::stage::{Stage, code};
 use crate::{Action, Store};
@@ -32,7 +32,7 @@ pub async fn store_case_10_a_hidden_word_never_stays_in_a_summary(store: Arc<dyn
     stage.fold("T1", "T2!", "S").await;
     for (away, back) in [(Reason::Hide, Reason::Show), (Reason::Exclude, Reason::Include)] {
         stage.mark(away, &["T1"]).await.expect("marked");
-        assert_eq!(stage.prompt().await, "T1! | T2 | T2! | T3 | T3!");
+        assert_eq!(stage.prompt().await, format!("{NO_MESSAGE} | T1! | T2 | T2! | T3 | T3!"));
         stage.mark(back, &["T1"]).await.expect("marked");
         assert_eq!(stage.prompt().await, "ΣS T3 | T3!");
     }

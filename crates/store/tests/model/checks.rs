@@ -1,7 +1,8 @@
 //! Holds every reading of a conversation against the naive model. It must never change anything.
 
 use retake_core::{
-    EntryId, Fact, FoldId, Head, Include, Mark, Part, Path, Projection, PromptPiece, Revision, Standing,
+    EntryId, Fact, FoldId, Head, Include, Mark, NO_MESSAGE, Part, Path, Projection, PromptPiece, Revision,
+    Standing,
 };
 use retake_store::{
     Hit, OpRange, Page, PageRequest, Planned, Reading, Receipt, Result, SearchRequest, Shown, Sort, Store,
@@ -209,6 +210,8 @@ async fn messages(store: &dyn Store, talk: &Talk, at: Option<Head>) {
     let mut open: Vec<&str> = Vec::new();
     for part in prompt.iter().flat_map(|message| &message.parts) {
         match part {
+            // Nobody said it: it stands where an answer has no prompt.
+            Part::Text(text) if text == NO_MESSAGE => {}
             Part::Text(text) => words.push(text.replace("[Summary of earlier messages]\n", "")),
             Part::ToolCall { id, .. } => open.push(id),
             Part::ToolResult { call, .. } => {
