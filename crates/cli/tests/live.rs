@@ -206,10 +206,11 @@ fn a_script_asks_looks_rewinds_and_undoes() {
     let asked = script(&home, &["--model", "demo"], "one apple\n");
     assert!(text(&asked).contains("You said \"one apple\""), "{asked:?}");
     let rewound = script(&home, &["rewind", "t1"], "");
-    let expected = "rewound: 2 messages (1 turn) taken back\nto edit: “one apple”\n";
+    let stays = "! files stay as they are: these messages changed none\n";
+    let expected = format!("rewound: 2 messages (1 turn) taken back\n{stays}to edit: “one apple”\n");
     assert_eq!(text(&rewound), expected);
     let undone = script(&home, &["undo"], "");
-    assert_eq!(text(&undone), "undone: 2 messages (1 turn) brought back\n");
+    assert_eq!(text(&undone), format!("undone: 2 messages (1 turn) brought back\n{stays}"));
     let stale = script(&home, &["--json", "undo", "--head", "0.1"], "");
     assert_eq!(stale.status.code(), Some(5));
     assert!(text(&stale).starts_with("{\"code\":\"stale_head\""), "{stale:?}");

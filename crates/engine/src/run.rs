@@ -30,7 +30,7 @@ use retake_store::{Action, Apply, By, Receipt, SayRequest, StoreError};
 use self::drive::Driver;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
-use crate::files::FilesWish;
+use crate::files::{FilesApplied, FilesWish};
 use crate::model::Choice;
 
 pub(crate) use drive::Inbox;
@@ -123,6 +123,8 @@ pub enum Outcome {
 struct Ground {
     /// The receipt of what started it.
     receipt: Option<Receipt>,
+    /// The step back that it began with.
+    back: Option<Arc<FilesApplied>>,
     /// What it answers.
     answering: Answering,
     /// What to take back when it is stopped before any output, in this order.
@@ -258,7 +260,7 @@ impl Engine {
         let conversation = claim.conversation();
         let events = events.on(self.feed(conversation));
         tokio::spawn(async move {
-            events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice)));
+            events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice), ground.back.take()));
             for notice in std::mem::take(&mut ground.notices) {
                 events.send(RunEvent::Notice(notice));
             }
@@ -309,20 +311,23 @@ impl Engine {
             Start::Edit(entry, parts) => {
                 let (parts, mut notices) = self.with_mentions(conversation, parts).await?;
                 let reworded = self.reword(claim, entry, parts, files, seen, by).await?;
-                let step = reworded.moved.ops.last().map(|no| Step::Op(*no));
+                let step = reworded.moved.receipt.ops.last().map(|no| Step::Op(*no));
                 notices.extend(told_unsaid(&reworded.waited));
                 let ground = self.on_prompt(conversation, reworded.said, step).await;
                 let ground = ground.map_err(|error| error.also(&notices))?;
-                Ok(Ground { notices, fence: reworded.fence, ..ground })
+                let back = Some(Arc::new(reworded.moved));
+                Ok(Ground { notices, back, fence: reworded.fence, ..ground })
             }
             Start::Retry(entry) => {
                 let may = self.may_wait(conversation).await?;
                 let retry = Apply { action: Action::Retry(entry), seen, by };
-                let receipt = self.apply_claimed(claim, retry, files).await?;
+                let leaves = self.leaves(conversation, &retry.action, &files).await?;
+                let back = self.apply_claimed(claim, retry, files).await?.leaving(leaves);
                 let unsaid = self.words_back(conversation, may, false).await?;
                 let notices: Vec<String> = told_unsaid(&unsaid).into_iter().collect();
-                let ground = self.on_retry(conversation, receipt).await;
-                Ok(Ground { notices: notices.clone(), ..ground.map_err(|error| error.also(&notices))? })
+                let ground = self.on_retry(conversation, back.receipt.clone()).await;
+                let ground = ground.map_err(|error| error.also(&notices))?;
+                Ok(Ground { notices, back: Some(Arc::new(back)), ..ground })
             }
             // Nothing is stored before the answer, so that the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,
@@ -342,6 +347,7 @@ impl Engine {
         let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
         Ok(Ground {
             receipt: Some(receipt),
+            back: None,
             answering,
             stopped,
             failed: None,
@@ -357,6 +363,7 @@ impl Engine {
         let answering = self.store().answering(conversation).await?;
         Ok(Ground {
             receipt: None,
+            back: None,
             answering,
             stopped: Vec::new(),
             failed: None,

@@ -24,7 +24,7 @@ fn request(table: &Table, id: &str, start: Start) -> RunRequest {
 
 /// What a run told: the receipt it began with, and its end.
 async fn told(mut events: BoxStream<'static, RunEvent>) -> (Option<Receipt>, Ended) {
-    let Some(RunEvent::Started(began, _)) = events.next().await else { panic!("not started") };
+    let Some(RunEvent::Started(began, ..)) = events.next().await else { panic!("not started") };
     loop {
         if let RunEvent::Ended(ended) = events.next().await.expect("an end") {
             return (began, ended);

@@ -202,6 +202,7 @@ pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::R
         lifted: receipt.lifted.iter().map(|fold| fold_name(*fold)).collect(),
         composer,
         files: None,
+        stays: Vec::new(),
         effects: reply::Effects::default(),
         waited: Vec::new(),
     }

@@ -20,8 +20,8 @@ impl InProcess {
                 let server = server.clone();
                 async move {
                     match event {
-                        retake_engine::RunEvent::Started(Some(said), model) if goes_back => {
-                            let receipt = server.reworded(&said).await.ok().map(Box::new);
+                        retake_engine::RunEvent::Started(Some(said), model, back) if goes_back => {
+                            let receipt = server.reworded(&said, back.as_deref()).await.ok().map(Box::new);
                             RunEvent::Started { receipt, model }
                         }
                         event => server.event(conversation, event).await,
@@ -38,7 +38,7 @@ impl InProcess {
     ) -> RunEvent {
         match event {
             retake_engine::RunEvent::Queued => RunEvent::Queued,
-            retake_engine::RunEvent::Started(receipt, model) => {
+            retake_engine::RunEvent::Started(receipt, model, _) => {
                 let receipt = match receipt {
                     Some(receipt) => self.wire_receipt(&receipt).await.ok().map(Box::new),
                     None => None,

@@ -24,6 +24,7 @@ mod port;
 mod requests;
 mod search;
 mod stalled;
+mod stays;
 mod streams;
 mod together;
 mod told;

@@ -339,6 +339,8 @@ pub struct Outlook {
     pub facts: Option<Vec<Fact>>,
     /// What the entries that it takes off the path have made known of the key that was asked for, newest first.
     pub said: Vec<String>,
+    /// Calls without a result that it takes off the path, those of the newest turn first.
+    pub unanswered: Vec<Unanswered>,
 }
 
 /// What is told with a receipt beside what is recorded.

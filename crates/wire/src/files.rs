@@ -166,6 +166,10 @@ pub enum Whose {
     Missing,
     /// No call did it: a person, or another program.
     Hand,
+    /// Git keeps something there.
+    Git,
+    /// What is not covered: nobody knows who made it.
+    Uncovered,
     /// Nothing that this conversation knows of, such as another conversation.
     Others,
 }
@@ -215,7 +219,7 @@ pub struct PathPlan {
     pub name: FileName,
     /// What would be done.
     pub verdict: Verdict,
-    /// Why it is left alone, in words.
+    /// Why it is left alone, in words; also where that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// How sure it is that what is taken back is the agent's.
@@ -324,7 +328,7 @@ pub struct FilesDone {
     /// Paths that were left alone, and why. Said once: not to who repeats the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
-    /// What is different though the plan did not say it, a sentence each. Said once, too.
+    /// What is different in the files though the plan did not say it, a sentence each. Said once, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -163,6 +163,8 @@ pub struct PathPlan {
     /// What it would be if nothing were chosen for it alone, and no clash or doubt kept it as it is: hunks are counted from what
     /// is there to this.
     pub whole: Option<Record>,
+    /// What was chosen for it, where something was.
+    pub choice: Option<Choice>,
     /// Which hunks were chosen; none: none were.
     pub hunks: Vec<u32>,
     /// Where somebody has renamed it, or the agent had: the path that its content goes with.
@@ -305,7 +307,7 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
     let outcomes = choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look))).collect();
     let change = FileChange { path: path.clone(), before: fork.disk, after: record };
     let step = PathMove { change, stack_before: fork.stack, stack_after };
-    let renamed = None;
+    let (renamed, choice) = (None, choice.cloned());
     Ok(Some(PathPlan {
         path,
         verdict,
@@ -315,6 +317,7 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         step,
         choices,
         whole,
+        choice,
         hunks,
         renamed,
         theirs,
@@ -335,6 +338,7 @@ fn not_covered(path: FilePath, stack: Stack, why: String) -> PathPlan {
         step: PathMove { change, stack_after: stack.clone(), stack_before: stack },
         choices: vec![Choice::Skip],
         whole: None,
+        choice: None,
         hunks: Vec::new(),
         renamed: None,
         theirs: false,

@@ -146,7 +146,12 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
         None => true,
     });
     let Some(stays) = stays else { return };
-    let against = stays.as_ref().map_or(Against::Others, |child| whose::who_put(child, look));
+    // A folder that stays in it says why it does.
+    let of_child = |child: &FilePath| {
+        let plan = paths.get(child).filter(|plan| plan.verdict == Verdict::NotEmpty);
+        plan.and_then(|plan| plan.against).unwrap_or_else(|| whose::who_put(child, look))
+    };
+    let against = stays.as_ref().map_or(Against::Git, of_child);
     let Some(plan) = paths.get_mut(name) else { return };
     plan.against = Some(against);
     if plan.step.change.after.is_none() {
@@ -219,6 +224,7 @@ fn made(path: FilePath) -> PathPlan {
         step,
         choices: Vec::new(),
         whole: None,
+        choice: None,
         hunks: Vec::new(),
         renamed: None,
         theirs: false,

@@ -17,6 +17,10 @@ pub enum Against {
     Missing(DeltaNo),
     /// No call: a person's edit, or that of another program, which a capture saw.
     Hand,
+    /// Git's own folder, or its own file: what it keeps there no plan reaches, whoever had git make it.
+    Git,
+    /// What captures do not cover: nobody knows who made it.
+    Uncovered,
     /// Nothing that is known of the conversation, such as another conversation.
     Others,
 }
@@ -26,7 +30,7 @@ impl Against {
     pub fn delta(self) -> Option<DeltaNo> {
         match self {
             Self::Later(no) | Self::There(no) | Self::Missing(no) => Some(no),
-            Self::Hand | Self::Others => None,
+            Self::Hand | Self::Git | Self::Uncovered | Self::Others => None,
         }
     }
 }
@@ -93,7 +97,7 @@ pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn 
 pub(super) fn who_put(inside: &FilePath, look: &mut dyn Look) -> Against {
     match look.now(inside) {
         Now::Covered(now) => who_left(inside, now.as_ref(), look),
-        Now::NotCovered(_) => Against::Others,
+        Now::NotCovered(_) => Against::Uncovered,
     }
 }
 
@@ -124,6 +128,11 @@ pub(super) fn becomes(
 }
 
 impl PathPlan {
+    /// Whether somebody chose that it stays as it is.
+    pub fn is_chosen(&self) -> bool {
+        matches!(self.choice, Some(Choice::Skip | Choice::Disk))
+    }
+
     /// What the path is after a choice that is offered.
     pub fn becomes(&self, choice: &Choice) -> Option<Becomes> {
         self.outcomes.iter().find(|(offered, _)| offered == choice).map(|(_, becomes)| *becomes)

@@ -72,7 +72,7 @@ impl Engine {
                 (None, Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) })
             }
         };
-        let began = RunEvent::Started(Some(receipt), "exec".into());
+        let began = RunEvent::Started(Some(receipt), "exec".into(), None);
         let events = std::iter::once(began).chain(text.map(RunEvent::Text));
         Ok(futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed())
     }

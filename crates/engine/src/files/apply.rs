@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason, Remedy, Verdict, Words,
+    Against, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason, Remedy, Verdict,
+    Words,
 };
-use retake_store::{Action, Apply, Outlook, Receipt};
+use retake_store::{Action, Apply, Outlook, Receipt, Unanswered};
 use retake_worktree::{Left, Note, Noting, Report};
 
 use super::carry::{Applying, told};
@@ -28,15 +29,20 @@ pub struct FilesApplied {
     pub receipt: Receipt,
     /// What became of files, the conversation's own folder first.
     pub folders: Vec<FolderDone>,
-    /// Folders that are gone, so that what was changed in them stays: a sentence each.
-    pub gone: Vec<String>,
-    /// What can't be taken back. Said once: not to who repeats the request.
+    /// What was taken along.
+    pub scope: Scope,
+    /// What stays, a sentence each: in git, with the command that would go back, and in folders that are gone. Said once, as all
+    /// that follows: not to who repeats the request.
+    pub stays: Vec<String>,
+    /// What can't be taken back.
     pub effects: Effects,
-    /// What calls that were taken back did where captures do not see it: it stays as it is. Said once, too.
+    /// What calls that were taken back did where captures do not see it: it stays as it is.
     pub unseen: Unseen,
-    /// Words that waited for a run, and come back to whoever asked. Said once, too.
+    /// Calls that were taken back without a result: what they did is not known.
+    pub unanswered: Vec<Unanswered>,
+    /// Words that waited for a run, and come back to whoever asked.
     pub waited: Vec<Words>,
-    /// Commands of background jobs that came back to the conversation, and do not run again. Said once, too.
+    /// Commands of background jobs that came back to the conversation, and do not run again.
     pub ended: Vec<String>,
 }
 
@@ -120,7 +126,7 @@ impl Engine {
             }
             wish.fits_nothing()?;
             let done = FilesApplied::without_files(self.apply(conversation, apply).await?);
-            return Ok(FilesApplied { unseen, ..done });
+            return Ok(FilesApplied { scope: wish.scope, unseen, ..done });
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.alone(conversation).await?;
@@ -134,13 +140,14 @@ impl Engine {
         claim: &Claim,
         apply: Apply,
         wish: FilesWish,
-    ) -> Result<Receipt> {
+    ) -> Result<FilesApplied> {
         let conversation = claim.conversation();
         if !self.takes_files(conversation, &apply.action, &wish).await? {
-            return Ok(self.store().apply(conversation, apply).await?);
+            let done = FilesApplied::without_files(self.store().apply(conversation, apply).await?);
+            return Ok(FilesApplied { scope: wish.scope, ..done });
         }
         let _silence = self.silence(conversation).await;
-        Ok(self.apply_alone(conversation, apply, wish).await?.receipt)
+        self.apply_alone(conversation, apply, wish).await
     }
 
     /// An action with its files, where nobody else says anything meanwhile.
@@ -151,17 +158,18 @@ impl Engine {
         wish: FilesWish,
     ) -> Result<FilesApplied> {
         self.without_jobs(conversation, &apply.action, wish.stop).await?;
-        let (held, gone) = self.concerned(conversation, &apply.action, &wish).await?;
+        let (held, mut stays) = self.concerned(conversation, &apply.action, &wish).await?;
         let (held, locks) = lock_each(held).await?;
         let held = self.capture_each(held, None).await?;
-        let (held, plans, _) = self.plan_files(held, conversation, &apply.action, &wish).await?;
+        let (held, plans, git) = self.plan_files(held, conversation, &apply.action, &wish).await?;
+        stays.extend(git);
         check(&plans, &wish)?;
         let apply = match wish.scope {
             Scope::Files => Apply { action: Action::Files(reason(&apply.action)), ..apply },
             _ => self.conversation_half(conversation, apply, &plans).await?,
         };
         let applied = Applying::new(self, held, locks, plans).run(conversation, apply).await?;
-        Ok(FilesApplied { gone, ..applied })
+        Ok(FilesApplied { scope: wish.scope, stays, ..applied })
     }
 
     async fn recorded(&self, conversation: ConversationId, apply: &Apply) -> Result<Option<Receipt>> {
@@ -187,7 +195,7 @@ impl Engine {
 }
 
 impl FilesApplied {
-    pub(super) fn without_files(receipt: Receipt) -> Self {
+    pub(crate) fn without_files(receipt: Receipt) -> Self {
         Self::new(receipt, Vec::new())
     }
 
@@ -195,9 +203,11 @@ impl FilesApplied {
         Self {
             receipt,
             folders,
-            gone: Vec::new(),
+            scope: Scope::Both,
+            stays: Vec::new(),
             effects: Effects::default(),
             unseen: Unseen::default(),
+            unanswered: Vec::new(),
             waited: Vec::new(),
             ended: Vec::new(),
         }
@@ -230,6 +240,19 @@ fn clashes(plans: &[FolderPlan]) -> Vec<String> {
     all.collect()
 }
 
+/// Whose work files wait for, as the beginning of a sentence: never somebody else's, where this conversation did it itself.
+fn against(plans: &[FolderPlan]) -> &'static str {
+    let paths = plans.iter().flat_map(|folder| &folder.plan.paths);
+    let clashes = paths.filter(|path| matches!(path.verdict, Verdict::Conflict(_)));
+    let (own, others): (Vec<_>, Vec<_>) =
+        clashes.map(|path| path.against).partition(|against| against.and_then(Against::delta).is_some());
+    match (own.is_empty(), others.is_empty()) {
+        (false, true) => "other turns of this conversation have",
+        (false, false) => "somebody else, or another turn of this conversation, has",
+        (true, _) => "somebody else has",
+    }
+}
+
 /// Refuses a plan that leaves something to be chosen, that has nothing of a name that was chosen for, or that is not the one that was
 /// seen.
 fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
@@ -244,7 +267,7 @@ fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
         return Ok(());
     }
     let files = if clashes.len() == 1 { "a file" } else { "files" };
-    let what = format!("somebody else has changed {files} too: {}", few(&clashes));
+    let what = format!("{} changed {files} too: {}", against(plans), few(&clashes));
     let sealed = |path: &&retake_core::PathPlan| path.verdict == Verdict::Conflict(Clash::Sealed);
     let mut sealed = plans.iter().filter_map(|folder| {
         let path = folder.plan.paths.iter().find(sealed)?;

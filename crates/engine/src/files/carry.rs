@@ -76,7 +76,8 @@ impl<'a> Applying<'a> {
                     "what others wrote since a turn stays; only a checkpoint brings back what it was",
                 ));
             }
-            return Ok(FilesApplied::without_files(self.engine.store().apply(conversation, apply).await?));
+            let receipt = self.engine.store().apply(conversation, apply).await?;
+            return Ok(FilesApplied::new(receipt, self.done()));
         }
         // What is decided was planned on this very head.
         let seen = match apply.seen {
@@ -98,13 +99,18 @@ impl<'a> Applying<'a> {
         };
         let carried = self.carry_out_all(stages).await?;
         self.settle_all(carried).await?;
+        Ok(FilesApplied::new(receipt, self.done()))
+    }
+
+    /// What became of each folder, also where nothing was done in it.
+    fn done(self) -> Vec<FolderDone> {
         let done = |part: Part| {
             let Part { folder, plan, notes, left, .. } = part;
             FolderDone { folder, plan, left, notes }
         };
         let mut folders: Vec<_> = self.parts.into_iter().map(done).collect();
         folders.sort_by(|one, other| one.folder.cmp(&other.folder));
-        Ok(FilesApplied::new(receipt, folders))
+        folders
     }
 
     fn halves(&self) -> Vec<FilesHalf> {

@@ -121,7 +121,7 @@ impl Engine {
 
     /// Follows a command to its end.
     async fn attend_call(self: Arc<Self>, mut call: Call, events: Events) {
-        events.send(RunEvent::Started(Some(call.receipt.clone()), "exec".to_owned()));
+        events.send(RunEvent::Started(Some(call.receipt.clone()), "exec".to_owned(), None));
         for (folder, why) in &call.around.lost {
             events.send(RunEvent::Notice(not_kept(folder, why)));
         }

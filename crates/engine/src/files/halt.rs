@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunState, Seen, Words};
-use retake_store::{Action, AheadOf, Apply, OpRange, Outlook, Planned, Receipt, StoreError};
+use retake_store::{Action, AheadOf, Apply, OpRange, Outlook, Planned, Receipt, StoreError, Unanswered};
 
 use super::apply::FilesApplied;
-use super::unseen::UNSEEN;
+use super::leave::Effects;
+use super::unseen::{UNSEEN, Unseen};
 use super::wish::{FilesWish, Scope};
 use crate::agent::JOBS;
 use crate::engine::{Claim, Engine, moves};
@@ -40,6 +41,10 @@ impl Engine {
         let outlook = self.ahead(conversation, &apply.action, wish.scope).await?;
         let effects = if calls_go { outlook.effects.clone() } else { Vec::new() };
         let effects = self.left_behind(conversation, effects).await;
+        let unanswered = if calls_go { outlook.unanswered.clone() } else { Vec::new() };
+        // What runs has its results when it is ended.
+        let at_work = self.is_running(conversation);
+        let unanswered = unanswered.into_iter().filter(|call| !(call.newest && at_work)).collect();
         let may = MayWait::of(&outlook.runs);
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
@@ -63,7 +68,19 @@ impl Engine {
             }
             None => Vec::new(),
         };
-        Ok(FilesApplied { effects, waited, ended, ..done })
+        Ok(FilesApplied { effects, unanswered, waited, ended, ..done })
+    }
+
+    /// What an action leaves that takes calls back, to be told with what it did.
+    pub(crate) async fn leaves(
+        &self,
+        of: ConversationId,
+        action: &Action,
+        wish: &FilesWish,
+    ) -> Result<Leaves> {
+        let Outlook { effects, said, unanswered, .. } = self.ahead(of, action, wish.scope).await?;
+        let unseen = self.unseen(of, &said, wish).await?;
+        Ok(Leaves { effects: self.left_behind(of, effects).await, unseen, unanswered })
     }
 
     /// Ends the run that is at work, and then does what was asked: what the run has stored until its end goes along.
@@ -238,6 +255,21 @@ impl Engine {
         }
         self.tell_gone(conversation).await;
         Ok(words)
+    }
+}
+
+/// What an action leaves behind.
+pub(crate) struct Leaves {
+    effects: Effects,
+    unseen: Unseen,
+    unanswered: Vec<Unanswered>,
+}
+
+impl FilesApplied {
+    /// The same, with what it leaves behind.
+    pub(crate) fn leaving(self, leaves: Leaves) -> Self {
+        let Leaves { effects, unseen, unanswered } = leaves;
+        Self { effects, unseen, unanswered, ..self }
     }
 }
 

@@ -84,6 +84,7 @@ impl Engine {
             notices: Vec::new(),
             fence: None,
             receipt: Some(receipt),
+            back: None,
             answering,
             stopped,
             failed: moved,
@@ -101,7 +102,7 @@ fn told(
     ended: Ended,
 ) -> BoxStream<'static, RunEvent> {
     let text = text.map(RunEvent::Text);
-    let events = std::iter::once(RunEvent::Started(began, model)).chain(text);
+    let events = std::iter::once(RunEvent::Started(began, model, None)).chain(text);
     futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed()
 }
 

@@ -54,7 +54,7 @@ impl Engine {
         let action = Action::Compensate(step);
         let by = By { time: self.now(), ..asked.unwrap_or_else(|| self.by(None)) };
         let apply = Apply { action, seen: Seen::Anything, by };
-        self.apply_claimed(claim, apply, FilesWish::default()).await
+        Ok(self.apply_claimed(claim, apply, FilesWish::default()).await?.receipt)
     }
 
     async fn forget_stream(&self, conversation: ConversationId) {

@@ -1,17 +1,20 @@
 //! What a run says while it goes on, and what it asks.
 
+use std::sync::Arc;
+
 use retake_core::{EffectClass, EntryId, Rule, ToolOutcome};
 use retake_store::Receipt;
 
 use super::Ended;
+use crate::files::FilesApplied;
 
 /// What a run says while it goes on.
 #[derive(Clone, Debug)]
 pub enum RunEvent {
     /// Another run goes on; this one waits behind it.
     Queued,
-    /// The prompt is stored; the model is called.
-    Started(Option<Receipt>, String),
+    /// The prompt is stored; the model is called. Of a run that went back first, what became of that.
+    Started(Option<Receipt>, String, Option<Arc<FilesApplied>>),
     /// More of the answer.
     Text(String),
     /// More of the reasoning.

@@ -44,7 +44,7 @@ impl RunNow {
     /// Takes an event in.
     pub fn heard(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(_, model) => *self = Self { model: Some(model.clone()), ..Self::default() },
+            RunEvent::Started(_, model, _) => *self = Self { model: Some(model.clone()), ..Self::default() },
             RunEvent::Text(text) => append(&mut self.text, text, SAID),
             RunEvent::Reasoning(text) => append(&mut self.reasoning, text, SAID),
             RunEvent::Answered(_) => {

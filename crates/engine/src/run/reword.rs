@@ -11,12 +11,12 @@ use retake_store::{Action, Apply, By, Receipt};
 use super::queue::{said_of, skipped, started, told_unsaid};
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
-use crate::files::{FilesWish, Scope};
+use crate::files::{FilesApplied, FilesWish, Scope};
 
 /// Words in the place of others.
 pub(super) struct Reworded {
     /// The step back.
-    pub(super) moved: Receipt,
+    pub(super) moved: FilesApplied,
     /// The words.
     pub(super) said: Receipt,
     /// Words that waited here, and will not be said: they come back.
@@ -27,7 +27,7 @@ pub(super) struct Reworded {
 
 impl Engine {
     /// Says something else in the place of a message, in one step; no model is called. Words that waited for a run, and answer what
-    /// is gone by it, come back.
+    /// is gone by it, come back with what became of the step back.
     pub async fn edit(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -36,7 +36,7 @@ impl Engine {
         files: FilesWish,
         seen: Seen,
         by: By,
-    ) -> Result<(Receipt, Vec<Words>)> {
+    ) -> Result<(Receipt, FilesApplied)> {
         let claim = self.claim(conversation)?;
         let reworded = self.reword(&claim, entry, parts, files, seen, by).await?;
         if let Some(fence) = reworded.fence {
@@ -44,7 +44,7 @@ impl Engine {
             let ended = self.store().step_runs(conversation, vec![end]).await.map_err(EngineError::from);
             ended.map_err(|error| error.also(told_unsaid(&reworded.waited).as_slice()))?;
         }
-        Ok((reworded.said, reworded.waited))
+        Ok((reworded.said, FilesApplied { waited: reworded.waited, ..reworded.moved }))
     }
 
     /// The step back, and what is said there. The request is that of the words.
@@ -60,11 +60,14 @@ impl Engine {
         not_blank(&parts)?;
         let conversation = claim.conversation();
         let back = Apply { action: Action::Edit(entry), seen, by: By { request: None, ..by.clone() } };
+        let leaves = self.leaves(conversation, &back.action, &files).await?;
         let takes_files = files.scope != Scope::Conversation
             && self.takes_files(conversation, &back.action, &files).await?;
         if !takes_files {
             let may = self.may_wait(conversation).await?;
             let (moved, said) = self.store().say_at(conversation, back, self.prompt(parts, by)).await?;
+            let moved = FilesApplied::without_files(moved).leaving(leaves);
+            let moved = FilesApplied { scope: files.scope, ..moved };
             let waited = self.words_back(conversation, may, false).await?;
             return Ok(Reworded { moved, said, waited, fence: None });
         }
@@ -85,7 +88,7 @@ impl Engine {
         let room = waiting.as_ref().map(|_| RunInput::Unqueue(self.now()));
         runs(room.into_iter().chain([RunInput::Enqueue(new, self.now())]).collect()).await?;
         let moved = match self.apply_claimed(claim, back, files).await {
-            Ok(moved) => moved,
+            Ok(moved) => moved.leaving(leaves),
             Err(error) => {
                 // Whoever wanted them said has them still. What waited before waits again, and nobody was told otherwise.
                 let again =

@@ -238,9 +238,9 @@ impl Desk {
     async fn edited(&self, line: &str, text: &str) -> Result<Vec<String>, EngineError> {
         let (entry, parts) = (self.entry_with(line).await, vec![Part::text(text)]);
         let by = self.engine.by(None);
-        let (_, waited) =
+        let (_, back) =
             self.engine.edit(self.id, entry, parts, FilesWish::default(), Seen::Anything, by).await?;
-        Ok(waited.iter().map(|words| joined_text(&words.parts)).collect())
+        Ok(back.waited.iter().map(|words| joined_text(&words.parts)).collect())
     }
 
     async fn words_waiting(&self) -> Vec<String> {

@@ -215,7 +215,7 @@ impl Owner {
     async fn followed(&self, mut events: BoxStream<'static, RunEvent>, text: Option<&str>) -> bool {
         while let Some(event) = events.next().await {
             match event {
-                RunEvent::Started(Some(receipt), _) => self.is_of(&receipt, text).await,
+                RunEvent::Started(Some(receipt), ..) => self.is_of(&receipt, text).await,
                 RunEvent::Notice(notice) => self.quoted(&notice),
                 RunEvent::Ended(ended) => {
                     self.ended(ended, text).await;

@@ -292,7 +292,7 @@ async fn a_folder_that_is_gone_is_said_and_left() {
         plan.stays
     );
     let done = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect("done");
-    assert_eq!(done.gone.len(), 1);
+    assert_eq!(done.stays.len(), 1);
     assert_eq!(yard.read("a").as_deref(), Some("1\n"));
     // Once it is there again, the next step settles it.
     fs::rename(yard.beside("away"), yard.beside("other")).expect("moved");

@@ -106,16 +106,15 @@ impl InProcess {
             &request::Edit { request_id: None, conversation: String::new(), ..edit.clone() },
         )?;
         if let Some(receipt) = self.recorded(conversation, &by).await? {
-            return self.reworded(&receipt).await.map(Reply::Receipt);
+            return self.reworded(&receipt, None).await.map(Reply::Receipt);
         }
         let entry = self.entry(conversation, &edit.entry).await?;
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
         let files = words::wish(&edit.files)?;
         let edited = self.engine.edit(conversation, entry, parts, files, seen, by).await;
-        let (receipt, waited) = edited.map_err(problem)?;
-        let waited = waited.into_iter().map(crate::agent::words).collect();
-        Ok(Reply::Receipt(reply::Receipt { waited, ..self.reworded(&receipt).await? }))
+        let (receipt, back) = edited.map_err(problem)?;
+        self.reworded(&receipt, Some(&back)).await.map(Reply::Receipt)
     }
 
     /// A new wording, with the images and files of the old one where they are kept.

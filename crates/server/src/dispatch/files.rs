@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{Choice, ConversationId, EffectState, EntryId, Reason, Seen, Verdict};
+use retake_core::{Choice, ConversationId, EffectState, EntryId, Reason, Seen, Totals, Verdict};
 use retake_engine::store::{Action, Apply, Planned, Unanswered};
 use retake_engine::{Doing, Effects, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
-use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
+use retake_wire::{Action as WireAction, MarkVerb, Problem, Reply, reply, request};
 
 use super::changes::seen;
 use super::erase;
@@ -18,7 +18,7 @@ mod shown;
 pub(super) mod whose;
 pub(super) mod words;
 
-use words::{bytes_in, stays, wish};
+use words::{OfFiles, bytes_in, wish};
 
 /// What is being done, as it is told.
 pub(super) fn work(doing: Option<Doing>) -> reply::Work {
@@ -66,10 +66,14 @@ impl InProcess {
             at_work,
             waiting,
         } = planned;
-        let said = (!restores).then(|| stays(scope, &files, half.as_ref()).to_owned());
+        let plans = files.iter().map(|folder| &folder.plan);
+        let of_files = OfFiles::new(scope, plans, messages(half.as_ref()));
+        let said = (!restores).then(|| of_files.before().to_owned());
         let stays = said.into_iter().chain(half.as_ref().and_then(convert::edit_stays));
-        let cut_off = self.cut_off(conversation, half.as_ref(), &effects);
-        let stays = stays.chain(words::cut_off(&cut_off)).chain(words::unseen(&unseen)).chain(more).collect();
+        let runs = self.engine.is_running(conversation);
+        let unanswered = half.iter().flat_map(|half| &half.unanswered).filter(|call| !(call.newest && runs));
+        let cut_off = cut_off(unanswered, &effects);
+        let stays = stays.chain(words::besides(&cut_off, &unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {
             folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
         };
@@ -109,26 +113,6 @@ impl InProcess {
         }))
     }
 
-    /// The calls that an action takes back and that were cut off, without those that are told as what nothing takes back.
-    fn cut_off(&self, of: ConversationId, half: Option<&Planned>, effects: &Effects) -> Vec<Unanswered> {
-        let runs = self.engine.is_running(of);
-        let told = |call: &Unanswered| {
-            effects.calls.iter().any(|effect| {
-                effect.state == EffectState::Begun
-                    && effect.tool == call.tool
-                    && effect.arguments.as_ref() == Some(&call.arguments)
-            })
-        };
-        // A person's command begins as soon as it is said, and is in no ledger.
-        let began = |call: &Unanswered| match call.state {
-            Some(state) => state == EffectState::Begun,
-            None => call.tool == EXEC,
-        };
-        let calls = half.iter().flat_map(|half| &half.unanswered);
-        let calls = calls.filter(|call| began(call) && !told(call) && !(call.newest && runs));
-        calls.cloned().collect()
-    }
-
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {
         let conversation = self.conversation(&apply.conversation).await?;
         let head = apply.head.clone();
@@ -147,7 +131,10 @@ impl InProcess {
             _ => None,
         };
         let done = match self.recorded(conversation, &by).await? {
-            Some(receipt) => self.recorded_steps(conversation, receipt, &by, asked.unwrap_or(1)).await?,
+            Some(receipt) => {
+                let asked = (asked.unwrap_or(1), may_take_files(&apply.action));
+                self.recorded_steps(conversation, receipt, &by, asked).await?
+            }
             None => {
                 let wish = wish(&apply.files)?;
                 let (action, wish) = self.asked(conversation, apply.action, wish).await?;
@@ -254,6 +241,32 @@ impl InProcess {
     }
 }
 
+/// The calls that an action takes back and that were cut off, without those that are told as what nothing takes back.
+pub(super) fn cut_off<'a>(
+    unanswered: impl Iterator<Item = &'a Unanswered>,
+    effects: &Effects,
+) -> Vec<Unanswered> {
+    let told = |call: &Unanswered| {
+        effects.calls.iter().any(|effect| {
+            effect.state == EffectState::Begun
+                && effect.tool == call.tool
+                && effect.arguments.as_ref() == Some(&call.arguments)
+        })
+    };
+    // A person's command begins as soon as it is said, and is in no ledger.
+    let began = |call: &Unanswered| match call.state {
+        Some(state) => state == EffectState::Begun,
+        None => call.tool == EXEC,
+    };
+    unanswered.filter(|call| began(call) && !told(call)).cloned().collect()
+}
+
+/// What of the conversation leaves and comes; where files alone are meant, calls may.
+fn messages(half: Option<&Planned>) -> [Totals; 2] {
+    let unknown = Totals { calls: 1, ..Totals::default() };
+    half.map_or([unknown; 2], |half| [half.plan.taken_back, half.plan.brought_back])
+}
+
 /// Whether files go with an action.
 fn takes_files(action: &Action) -> bool {
     matches!(
@@ -267,6 +280,21 @@ fn takes_files(action: &Action) -> bool {
             | Action::Choose(..)
             | Action::Files(_)
             | Action::Mark { verb: Reason::Drop | Reason::Show, .. }
+    )
+}
+
+/// The same of an action whose names are not looked up.
+fn may_take_files(action: &WireAction) -> bool {
+    matches!(
+        action,
+        WireAction::Rewind { .. }
+            | WireAction::Edit { .. }
+            | WireAction::Undo { .. }
+            | WireAction::Redo { .. }
+            | WireAction::Restore { .. }
+            | WireAction::Checkout { .. }
+            | WireAction::Choose { .. }
+            | WireAction::Mark { verb: MarkVerb::Drop | MarkVerb::Show, .. }
     )
 }
 

@@ -6,11 +6,12 @@ use retake_core::{
     Choice, ConversationId, FilePath, Head, Operation, PathMove, PathPlan, Reason, RequestId, Verdict,
 };
 use retake_engine::store::{Action, Aftermath, By, Moved, Net, OpRange, Receipt, WorkspaceNo};
-use retake_engine::{EngineError, FilesPlanned, FilesWish, shown_in};
+use retake_engine::{EngineError, FilesApplied, FilesPlanned, FilesWish, shown_in};
 use retake_wire::{Problem, reply};
 
+use super::files::cut_off;
 use super::files::whose::Whose;
-use super::files::words::{count, left, note};
+use super::files::words::{OfFiles, besides, count, left, note};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
@@ -24,6 +25,11 @@ pub(super) struct Done {
     pub(super) receipts: Vec<Receipt>,
     pub(super) left: Vec<String>,
     pub(super) notes: Vec<String>,
+    /// What it had to do with files, and what stays besides.
+    pub(super) of_files: Option<OfFiles>,
+    /// The request has come before, and files may go with it: what stayed was told then.
+    pub(super) again: bool,
+    pub(super) stays: Vec<String>,
     pub(super) refused: Option<String>,
     pub(super) effects: reply::Effects,
     pub(super) waited: Vec<reply::Words>,
@@ -36,7 +42,7 @@ impl InProcess {
         of: ConversationId,
         first: Receipt,
         by: &By,
-        asked: usize,
+        (asked, again): (usize, bool),
     ) -> Result<Done, Problem> {
         let mut receipts = vec![first];
         for at in 2..=asked {
@@ -52,7 +58,7 @@ impl InProcess {
             }
             false => None,
         };
-        Ok(Done { receipts, refused, ..Done::default() })
+        Ok(Done { receipts, refused, again, ..Done::default() })
     }
 
     /// What a step did is done.
@@ -60,10 +66,17 @@ impl InProcess {
         &self,
         of: ConversationId,
         done: &mut Done,
-        applied: retake_engine::FilesApplied,
+        applied: FilesApplied,
     ) -> Result<(), Problem> {
+        self.tell(of, done, &applied).await?;
+        done.receipts.push(applied.receipt);
+        Ok(())
+    }
+
+    /// What a step did, but for its receipt.
+    async fn tell(&self, of: ConversationId, done: &mut Done, applied: &FilesApplied) -> Result<(), Problem> {
         let whose = self.whose(of, applied.folders.iter().map(|folder| &folder.plan)).await?;
-        done.add(applied, &whose);
+        done.tell(applied, &whose);
         Ok(())
     }
 
@@ -130,7 +143,7 @@ impl InProcess {
 
     /// The receipt of all steps together: what they came to in all, as their plan said.
     pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
-        let Done { receipts, left, notes, refused, effects, waited } = done;
+        let Done { receipts, left, notes, of_files, again, stays, refused, effects, waited } = done;
         let mut all = receipts.into_iter();
         let mut whole = all.next().expect("BUG: something was done");
         let one = whole.head;
@@ -155,15 +168,26 @@ impl InProcess {
             left,
             notes,
         });
+        let none = match of_files {
+            _ if whole.unchanged => None,
+            Some(of_files) => of_files.none(),
+            None if again && !any => OfFiles::again([whole.taken_back, whole.brought_back]),
+            None => None,
+        };
+        let stays = none.map(str::to_owned).into_iter().chain(stays).collect();
         let steps = asked.map(|asked| reply::Steps { done: whole.ops.len(), asked, refused });
-        Ok(reply::Receipt { steps, files, effects, waited, ..convert::receipt(&whole, composer) })
+        Ok(reply::Receipt { steps, files, stays, effects, waited, ..convert::receipt(&whole, composer) })
     }
 }
 
 impl InProcess {
     /// The receipt of words that were said in an edit: the step back that they began with is part of it, and so is what that did to
-    /// files.
-    pub(crate) async fn reworded(&self, said: &Receipt) -> Result<reply::Receipt, Problem> {
+    /// files, and what stayed, where that is still known.
+    pub(crate) async fn reworded(
+        &self,
+        said: &Receipt,
+        back: Option<&FilesApplied>,
+    ) -> Result<reply::Receipt, Problem> {
         let (of, mut whole) = (said.conversation, said.clone());
         if whole.ops.is_empty() {
             let range = OpRange { before: Some(whole.head.op.next()), limit: 1 };
@@ -178,12 +202,16 @@ impl InProcess {
                 whole = Receipt { ops: vec![back.no], taken_back, lifted, ..whole };
             }
         }
-        self.told(Done { receipts: vec![whole], ..Done::default() }, None).await
+        let mut done = Done { receipts: vec![whole], again: back.is_none(), ..Done::default() };
+        if let Some(back) = back {
+            self.tell(of, &mut done, back).await?;
+        }
+        self.told(done, None).await
     }
 }
 
 impl Done {
-    fn add(&mut self, applied: retake_engine::FilesApplied, whose: &Whose) {
+    fn tell(&mut self, applied: &FilesApplied, whose: &Whose) {
         for done in &applied.folders {
             let folder = done.folder.as_deref();
             let why = |path: &PathPlan| {
@@ -193,16 +221,22 @@ impl Done {
             self.left.extend(done.left.iter().map(|it| left(folder, it)));
             self.notes.extend(done.notes.iter().map(|it| note(folder, it)));
         }
-        self.notes.extend(super::files::words::unseen(&applied.unseen));
-        self.notes.extend(applied.gone);
+        let receipt = &applied.receipt;
+        let plans = applied.folders.iter().map(|done| &done.plan);
+        let of_files = OfFiles::new(applied.scope, plans, [receipt.taken_back, receipt.brought_back]);
+        self.of_files = Some(self.of_files.map_or(of_files, |before| before.and(of_files)));
+        let cut_off = cut_off(applied.unanswered.iter(), &applied.effects);
+        let stays = besides(&cut_off, &applied.unseen).into_iter().chain(applied.stays.iter().cloned());
+        // Each of several steps may leave the same.
+        let stays: Vec<String> = stays.filter(|line| !self.stays.contains(line)).collect();
+        self.stays.extend(stays);
         self.notes.extend(applied.ended.iter().map(|job| format!("the job `{job}` does not run again")));
         // Each step goes further back: what the first ones leave is the newest.
-        let more = crate::agent::effects(applied.effects);
+        let more = crate::agent::effects(applied.effects.clone());
         self.effects.count += more.count;
         self.effects.calls.extend(more.calls);
         self.effects.calls.truncate(EFFECTS);
-        self.waited.extend(applied.waited.into_iter().map(crate::agent::words));
-        self.receipts.push(applied.receipt);
+        self.waited.extend(applied.waited.iter().cloned().map(crate::agent::words));
     }
 }
 

@@ -56,6 +56,7 @@ where
                 runs: rows.runs_of(loaded.row.log, LIVE_RUNS)?,
                 facts: facts::facts_if_any(rows, loaded, &asked.facts)?,
                 said: facts::along(rows, loaded, &gone, &asked.said)?,
+                unanswered: super::unanswered::along(rows, loaded, &gone)?,
             })
         })
         .await

@@ -54,14 +54,17 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
     for sentence in ended_first(plan) {
         text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
     }
-    for sentence in &plan.stays {
-        let sentence = format!("! {sentence}");
-        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
-    }
+    text.push_str(&stays(look, &plan.stays));
     if text.is_empty() && !matches!(action, Some(Action::Mark { .. })) {
         text.push_str("no message comes or goes\n");
     }
     text
+}
+
+/// What stays, a sentence each: of a plan and of its receipt.
+pub(super) fn stays(look: &Look, sentences: &[String]) -> String {
+    let block = |sentence: &String| content::block(look, &format!("! {sentence}"), 0, Some(Style::Warn));
+    sentences.iter().map(block).collect()
 }
 
 /// What is different where a plan would lead to, as if it were no plan.

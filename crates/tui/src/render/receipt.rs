@@ -78,6 +78,7 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
         text.push_str(&format!("there is nothing more to {verb}\n"));
     }
     text.push_str(&effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
+    text.push_str(&plan::stays(look, &receipt.stays));
     text.push_str(&effects::waited(look, &receipt.waited));
     if let Some(composer) = &receipt.composer {
         text.push_str(&plan::returns(look, composer));
@@ -92,7 +93,9 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String
     if given.operations.is_empty() || given.unchanged {
         return None;
     }
-    let stays = if given.files.is_some() { "" } else { "files stay as they are; " };
+    // Who repeats the request is told nothing of files.
+    let is_told = given.files.is_some() || !given.stays.is_empty();
+    let stays = if is_told { "" } else { "files stay as they are; " };
     let [undo, command] = undo;
     let Some(entry) = given.entries.first() else {
         let text = told(look, "asked anew", None, given);
@@ -128,4 +131,32 @@ pub fn in_line(look: &Look, action: &Action, given: &Receipt) -> String {
         text.push_str(&format!("{attached} goes with your next message\n"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::reply::Receipt;
+    use retake_wire::{Action, FilesDone};
+
+    use crate::text::Look;
+    use crate::text::style::Palette;
+
+    #[test]
+    fn trial_07_a_receipt_says_what_stayed_though_no_file_changed() {
+        let look = Look { palette: Palette::PLAIN, columns: 80, now_ms: 0, ids: false };
+        let told = |receipt: &Receipt| super::receipt(&look, &Action::Undo { count: 1 }, receipt);
+        let left = vec!["a: it changed while several calls ran".to_owned()];
+        let files = Some(FilesDone { left, ..FilesDone::default() });
+        let ambiguous = Receipt { files, ..Receipt::default() };
+        assert_eq!(
+            told(&ambiguous),
+            "undone\nfiles: none changed\n  left alone: a: it changed while several calls ran\n"
+        );
+        let stays = vec!["files stay as they are: these messages changed none".to_owned()];
+        let none = Receipt { stays, ..Receipt::default() };
+        assert_eq!(told(&none), "undone\n! files stay as they are: these messages changed none\n");
+        let edited = Receipt { operations: vec![1], entries: vec!["x".to_owned()], ..none };
+        let text = super::went_back(&look, &edited, ["u", "/undo"]).expect("it went back");
+        assert_eq!(text.matches("files stay as they are").count(), 1, "{text}");
+    }
 }

@@ -39,9 +39,13 @@ pub struct Receipt {
     /// What returns to the composer, to be edited; only for the one who asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composer: Option<Composer>,
-    /// What became of files; absent where they stayed as they were.
+    /// What became of files; absent where none changed and none was left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesDone>,
+    /// What did not change or can't be taken back, a sentence each, in the words of the plan. Said once: not to who repeats the
+    /// request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<String>,
     /// Calls that went from the conversation, and that nothing takes back. Said once: not to who repeats the request.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
     pub effects: Effects,

@@ -65,6 +65,7 @@ pub(super) fn plan(
         step: PathMove { change, stack_before: stack, stack_after },
         choices,
         whole: record,
+        choice: choice.cloned(),
         hunks: chosen_hunks,
         renamed: None,
         theirs,

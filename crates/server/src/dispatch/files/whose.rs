@@ -70,7 +70,7 @@ impl Whose {
         one == other || (turn(one).is_some() && turn(one) == turn(other))
     }
 
-    /// Why a path is left alone.
+    /// Why a path is left alone: the same in its plan and its receipt.
     pub(in crate::dispatch) fn why(&self, path: &PathPlan) -> Option<String> {
         let why = match (&path.verdict, path.against) {
             (Verdict::Conflict(Clash::Sealed), _) => {
@@ -83,6 +83,8 @@ impl Whose {
             }
             (Verdict::Conflict(clash), against) => self.clash(path, *clash, against),
             (Verdict::NotEmpty, None) => "what comes back belongs into it".to_owned(),
+            (Verdict::NotEmpty, Some(Against::Git)) => "git keeps something in it".to_owned(),
+            (Verdict::NotEmpty, Some(Against::Uncovered)) => "what is in it is not covered".to_owned(),
             (Verdict::NotEmpty, Some(against)) => format!("{} put something into it", self.somebody(against)),
             (Verdict::Foreign, against) => {
                 format!("{} made it since", self.somebody(against.unwrap_or(Against::Others)))
@@ -94,15 +96,14 @@ impl Whose {
                 "it is what git's HEAD has, which a command moved: only git goes back there".to_owned()
             }
             (Verdict::NotCovered(why), _) => format!("not covered: {why}"),
-            (
-                Verdict::Revert
-                | Verdict::Delete
-                | Verdict::Recreate
-                | Verdict::Merge
-                | Verdict::Part
-                | Verdict::Unchanged,
-                _,
-            ) => return None,
+            (Verdict::Unchanged, _) => match path.choice {
+                Some(Choice::Skip) => "stays as it is, undecided: a later step asks again".to_owned(),
+                Some(Choice::Disk) => "stays as it is and counts as yours: not asked again".to_owned(),
+                _ => return None,
+            },
+            (Verdict::Revert | Verdict::Delete | Verdict::Recreate | Verdict::Merge | Verdict::Part, _) => {
+                return None;
+            }
         };
         Some(why)
     }
@@ -112,6 +113,8 @@ impl Whose {
         match against {
             Against::Later(no) | Against::There(no) | Against::Missing(no) => self.turn(no),
             Against::Hand => "you or another program".to_owned(),
+            Against::Git => "git".to_owned(),
+            Against::Uncovered => "somebody".to_owned(),
             Against::Others => "somebody else".to_owned(),
         }
     }
@@ -132,6 +135,8 @@ impl Whose {
                 (Clash::Made, _) => format!("{who} made it, too"),
                 _ => format!("it is as {who} left it, which changed the same place"),
             },
+            Against::Git => "the folder in its place holds what git keeps for itself".to_owned(),
+            Against::Uncovered => "the folder in its place holds what is not covered".to_owned(),
             Against::Missing(_) => format!("it goes on from what {who} did, and that is not there"),
             Against::Hand | Against::Others => {
                 let what = match clash {
@@ -156,6 +161,8 @@ impl Whose {
             Against::There(_) => retake_wire::Whose::There,
             Against::Missing(_) => retake_wire::Whose::Missing,
             Against::Hand => retake_wire::Whose::Hand,
+            Against::Git => retake_wire::Whose::Git,
+            Against::Uncovered => retake_wire::Whose::Uncovered,
             Against::Others => retake_wire::Whose::Others,
         };
         let of = against.delta().and_then(|no| self.0.get(&no));

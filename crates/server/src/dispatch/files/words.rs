@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, DeltaNo, EntryId, FilePath, Grade, PathMove, PathPlan, Record, Verdict,
+    Choice, Chosen, DeltaNo, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Record, Totals, Verdict,
     without_full_folders,
 };
-use retake_engine::store::{Planned, Unanswered};
+use retake_engine::store::Unanswered;
 use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
-use retake_engine::{FilesWish, FolderPlan, Scope, Unseen, named_in, shown_in};
+use retake_engine::{FilesWish, Scope, Unseen, named_in, shown_in};
 use retake_wire::Problem;
 
 use super::whose::Whose;
@@ -155,7 +155,7 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
 
 /// Counts what is planned for a path: what would be done to files is counted by `count`, as their receipt does.
 pub(super) fn tally(plan: &mut retake_wire::FilesPlan, path: &retake_wire::PathPlan) {
-    match standing(path.verdict) {
+    match standing(path) {
         _ if path.full_folder => {}
         Stands::Waits => plan.conflicts += 1,
         Stands::Left(_) => plan.left += 1,
@@ -176,9 +176,11 @@ enum Stands {
     So,
 }
 
-fn standing(verdict: retake_wire::Verdict) -> Stands {
-    match verdict {
+fn standing(path: &retake_wire::PathPlan) -> Stands {
+    match path.verdict {
         retake_wire::Verdict::Conflict => Stands::Waits,
+        // It was chosen so.
+        retake_wire::Verdict::Unchanged if path.why.is_some() => Stands::Left(path.verdict),
         retake_wire::Verdict::Unchanged => Stands::So,
         retake_wire::Verdict::Revert
         | retake_wire::Verdict::Delete
@@ -196,7 +198,7 @@ pub(super) fn mark_full_folders(paths: &mut [(FilePath, bool, retake_wire::PathP
         .map(|at| {
             let (folder, is_folder, plan) = &paths[at];
             let within = paths[at + 1..].iter().take_while(|(path, ..)| path.is_within(folder));
-            let mut alike = within.filter(|(.., other)| standing(other.verdict) == standing(plan.verdict));
+            let mut alike = within.filter(|(.., other)| standing(other) == standing(plan));
             *is_folder && alike.next().is_some()
         })
         .collect();
@@ -233,7 +235,7 @@ pub(in crate::dispatch) fn count<'a>(
 pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {
     let why = match left.why {
         WhyLeft::Foreign => "somebody wrote there meanwhile",
-        WhyLeft::NotEmpty => "somebody else has put something into it",
+        WhyLeft::NotEmpty => "something else is in it",
         WhyLeft::Unreachable => "its folder is gone, is a link, or is elsewhere",
     };
     let kept: Vec<String> = left.kept.iter().map(|kept| shown_in(folder, kept)).collect();
@@ -249,30 +251,91 @@ pub(in crate::dispatch) fn note(folder: Option<&Path>, note: &Note) -> String {
     format!("{}: {what}", shown_in(folder, &note.path))
 }
 
-/// What an action does not do, said before it is done.
-pub(in crate::dispatch) fn stays(scope: Scope, files: &[FolderPlan], half: Option<&Planned>) -> &'static str {
-    let no_call = |half: &Planned| half.plan.taken_back.calls == 0 && half.plan.brought_back.calls == 0;
-    match (scope, files) {
-        (Scope::Conversation, _) => "files are not touched: only the conversation goes back",
-        (_, folders) if folders.iter().all(|folder| folder.plan.paths.is_empty()) => match half {
-            Some(half) if no_call(half) => "files stay as they are: these messages changed none",
-            // What is not covered may have been changed all the same.
-            _ => "no file changes that Retake keeps track of",
-        },
-        (_, folders) if folders.len() > 1 => {
-            "only files of these folders go back: not what commands did elsewhere, nor what git keeps for itself"
+/// Where no call comes or goes, no file does.
+const NO_CALLS: &str = "files stay as they are: these messages changed none";
+
+/// What a step has to do with files at all. Its plan and its receipt say it in the same words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dispatch) struct OfFiles {
+    scope: Scope,
+    folders: usize,
+    paths: usize,
+    /// Something is done to one of them, or one is left alone.
+    any: bool,
+    /// Calls come or go.
+    calls: bool,
+}
+
+impl OfFiles {
+    /// Of these plans, and of messages that leave and come.
+    pub(in crate::dispatch) fn new<'a>(
+        scope: Scope,
+        plans: impl Iterator<Item = &'a FilePlan>,
+        messages: [Totals; 2],
+    ) -> Self {
+        let calls = messages.iter().any(|totals| totals.calls > 0);
+        let mut all = Self { scope, folders: 0, paths: 0, any: false, calls };
+        for plan in plans {
+            all.folders += 1;
+            all.paths += plan.paths.len();
+            all.any |= plan.paths.iter().any(|path| path.verdict != Verdict::Unchanged || path.is_chosen());
         }
-        _ => {
-            "only files of this folder go back: not what commands did elsewhere, nor what git keeps for itself"
+        all
+    }
+
+    /// Of several steps together.
+    pub(in crate::dispatch) fn and(self, next: Self) -> Self {
+        Self {
+            scope: next.scope,
+            folders: self.folders.max(next.folders),
+            paths: self.paths + next.paths,
+            any: self.any || next.any,
+            calls: self.calls || next.calls,
         }
     }
+
+    /// What is still known of it when the request comes again, and nothing of files is recorded.
+    pub(in crate::dispatch) fn again(messages: [Totals; 2]) -> Option<&'static str> {
+        messages.iter().all(|totals| totals.calls == 0).then_some(NO_CALLS)
+    }
+
+    /// That no file changes, and why.
+    pub(in crate::dispatch) fn none(self) -> Option<&'static str> {
+        match self {
+            Self { paths: 0, calls: false, .. } => Some(NO_CALLS),
+            Self { scope: Scope::Conversation, .. } => {
+                Some("files are not touched: only the conversation goes back")
+            }
+            // What is not covered may have been changed all the same.
+            Self { paths: 0, .. } => Some("no file changes that Retake keeps track of"),
+            Self { any: false, .. } => Some("no file changes: all are so already"),
+            _ => None,
+        }
+    }
+
+    /// What an action does not do, said before it is done.
+    pub(in crate::dispatch) fn before(self) -> &'static str {
+        self.none().unwrap_or(match self.folders {
+            0 | 1 => {
+                "only files of this folder go back: not what commands did elsewhere, nor what git keeps for itself"
+            }
+            _ => {
+                "only files of these folders go back: not what commands did elsewhere, nor what git keeps for itself"
+            }
+        })
+    }
+}
+
+/// What stays besides, a sentence each: what calls did that were cut off, and what captures do not see. Plans and receipts say it.
+pub(in crate::dispatch) fn besides(cut_off_calls: &[Unanswered], unseen_paths: &Unseen) -> Vec<String> {
+    cut_off(cut_off_calls).into_iter().chain(unseen(unseen_paths)).collect()
 }
 
 /// So many paths that are not covered are named.
 const NAMED: usize = 4;
 
 /// What calls that are taken back did where captures do not see it, a sentence each.
-pub(in crate::dispatch) fn unseen(all: &Unseen) -> Vec<String> {
+fn unseen(all: &Unseen) -> Vec<String> {
     let mut said = Vec::new();
     if !all.paths.is_empty() {
         let (named, others) = all.paths.split_at(all.paths.len().min(NAMED));
@@ -295,7 +358,7 @@ pub(in crate::dispatch) fn unseen(all: &Unseen) -> Vec<String> {
 }
 
 /// What calls did that were cut off before they had a result, a sentence each.
-pub(in crate::dispatch) fn cut_off(calls: &[Unanswered]) -> Vec<String> {
+fn cut_off(calls: &[Unanswered]) -> Vec<String> {
     let (named, more) = calls.split_at(calls.len().min(NAMED));
     let line = |call: &Unanswered| crate::agent::call_line(&call.tool, &call.arguments);
     let said = named.iter().map(|call| {

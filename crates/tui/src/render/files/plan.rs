@@ -66,7 +66,7 @@ pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> String 
         text.push_str(&format!("{}\n", group.title));
         text.push_str(&lines(look, plan, &group.paths, &mut room));
     }
-    if let Some(group) = so_already(plan, |_| false) {
+    for group in by_choice(plan).into_iter().chain(so_already(plan, |_| false)) {
         text.push_str(&format!("{}\n", group.title));
         text.push_str(&lines(look, plan, &group.paths, &mut room));
     }
@@ -138,10 +138,23 @@ fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
 
 /// What the calls changed and is already as it would become: a file that was made and is gone again, say. Some are told elsewhere.
 pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
-    let unchanged = |path: &&PathPlan| path.verdict == Verdict::Unchanged && !is_told(path);
+    let unchanged = |path: &&PathPlan| is_so_already(path) && !is_told(path);
     let paths: Vec<_> = plan.paths.iter().filter(unchanged).collect();
     let title = format!("needs no change: {}", files_of(&paths));
     (!paths.is_empty()).then_some(Group { title, paths })
+}
+
+/// What stays as it is because somebody chose so.
+fn by_choice(plan: &FilesPlan) -> Option<Group<'_>> {
+    let is_chosen = |path: &&PathPlan| path.verdict == Verdict::Unchanged && path.why.is_some();
+    let paths: Vec<_> = plan.paths.iter().filter(is_chosen).collect();
+    let title = format!("leaves {} as chosen", files_of(&paths));
+    (!paths.is_empty()).then_some(Group { title, paths })
+}
+
+/// Whether nothing has to be done, and nobody has chosen that.
+fn is_so_already(path: &PathPlan) -> bool {
+    path.verdict == Verdict::Unchanged && path.why.is_none()
 }
 
 /// A call and how long it took.
@@ -287,6 +300,7 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     match path.verdict {
         Verdict::Conflict => format!(": {why} ({})", choices(path)),
         Verdict::NotCovered => format!(": {why}"),
+        Verdict::Unchanged if !why.is_empty() => format!(": {why}"),
         Verdict::NotEmpty | Verdict::Foreign if !why.is_empty() => format!(": {why}"),
         Verdict::Ambiguous => match path.calls.first().and_then(call) {
             Some(call) => format!(", changed during {}", called(look, call)),

@@ -1,0 +1,165 @@
+//! A receipt says what stayed, in the words of the plan: files of an uncertain author, files that were left as chosen, and what no
+//! step takes back.
+
+use retake_wire::reply::{Plan, Receipt};
+use retake_wire::request::{Apply, Edit, Plan as PlanRequest};
+use retake_wire::{
+    Action, Attached, Choice, Choose, FileCounts, FileName, FilesWish, MarkVerb, Part, Request, Scope,
+    Verdict,
+};
+
+use super::whose::{turn, turns};
+use super::world::{Desk, get, mark, rewind};
+
+fn chooses(path: &str, choice: Choice) -> FilesWish {
+    let name = FileName { path: path.into(), path_base64: None };
+    FilesWish { choose: vec![Choose { name, choice }], ..FilesWish::default() }
+}
+
+/// The plan of an action, and the receipt of what it did.
+async fn both(desk: &Desk, id: &str, action: Action, files: FilesWish) -> (Plan, Receipt) {
+    let plan =
+        PlanRequest { conversation: id.into(), action: action.clone(), files: files.clone(), diff: false };
+    let plan = get!(desk, Plan, Request::Plan(plan));
+    let (conversation, head) = (id.to_owned(), Some(plan.head.clone()));
+    let apply = Apply { conversation, action, head, since: false, files, request_id: None };
+    let done = get!(desk, Receipt, Request::Apply(apply));
+    check(&plan, &done);
+    (plan, done)
+}
+
+/// The receipt says all that the plan says of what stays, and no more.
+fn check(plan: &Plan, done: &Receipt) {
+    let is_caveat = |line: &&String| line.starts_with("only files of");
+    let stays: Vec<&String> = plan.stays.iter().filter(|line| !is_caveat(line)).collect();
+    assert_eq!(done.stays.iter().collect::<Vec<_>>(), stays);
+    let paths = plan.files.iter().flat_map(|files| &files.paths);
+    let left = paths.filter_map(|path| Some(format!("{}: {}", path.name.path, path.why.clone()?)));
+    let told = done.files.as_ref().map(|files| files.left.clone()).unwrap_or_default();
+    assert_eq!(told, left.collect::<Vec<_>>());
+    let [planned, counted] =
+        [plan.files.as_ref().map(|it| it.counts), done.files.as_ref().map(|it| it.counts)];
+    assert_eq!(counted.unwrap_or_default(), planned.unwrap_or_default());
+}
+
+#[tokio::test]
+async fn trial_07_a_receipt_names_files_of_an_uncertain_author() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["true"]).await;
+    let other = desk.create(None, desk.file("work").to_str()).await;
+    // Both calls are open when the file is written.
+    let writes = "until [ -e ../go ]; do sleep 0.01; done; echo 1 > a";
+    let waits = "touch ../go; until [ -e a ]; do sleep 0.01; done";
+    tokio::join!(turn(&desk, &id, writes), turn(&desk, &other, waits));
+    let (plan, done) = both(&desk, &id, rewind("t2"), FilesWish::default()).await;
+    assert_eq!(plan.files.expect("files").left, 1);
+    let files = done.files.expect("files are told of");
+    assert_eq!((files.counts, files.left.len()), (FileCounts::default(), 1));
+    assert!(files.left[0].starts_with("a: it changed while several calls"), "{:?}", files.left);
+}
+
+#[tokio::test]
+async fn trial_07_a_receipt_names_files_that_were_left_as_chosen() {
+    let desk = Desk::new().await;
+    for (choice, why) in [
+        (Choice::Skip, "stays as it is, undecided: a later step asks again"),
+        (Choice::Disk, "stays as it is and counts as yours: not asked again"),
+    ] {
+        let id = turns(&desk, &["echo 1 > a"]).await;
+        let (plan, done) = both(&desk, &id, rewind("t1"), chooses("a", choice)).await;
+        let files = plan.files.expect("files");
+        assert_eq!((files.left, files.paths[0].verdict), (1, Verdict::Unchanged));
+        assert_eq!(done.files.expect("files are told of").left, [format!("a: {why}")]);
+        std::fs::remove_file(desk.file("work").join("a")).expect("removed");
+    }
+}
+
+#[tokio::test]
+async fn trial_07_a_receipt_says_why_no_file_changed() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > a"]).await;
+    let alone = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let (_, done) = both(&desk, &id, rewind("t1"), alone).await;
+    assert_eq!(done.stays, ["files are not touched: only the conversation goes back"]);
+    let (_, done) = both(&desk, &id, Action::Undo { count: 1 }, FilesWish::default()).await;
+    assert_eq!(done.stays.len(), 1);
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let (_, done) = both(&desk, &id, rewind("t1"), FilesWish::default()).await;
+    assert_eq!(done.stays, ["files stay as they are: these messages changed none"]);
+}
+
+#[tokio::test]
+async fn trial_07_the_receipt_of_an_edit_says_what_its_plan_says() {
+    let desk = Desk::new().await;
+    let seen = ["echo 1 > a; mkdir -p node_modules; echo 1 > node_modules/x"];
+    for (script, scope) in
+        [(seen[0], Scope::Both), ("echo 2 > b", Scope::Conversation), ("true", Scope::Both)]
+    {
+        let id = turns(&desk, &[script]).await;
+        let files = FilesWish { scope, ..FilesWish::default() };
+        let action = Action::Edit { entry: "t1".into() };
+        let plan = PlanRequest { conversation: id.clone(), action, files: files.clone(), diff: false };
+        let plan = get!(desk, Plan, Request::Plan(plan));
+        let edit = Edit {
+            conversation: id.clone(),
+            entry: "t1".into(),
+            parts: vec![Part::text("other words")],
+            attached: Attached::Kept,
+            files,
+            head: None,
+            request_id: None,
+        };
+        check(&plan, &get!(desk, Receipt, Request::Edit(edit)));
+    }
+}
+
+#[tokio::test]
+async fn trial_07_an_error_blames_nobody_else_for_what_a_later_turn_did() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > a", "echo 2 > a"]).await;
+    let dropped = Request::Apply(Apply {
+        conversation: id.clone(),
+        action: mark(MarkVerb::Drop, "t1"),
+        head: None,
+        since: false,
+        files: FilesWish::default(),
+        request_id: None,
+    });
+    let refused = desk.refused(dropped).await;
+    assert_eq!(refused.message, "other turns of this conversation have changed a file too: a");
+    std::fs::write(desk.file("work").join("a"), "mine\n").expect("written");
+    let undone = Request::Apply(Apply {
+        conversation: id,
+        action: Action::Undo { count: 1 },
+        head: None,
+        since: false,
+        files: FilesWish::default(),
+        request_id: None,
+    });
+    assert_eq!(desk.refused(undone).await.message, "somebody else has changed a file too: a");
+}
+
+#[tokio::test]
+async fn trial_09_words_in_the_place_of_a_call_or_its_result_are_words_alone() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &["echo 1 > a"]).await;
+    let entries = desk.timeline(&id).await.1;
+    for entry in [&entries[1].id, &entries[2].id] {
+        let edit = Edit {
+            conversation: id.clone(),
+            entry: entry.clone(),
+            parts: vec![Part::text("other words")],
+            attached: Attached::Kept,
+            files: FilesWish::default(),
+            head: None,
+            request_id: None,
+        };
+        get!(desk, Receipt, Request::Edit(edit));
+        let now = desk.timeline(&id).await.1;
+        assert_eq!(now.len(), 2, "the call is gone with its result");
+        assert_eq!(now[1].parts, [Part::text("other words")]);
+        assert!(!desk.file("work").join("a").exists());
+        desk.apply(&id, Action::Undo { count: 2 }).await;
+        assert!(desk.file("work").join("a").exists());
+    }
+}
