@@ -185,11 +185,17 @@ impl From<StoreError> for EngineError {
     }
 }
 
+/// Another folder is where a workspace was.
+pub(crate) const OTHER_FOLDER: &str = "other_folder";
+
 impl From<WorktreeError> for EngineError {
     fn from(error: WorktreeError) -> Self {
         let (kind, code, hint): (_, _, &str) = match &error {
-            WorktreeError::RootMissing(_) | WorktreeError::RootOther(_) => {
+            WorktreeError::RootMissing(_) => {
                 (Kind::NotFound, "no_workspace", "put the folder back; nothing of it was touched")
+            }
+            WorktreeError::RootOther(_) => {
+                (Kind::Refused, OTHER_FOLDER, "put the folder back that was there; nothing of it was touched")
             }
             WorktreeError::RootBusy(_) => {
                 (Kind::Refused, "workspace_busy", "wait until the other one is done")

@@ -5,6 +5,7 @@
 //! start.
 
 mod again;
+mod ancestors;
 mod apply;
 mod around;
 mod attribute;

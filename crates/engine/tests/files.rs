@@ -3,6 +3,7 @@
 mod capture;
 mod crash;
 mod doctor;
+mod elsewhere;
 mod erase;
 mod git;
 mod jobs;

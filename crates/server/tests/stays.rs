@@ -2,7 +2,7 @@
 //! step takes back.
 
 use retake_wire::reply::{Plan, Receipt};
-use retake_wire::request::{Apply, Edit, Plan as PlanRequest};
+use retake_wire::request::{Apply, Edit, Fork, Plan as PlanRequest};
 use retake_wire::{
     Action, Attached, Choice, Choose, FileCounts, FileName, FilesWish, MarkVerb, Part, Request, Scope,
     Verdict,
@@ -137,6 +137,36 @@ async fn trial_07_an_error_blames_nobody_else_for_what_a_later_turn_did() {
         request_id: None,
     });
     assert_eq!(desk.refused(undone).await.message, "somebody else has changed a file too: a");
+}
+
+#[tokio::test]
+async fn trial_10_a_fork_names_files_of_its_parent_and_the_command_that_takes_them_back() {
+    let desk = Desk::new().await;
+    let parent = turns(&desk, &["echo 1 > a", "echo 2 > b; echo 2 > a"]).await;
+    let fork = Fork { conversation: parent.clone(), entry: None, title: None, request_id: None };
+    let fork = get!(desk, Receipt, Request::Fork(fork)).conversation;
+    turn(&desk, &fork, "echo 3 > c").await;
+    let names = |entry: &str, files: &str, turn: u64| {
+        let line = format!(
+            "{files} stay as turns of the conversation that this one was forked from left them: a, b; \
+             `retake rewind t{turn} --scope files --conversation {parent}` takes them back there"
+        );
+        (rewind(entry), line)
+    };
+    let (plan, _) = both(&desk, &fork, rewind("t3"), FilesWish::default()).await;
+    assert!(!plan.stays.iter().any(|line| line.contains("forked")), "{:?}", plan.stays);
+    desk.apply(&fork, Action::Undo { count: 1 }).await;
+    for (entry, turn) in [("t2", 2), ("t1", 1)] {
+        let (back, line) = names(entry, "2 files", turn);
+        let (plan, _) = both(&desk, &fork, back, FilesWish::default()).await;
+        assert!(plan.stays.contains(&line), "{:?}", plan.stays);
+        desk.apply(&fork, Action::Undo { count: 1 }).await;
+    }
+    // What the command has taken back there is told no more.
+    let files = FilesWish { scope: Scope::Files, ..FilesWish::default() };
+    both(&desk, &parent, rewind("t1"), files).await;
+    let (plan, _) = both(&desk, &fork, rewind("t1"), FilesWish::default()).await;
+    assert!(!plan.stays.iter().any(|line| line.contains("forked")), "{:?}", plan.stays);
 }
 
 #[tokio::test]

@@ -140,6 +140,40 @@ fn blob(
     Some((kind, id))
 }
 
+/// What of git is in a folder itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nested {
+    /// A repository with its commits.
+    Repository,
+    /// A worktree of a repository that is elsewhere.
+    Worktree,
+    /// A submodule, whose commits are kept in another repository.
+    Submodule,
+}
+
+impl Nested {
+    /// What is in this folder; nothing, where git keeps nothing there or it can't be read.
+    pub fn of(folder: &Path) -> Option<Self> {
+        let own = folder.join(".git");
+        let kind = std::fs::symlink_metadata(&own).ok()?.file_type();
+        if !kind.is_file() {
+            return kind.is_dir().then_some(Self::Repository);
+        }
+        let mut text = Vec::new();
+        std::fs::File::open(&own).ok()?.take(LONGEST_LINK).read_to_end(&mut text).ok()?;
+        let parts: Vec<&[u8]> = text.trim_end().split(|byte| *byte == b'/').collect();
+        let within = |name: &[u8]| parts.contains(&name);
+        match (within(b"worktrees"), within(b"modules")) {
+            (true, _) => Some(Self::Worktree),
+            (false, true) => Some(Self::Submodule),
+            (false, false) => Some(Self::Repository),
+        }
+    }
+}
+
+/// So many bytes of a file that says where a repository is are read.
+const LONGEST_LINK: u64 = 8 << 10;
+
 /// Why there is no repository.
 enum Opening {
     None,

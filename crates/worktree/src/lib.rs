@@ -19,7 +19,7 @@ pub use capture::{
     Sweep, Tree, Uncovered, WhyNot, refuse,
 };
 pub use error::{Result, WorktreeError};
-pub use git::{GitState, reached, same_as_commit};
+pub use git::{GitState, Nested, reached, same_as_commit};
 pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Shown, Side, StoredMerges, diff,
     merge_texts, unified,

@@ -5,12 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use retake_core::{ConversationId, Time};
+use retake_core::{Chosen, ConversationId, FilePlan, Hint, PathPlan, Remedy, Time};
 use retake_store::{CaptureRow, Claimant, ListRequest, WorkspaceNo, WorkspaceRow};
-use retake_worktree::{Permission, Rules, Sweep};
+use retake_worktree::{Known, Permission, Rules, Sweep, WhyNot};
 
 use super::blocking;
-use super::workspace::{accept, is_alive, see};
+use super::several::shown_in;
+use super::workspace::{Held, accept, is_alive, see};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -183,6 +184,26 @@ impl Engine {
     pub async fn files_kept_since(&self) -> Result<Option<Time>> {
         Ok(self.store().kept_since().await?)
     }
+}
+
+/// Refuses a step where another file system was mounted over files that it would take back: they can't be reached, and the rest
+/// does not go without them. Who chooses to skip them may go on.
+pub(super) fn refuse_mounted(
+    held: &Held,
+    plan: &FilePlan,
+    folder: Option<&Path>,
+    chosen: &Chosen,
+) -> Result<()> {
+    let is_mounted = |path: &&PathPlan| {
+        let known = held.tree.known(&path.path);
+        matches!(known, Known::NotCovered(WhyNot::OtherFileSystem)) && !chosen.paths.contains_key(&path.path)
+    };
+    let Some(path) = plan.paths.iter().find(is_mounted) else { return Ok(()) };
+    let path = shown_in(folder, &path.path);
+    let what = format!("another file system is mounted over {path}, which this step would take back");
+    let hint = "unmount it, skip the files in it with {}, or leave files as they are with {}";
+    let hint = Hint::new(hint, [Remedy::ChooseFiles, Remedy::WithoutFiles]);
+    Err(EngineError::new(Kind::Refused, "other_file_system", what).hint(hint))
 }
 
 /// A path without `.` and `..`.

@@ -45,6 +45,7 @@ impl Engine {
         // What runs has its results when it is ended.
         let at_work = self.is_running(conversation);
         let unanswered = unanswered.into_iter().filter(|call| !(call.newest && at_work)).collect();
+        let of_ancestors = self.of_ancestors(conversation, &apply.action, &wish).await?;
         let may = MayWait::of(&outlook.runs);
         let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
@@ -68,7 +69,8 @@ impl Engine {
             }
             None => Vec::new(),
         };
-        Ok(FilesApplied { effects, unanswered, waited, ended, ..done })
+        let stays = [done.stays, of_ancestors].concat();
+        Ok(FilesApplied { stays, effects, unanswered, waited, ended, ..done })
     }
 
     /// What an action leaves that takes calls back, to be told with what it did.
@@ -80,7 +82,8 @@ impl Engine {
     ) -> Result<Leaves> {
         let Outlook { effects, said, unanswered, .. } = self.ahead(of, action, wish.scope).await?;
         let unseen = self.unseen(of, &said, wish).await?;
-        Ok(Leaves { effects: self.left_behind(of, effects).await, unseen, unanswered })
+        let of_ancestors = self.of_ancestors(of, action, wish).await?;
+        Ok(Leaves { effects: self.left_behind(of, effects).await, unseen, unanswered, of_ancestors })
     }
 
     /// Ends the run that is at work, and then does what was asked: what the run has stored until its end goes along.
@@ -263,13 +266,15 @@ pub(crate) struct Leaves {
     effects: Effects,
     unseen: Unseen,
     unanswered: Vec<Unanswered>,
+    of_ancestors: Vec<String>,
 }
 
 impl FilesApplied {
     /// The same, with what it leaves behind.
     pub(crate) fn leaving(self, leaves: Leaves) -> Self {
-        let Leaves { effects, unseen, unanswered } = leaves;
-        Self { effects, unseen, unanswered, ..self }
+        let Leaves { effects, unseen, unanswered, of_ancestors } = leaves;
+        let stays = [self.stays, of_ancestors].concat();
+        Self { stays, effects, unseen, unanswered, ..self }
     }
 }
 

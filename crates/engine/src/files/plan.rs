@@ -13,7 +13,8 @@ use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo}
 use retake_worktree::Objects;
 
 use super::blocking;
-use super::git::GitHalf;
+use super::folders::refuse_mounted;
+use super::git::{GitHalf, nested};
 use super::leave::Effects;
 use super::look::Looking;
 use super::several::HeldAll;
@@ -141,6 +142,7 @@ impl Engine {
                 (plan, stays, running.collect())
             }
         };
+        let stays = [stays, self.of_ancestors(conversation, &action, &wish).await?].concat();
         let digest = digest_of(&files);
         let at_work = self.is_running(conversation) && (takes_files || moves(&action));
         let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
@@ -261,20 +263,36 @@ impl Engine {
         };
         let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let Drawn { held, plan, git_s, .. } =
-            draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
-        if !whose::is_asked(&plan) && *chosen == Chosen::default() {
-            return Ok((held, plan, stays));
+        let first = draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
+        let drawn = match whose::is_asked(&first.plan) || *chosen != Chosen::default() {
+            true => self.drawn_again(first, wishes, conversation, chosen, &objects).await?,
+            false => first,
+        };
+        let Drawn { held, plan, .. } = drawn;
+        if wish.restore.is_none() {
+            refuse_mounted(&held, &plan, (!own).then(|| held.root.path()), chosen)?;
         }
-        let told = self.told(&held, conversation, &plan).await?;
-        let drawn = draw(held, wishes.clone(), chosen, &objects, told.clone(), git_s).await?;
+        let (held, nested) = nested(held, &plan, own).await?;
+        Ok((held, plan, nested.into_iter().chain(stays).collect()))
+    }
+
+    /// The same plan with what is known of whose work stands in its way.
+    async fn drawn_again(
+        &self,
+        first: Drawn,
+        wishes: Vec<Wish>,
+        conversation: ConversationId,
+        chosen: &Chosen,
+        objects: &Arc<dyn Objects>,
+    ) -> Result<Drawn> {
+        let told = self.told(&first.held, conversation, &first.plan).await?;
+        let drawn = draw(first.held, wishes.clone(), chosen, objects, told.clone(), first.git_s).await?;
         if drawn.in_the_way.is_empty() {
-            return Ok((drawn.held, drawn.plan, stays));
+            return Ok(drawn);
         }
         let (more, chosen) = self.making_way(&drawn, conversation, chosen).await?;
         let wishes = wishes.into_iter().chain(more).collect();
-        let drawn = draw(drawn.held, wishes, &chosen, &objects, told, drawn.git_s).await?;
-        Ok((drawn.held, drawn.plan, stays))
+        draw(drawn.held, wishes, &chosen, objects, told, drawn.git_s).await
     }
 
     /// What lies in a folder goes with it, unless something else is chosen for it by its name.

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FilePath};
+use retake_core::{ConversationId, FilePath, Hint, Remedy};
 use retake_store::{Action, WantedFiles, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{Root, RootLock};
 
@@ -14,7 +14,7 @@ use super::wish::FilesWish;
 use super::workspace::{Held, lock};
 use super::{Files, blocking};
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{OTHER_FOLDER, Result};
 
 /// The further folders of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Engine {
     }
 
     /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is left, and a sentence says
-    /// so.
+    /// so. Where another folder stands in the place of one, all is refused: files and messages go together or not at all.
     pub(super) async fn workspaces_with(
         &self,
         conversation: ConversationId,
@@ -125,6 +125,11 @@ impl Engine {
                 if nos.contains(&row.no) && row.no != own.0.no {
                     match self.root_of(&row).await {
                         Ok(root) => found.push((row, root)),
+                        Err(error) if error.code == OTHER_FOLDER => {
+                            let hint =
+                                "put the folder back that was there, or leave files as they are with {}";
+                            return Err(error.hint(Hint::new(hint, [Remedy::WithoutFiles])));
+                        }
                         Err(error) => gone.push(format!("{error}: what was changed in it stays")),
                     }
                 }

@@ -1,7 +1,7 @@
 //! What calls move in git is told and stays; what they check out or commit stays with it (spec `rewind.md`, case 21 and
 //! *Plan*).
 
-use retake_core::Choice;
+use retake_core::{Against, Choice, Verdict};
 use retake_engine::FilesWish;
 
 use super::{Yard, choose};
@@ -271,4 +271,34 @@ async fn a_branch_that_alone_has_commits_is_not_named_for_removal() {
         assert!(yard.refs().contains("refs/heads/feature "), "{first:?}: the commit keeps its name");
         assert_eq!(yard.read("g").as_deref(), Some("two\n"));
     }
+}
+
+#[tokio::test]
+async fn trial_10_folders_in_which_git_keeps_something_are_named_and_blamed_on_nobody() {
+    let yard = branches().await;
+    yard.runs_git("git init -q d2/sub; echo 1 > d2/sub/f").await;
+    yard.runs_git("git worktree add -q tree two").await;
+    let worktree = "the folder tree stays, it is a worktree of git: `git worktree remove --force tree` removes it, \
+                    with what is not committed in it";
+    let sub = "the folder d2/sub stays, it holds a git repository: remove it yourself when nobody needs its commits";
+    assert_eq!(yard.stays("t1").await, [sub, worktree]);
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
+    let kept = plan.paths.iter().filter(|path| path.verdict == Verdict::NotEmpty);
+    let kept: Vec<_> = kept.map(|path| (path.path.to_string(), path.against)).collect();
+    let of_git = |name: &str| (name.to_owned(), Some(Against::Git));
+    assert_eq!(kept, [of_git("d2"), of_git("d2/sub"), of_git("tree")]);
+    let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect("done");
+    assert_eq!(done.stays, [sub, worktree], "the receipt says it again");
+    assert_eq!((yard.read("d2/sub/f"), yard.path("tree/.git").exists()), (None, true));
+    yard.git("git worktree remove --force tree");
+    assert!(!yard.path("tree").exists());
+}
+
+#[tokio::test]
+async fn trial_10_a_folder_that_holds_what_is_not_covered_is_not_said_to_be_somebody_else_s() {
+    let yard = Yard::with(&[]).await;
+    yard.run("mkdir -p made/node_modules; echo 1 > made/node_modules/x").await;
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
+    let made: Vec<_> = plan.paths.iter().map(|path| (path.path.to_string(), path.against)).collect();
+    assert_eq!(made, [("made".to_owned(), Some(Against::Uncovered))]);
 }

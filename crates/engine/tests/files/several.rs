@@ -303,6 +303,20 @@ async fn a_folder_that_is_gone_is_said_and_left() {
 }
 
 #[tokio::test]
+async fn trial_10_a_further_folder_that_was_replaced_refuses_the_whole_step() {
+    let yard = two_folders().await;
+    fs::rename(yard.beside("other"), yard.beside("away")).expect("moved");
+    fs::create_dir(yard.beside("other")).expect("made");
+    let (turns, a) = (yard.turns().await, yard.read("a"));
+    let refused = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect_err("refused");
+    assert_eq!((refused.code, yard.turns().await, yard.read("a")), ("other_folder", turns, a));
+    fs::remove_dir(yard.beside("other")).expect("removed");
+    fs::rename(yard.beside("away"), yard.beside("other")).expect("moved back");
+    yard.back("t2").await;
+    assert_eq!((yard.read("a"), yard.read_beside("other/b")), (Some("1\n".into()), Some("1\n".into())));
+}
+
+#[tokio::test]
 async fn named_files_of_another_folder_are_named_from_the_top() {
     let yard = two_folders().await;
     yard.engine.checkpoint(yard.id, "here".into()).await.expect("kept");

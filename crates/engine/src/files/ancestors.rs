@@ -1,0 +1,99 @@
+//! Files that turns of a fork's ancestors changed. They belong to the ancestor, so a step in the fork that goes back past its
+//! beginning leaves them as they are. Plan and receipt name them, and the command that takes them back. Must never change one.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use retake_core::{ConversationId, Path as EntryPath, Pos};
+use retake_store::{Action, StoreError};
+
+use super::several::shown_in;
+use super::wish::{FilesWish, Scope};
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// So many files are named.
+const NAMED: usize = 4;
+
+impl Engine {
+    /// What an action in a fork leaves of its ancestors' turns, a sentence for each of them.
+    pub(super) async fn of_ancestors(
+        &self,
+        of: ConversationId,
+        action: &Action,
+        wish: &FilesWish,
+    ) -> Result<Vec<String>> {
+        let depth = self.store().snapshot(of).await?.conversation().tree.depth();
+        let is_asked = wish.restore.is_none() && !matches!(action, Action::Files(_));
+        if depth == 0 || !is_asked || wish.scope == Scope::Conversation {
+            return Ok(Vec::new());
+        }
+        let gone = match self.store().plan(of, action.clone()).await {
+            Ok(planned) => planned.plan.gone,
+            // There is nothing to take back in the conversation; files may go all the same.
+            Err(StoreError::Refused(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut stays = Vec::new();
+        let (mut at, mut depth) = (of, depth);
+        while gone.first().is_some_and(|first| first.depth < depth)
+            && let Some((parent, _)) = self.store().summary(at).await?.parent
+        {
+            (at, depth) = (parent, depth - 1);
+            stays.extend(self.stays_of(of, (parent, depth), &gone).await?);
+        }
+        Ok(stays)
+    }
+
+    /// What stays of one ancestor.
+    async fn stays_of(
+        &self,
+        of: ConversationId,
+        (parent, depth): (ConversationId, u32),
+        gone: &EntryPath,
+    ) -> Result<Option<String>> {
+        let deltas = self.store().deltas(parent).await?;
+        let mut here = deltas
+            .into_iter()
+            .filter(|(line, _)| line.applied > 0 && gone.contains(Pos::new(depth, line.seq)))
+            .peekable();
+        let Some((first, entry)) = here.peek().copied() else { return Ok(None) };
+        let rows = self.store().workspaces().await?;
+        let own = self.folder_of(of).await?;
+        let mut files: BTreeSet<String> = BTreeSet::new();
+        for (line, _) in here {
+            let row = rows.iter().find(|row| row.no == line.workspace);
+            let root = row.map(|row| Path::new(OsStr::from_bytes(&row.root)));
+            let folder = root.filter(|root| own.as_deref() != Some(*root));
+            let paths =
+                self.store().delta(parent, line.no).await?.into_iter().map(|(path, _)| path).collect();
+            for (path, stack) in self.store().layers(parent, line.workspace, paths).await? {
+                if stack.layers().iter().any(|layer| layer.delta == line.no) {
+                    files.insert(shown_in(folder, &path));
+                }
+            }
+        }
+        let count = match files.len() {
+            0 => return Ok(None),
+            1 => "1 file stays".to_owned(),
+            more => format!("{more} files stay"),
+        };
+        let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
+        let more = if files.len() > NAMED { " …" } else { "" };
+        let stays = format!(
+            "{count} as turns of the conversation that this one was forked from left them: {}{more}",
+            named.join(", ")
+        );
+        let turn = self.store().meta(parent, entry).await?.totals.turns;
+        let known = self.store().snapshot(parent).await?;
+        let way = match known.conversation().is_on_path(Pos::new(depth, first.seq)) {
+            true => format!(
+                "; `retake rewind t{turn} --scope files --conversation {parent}` takes them back there"
+            ),
+            false => String::new(),
+        };
+        Ok(Some(stays + &way))
+    }
+}
