@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use retake_core::{Choice, ConversationId, EffectState, EntryId, Reason, Seen, Totals, Verdict};
-use retake_engine::store::{Action, Apply, Unanswered};
+use retake_engine::store::{Action, Apply, Planned, Unanswered};
 use retake_engine::{Doing, Effects, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
 use retake_wire::{Action as WireAction, MarkVerb, Problem, Reply, reply, request};
 
@@ -66,10 +66,8 @@ impl InProcess {
             at_work,
             waiting,
         } = planned;
-        let messages = half.as_ref().map_or([Totals { calls: 1, ..Totals::default() }; 2], |half| {
-            [half.plan.taken_back, half.plan.brought_back]
-        });
-        let of_files = OfFiles::new(scope, files.iter().map(|folder| &folder.plan), messages);
+        let plans = files.iter().map(|folder| &folder.plan);
+        let of_files = OfFiles::new(scope, plans, messages(half.as_ref()));
         let said = (!restores).then(|| of_files.before().to_owned());
         let stays = said.into_iter().chain(half.as_ref().and_then(convert::edit_stays));
         let runs = self.engine.is_running(conversation);
@@ -261,6 +259,12 @@ pub(super) fn cut_off<'a>(
         None => call.tool == EXEC,
     };
     unanswered.filter(|call| began(call) && !told(call)).cloned().collect()
+}
+
+/// What of the conversation leaves and comes; where files alone are meant, calls may.
+fn messages(half: Option<&Planned>) -> [Totals; 2] {
+    let unknown = Totals { calls: 1, ..Totals::default() };
+    half.map_or([unknown; 2], |half| [half.plan.taken_back, half.plan.brought_back])
 }
 
 /// Whether files go with an action.

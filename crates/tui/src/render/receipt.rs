@@ -94,8 +94,8 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String
         return None;
     }
     // Who repeats the request is told nothing of files.
-    let told = given.files.is_some() || !given.stays.is_empty();
-    let stays = if told { "" } else { "files stay as they are; " };
+    let is_told = given.files.is_some() || !given.stays.is_empty();
+    let stays = if is_told { "" } else { "files stay as they are; " };
     let [undo, command] = undo;
     let Some(entry) = given.entries.first() else {
         let text = told(look, "asked anew", None, given);
@@ -138,9 +138,12 @@ mod tests {
     use retake_wire::reply::Receipt;
     use retake_wire::{Action, FilesDone};
 
+    use crate::text::Look;
+    use crate::text::style::Palette;
+
     #[test]
     fn trial_07_a_receipt_says_what_stayed_though_no_file_changed() {
-        let look = crate::face::words::look(80, 0);
+        let look = Look { palette: Palette::PLAIN, columns: 80, now_ms: 0, ids: false };
         let told = |receipt: &Receipt| super::receipt(&look, &Action::Undo { count: 1 }, receipt);
         let left = vec!["a: it changed while several calls ran".to_owned()];
         let files = Some(FilesDone { left, ..FilesDone::default() });
