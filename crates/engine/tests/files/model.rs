@@ -2,13 +2,16 @@
 //! redos, drops and crashes do, files and conversation are those of a naive model that copies whole maps.
 
 mod acts;
-mod decide;
 mod disk;
+mod expect;
 mod faults;
 mod found;
-mod merge;
 mod naive;
 mod steps;
+mod text;
+mod told;
+mod truth;
+mod view;
 mod world;
 
 use proptest::prelude::*;

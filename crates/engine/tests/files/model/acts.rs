@@ -1,18 +1,15 @@
 //! Rewinds, undos, redos, drops and branch switches: planned and applied, and held against what the model decides.
 
-use std::collections::{BTreeMap, HashMap};
-
-use retake_core::{Choice, Reason, Role, Seen, Verdict};
+use retake_core::{Reason, Role, Seen};
 use retake_engine::store::{Action, Apply};
-use retake_engine::{FilesPlanned, FilesWish, Result, Scope};
+use retake_engine::{FilesApplied, FilesWish, Result, Scope};
 
-use super::decide::{Known, Plan, plan};
-use super::naive::{Act, Done, Kind, Layers, Moved, Op, Outcome, Talk, Thing, Tree};
+use super::disk;
+use super::expect::{Asked, Expected, expect};
+use super::naive::{Act, Done, Files, Kind, Op, Outcome, Thing, Tree};
 use super::steps::{Aim, Chosen, Fault};
+use super::told::{self, Told};
 use super::world::{World, assert_same};
-
-/// What a step comes to: how the conversation and the folder are then, or why it is refused.
-type Decided = std::result::Result<(Talk, Tree), &'static str>;
 
 impl World {
     /// What an action aims at, where there is something.
@@ -73,6 +70,19 @@ impl World {
 
     /// Plans an action and does it.
     pub(super) async fn act(&mut self, at: usize, aim: Aim, scope: Scope, chosen: &Chosen, fault: Fault) {
+        let out = std::env::var("MODEL_WITHOUT").unwrap_or_default();
+        if out.contains("choose") && (chosen.1.is_some() || !chosen.0.is_empty())
+            || out.contains("alone") && scope != Scope::Both
+            || out.contains("dy")
+                && chosen
+                    .0
+                    .iter()
+                    .map(|(_, choice)| choice)
+                    .chain(chosen.1.as_ref())
+                    .any(|choice| matches!(choice, retake_core::Choice::Disk | retake_core::Choice::Yours))
+        {
+            return;
+        }
         let Some(act) = self.aim(at, aim) else { return };
         let id = self.talks[at].id;
         let action = self.action(at, &act);
@@ -81,7 +91,8 @@ impl World {
         });
         let wished = retake_core::Chosen { paths: paths.collect(), others: chosen.1.clone() };
         let wish = FilesWish { scope, chosen: wished, ..FilesWish::default() };
-        let apply = Apply { action: action.clone(), seen: Seen::Anything, by: self.engine().by(None) };
+        let by = self.engine().by(matches!(fault, Fault::Twins).then(|| self.request_id()));
+        let apply = Apply { action: action.clone(), seen: Seen::Anything, by };
         if self.talks[at].open.is_some() {
             if !matches!(act, Act::Drop(..) | Act::Show(_)) {
                 let refused = self.engine().apply_both(id, apply, wish).await;
@@ -95,147 +106,106 @@ impl World {
             self.look();
         }
         let outcome = self.talks[at].act(&act);
-        let made = outcome.as_ref().filter(|_| touches).map(|outcome| self.planned(at, outcome, chosen));
-        // Of files that no call has ever changed nothing is asked.
-        compare(&planned, outcome.is_some() || scope == Scope::Files && !touches, made.as_ref(), &act);
-        self.check(&("the plan of", &act)).await;
-        // What is chosen for a name that the plan has not would be chosen in silence.
-        let is_planned = |made: &Plan| chosen.0.iter().all(|(name, _)| made.contains_key(name.str()));
-        let decided = match made {
-            Some(made) if !is_planned(&made) => Err("nothing in the plan is called so"),
-            made => self.decided(at, &act, outcome, scope, made),
+        let allowed = outcome.is_some() || scope == Scope::Files && !touches;
+        assert_eq!(planned.is_ok(), allowed, "{act:?}: {planned:?}");
+        let told = match &planned {
+            Ok(planned) => Some(self.told(at, planned).await),
+            Err(_) => None,
         };
-        self.as_when_alone(at, &act, scope, chosen, &decided);
-        let fault = self.possible(fault, &decided);
+        let expected = outcome.as_ref().map(|outcome| {
+            let chosen_paths = chosen.0.iter().map(|(name, choice)| (name.str().to_owned(), choice.clone()));
+            let again = told.as_ref().map(|told| told.again(&self.talks[at])).unwrap_or_default();
+            let (chosen, others) = (chosen_paths.collect(), chosen.1.clone());
+            expect(&self.talks[at], outcome, &Asked { act: &act, scope, chosen, others, again })
+        });
+        self.check(&("the plan of", &act)).await;
+        if let (Some(told), Some(expected)) = (&told, &expected) {
+            told.fits(expected, &act);
+        }
+        let fault = self.possible(fault, expected.as_ref());
         self.faults.expect(fault, &self.root());
         let seen = planned.ok().map(|planned| planned.digest);
-        let done = self.engine().apply_both(id, apply, FilesWish { seen, ..wish }).await;
+        let wish = FilesWish { seen, ..wish };
+        let done = self.done(id, apply, wish, fault).await;
         let struck = self.faults.over();
         let saved = self.faults.saved();
-        match (decided, done) {
-            (Ok((talk, tree)), Ok(_)) => self.becomes(at, talk, tree),
-            (Ok((talk, tree)), Err(error)) => {
-                assert!(struck, "{act:?}: {error:?}");
-                if self.is_decided().await {
-                    self.becomes(at, talk, tree);
+        let step = Step { act: &act, scope, chosen, outcome, expected, told, touches, saved: &saved };
+        match done {
+            Ok(done) => self.was_done(at, step, Some(&done)),
+            Err(error) if struck => {
+                let is_done = self.is_decided().await;
+                if is_done {
+                    self.was_done(at, step, None);
                 }
+                drop(error);
             }
-            (Err(_), Err(_)) => assert!(!struck, "{act:?}"),
-            (Err(why), Ok(done)) => panic!("{act:?} should be refused ({why}): {:?}", done.receipt),
+            Err(error) => self.was_refused(at, &step, &error),
         }
-        if saved.is_some() {
+        if let Some((path, thing)) = saved {
             self.alone = None;
+            self.tree.insert(path, thing);
         }
-        self.tree.extend(saved);
+    }
+
+    /// Does it: once, or twice at the same time as the same request.
+    async fn done(
+        &self,
+        id: retake_core::ConversationId,
+        apply: Apply,
+        wish: FilesWish,
+        fault: Fault,
+    ) -> Result<FilesApplied> {
+        let engine = self.engine();
+        if !matches!(fault, Fault::Twins) {
+            return engine.apply_both(id, apply, wish).await;
+        }
+        let (one, two) =
+            tokio::join!(engine.apply_both(id, apply.clone(), wish.clone()), engine.apply_both(id, apply, wish));
+        match (one, two) {
+            (Ok(one), Ok(two)) => {
+                assert_eq!(one.receipt, two.receipt, "the same request, twice");
+                Ok(one)
+            }
+            // It is told that the other one is at work: it may come again.
+            (Ok(one), Err(two)) | (Err(two), Ok(one)) if two.code == "run_active" => Ok(one),
+            (Err(one), Err(_)) => Err(one),
+            (one, two) => panic!("one request, sent twice: {one:?}, {two:?}"),
+        }
     }
 
     /// A call that is open would be lost with the program; and what is saved in a folder that is there for a moment only
     /// keeps it there.
-    fn possible(&self, fault: Fault, decided: &Decided) -> Fault {
+    fn possible(&self, fault: Fault, expected: Option<&Expected>) -> Fault {
         let Fault::Saves(_, name) = fault else {
-            return if self.is_open() { Fault::Never } else { fault };
+            return if self.is_open() && !matches!(fault, Fault::Twins) { Fault::Never } else { fault };
         };
         let stays = |tree: &Tree| {
-            let mut above = name.str().match_indices('/').map(|(at, _)| &name.str()[..at]);
+            let mut above = name.file().match_indices('/').map(|(at, _)| &name.file()[..at]);
             above.all(|folder| matches!(tree.get(folder), Some(Thing::Folder { .. })))
         };
-        let after = decided.as_ref().map_or(&self.tree, |(_, tree)| tree);
-        if stays(&self.tree) && stays(after) { fault } else { Fault::Never }
+        let after = expected.map(|expected| expected.view.tree(&self.truth));
+        if stays(&self.tree) && stays(after.as_ref().unwrap_or(&self.tree)) { fault } else { Fault::Never }
     }
 
-    fn planned(&self, at: usize, outcome: &Outcome, chosen: &Chosen) -> Plan {
-        let mut choices: HashMap<String, Choice> = HashMap::new();
-        choices.extend(chosen.0.iter().map(|(name, choice)| (name.str().to_owned(), choice.clone())));
-        let known =
-            Known { tree: &self.tree, theirs: &self.theirs, chosen: &choices, others: chosen.1.clone() };
-        plan(&self.talks[at], outcome, &known)
+    /// It was refused: that must be for a reason, and nothing has changed.
+    fn was_refused(&self, at: usize, step: &Step<'_>, error: &retake_engine::EngineError) {
+        let act = step.act;
+        assert_same(&disk::all(&self.root()), &self.tree, &(act, "what is refused changes nothing", error));
+        let Some(told) = &step.told else { return };
+        let named = |name: &str| told.paths.iter().any(|path| path.path == name);
+        let is_unnamed = step.chosen.0.iter().any(|(name, _)| !named(name.str()));
+        let nothing = step.scope == Scope::Files && !told.moves();
+        assert!(told.conflicts() || is_unnamed || nothing, "{act:?} in {at}: {error:?}\n{told:#?}");
+        if let Some(op) = self.untouched(at, act, step) {
+            panic!("{act:?} of {op:?} where nobody has touched anything: {error:?}");
+        }
     }
 
-    /// What an action comes to.
-    fn decided(
-        &self,
-        at: usize,
-        act: &Act,
-        outcome: Option<Outcome>,
-        scope: Scope,
-        made: Option<Plan>,
-    ) -> Decided {
-        let outcome = outcome.ok_or("there is nothing to do")?;
-        let (mut talk, mut tree) = (outcome.talk.clone(), self.tree.clone());
-        let Some(made) = made else {
-            return match scope {
-                Scope::Files => Err("no files"),
-                _ if outcome.is_nothing(act) => Ok((talk, tree)),
-                _ => {
-                    let ops = self.ops(at, outcome.kinds, BTreeMap::new(), (&talk.layers, &tree));
-                    talk.did(act, ops);
-                    Ok((talk, tree))
-                }
-            };
-        };
-        if made.values().any(|planned| matches!(planned.verdict, Verdict::Conflict(_))) {
-            return Err("conflict");
-        }
-        let mut moves = BTreeMap::new();
-        for (path, planned) in made {
-            let moved = planned.moved;
-            if moved.before == moved.after && moved.layers_before == moved.layers_after {
-                continue;
-            }
-            match moved.after.clone() {
-                Some(thing) => tree.insert(path.clone(), thing),
-                None => tree.remove(&path),
-            };
-            talk.layers.insert(path.clone(), moved.layers_after.clone());
-            moves.insert(path, moved);
-        }
-        let files_alone = scope == Scope::Files || (outcome.is_nothing(act) && !moves.is_empty());
-        if outcome.is_nothing(act) && moves.is_empty() && scope == Scope::Both {
-            return Ok((talk, tree));
-        }
-        if scope == Scope::Files && moves.is_empty() {
-            return Err("unchanged");
-        }
-        // Files alone are a step of their own, whatever they were put back for.
-        let (kinds, act) =
-            if files_alone { (vec![Kind::Files], &Act::Checkout(None)) } else { (outcome.kinds, act) };
-        if files_alone {
-            talk = Talk { layers: talk.layers, ..self.talks[at].clone() };
-        }
-        let ops = self.ops(at, kinds, moves, (&talk.layers, &tree));
-        talk.did(act, ops);
-        Ok((talk, tree))
-    }
-
-    /// The operations of a step. What it does to files is the last one's.
-    fn ops(
-        &self,
-        at: usize,
-        kinds: Vec<Kind>,
-        moves: BTreeMap<String, Moved>,
-        (layers, tree): (&Layers, &Tree),
-    ) -> Vec<Op> {
-        let (talk, all) = (&self.talks[at], kinds.len());
-        let one = |kind| Op {
-            kind,
-            moves: BTreeMap::new(),
-            trees: (self.tree.clone(), tree.clone()),
-            layers_after: layers.clone(),
-            at: talk.said.len(),
-            all,
-            head: talk.ops,
-        };
-        let mut ops: Vec<Op> = kinds.into_iter().map(one).collect();
-        ops.last_mut().expect("one at least").moves = moves;
-        ops
-    }
-
-    /// What must be so whatever the rules of merging are: undoing what nobody has touched since brings back exactly
-    /// what was there, and a conversation that is alone with its folder finds at each tip what it left there.
-    fn as_when_alone(&mut self, at: usize, act: &Act, scope: Scope, chosen: &Chosen, decided: &Decided) {
+    /// The operation that a plain undo or redo reverses, if nothing was written since.
+    fn untouched(&self, at: usize, act: &Act, step: &Step<'_>) -> Option<std::rc::Rc<Op>> {
         let talk = &self.talks[at];
-        let plain = scope == Scope::Both && chosen.0.is_empty() && chosen.1.is_none();
-        let reversed = match act {
+        let plain = step.scope == Scope::Both && step.chosen.0.is_empty() && step.chosen.1.is_none();
+        let op = match act {
             Act::Undo(0 | 1) => talk.done.last().and_then(|done| match done {
                 Done::Op(op) => Some(op),
                 Done::Turn(_) => None,
@@ -243,30 +213,99 @@ impl World {
             Act::Redo(0 | 1) => talk.undone.last().map(|(_, op)| op).filter(|op| op.all == 1),
             _ => None,
         };
-        if let Some(op) = reversed.filter(|op| plain && !op.moves.is_empty())
-            && op.trees.1 == self.tree
-            && op.layers_after == talk.layers
-        {
-            let (_, tree) = decided.as_ref().unwrap_or_else(|why| panic!("{act:?} of {op:#?}: {why}"));
-            assert_same(tree, &op.trees.0, &(act, "what nobody touched comes back"));
+        op.filter(|op| {
+            let files = op.files.as_ref();
+            plain && files.is_some_and(|it| it.trees.1 == self.tree && it.deltas == talk.deltas.len())
+        })
+        .cloned()
+    }
+
+    /// It was done.
+    fn was_done(&mut self, at: usize, step: Step<'_>, done: Option<&FilesApplied>) {
+        let act = step.act;
+        let Some(expected) = step.expected else { panic!("{act:?} should be refused: {done:?}") };
+        let mut found = disk::all(&self.root());
+        if let Some((path, _)) = step.saved {
+            // That comes later.
+            let before = expected.view.tree(&self.truth).remove(path);
+            found.remove(path);
+            found.extend(before.map(|before| (path.clone(), before)));
         }
+        let skip = step.saved.as_ref().map(|(path, _)| path.as_str());
+        if let Some(told) = &step.told {
+            assert!(!told.conflicts(), "{act:?} was done in spite of a conflict: {told:#?}");
+            told.is_so(&found, &self.tree, skip, act);
+        }
+        if step.scope == Scope::Conversation {
+            assert_same(&found, &self.tree, &(act, "the conversation alone"));
+        }
+        if step.touches {
+            told::holds(&self.tree, &found, &self.talks[at], &expected, &self.truth, act);
+        }
+        if let Some(op) = self.untouched(at, act, &Step { outcome: None, expected: None, told: None, ..step }) {
+            let files = op.files.as_ref().expect("it has some");
+            assert_same(&found, &files.trees.0, &(act, "what nobody touched comes back"));
+        }
+        let outcome = step.outcome.expect("expected");
+        let plain = step.scope == Scope::Both && step.chosen.0.is_empty() && step.chosen.1.is_none();
         if !plain {
             self.alone = None;
         }
-        let Some(alone) = self.alone.as_ref().filter(|_| at == 0) else { return };
-        if let Ok((talk, tree)) = decided
-            && talk.dropped.is_empty()
+        if let Some(alone) = self.alone.as_ref().filter(|_| at == 0)
+            && outcome.talk.dropped.is_empty()
         {
-            let expected = alone.get(&talk.tip).expect("it has been there");
-            assert_same(tree, expected, &(act, "nobody else was there"));
+            let expected = alone.get(&outcome.talk.tip).expect("it has been there");
+            assert_same(&found, expected, &(act, "nobody else was there"));
+        }
+        let nothing = outcome.is_nothing(act) && step.scope != Scope::Files;
+        let moves = step.told.as_ref().is_some_and(Told::moves);
+        let is_step = done.map_or(!nothing || moves, |done| !done.receipt.ops.is_empty());
+        assert!(is_step || nothing, "{act:?} made no operation: {done:?}");
+        let view = expected.view.clone();
+        let kept = (self.talks[at].kept.clone(), expected.kept.clone());
+        let views = (self.talks[at].view.clone(), view.clone());
+        let trees = (self.tree.clone(), found.clone());
+        let files_alone = step.scope == Scope::Files || nothing;
+        let mut talk = if files_alone { self.talks[at].clone() } else { outcome.talk.clone() };
+        (talk.view, talk.kept) = (view, expected.kept);
+        self.talks[at] = talk;
+        if found == self.tree {
+            // What is nobody's stays so.
+            self.settle(at);
+        } else {
+            self.put_back(at, found);
+        }
+        if is_step {
+            let deltas = self.talks[at].deltas.len();
+            let views = (views.0, self.talks[at].view.clone());
+            let files = (step.scope != Scope::Conversation).then_some(Files { trees, views, deltas });
+            let (kinds, act) =
+                if files_alone { (vec![Kind::Files], &Act::Checkout(None)) } else { (outcome.kinds, act) };
+            let ops = self.ops(at, kinds, files, &kept);
+            self.talks[at].did(act, ops);
         }
     }
 
-    fn becomes(&mut self, at: usize, talk: Talk, tree: Tree) {
-        self.talks[at] = talk;
-        if tree != self.tree {
-            self.put_back(tree);
-        }
+    /// The operations of a step. What it does to files is the last one's.
+    fn ops(
+        &self,
+        at: usize,
+        kinds: Vec<Kind>,
+        files: Option<Files>,
+        kept: &(super::naive::Kept, super::naive::Kept),
+    ) -> Vec<Op> {
+        let (talk, all) = (&self.talks[at], kinds.len());
+        let one = |kind| Op {
+            kind,
+            files: None,
+            kept: kept.clone(),
+            at: talk.said.len(),
+            all,
+            head: talk.ops,
+        };
+        let mut ops: Vec<Op> = kinds.into_iter().map(one).collect();
+        ops.last_mut().expect("one at least").files = files;
+        ops
     }
 
     /// After something went wrong: whether the step is done all the same, once what is open is settled.
@@ -279,31 +318,15 @@ impl World {
     }
 }
 
-/// Holds a plan against the model's.
-fn compare(planned: &Result<FilesPlanned>, allowed: bool, made: Option<&Plan>, act: &Act) {
-    let planned = match planned {
-        Ok(planned) if allowed => planned,
-        Err(_) if !allowed => return,
-        other => panic!("{act:?}: allowed {allowed}, got {other:?}"),
-    };
-    assert!(planned.files.len() <= 1, "there is one folder");
-    let found = planned.files.first().map(|folder| {
-        let paths = folder.plan.paths.iter();
-        paths
-            .map(|path| {
-                (path.path.to_string(), path.verdict.clone(), path.renamed.as_ref().map(ToString::to_string))
-            })
-            .collect::<Vec<_>>()
-    });
-    // A show that brings nothing back has no plan of files: whether there is an empty one makes no difference.
-    let counts = |paths: usize| !matches!(act, Act::Show(_)) || paths > 0;
-    let found = found.filter(|found: &Vec<_>| counts(found.len()));
-    let made = made.filter(|made| counts(made.len()));
-    let expected = made.map(|made| {
-        let paths = made.iter();
-        paths
-            .map(|(path, planned)| (path.clone(), planned.verdict.clone(), planned.renamed.clone()))
-            .collect::<Vec<_>>()
-    });
-    assert_eq!(found, expected, "the plan of {act:?}");
+/// A step that was planned.
+struct Step<'a> {
+    act: &'a Act,
+    scope: Scope,
+    chosen: &'a Chosen,
+    outcome: Option<Outcome>,
+    expected: Option<Expected>,
+    told: Option<Told>,
+    /// Whether files are looked at.
+    touches: bool,
+    saved: &'a Option<(String, Thing)>,
 }

@@ -5,9 +5,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use super::merge::{LINES, lines, text};
 use super::naive::{Thing, Tree};
 use super::steps::{Bytes, Edit, Name};
+use super::text::{Mint, PLACES, Text};
 
 /// Everything below a folder but what is git's.
 pub(super) fn all(root: &Path) -> Tree {
@@ -72,71 +72,68 @@ fn write(root: &Path, name: &str, bytes: &[u8]) {
     fs::write(path, bytes).expect("written");
 }
 
-/// Makes an edit, whatever is there.
-pub(super) fn edit(root: &Path, edit: &Edit) {
+/// Makes an edit as somebody, whatever is there.
+pub(super) fn edit(root: &Path, edit: &Edit, mint: &mut Mint, who: &str) {
     let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    let text = |path: &Path| fs::read(path).ok().and_then(|bytes| Text::parse(&bytes)).filter(|_| is_file(path));
     match edit {
-        Edit::Line(name, line, value) => {
-            let path = root.join(name.str());
-            let old = if is_file(&path) { fs::read(&path).expect("read") } else { Vec::new() };
-            let mut new = lines(&old).unwrap_or_default();
-            new[usize::from(*line) % LINES] = *value;
-            write(root, name.str(), &text(new));
+        Edit::Lines(name, place, count) => {
+            let mut new = text(&root.join(name.file())).unwrap_or_else(|| Text::new(mint, who));
+            let place = &mut new.places[usize::from(*place) % PLACES];
+            *place = (0..*count).map(|_| mint.token(who)).collect();
+            write(root, name.file(), &new.bytes());
         }
-        Edit::Write(name, bytes) => write(root, name.str(), bytes_of(*bytes)),
+        Edit::Write(name, Bytes::Empty) => write(root, name.file(), b""),
+        Edit::Write(name, Bytes::Binary) => {
+            write(root, name.file(), &[b"\0\xff", mint.token(who).as_bytes(), b"\r\n"].concat());
+        }
         Edit::Remove(name) => clear(&root.join(name.str())),
-        Edit::Mode(name, mode) => {
-            let path = root.join(name.str());
-            if is_file(&path) || is_folder(&path) {
-                let mode = [0o644, 0o600, 0o755, 0o700][usize::from(*mode) % 4];
-                let mode = if is_folder(&path) { mode | 0o700 } else { mode };
-                fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+        Edit::Mode(name) => {
+            let path = root.join(name.file());
+            if text(&path).is_some() {
+                fs::set_permissions(path, fs::Permissions::from_mode(mint.bits())).expect("set");
             }
         }
         Edit::Link(name, target) => {
-            make_room(root, name.str());
-            clear(&root.join(name.str()));
-            symlink(target.str(), root.join(name.str())).expect("linked");
+            make_room(root, name.file());
+            clear(&root.join(name.file()));
+            symlink(target.str(), root.join(name.file())).expect("linked");
         }
-        Edit::Folder(name) => {
-            make_room(root, &format!("{}/", name.str()));
+        Edit::Folder(name) => make_room(root, &format!("{}/", name.folder())),
+        Edit::Flat(name) => {
+            write(root, name.folder(), &Text::new(mint, who).bytes());
         }
         Edit::Rename(from, to) => {
-            let (old, new) = (root.join(from.str()), root.join(to.str()));
-            if is_there(&old) && !new.starts_with(&old) && !old.starts_with(&new) {
-                make_room(root, to.str());
+            let to = if from.is_folder() { to.folder() } else { to.file() };
+            let (old, new) = (root.join(from.str()), root.join(to));
+            if fs::symlink_metadata(&old).is_ok() && !new.starts_with(&old) && !old.starts_with(&new) {
+                make_room(root, to);
                 clear(&new);
-                // Making room may have taken it away.
-                if is_there(&old) {
-                    fs::rename(old, new).expect("renamed");
+                fs::rename(old, new).expect("renamed");
+            }
+        }
+        Edit::Copy(from, to) | Edit::Hard(from, to) => {
+            let (old, new) = (root.join(from.file()), root.join(to.file()));
+            if is_file(&old) && old != new {
+                match edit {
+                    Edit::Hard(..) => {
+                        make_room(root, to.file());
+                        clear(&new);
+                        fs::hard_link(old, new).expect("linked");
+                    }
+                    _ => write(root, to.file(), &fs::read(old).expect("read")),
                 }
             }
         }
-        Edit::Copy(from, to) => {
-            let old = root.join(from.str());
-            if is_file(&old) && from.str() != to.str() {
-                let bytes = fs::read(old).expect("read");
-                write(root, to.str(), &bytes);
-            }
-        }
-    }
-}
-
-fn bytes_of(bytes: Bytes) -> &'static [u8] {
-    match bytes {
-        Bytes::Empty => b"",
-        Bytes::Binary(false) => b"\0one",
-        Bytes::Binary(true) => b"\0\xfftwo\r\n",
     }
 }
 
 /// Saves a file as an editor does, by another one that takes its place; nothing, where there is no folder for it.
 pub(super) fn save(root: &Path, name: Name) -> Option<(String, Thing)> {
-    let (path, draft) = (root.join(name.str()), root.with_file_name("draft"));
+    let (path, draft) = (root.join(name.file()), root.with_file_name("draft"));
     let folder = path.parent().expect("it has one");
     // Never through a link.
-    let reached = name.str().match_indices('/').all(|(at, _)| is_folder(&root.join(&name.str()[..at])));
+    let reached = name.file().match_indices('/').all(|(at, _)| is_folder(&root.join(&name.file()[..at])));
     if is_folder(&path) || !reached || !is_folder(folder) {
         return None;
     }
@@ -144,7 +141,7 @@ pub(super) fn save(root: &Path, name: Name) -> Option<(String, Thing)> {
     fs::write(&draft, &bytes).expect("written");
     fs::set_permissions(&draft, fs::Permissions::from_mode(mode)).expect("set");
     fs::rename(draft, path).expect("saved");
-    Some((name.str().to_owned(), Thing::File { bytes, mode }))
+    Some((name.file().to_owned(), Thing::File { bytes, mode }))
 }
 
 /// Commits everything, and goes to a branch, made where it is new. What git refuses stays undone.

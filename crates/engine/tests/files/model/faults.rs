@@ -67,7 +67,7 @@ impl Faults {
             Some(Fault::Fails(at) | Fault::Dies(at) | Fault::Saves(at, _)) => {
                 !next.struck && at == next.passed
             }
-            Some(Fault::Never) | None => false,
+            Some(Fault::Never | Fault::Twins) | None => false,
         };
         next.struck |= strikes;
         match next.fault {

@@ -1,13 +1,14 @@
-//! The naive model: whole maps of what is where, copied for each moment, and conversations as plain lists. It must never
-//! know of hashes, captures on disk, counters or rows, and never be fast.
+//! The naive model of a conversation: plain lists of what was said and done, with copies of everything at each moment. It must
+//! never know of hashes, captures on disk, counters or rows, and never be fast.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
-use retake_core::{ConversationId, EntryId, Grade, Role};
+use retake_core::{ConversationId, EntryId, Role};
 
-use super::merge::lines;
+use super::truth::{Event, Reg, Val};
+use super::view::View;
 
 /// What is at a path.
 #[derive(Clone, PartialEq, Eq)]
@@ -20,10 +21,7 @@ pub(super) enum Thing {
 impl fmt::Debug for Thing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File { bytes, mode } => match lines(bytes) {
-                Some(lines) => write!(f, "File({lines:?} {mode:o})"),
-                None => write!(f, "File({:?} {mode:o})", String::from_utf8_lossy(bytes)),
-            },
+            Self::File { bytes, mode } => write!(f, "File({:?} {mode:o})", String::from_utf8_lossy(bytes)),
             Self::Link(target) => write!(f, "Link({target})"),
             Self::Folder { mode } => write!(f, "Folder({mode:o})"),
         }
@@ -33,33 +31,36 @@ impl fmt::Debug for Thing {
 /// Everything below a folder.
 pub(super) type Tree = BTreeMap<String, Thing>;
 
-/// What a call did to a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layer {
-    /// The call, by its number among those of its conversation.
-    pub(super) delta: usize,
-    pub(super) grade: Grade,
-    pub(super) before: Option<Thing>,
-    pub(super) after: Option<Thing>,
-}
-
-/// What is in each path of a conversation's calls, lowest first.
-pub(super) type Layers = BTreeMap<String, Vec<Layer>>;
-
-/// What a step did to a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Moved {
-    pub(super) before: Option<Thing>,
-    pub(super) after: Option<Thing>,
-    pub(super) layers_before: Vec<Layer>,
-    pub(super) layers_after: Vec<Layer>,
-}
-
-/// What a call did, as it was.
+/// What a call did, as it was seen.
 #[derive(Clone, Debug)]
 pub(super) struct Delta {
+    /// The entry that it belongs to.
     pub(super) entry: usize,
-    pub(super) layers: Layers,
+    /// Whether nobody else can have done it.
+    pub(super) sure: bool,
+    pub(super) events: Vec<Event>,
+    /// The paths that it changed, as they were before.
+    pub(super) before: BTreeMap<String, Option<Thing>>,
+    /// How many operations there had been.
+    pub(super) ops: usize,
+}
+
+impl Delta {
+    /// Whether a text is nowhere after it.
+    pub(super) fn leaves(&self, text: usize) -> bool {
+        !self.events.iter().any(|event| event.to == Val::Text(text))
+    }
+}
+
+/// What was kept of files against the path (spec `rewind.md`, *Adoption*).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    /// Entries whose changes are in the files for good.
+    pub(super) adopted: BTreeSet<usize>,
+    /// Entries on the path whose changes are not.
+    pub(super) out: BTreeSet<usize>,
+    /// Single things of entries that belong to the person.
+    pub(super) single: BTreeSet<(usize, Reg)>,
 }
 
 /// Something said. Conversations name it by its index.
@@ -89,16 +90,23 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Op {
     pub(super) kind: Kind,
-    /// What it did to files; nothing, when it did nothing.
-    pub(super) moves: BTreeMap<String, Moved>,
-    /// Everything before and after it.
-    pub(super) trees: (Tree, Tree),
-    pub(super) layers_after: Layers,
+    /// What it did to files; nothing, when it was about the conversation alone.
+    pub(super) files: Option<Files>,
+    pub(super) kept: (Kept, Kept),
     /// How much had been said.
     pub(super) at: usize,
     /// How many operations were made at once with it, and how many there were before these.
     pub(super) all: usize,
     pub(super) head: usize,
+}
+
+/// What a step did to files: everything before and after it.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    pub(super) trees: (Tree, Tree),
+    pub(super) views: (View, View),
+    /// How many deltas there were.
+    pub(super) deltas: usize,
 }
 
 /// Something done, which undo takes back as one.
@@ -108,9 +116,6 @@ pub(super) enum Done {
     Turn(usize),
     Op(Rc<Op>),
 }
-
-/// A change that was seen while a call was open.
-pub(super) type Saw = (Grade, String, Option<Thing>, Option<Thing>);
 
 /// A conversation.
 #[derive(Clone, Debug)]
@@ -123,7 +128,9 @@ pub(super) struct Talk {
     /// What was undone, each with the operation that did it.
     pub(super) undone: Vec<(Done, Rc<Op>)>,
     pub(super) deltas: Vec<Delta>,
-    pub(super) layers: Layers,
+    /// What it makes of the folder.
+    pub(super) view: View,
+    pub(super) kept: Kept,
     /// How many operations there were.
     pub(super) ops: usize,
     /// The call that is open.
@@ -153,14 +160,8 @@ pub(super) struct Outcome {
     pub(super) back: Option<Back>,
 }
 
-/// What undos and redos take back.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Back {
-    /// What operations did to files, in the order in which that is reversed.
-    pub(super) reversed: Vec<Rc<Op>>,
-    /// The entries that were said in answer to what is undone, and go with it.
-    pub(super) answers: BTreeSet<usize>,
-}
+/// What undos and redos take back, one after the other: the entries that go, and the step that is reversed then.
+pub(super) type Back = Vec<(BTreeSet<usize>, Option<Rc<Op>>)>;
 
 impl Outcome {
     /// Whether the conversation stays as it is, and nothing is done at all.
@@ -184,7 +185,8 @@ impl Talk {
             done: Vec::new(),
             undone: Vec::new(),
             deltas: Vec::new(),
-            layers: Layers::new(),
+            view: View::default(),
+            kept: Kept::default(),
             ops: 0,
             open: None,
         }
@@ -287,36 +289,33 @@ impl Talk {
     }
 
     fn undo(&self, count: usize) -> Option<Outcome> {
-        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::default());
-        let mut seen = BTreeSet::new();
+        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::new());
         for done in self.done.iter().rev().take(count.max(1)) {
-            seen.extend(talk.timeline());
-            let (kind, since) = match done {
+            let (kind, op, since) = match done {
                 Done::Turn(opener) => {
-                    (Kind::Tip { before: talk.tip, after: talk.said[*opener].parent }, *opener)
+                    (Kind::Tip { before: talk.tip, after: talk.said[*opener].parent }, None, *opener)
                 }
-                Done::Op(op) => {
-                    back.reversed.push(Rc::clone(op));
-                    (talk.inverse(&op.kind), op.at)
-                }
+                Done::Op(op) => (talk.inverse(&op.kind), Some(Rc::clone(op)), op.at),
             };
-            back.answers.extend(seen.iter().filter(|entry| **entry >= since));
-            talk = talk.with(&kind);
+            let next = talk.with(&kind);
+            // What was said in answer goes with it.
+            let stays = next.timeline();
+            let goes = |entry: &usize| *entry >= since && !stays.contains(entry);
+            back.push((talk.timeline().into_iter().filter(goes).collect(), op));
+            talk = next;
             kinds.push(kind);
         }
-        let stays = talk.timeline();
-        back.answers.retain(|entry| !stays.contains(entry));
         (!kinds.is_empty()).then_some(Outcome { talk, kinds, back: Some(back) })
     }
 
     fn redo(&self, count: usize) -> Option<Outcome> {
-        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::default());
+        let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::new());
         let undone: Vec<_> = self.undone.iter().rev().take(count.max(1)).map(|(_, op)| op).collect();
         for undo in &undone {
             let kind = talk.inverse(&undo.kind);
             talk = talk.with(&kind);
             kinds.push(kind);
-            back.reversed.push(Rc::clone(undo));
+            back.push((BTreeSet::new(), Some(Rc::clone(undo))));
         }
         // What was undone at once did one thing to files: a part of it can't be reversed.
         let whole =
@@ -365,20 +364,19 @@ impl Talk {
         }
     }
 
-    /// A call was seen to change files. What is seen while it runs belongs to the entry that made it, what is seen at its
-    /// end to the one that tells its result.
-    pub(super) fn saw(&mut self, entry: usize, saw: Vec<Saw>) {
-        if saw.is_empty() {
-            return;
-        }
-        let delta = self.deltas.len();
-        let mut own = Layers::new();
-        for (grade, path, before, after) in saw {
-            let layer = Layer { delta, grade, before, after };
-            self.layers.entry(path.clone()).or_default().push(layer.clone());
-            own.entry(path).or_default().push(layer);
-        }
-        self.deltas.push(Delta { entry, layers: own });
+    /// Whether an entry counts for the files by its place in the conversation.
+    pub(super) fn is_on(&self, entry: usize) -> bool {
+        self.timeline().contains(&entry)
+    }
+
+    /// Whether the changes of an entry are wanted in the files.
+    pub(super) fn wants(&self, entry: usize) -> bool {
+        (self.is_on(entry) && !self.kept.out.contains(&entry)) || self.kept.adopted.contains(&entry)
+    }
+
+    /// The entries that have changed files.
+    pub(super) fn writers(&self) -> BTreeSet<usize> {
+        self.deltas.iter().map(|delta| delta.entry).collect()
     }
 }
 

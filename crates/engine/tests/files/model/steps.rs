@@ -8,7 +8,12 @@ use proptest::sample::select;
 use retake_core::Choice;
 use retake_engine::Scope;
 
-const NAMES: [&str; 7] = ["a", "b", "c", "d", "d/e", "d/e/x", "d/x"];
+/// Files, and then folders.
+const NAMES: [&str; 8] = ["a", "b", "c", "d/x", "d/e/x", "d", "d/e", "g"];
+const FILES: usize = 5;
+
+/// Whether steps take one half alone.
+const ALONE: bool = true;
 
 /// A path, by its number.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,7 +21,30 @@ pub(super) struct Name(pub(super) u8);
 
 impl Name {
     pub(super) fn str(self) -> &'static str {
-        NAMES[usize::from(self.0) % NAMES.len()]
+        NAMES[self.at()]
+    }
+
+    fn at(self) -> usize {
+        usize::from(self.0) % NAMES.len()
+    }
+
+    pub(super) fn is_folder(self) -> bool {
+        self.at() >= FILES
+    }
+
+    /// A file: itself, or in it.
+    pub(super) fn file(self) -> &'static str {
+        match self.str() {
+            "d" => "d/x",
+            "d/e" => "d/e/x",
+            "g" => "g/x",
+            file => file,
+        }
+    }
+
+    /// A folder.
+    pub(super) fn folder(self) -> &'static str {
+        if self.is_folder() { self.str() } else { NAMES[FILES + self.at() % 3] }
     }
 }
 
@@ -30,21 +58,24 @@ impl fmt::Debug for Name {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bytes {
     Empty,
-    Binary(bool),
+    Binary,
 }
 
 /// An edit, whoever makes it.
 #[derive(Clone, Debug)]
 pub(super) enum Edit {
-    /// One line of a text is another.
-    Line(Name, u8, u8),
+    /// A place of a text gets so many lines.
+    Lines(Name, u8, u8),
     Write(Name, Bytes),
     Remove(Name),
-    Mode(Name, u8),
+    Mode(Name),
     Link(Name, Name),
     Folder(Name),
+    /// A text takes the place of a folder.
+    Flat(Name),
     Rename(Name, Name),
     Copy(Name, Name),
+    Hard(Name, Name),
 }
 
 /// An action; a number counts back from the newest of what it can aim at.
@@ -71,6 +102,8 @@ pub(super) enum Fault {
     Dies(u8),
     /// Somebody saves a file.
     Saves(u8, Name),
+    /// Nothing does, but the same request comes twice at once.
+    Twins,
 }
 
 /// What is chosen, for paths and for all others.
@@ -93,19 +126,21 @@ pub(super) enum Do {
 }
 
 fn name() -> impl Strategy<Value = Name> {
-    prop_oneof![3 => Just(Name(0)), 4 => (0..NAMES.len() as u8).prop_map(Name)]
+    prop_oneof![5 => Just(Name(0)), 4 => (0..NAMES.len() as u8).prop_map(Name)]
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
-        10 => (name(), 0..6u8, 1..4u8).prop_map(|(name, line, value)| Edit::Line(name, line, value)),
-        2 => (name(), select(vec![Bytes::Empty, Bytes::Binary(false), Bytes::Binary(true)]))
-            .prop_map(|(name, bytes)| Edit::Write(name, bytes)),
-        4 => name().prop_map(Edit::Remove),
-        2 => (name(), 0..4u8).prop_map(|(name, mode)| Edit::Mode(name, mode)),
+        12 => (name(), 0..4u8, prop_oneof![1 => Just(0), 4 => Just(1), 1 => Just(2)])
+            .prop_map(|(name, place, count)| Edit::Lines(name, place, count)),
+        1 => (name(), select(vec![Bytes::Empty, Bytes::Binary])).prop_map(|(name, bytes)| Edit::Write(name, bytes)),
+        2 => name().prop_map(Edit::Remove),
+        2 => name().prop_map(Edit::Mode),
         1 => (name(), name()).prop_map(|(name, target)| Edit::Link(name, target)),
-        1 => name().prop_map(Edit::Folder),
+        2 => name().prop_map(Edit::Folder),
+        1 => name().prop_map(Edit::Flat),
         3 => (name(), name()).prop_map(|(from, to)| Edit::Rename(from, to)),
+        1 => (name(), name()).prop_map(|(from, to)| Edit::Hard(from, to)),
         1 => (name(), name()).prop_map(|(from, to)| Edit::Copy(from, to)),
     ]
 }
@@ -131,7 +166,9 @@ fn aim() -> impl Strategy<Value = Aim> {
 }
 
 fn scope() -> impl Strategy<Value = Scope> {
-    prop_oneof![8 => Just(Scope::Both), 1 => Just(Scope::Files), 1 => Just(Scope::Conversation)]
+    // Files or conversation alone, where that is settled.
+    let alone = if ALONE { 1 } else { 0 };
+    prop_oneof![8 => Just(Scope::Both), alone => Just(Scope::Files), alone => Just(Scope::Conversation)]
 }
 
 fn chosen() -> impl Strategy<Value = Chosen> {
@@ -147,6 +184,7 @@ fn chosen() -> impl Strategy<Value = Chosen> {
 fn fault() -> impl Strategy<Value = Fault> {
     prop_oneof![
         16 => Just(Fault::Never),
+        1 => Just(Fault::Twins),
         1 => (1..48u8).prop_map(Fault::Fails),
         1 => (1..48u8).prop_map(Fault::Dies),
         1 => (1..48u8, name()).prop_map(|(point, name)| Fault::Saves(point, name)),

@@ -1,13 +1,13 @@
 //! Does each step both with the engine and with the naive model, and looks at everything after it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, Grade, Part, Projection, Role};
+use retake_core::{ConversationId, EntryId, Part, Projection, Role};
 use retake_engine::store::{PageRequest, Reading, SayRequest};
 use retake_engine::{Engine, Exec, Outcome, RunEvent};
 use rustix::fs::{Mode, OFlags};
@@ -15,8 +15,11 @@ use tempfile::TempDir;
 
 use super::disk;
 use super::faults::Faults;
-use super::naive::{Saw, Talk, Thing, Tree, difference};
+use super::naive::{Delta, Talk, Tree, difference};
 use super::steps::{Do, Edit};
+use super::text::Mint;
+use super::truth::{News, Reg, Truth, Val};
+use super::view::{View, Who};
 
 /// So long may a call take to end.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,10 +35,10 @@ pub(super) struct World {
     events: [Option<BoxStream<'static, RunEvent>>; 2],
     /// What is in the folder.
     pub(super) tree: Tree,
-    /// What was in it when it was looked at last; nothing before the first time.
-    looked: Option<Tree>,
-    /// What nobody's call wrote last.
-    pub(super) theirs: HashMap<String, Option<Thing>>,
+    /// What was in it when it was looked at last.
+    looked: Tree,
+    pub(super) truth: Truth,
+    mint: Mint,
     /// While nobody but one conversation's calls has touched anything: the folder at each tip.
     pub(super) alone: Option<HashMap<Option<usize>, Tree>>,
 }
@@ -51,7 +54,8 @@ impl World {
                 std::process::Command::new("mkfifo").arg(dir.path().join(format!("hold{talk}"))).status();
             assert!(made.is_ok_and(|made| made.success()));
         }
-        edits.iter().for_each(|edit| disk::edit(&work, edit));
+        let mut mint = Mint::default();
+        edits.iter().for_each(|edit| disk::edit(&work, edit, &mut mint, "b"));
         let engine = super::super::engine(&dir).await;
         let mut talks = Vec::new();
         for _ in 0..2 {
@@ -61,9 +65,12 @@ impl World {
         }
         let tree = disk::all(&work);
         let alone = Some([(None, tree.clone())].into());
-        let (events, theirs, looked) = ([None, None], HashMap::new(), None);
+        let (events, looked) = ([None, None], tree.clone());
+        let mut truth = Truth::default();
+        let news = truth.advance(&tree, &BTreeMap::new());
+        talks.iter_mut().for_each(|talk: &mut Talk| learn(&mut talk.view, &news, Who::Base));
         let engine = Some(engine);
-        Self { engine, faults, dir, talks, events, tree, looked, theirs, alone }
+        Self { engine, faults, dir, talks, events, tree, looked, truth, mint, alone }
     }
 
     pub(super) fn engine(&self) -> &Arc<Engine> {
@@ -148,7 +155,28 @@ impl World {
     }
 
     fn edit(&mut self, edits: &[Edit]) {
-        edits.iter().for_each(|edit| disk::edit(&self.root(), edit));
+        let out = std::env::var("MODEL_WITHOUT").unwrap_or_default();
+        let edits: Vec<Edit> = edits
+            .iter()
+            .filter(|edit| !match edit {
+                Edit::Hard(..) => out.contains("hard"),
+                Edit::Mode(..) => out.contains("mode"),
+                Edit::Rename(..) => out.contains("rename"),
+                Edit::Flat(..) => out.contains("flat"),
+                Edit::Remove(..) => out.contains("remove"),
+                _ => false,
+            })
+            .cloned()
+            .collect();
+        let edits = &edits;
+        let who = match (self.talks[0].open, self.talks[1].open) {
+            (None, None) => "person".to_owned(),
+            (Some(call), None) => format!("x{call}"),
+            (None, Some(call)) => format!("y{call}"),
+            _ => "either".to_owned(),
+        };
+        let root = self.root();
+        edits.iter().for_each(|edit| disk::edit(&root, edit, &mut self.mint, &who));
         self.tree = disk::all(&self.root());
     }
 
@@ -157,29 +185,60 @@ impl World {
         self.look_when(None);
     }
 
-    /// The same when the call of a conversation ends: what is its own comes back.
-    fn look_when(&mut self, ending: Option<usize>) -> Vec<Saw> {
-        let Some(before) = self.looked.replace(self.tree.clone()) else { return Vec::new() };
+    /// The same when the call of a conversation ends, with the entry that tells its result: what is its own belongs to that.
+    fn look_when(&mut self, ending: Option<(usize, usize)>) {
+        let before = std::mem::replace(&mut self.looked, self.tree.clone());
+        let news = self.truth.advance(&self.tree, &BTreeMap::new());
         let open = self.talks.iter().filter(|talk| talk.open.is_some()).count();
-        let grade = if open == 1 { Grade::Seen } else { Grade::Ambiguous };
-        let changes = difference(&before, &self.tree).into_iter();
-        let saw: Vec<Saw> = changes.map(|(path, before, after)| (grade, path, before, after)).collect();
-        if open == 0 {
-            self.theirs.extend(saw.iter().map(|(_, path, _, after)| (path.clone(), after.clone())));
-        }
         for at in 0..self.talks.len() {
-            if let Some(call) = self.talks[at].open.filter(|_| ending != Some(at)) {
-                self.talks[at].saw(call, saw.clone());
+            let talk = &mut self.talks[at];
+            let own = ending.filter(|(ending, _)| *ending == at).map(|(_, entry)| entry).or(talk.open);
+            let who = own.map_or(Who::Other, |entry| Who::Own(entry, open == 1));
+            learn(&mut talk.view, &news, who);
+            if let Who::Own(entry, sure) = who
+                && !news.events.is_empty()
+            {
+                let changed = difference(&before, &self.tree).into_iter();
+                let before = changed.map(|(path, before, _)| (path, before)).collect();
+                let (events, ops) = (news.events.clone(), talk.ops);
+                talk.deltas.push(Delta { entry, sure, events, before, ops });
                 self.remember(at);
             }
         }
-        saw
     }
 
-    /// A step has put files back: that is nobody's change.
-    pub(super) fn put_back(&mut self, tree: Tree) {
-        self.looked = Some(tree.clone());
+    /// A step has changed nothing on the disk.
+    pub(super) fn settle(&mut self, at: usize) {
+        let talk = &mut self.talks[at];
+        for event in self.truth.apart(&talk.view) {
+            talk.view.write(&event, Who::Other);
+            talk.view.unsure.insert(event.reg.clone());
+        }
+    }
+
+    /// The id of a request that was not made before.
+    pub(super) fn request_id(&self) -> retake_core::RequestId {
+        self.engine().new_entry_id().to_string().parse().expect("an id")
+    }
+
+    /// A step of a conversation has put files back: it is as its own view has it, and for the other it is somebody else's.
+    pub(super) fn put_back(&mut self, at: usize, tree: Tree) {
+        self.looked = tree.clone();
+        let hint = self.talks[at].view.hint();
+        let news = self.truth.advance(&tree, &hint);
         self.tree = tree;
+        for (other, talk) in self.talks.iter_mut().enumerate() {
+            if other != at {
+                learn(&mut talk.view, &news, Who::Other);
+                continue;
+            }
+            news.born.iter().for_each(|(text, body)| talk.view.begin(*text, body));
+            // What is otherwise than the model has it: what lies below is not known either.
+            for event in self.truth.apart(&talk.view) {
+                talk.view.write(&event, Who::Other);
+                talk.view.unsure.insert(event.reg.clone());
+            }
+        }
     }
 
     async fn begin(&mut self, at: usize, says: bool) {
@@ -208,10 +267,9 @@ impl World {
         };
         let ended = tokio::time::timeout(PATIENCE, ended).await.expect("it ends");
         assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
-        let saw = self.look_when(Some(at));
         self.said(at, [Role::Tool]).await;
         let result = self.talks[at].said.len() - 1;
-        self.talks[at].saw(result, saw);
+        self.look_when(Some((at, result)));
         self.talks[at].open = None;
         self.remember(at);
     }
@@ -270,6 +328,23 @@ impl World {
             assert_eq!(self.timeline(talk.id).await, expected, "the conversation after {told:?}");
         }
         assert!(self.engine().store().intents().await.expect("intents").is_empty(), "{told:?}");
+    }
+}
+
+/// Somebody has written these.
+fn learn(view: &mut View, news: &News, who: Who) {
+    news.born.iter().for_each(|(text, body)| view.begin(*text, body));
+    news.events.iter().for_each(|event| view.write(event, who));
+    for path in &news.unclear {
+        let whole = Reg::Whole(path.clone());
+        let texts: Vec<usize> = view.piles.get(&whole).into_iter().flatten().filter_map(|item| match item.val {
+            Val::Text(text) => Some(text),
+            _ => None,
+        }).collect();
+        let within: Vec<Reg> =
+            view.piles.keys().filter(|reg| reg.text().is_some_and(|text| texts.contains(&text))).cloned().collect();
+        view.unsure.extend(within);
+        view.unsure.insert(whole);
     }
 }
 

@@ -1,0 +1,239 @@
+//! What a plan says, held against what the spec demands, and what is on the disk then, held against both.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use retake_core::{EntryId, Record, Verdict};
+use retake_engine::FilesPlanned;
+
+use super::expect::Expected;
+use super::naive::{Act, Talk, Thing, Tree};
+use super::truth::{Reg, Truth, Val};
+use super::view::{Item, Who};
+use super::world::World;
+
+/// What a plan says of a path.
+pub(super) struct PathTold {
+    pub(super) path: String,
+    pub(super) verdict: Verdict,
+    before: Option<Record>,
+    after: Option<Record>,
+    /// Whether it does something to the path, or to what it is made of.
+    moves: bool,
+    /// The entries whose changes leave or come.
+    out: BTreeSet<usize>,
+    into: BTreeSet<usize>,
+}
+
+impl fmt::Debug for PathTold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, verdict, before, after, out, into, .. } = self;
+        write!(f, "{path} {verdict:?}: {before:?} -> {after:?}, out {out:?}, into {into:?}")
+    }
+}
+
+/// What a plan says.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) paths: Vec<PathTold>,
+}
+
+impl World {
+    /// What a plan says, in the model's words.
+    pub(super) async fn told(&self, at: usize, planned: &FilesPlanned) -> Told {
+        assert!(planned.files.len() <= 1, "there is one folder");
+        let talk = &self.talks[at];
+        let deltas = self.engine().store().deltas(talk.id).await.expect("deltas");
+        let mut entries = Vec::new();
+        for (line, entry) in deltas {
+            let place = talk.said.iter().position(|said: &super::naive::Said| EntryId::eq(&said.id, &entry));
+            entries.push((line.no, place.expect("it was said")));
+        }
+        let entry = |no| entries.iter().find(|(of, _)| *of == no).map(|(_, entry)| *entry);
+        let paths = planned.files.iter().flat_map(|folder| &folder.plan.paths).map(|path| PathTold {
+            path: path.path.to_string(),
+            verdict: path.verdict.clone(),
+            before: path.step.change.before.clone(),
+            after: path.step.change.after.clone(),
+            moves: path.step.change.before != path.step.change.after
+                || path.step.stack_before != path.step.stack_after,
+            out: path.out.iter().filter_map(|no| entry(*no)).collect(),
+            into: path.into.iter().filter_map(|no| entry(*no)).collect(),
+        });
+        Told { paths: paths.collect() }
+    }
+}
+
+impl Told {
+    pub(super) fn conflicts(&self) -> bool {
+        self.paths.iter().any(|path| matches!(path.verdict, Verdict::Conflict(_)))
+    }
+
+    pub(super) fn moves(&self) -> bool {
+        self.paths.iter().any(|path| path.moves)
+    }
+
+    /// What earlier steps have left and this one asks about again.
+    pub(super) fn again(&self, talk: &Talk) -> BTreeSet<usize> {
+        let left = |entry: &usize| {
+            let is_in = |reg: &Reg| {
+                let mut pile = talk.view.piles.get(reg).into_iter().flatten();
+                pile.any(|item| matches!(item.who, Who::Own(of, _) if of == *entry))
+            };
+            let own = talk.deltas.iter().filter(|delta| delta.entry == *entry);
+            own.flat_map(|delta| &delta.events).any(|event| is_in(&event.reg) != talk.wants(*entry))
+        };
+        self.paths.iter().flat_map(|path| path.out.iter().chain(&path.into)).copied().filter(left).collect()
+    }
+
+    /// The plan says what it must, and nothing that it must not.
+    pub(super) fn fits(&self, expected: &Expected, act: &Act) {
+        let conflicts: BTreeSet<&String> = self
+            .paths
+            .iter()
+            .filter(|path| matches!(path.verdict, Verdict::Conflict(_)))
+            .map(|path| &path.path)
+            .collect();
+        for path in &conflicts {
+            assert!(
+                expected.may.contains(*path),
+                "{act:?}: {path} is in no conflict: others wrote elsewhere\\n{self:#?}\\n{:#?}",
+                expected.view
+            );
+        }
+        for group in &expected.must {
+            assert!(
+                group.iter().any(|path| conflicts.iter().any(|other| is_near(path, other))),
+                "{act:?}: {group:?} is in conflict: others wrote in the same place\\n{self:#?}\\n{:#?}",
+                expected.view
+            );
+        }
+        for path in expected.only_doubt.difference(&expected.free) {
+            let told = self.paths.iter().find(|told| told.path == *path);
+            assert!(
+                told.is_some_and(|told| told.verdict == Verdict::Kept),
+                "{act:?}: {path} is uncertain, and that is not said\\n{self:#?}"
+            );
+        }
+        if !expected.reverses && !matches!(act, Act::Undo(_) | Act::Redo(_)) {
+            for path in self.paths.iter().filter(|path| !expected.free.contains(&path.path)) {
+                let fits = path.out.is_subset(&expected.out) && path.into.is_subset(&expected.into);
+                assert!(fits, "{act:?}: out {:?}, into {:?}\\n{path:#?}", expected.out, expected.into);
+            }
+        }
+    }
+
+    /// What was planned is what is there now, and nothing else has changed.
+    pub(super) fn is_so(&self, found: &Tree, before: &Tree, skip: Option<&str>, act: &Act) {
+        for path in self.paths.iter().filter(|path| skip != Some(&path.path)) {
+            assert!(
+                is_record(found.get(&path.path), path.after.as_ref())
+                    && is_record(before.get(&path.path), path.before.as_ref()),
+                "{act:?}: the plan and the disk: {path:#?}\\n{:?}",
+                found.get(&path.path)
+            );
+        }
+        let all: BTreeSet<&String> = found.keys().chain(before.keys()).collect();
+        for path in all.into_iter().filter(|path| skip != Some(path)) {
+            if found.get(path) != before.get(path) {
+                let is_planned = self.paths.iter().any(|told| told.path == *path);
+                let is_folder = |thing: Option<&Thing>| matches!(thing, None | Some(Thing::Folder { .. }));
+                let folder = is_folder(found.get(path)) && is_folder(before.get(path));
+                assert!(is_planned || folder, "{act:?}: {path} changed, and the plan does not say so\\n{self:#?}");
+            }
+        }
+    }
+}
+
+/// Whether one is the other or in it.
+fn is_near(one: &str, other: &str) -> bool {
+    let within = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    one == other || within(one, other) || within(other, one)
+}
+
+fn is_record(thing: Option<&Thing>, record: Option<&Record>) -> bool {
+    match (thing, record) {
+        (None, None) => true,
+        (Some(Thing::File { bytes, mode }), Some(Record::File { len, mode: planned, .. })) => {
+            bytes.len() as u64 == *len && mode & 0o777 == u32::from(*planned)
+        }
+        (Some(Thing::Link(target)), Some(Record::Link { target: planned })) => target.as_bytes() == &planned[..],
+        (Some(Thing::Folder { .. }), Some(Record::Folder { .. })) => true,
+        _ => false,
+    }
+}
+
+/// What is on the disk after a step is what it must be.
+pub(super) fn holds(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, truth: &Truth, act: &Act) {
+    let tree = expected.view.tree(truth);
+    let all: BTreeSet<&String> = tree.keys().chain(found.keys()).collect();
+    let is_folder = |thing: Option<&Thing>| matches!(thing, Some(Thing::Folder { .. }));
+    for path in all {
+        let (is, should) = (found.get(path), tree.get(path));
+        if expected.free.contains(path) || is_folder(is) || is_folder(should) {
+            continue;
+        }
+        assert!(
+            is == should,
+            "{act:?}: {path}\\n   found {is:?}\\nexpected {should:?}\\n  before {:?}\\n{:#?}",
+            before.get(path),
+            talk.view
+        );
+    }
+    for (path, should) in &expected.exact {
+        let is = found.get(path);
+        assert!(is == should.as_ref(), "{act:?}: {path} exactly\\n   found {is:?}\\nexpected {should:?}");
+    }
+    folders(found, talk, expected, act);
+    lines(before, found, talk, expected, act);
+}
+
+/// Folders that nobody else has touched come and go with the calls that made them.
+fn folders(found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
+    for (reg, pile) in &expected.view.piles {
+        let Reg::Whole(path) = reg else { continue };
+        let is_folder = |item: &Item| matches!(item.val, Val::Other(Thing::Folder { .. }));
+        let below = format!("{path}/");
+        let is_clean = |(reg, pile): (&Reg, &Vec<Item>)| match reg {
+            Reg::Whole(other) if other == path || other.starts_with(&below) || path.starts_with(&format!("{other}/")) => {
+                pile.iter().all(|item| item.who != Who::Other) && !expected.free.contains(other)
+            }
+            _ => true,
+        };
+        let all = talk.view.piles.iter().chain(&expected.view.piles);
+        if pile.iter().any(is_folder) && all.map(is_clean).all(|clean| clean) && !expected.may.contains(path) {
+            let should = is_folder(pile.last().expect("never empty"));
+            let is = matches!(found.get(path), Some(Thing::Folder { .. }));
+            assert!(is == should, "{act:?}: the folder {path} should be there: {should}");
+        }
+    }
+}
+
+/// Lines of others are never lost.
+fn lines(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
+    let text = |tree: &Tree| {
+        let files = tree.values().filter_map(|thing| match thing {
+            Thing::File { bytes, .. } => Some(String::from_utf8_lossy(bytes).into_owned()),
+            _ => None,
+        });
+        files.collect::<String>()
+    };
+    let (was, is) = (text(before), text(found));
+    let is: BTreeSet<&str> = is.lines().collect();
+    for (reg, pile) in &talk.view.piles {
+        let Some(Item { who, val: Val::Lines(lines) }) = pile.last() else { continue };
+        let theirs = match who {
+            Who::Base => false,
+            Who::Other => true,
+            Who::Own(entry, _) => talk.kept.single.contains(&(*entry, reg.clone())) || talk.kept.adopted.contains(entry),
+        };
+        let is_told = talk.view.place_of(reg).is_none_or(|path| expected.told.contains(path));
+        if !theirs || is_told || expected.view.top(reg) != talk.view.top(reg) {
+            continue;
+        }
+        let hidden = expected.view.place_of(reg).is_none();
+        for line in lines.iter().filter(|line| !hidden && was.lines().any(|there| there == line.as_str())) {
+            assert!(is.contains(line.as_str()), "{act:?}: a line of others is lost: {line}\\n{found:#?}");
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What a conversation makes of a folder: for each thing that can be written on its own, who wrote what on top of what. Taking a
+//! change back takes it out of that pile; where somebody else has written on it, that is a conflict.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::naive::{Delta, Thing, Tree};
+use super::truth::{Body, Event, Reg, Truth, Val};
+
+/// Who wrote something, as a conversation sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    /// It was there before.
+    Base,
+    /// A person, another conversation, git.
+    Other,
+    /// A call, by the entry that it belongs to; `false`: perhaps.
+    Own(usize, bool),
+}
+
+/// What was written, and by whom.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) who: Who,
+    pub(super) val: Val,
+}
+
+/// Everything that was written and counts, lowest first.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct View {
+    pub(super) piles: BTreeMap<Reg, Vec<Item>>,
+    /// Of these it is not known what lies below.
+    pub(super) unsure: BTreeSet<Reg>,
+}
+
+/// How two changes of the same thing get in each other's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Clash {
+    /// A plan may call it a conflict.
+    May,
+    /// It must.
+    Must,
+}
+
+/// What gets in the way where.
+pub(super) type Clashes = BTreeMap<Reg, Clash>;
+
+/// Whose an item counts as, though a call of the conversation wrote it.
+pub(super) type Theirs<'a> = &'a dyn Fn(usize, &Reg) -> bool;
+
+fn add(clashes: &mut Clashes, reg: &Reg, clash: Clash) {
+    let there = clashes.entry(reg.clone()).or_insert(clash);
+    *there = clash.max(*there);
+}
+
+fn is_other(item: &Item, reg: &Reg, theirs: Theirs<'_>) -> bool {
+    match item.who {
+        Who::Base => false,
+        Who::Other => true,
+        Who::Own(entry, _) => theirs(entry, reg),
+    }
+}
+
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?}", self.who, self.val)
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What was never written is no news.
+        for (reg, pile) in self.piles.iter().filter(|(_, pile)| pile.len() > 1) {
+            let unsure = if self.unsure.contains(reg) { " (unsure)" } else { "" };
+            writeln!(f, "{reg:?}{unsure}: {pile:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl View {
+    /// A text is there for the first time.
+    pub(super) fn begin(&mut self, text: usize, body: &Body) {
+        let base = |val| vec![Item { who: Who::Base, val }];
+        for (at, place) in body.places.iter().enumerate() {
+            self.piles.insert(Reg::Place(text, at), base(Val::Lines(place.clone())));
+        }
+        self.piles.insert(Reg::Mode(text), base(Val::Bits(body.mode)));
+    }
+
+    pub(super) fn top(&self, reg: &Reg) -> &Val {
+        self.piles.get(reg).and_then(|pile| pile.last()).map_or(&Val::Absent, |item| &item.val)
+    }
+
+    /// Somebody has written something.
+    pub(super) fn write(&mut self, event: &Event, who: Who) {
+        let base = || vec![Item { who: Who::Base, val: event.from.clone() }];
+        let written = self.written();
+        let pile = self.piles.entry(event.reg.clone()).or_insert_with(base);
+        if who == Who::Other {
+            // What others have put back is as it was before they came.
+            let mut at = pile.len();
+            while at > 1 && pile[at - 1].who == Who::Other {
+                at -= 1;
+            }
+            // But what calls did to a text that goes is not forgotten.
+            let stays = |at: &usize| {
+                let is_written = |item: &Item| matches!(item.val, Val::Text(text) if written.contains(&text));
+                pile[*at].val == event.to && !pile[at + 1..].iter().any(is_written)
+            };
+            if let Some(same) = (at - 1..pile.len()).find(stays) {
+                pile.truncate(same + 1);
+                return;
+            }
+            if event.reg.text().is_some() {
+                pile.truncate(at);
+            }
+        } else if pile.len() > 1 && pile[pile.len() - 1].who == who {
+            pile.pop();
+        }
+        pile.push(Item { who, val: event.to.clone() });
+    }
+
+    /// The texts that calls have changed.
+    fn written(&self) -> BTreeSet<usize> {
+        let own = |pile: &Vec<Item>| pile.iter().any(|item| matches!(item.who, Who::Own(..)));
+        self.piles.iter().filter(|(_, pile)| own(pile)).filter_map(|(reg, _)| reg.text()).collect()
+    }
+
+    /// Where a text is.
+    pub(super) fn path_of(&self, text: usize) -> Option<&String> {
+        self.piles.iter().find_map(|(reg, pile)| match reg {
+            Reg::Whole(path) if pile.last()?.val == Val::Text(text) => Some(path),
+            _ => None,
+        })
+    }
+
+    /// Where something is, or was last.
+    pub(super) fn place_of<'a>(&'a self, reg: &'a Reg) -> Option<&'a String> {
+        match reg {
+            Reg::Whole(path) => Some(path),
+            Reg::Place(text, _) | Reg::Mode(text) => self.path_of(*text),
+        }
+    }
+
+    fn body(&self, text: usize, places: usize) -> Body {
+        let places = (0..places).map(|at| match self.top(&Reg::Place(text, at)) {
+            Val::Lines(lines) => lines.clone(),
+            other => panic!("BUG: {other:?} in a place"),
+        });
+        let Val::Bits(mode) = *self.top(&Reg::Mode(text)) else { panic!("BUG: no bits") };
+        Body { places: places.collect(), mode }
+    }
+
+    /// The folder as it should be.
+    pub(super) fn tree(&self, truth: &Truth) -> Tree {
+        let mut tree = Tree::new();
+        for (reg, pile) in &self.piles {
+            let Reg::Whole(path) = reg else { continue };
+            let thing = match &pile.last().expect("never empty").val {
+                Val::Text(text) => truth.thing(*text, &self.body(*text, super::text::PLACES)),
+                Val::Other(thing) => thing.clone(),
+                _ => continue,
+            };
+            tree.insert(path.clone(), thing);
+        }
+        // A folder is there as long as something is in it.
+        let paths: Vec<String> = tree.keys().cloned().collect();
+        for path in paths {
+            for (at, _) in path.match_indices('/') {
+                tree.entry(path[..at].to_owned()).or_insert(Thing::Folder { mode: 0o755 });
+            }
+        }
+        tree
+    }
+
+    /// Which text is expected where.
+    pub(super) fn hint(&self) -> BTreeMap<String, usize> {
+        let texts = self.piles.iter().filter_map(|(reg, pile)| match (reg, &pile.last()?.val) {
+            (Reg::Whole(path), Val::Text(text)) => Some((path.clone(), *text)),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// The changes of these entries are taken out. What is perhaps theirs stays.
+    pub(super) fn take(&mut self, out: &BTreeSet<usize>, theirs: Theirs<'_>) -> Clashes {
+        let mut clashes = Clashes::new();
+        let before = self.clone();
+        for (reg, pile) in &mut self.piles {
+            let goes = |item: &Item| match item.who {
+                Who::Own(entry, sure) => out.contains(&entry) && !theirs(entry, reg) && sure,
+                Who::Base | Who::Other => false,
+            };
+            let Some(first) = pile.iter().position(goes) else { continue };
+            let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
+            let target = &pile[first - 1].val;
+            if let Some(top) = stays.last() {
+                let clash = match is_other(top, reg, theirs) && top.val != *target {
+                    true => Clash::Must,
+                    false => Clash::May,
+                };
+                add(&mut clashes, reg, clash);
+            }
+            let keeps: Vec<Item> = pile.iter().filter(|item| !goes(item)).cloned().collect();
+            *pile = keeps;
+        }
+        self.hidden(&before, theirs, &mut clashes);
+        self.gone(&before, theirs, &mut clashes);
+        clashes
+    }
+
+    /// The changes of a call come again.
+    pub(super) fn put(&mut self, delta: &Delta, theirs: Theirs<'_>) -> Clashes {
+        let mut clashes = Clashes::new();
+        let before = self.clone();
+        for event in &delta.events {
+            if theirs(delta.entry, &event.reg) {
+                continue;
+            }
+            let who = Who::Own(delta.entry, delta.sure);
+            let there = self.piles.get(&event.reg).is_some_and(|pile| pile.iter().any(|item| item.who == who));
+            if there {
+                continue;
+            }
+            let top = self.top(&event.reg).clone();
+            if top == event.from {
+                if let (Val::Text(text), Some(found)) = (&event.from, &event.found)
+                    && self.body(*text, found.places.len()) != *found
+                    && delta.leaves(*text)
+                {
+                    add(&mut clashes, &event.reg, Clash::Must);
+                }
+                self.write(event, who);
+                continue;
+            }
+            let pile = self.piles.get(&event.reg).expect("it has been written");
+            let last = pile.last().expect("never empty");
+            let clash = is_other(last, &event.reg, theirs) && top != event.to;
+            add(&mut clashes, &event.reg, if clash { Clash::Must } else { Clash::May });
+            self.unsure.insert(event.reg.clone());
+        }
+        self.hidden(&before, theirs, &mut clashes);
+        clashes
+    }
+
+    /// What a step did is reversed.
+    pub(super) fn reverse(&mut self, step: (&Self, &Self), theirs: Theirs<'_>) -> Clashes {
+        let mut clashes = Clashes::new();
+        let before = self.clone();
+        let (old, new) = step;
+        let none = Vec::new();
+        for reg in old.piles.keys().chain(new.piles.keys()).collect::<BTreeSet<_>>() {
+            let (was, is) = (old.piles.get(reg).unwrap_or(&none), new.piles.get(reg).unwrap_or(&none));
+            let now = self.piles.get(reg).unwrap_or(&none);
+            if was == is || now == was {
+                continue;
+            }
+            if now == is {
+                self.piles.insert(reg.clone(), was.clone());
+                if was.is_empty() {
+                    self.piles.remove(reg);
+                }
+                continue;
+            }
+            let val = |pile: &Vec<Item>| pile.last().map_or(Val::Absent, |item| item.val.clone());
+            if val(now) == val(was) && !was.is_empty() {
+                // Somebody has done it already.
+                add(&mut clashes, reg, Clash::May);
+                self.piles.insert(reg.clone(), was.clone());
+                continue;
+            }
+            self.unsure.insert(reg.clone());
+            let last = now.last().filter(|_| val(was) != val(is) && val(now) != val(was));
+            let clash = last.is_some_and(|last| is_other(last, reg, theirs));
+            add(&mut clashes, reg, if clash { Clash::Must } else { Clash::May });
+        }
+        // A text that goes, and was written since.
+        for text in before.texts().difference(&self.texts()) {
+            for (reg, pile) in before.piles.iter().filter(|(reg, _)| reg.text() == Some(*text)) {
+                if new.piles.get(reg) != Some(pile) {
+                    let place = matches!(reg, Reg::Place(..)) && new.top(reg) != before.top(reg);
+                    add(&mut clashes, reg, if place { Clash::Must } else { Clash::May });
+                }
+            }
+        }
+        self.hidden(&before, theirs, &mut clashes);
+        clashes
+    }
+
+    fn texts(&self) -> BTreeSet<usize> {
+        self.hint().into_values().collect()
+    }
+
+    /// Texts that go from the disk as nobody makes them any more, though others wrote in them.
+    fn gone(&self, before: &Self, theirs: Theirs<'_>, clashes: &mut Clashes) {
+        for text in before.texts().difference(&self.texts()) {
+            for (reg, pile) in self.piles.iter().filter(|(reg, _)| reg.text() == Some(*text)) {
+                if pile.iter().any(|item| is_other(item, reg, theirs)) {
+                    let place = matches!(reg, Reg::Place(..));
+                    add(clashes, reg, if place { Clash::Must } else { Clash::May });
+                }
+            }
+        }
+    }
+
+    /// Changes within texts that are not on the disk: where others have removed or replaced them, that is a conflict.
+    fn hidden(&self, before: &Self, theirs: Theirs<'_>, clashes: &mut Clashes) {
+        let there: BTreeSet<usize> = before.texts().union(&self.texts()).copied().collect();
+        for (reg, pile) in &self.piles {
+            let Some(text) = reg.text().filter(|text| !there.contains(text)) else { continue };
+            if before.piles.get(reg).is_none_or(|was| was == pile) {
+                continue;
+            }
+            // Permission bits are merged on their own, whatever has taken the place of the text.
+            let is_place = matches!(reg, Reg::Place(..));
+            for (reg, pile) in &self.piles {
+                let has = |item: &Item| item.val == Val::Text(text);
+                if pile.iter().any(has) {
+                    let other = is_other(pile.last().expect("never empty"), reg, theirs);
+                    // Somebody may have had it under another name before.
+                    let must = other && is_place && before.homes(text) == 1;
+                    add(clashes, reg, if must { Clash::Must } else { Clash::May });
+                }
+            }
+        }
+    }
+
+    /// At how many paths a text has ever been.
+    fn homes(&self, text: usize) -> usize {
+        let is = |item: &Item| item.val == Val::Text(text);
+        self.piles.values().filter(|pile| pile.iter().any(is)).count()
+    }
+}
