@@ -4,6 +4,7 @@
 //! The store decides, `worktree` acts, and this keeps the order of the two: whatever a crash leaves is finished at the next
 //! start.
 
+mod adopted;
 mod again;
 mod ancestors;
 mod apply;

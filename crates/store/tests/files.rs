@@ -103,7 +103,7 @@ async fn trial_11_an_apply_of_many_paths_writes_the_row_of_a_delta_once() {
     let apply = Apply { action: Action::Rewind(stage.named("T1")), seen: Seen::Anything, by: by.clone() };
     stage.store.apply_files(stage.id, apply, vec![half]).await.expect("rewound");
     let written =
-        || db.query_row("SELECT count(*) FROM written", [], |row| row.get::<_, u64>(0)).expect("read");
+        || db.query_row("SELECT count(*) FROM written", [], |row| row.get::<_, i64>(0)).expect("read");
     let applied = async || stage.store.deltas(stage.id).await.expect("deltas")[0].0.applied;
     assert_eq!((written(), applied().await), (1, 0));
     stage.store.turn_back(workspace, by).await.expect("turned back");

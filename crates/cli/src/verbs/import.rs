@@ -7,8 +7,6 @@ use clap::Args;
 use retake_wire::reply::Receipt;
 use retake_wire::request::{ImportLines, ImportStart, Of};
 use retake_wire::{Reply, Request};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use crate::args::Repeat;
 use crate::context::Context;
@@ -97,24 +95,14 @@ impl Import {
     }
 }
 
-/// What a line begins.
-#[derive(Default, Deserialize)]
-struct Begins {
-    /// Of an export: its header.
-    format: Option<IgnoredAny>,
-    /// Of a document: its list.
-    messages: Option<IgnoredAny>,
-}
-
-impl Begins {
-    /// Whether this is where a conversation begins.
-    fn conversation(line: &str) -> bool {
-        // Most lines are long and neither.
-        let named = line.contains("\"format\"") || line.contains("\"messages\"");
-        let begins: Self =
-            if named { serde_json::from_str(line).unwrap_or_default() } else { Self::default() };
-        begins.format.is_some() || begins.messages.is_some()
+/// Whether a line is where a conversation begins: the header of an export, or a document with a list.
+fn begins_conversation(line: &str) -> bool {
+    // Most lines are long and neither.
+    if !line.contains("\"format\"") && !line.contains("\"messages\"") {
+        return false;
     }
+    let read: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+    ["format", "messages"].iter().any(|name| read.get(name).is_some_and(|value| !value.is_null()))
 }
 
 /// The lines to send, those of each conversation for themselves.
@@ -122,7 +110,7 @@ fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Vec<Cow<'a, str>
     let mut conversations: Vec<Vec<Cow<'a, str>>> = Vec::new();
     for line in lines(text, input)? {
         match conversations.last_mut() {
-            Some(last) if !Begins::conversation(&line) => last.push(line),
+            Some(last) if !begins_conversation(&line) => last.push(line),
             _ => conversations.push(vec![line]),
         }
     }
@@ -149,7 +137,7 @@ fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<Cow<'a, str>>> {
         return Ok(vec![Cow::Owned(document.to_string())]);
     }
     for (number, line) in text.lines().enumerate() {
-        serde_json::from_str::<IgnoredAny>(line)
+        serde_json::from_str::<serde::de::IgnoredAny>(line)
             .map_err(|error| wrong(not_json(&error, number + 1, input)))?;
     }
     Ok(text.lines().map(Cow::Borrowed).collect())

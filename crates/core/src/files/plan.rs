@@ -12,6 +12,8 @@ use super::stack::{Clashed, DeltaNo, Layer, Rebuilt, Stack};
 use super::whose::{self, Against, Becomes};
 use goal::{Doubt, Goal};
 
+pub use chosen::Chosen;
+
 /// What a plan looks at.
 pub trait Look: MergeBytes {
     /// What is at a path now.
@@ -228,30 +230,6 @@ impl FilePlan {
             folders.filter_map(|folder| super::tree::below(&folder.path, look)).flatten().collect();
         let planned = |path: &FilePath| self.paths.binary_search_by(|plan| plan.path.cmp(path)).is_ok();
         below.into_iter().filter(|path| !planned(path)).collect()
-    }
-}
-
-/// What somebody has chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chosen {
-    /// For these paths.
-    pub paths: BTreeMap<FilePath, Choice>,
-    /// For all others.
-    pub others: Option<Choice>,
-}
-
-impl Chosen {
-    /// Whether hunks are chosen only for what is planned.
-    pub fn fits(&self, is_planned: impl Fn(&FilePath) -> bool) -> Result<(), Unfit> {
-        let mut hunks = self.paths.iter().filter(|(_, choice)| matches!(choice, Choice::Hunks(_)));
-        match hunks.find(|(path, _)| !is_planned(path)) {
-            Some((path, _)) => Err(Unfit { path: path.clone(), why: WhyUnfit::NotPlanned }),
-            None => Ok(()),
-        }
-    }
-
-    fn of(&self, path: &FilePath) -> Option<&Choice> {
-        self.paths.get(path).or(self.others.as_ref())
     }
 }
 
@@ -511,6 +489,7 @@ fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
 
 type Outcome = (Option<Verdict>, Option<Record>, Stack);
 
+mod chosen;
 mod goal;
 mod version;
 

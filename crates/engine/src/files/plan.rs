@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    By, Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, KeptPath, Layer, OpNo,
-    PathMove, Pos, Reason, Scope, Seen, Stack, Verdict, Want, Wish,
+    Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, KeptPath, Layer, OpNo, PathMove,
+    Pos, Reason, Scope, Stack, Verdict, Want, Wish,
 };
-use retake_store::{Action, Apply, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
+use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
 use retake_worktree::Objects;
 
 use super::blocking;
@@ -158,41 +158,6 @@ impl Engine {
             at_work,
             waiting,
         })
-    }
-
-    /// Which files become the person's own with an action, and which belong to their turns again: a sentence each.
-    pub(super) async fn kept_by(
-        &self,
-        conversation: ConversationId,
-        action: &Action,
-        wish: &FilesWish,
-        files: &[FolderPlan],
-    ) -> Result<Vec<String>> {
-        let mut adopted =
-            files.iter().flat_map(|folder| &folder.plan.paths).filter(|path| path.adopts).count();
-        let mut returned = 0;
-        let returns = matches!(action, Action::Checkout(_) | Action::Choose(..));
-        if wish.restore.is_none()
-            && (wish.scope == Scope::Conversation || returns)
-            && self.store().has_changes(conversation).await?
-        {
-            let half = wish.half(Apply { action: action.clone(), seen: Seen::Anything, by: By::default() });
-            let wanted = self.store().wanted(conversation, half.action).await?;
-            adopted += wanted.adopted;
-            returned = wanted.returned;
-        }
-        let files = |count: usize, one: &str, more: &str| match count {
-            1 => format!("1 file {one}"),
-            count => format!("{count} files {more}"),
-        };
-        let own = files(
-            adopted,
-            "becomes your own: later steps treat it as your edit",
-            "become your own: later steps treat them as your edits",
-        );
-        let back = files(returned, "belongs to its turn again", "belong to their turns again");
-        let lines = [(adopted, own), (returned, back)];
-        Ok(lines.into_iter().filter(|(count, _)| *count > 0).map(|(_, line)| line).collect())
     }
 
     /// Whether files may come or go with an action.

@@ -56,6 +56,7 @@ fn op(no: u64, change: Change, summary: Option<&str>) -> Operation {
         reason: Reason::Label,
         tip: None,
         change,
+        kept: Default::default(),
         summary: summary.map(str::to_owned),
         line_before: Line::default(),
         line_after: Line::default(),

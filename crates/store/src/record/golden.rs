@@ -10,9 +10,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use retake_core::{
     Answering, Change, ContentHash, ConversationId, DeltaNo, EntryId, Fact, FileChange, FilePath, Fold,
-    FoldId, Folds, GitMove, GitPlace, GitRef, Grade, Head, LabelTarget, Layer, Line, Mark, MarkChange, Marks,
-    OpNo, Operation, Part, Path, PathMove, Pos, Reason, Record, Revision, Seq, Source, Span, Stack, State,
-    Step, Time, ToolOutcome, Usage,
+    FoldId, Folds, GitMove, GitPlace, GitRef, Grade, Head, Keep, Kept, KeptChange, KeptPath, LabelTarget,
+    Layer, Line, Mark, MarkChange, Marks, OpNo, Operation, Part, Path, PathMove, Pos, RangeChange, Ranges,
+    Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Usage, WorkspaceNo,
 };
 use uuid::Uuid;
 
@@ -260,6 +260,7 @@ fn operation(reason: Reason, change: Change) -> Operation {
             _ => Some(Pos::new(0, 9)),
         },
         change,
+        kept: KeptChange::default(),
         summary: None,
         line_after: if reason.is_step() { line_before.did(Step::Op(no)) } else { line_before.clone() },
         line_before,
@@ -302,7 +303,32 @@ fn operations() {
     first.line_before = Line::default();
     first.line_after = Line::default();
     writeln!(text, "{}", pin_op(&first)).unwrap();
+    let mut keeps = operation(Reason::Rewind, Change::Files);
+    keeps.kept = KeptChange {
+        entries: vec![
+            RangeChange { span: Span::new(0, 3, 9), before: Keep::ByPath, after: Keep::Adopted },
+            RangeChange { span: Span::new(0, 1, 2), before: Keep::TakenOut, after: Keep::ByPath },
+        ],
+        adopted: kept().paths.into_iter().collect(),
+        returned: vec![kept_path(1, b"a")],
+        before: Some(OpNo(4)),
+    };
+    writeln!(text, "{}", pin_op(&keeps)).unwrap();
     golden("operations", &text);
+}
+
+fn kept_path(seq: u64, path: &[u8]) -> KeptPath {
+    let path = FilePath::new(path).unwrap();
+    KeptPath { entry: Pos::new(0, seq), workspace: WorkspaceNo(1), path }
+}
+
+fn kept() -> Kept {
+    let entries = [(Span::new(0, 3, 9), Keep::Adopted), (Span::new(0, 12, 12), Keep::TakenOut)];
+    Kept {
+        entries: Ranges::from_ranges(entries),
+        paths: [kept_path(2, b"src/a.rs"), kept_path(5, b"\xff")].into(),
+        last: Some(OpNo(8)),
+    }
 }
 
 #[test]
@@ -339,6 +365,7 @@ fn states() {
         marks: Arc::new(marks),
         folds: Arc::new(Folds::new(vec![fold()])),
         labels: Arc::new(labels),
+        kept: Arc::new(kept()),
     };
     let mut text = String::new();
     for state in [State::default(), full] {

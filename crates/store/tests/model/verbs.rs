@@ -133,7 +133,7 @@ impl Talk {
             Action::Fold { verb, from, to, summary, .. } => self.fold(*verb, *from, *to, summary),
             Action::Unfold(fold) => self.unfold(*fold),
             Action::Label(entry, name) => self.label(*entry, name.as_deref()),
-            Action::Erase { .. } | Action::Files(_) => Err("not in the model"),
+            Action::Erase { .. } | Action::Files(_) | Action::Half(..) => Err("not in the model"),
         }?;
         self.revision += u64::from(outcome.ops > 0);
         Ok(outcome)

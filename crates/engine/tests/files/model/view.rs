@@ -219,7 +219,8 @@ impl View {
                 continue;
             }
             let who = Who::Own(delta.entry, delta.sure);
-            let there = self.piles.get(&event.reg).is_some_and(|pile| pile.iter().any(|item| item.who == who));
+            let there =
+                self.piles.get(&event.reg).is_some_and(|pile| pile.iter().any(|item| item.who == who));
             if there {
                 continue;
             }

@@ -337,12 +337,22 @@ fn learn(view: &mut View, news: &News, who: Who) {
     news.events.iter().for_each(|event| view.write(event, who));
     for path in &news.unclear {
         let whole = Reg::Whole(path.clone());
-        let texts: Vec<usize> = view.piles.get(&whole).into_iter().flatten().filter_map(|item| match item.val {
-            Val::Text(text) => Some(text),
-            _ => None,
-        }).collect();
-        let within: Vec<Reg> =
-            view.piles.keys().filter(|reg| reg.text().is_some_and(|text| texts.contains(&text))).cloned().collect();
+        let texts: Vec<usize> = view
+            .piles
+            .get(&whole)
+            .into_iter()
+            .flatten()
+            .filter_map(|item| match item.val {
+                Val::Text(text) => Some(text),
+                _ => None,
+            })
+            .collect();
+        let within: Vec<Reg> = view
+            .piles
+            .keys()
+            .filter(|reg| reg.text().is_some_and(|text| texts.contains(&text)))
+            .cloned()
+            .collect();
         view.unsure.extend(within);
         view.unsure.insert(whole);
     }

@@ -122,6 +122,7 @@ pub(super) fn operation(no: u64, reason: Reason, change: Change) -> Operation {
         revision: Revision(10 + no),
         reason,
         change,
+        kept: retake_core::KeptChange::default(),
         tip,
         summary: None,
         line_before,

@@ -165,6 +165,7 @@ fn operations_and_states() {
         marks: Arc::new(Marks::from_ranges([(span, Mark::Hidden)])),
         folds: Arc::new(Folds::new(vec![fold])),
         labels: Arc::default(),
+        kept: Arc::default(),
     };
     let made_by = Some((request("hide-1"), [1; 16]));
     ops[0].request = Some(request("hide-1"));

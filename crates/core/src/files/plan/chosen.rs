@@ -1,0 +1,31 @@
+//! What a person has chosen for the paths of a plan.
+
+use std::collections::BTreeMap;
+
+use super::Choice;
+use crate::files::file_path::FilePath;
+use crate::files::hunks::{Unfit, WhyUnfit};
+
+/// What somebody has chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// For these paths.
+    pub paths: BTreeMap<FilePath, Choice>,
+    /// For all others.
+    pub others: Option<Choice>,
+}
+
+impl Chosen {
+    /// Whether hunks are chosen only for what is planned.
+    pub fn fits(&self, is_planned: impl Fn(&FilePath) -> bool) -> Result<(), Unfit> {
+        let mut hunks = self.paths.iter().filter(|(_, choice)| matches!(choice, Choice::Hunks(_)));
+        match hunks.find(|(path, _)| !is_planned(path)) {
+            Some((path, _)) => Err(Unfit { path: path.clone(), why: WhyUnfit::NotPlanned }),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn of(&self, path: &FilePath) -> Option<&Choice> {
+        self.paths.get(path).or(self.others.as_ref())
+    }
+}
