@@ -7,6 +7,7 @@ use clap::Args;
 use retake_wire::reply::Receipt;
 use retake_wire::request::{ImportLines, ImportStart, Of};
 use retake_wire::{Reply, Request};
+use serde::de::IgnoredAny;
 
 use crate::args::Repeat;
 use crate::context::Context;
@@ -95,14 +96,14 @@ impl Import {
     }
 }
 
-/// Whether a line is where a conversation begins: the header of an export, or a document with a list.
+/// Whether a conversation begins with this line: the header of an export, or a document with a list of its own.
 fn begins_conversation(line: &str) -> bool {
+    const BEGINS: [&str; 2] = ["format", "messages"];
     // Most lines are long and neither.
-    if !line.contains("\"format\"") && !line.contains("\"messages\"") {
-        return false;
-    }
-    let read: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-    ["format", "messages"].iter().any(|name| read.get(name).is_some_and(|value| !value.is_null()))
+    BEGINS.iter().any(|name| line.contains(&format!("\"{name}\"")))
+        && serde_json::from_str(line).is_ok_and(|value: serde_json::Value| {
+            BEGINS.iter().any(|name| value.get(name).is_some_and(|field| !field.is_null()))
+        })
 }
 
 /// The lines to send, those of each conversation for themselves.
@@ -137,7 +138,7 @@ fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<Cow<'a, str>>> {
         return Ok(vec![Cow::Owned(document.to_string())]);
     }
     for (number, line) in text.lines().enumerate() {
-        serde_json::from_str::<serde::de::IgnoredAny>(line)
+        serde_json::from_str::<IgnoredAny>(line)
             .map_err(|error| wrong(not_json(&error, number + 1, input)))?;
     }
     Ok(text.lines().map(Cow::Borrowed).collect())
