@@ -104,10 +104,18 @@ impl KeptChange {
     /// This change, and then another one.
     fn then(mut self, next: Self) -> Self {
         self.entries.extend(next.entries);
-        self.adopted.retain(|path| !next.returned.contains(path));
-        self.returned.retain(|path| !next.adopted.contains(path));
-        self.adopted.extend(next.adopted);
-        self.returned.extend(next.returned);
+        for path in next.returned {
+            match self.adopted.iter().position(|adopted| *adopted == path) {
+                Some(at) => drop(self.adopted.remove(at)),
+                None => self.returned.push(path),
+            }
+        }
+        for path in next.adopted {
+            match self.returned.iter().position(|returned| *returned == path) {
+                Some(at) => drop(self.returned.remove(at)),
+                None => self.adopted.push(path),
+            }
+        }
         self
     }
 }

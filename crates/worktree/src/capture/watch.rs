@@ -35,7 +35,7 @@ const EVENTS: WatchFlags = WatchFlags::CREATE
 pub(crate) enum Watching {
     #[default]
     No,
-    Yes(Watch),
+    Yes(Box<Watch>),
     /// The system does not let it, or has let it down.
     Never,
 }
@@ -72,7 +72,7 @@ impl Watching {
     /// Begins to watch. The next capture has to look at the whole.
     pub(crate) fn begin(&mut self, root: &Root, index: &Index) {
         if matches!(self, Self::No) {
-            *self = Watch::begin(root, index).map_or(Self::Never, Self::Yes);
+            *self = Watch::begin(root, index).map(Box::new).map_or(Self::Never, Self::Yes);
         }
     }
 
