@@ -282,11 +282,7 @@ fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPl
         true => fork.stack.put_back(stack_after, record.as_ref()),
         false => stack_after,
     };
-    let adopts = match choice {
-        Some(Choice::Disk) => !stays,
-        Some(Choice::Yours) => !stays && fork.theirs.is_some(),
-        _ => false,
-    };
+    let adopts = !stays && choice.is_some_and(|choice| choice.adopts(fork.theirs.is_some()));
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
     let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
     let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());

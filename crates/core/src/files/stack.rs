@@ -269,15 +269,13 @@ impl Stack {
 
     /// The layers when what is on the disk is kept although only `wanted` should be in it: what was to be taken back counts
     /// as somebody else's from now on. Each layer above it loses what the dropped ones did, so that it does not come back
-    /// when that layer goes (case 36), and nothing that others wrote.
+    /// when that layer goes or comes (case 36), and nothing that others wrote.
     #[must_use]
     pub fn settled(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
         let (mut stack, mut dropped): (Vec<Layer>, Vec<&Layer>) = (Vec::new(), Vec::new());
         for layer in &self.0 {
             if wanted.iter().any(|want| want.delta == layer.delta) {
-                let steps = dropped.iter().rev().map(|dropped| (&dropped.after, &dropped.before));
-                let before = as_far_as(&layer.before, steps, bytes);
-                stack.push(Layer { before, ..layer.clone() });
+                stack.push(without_below(layer, &dropped, bytes));
             } else {
                 dropped.push(layer);
             }
@@ -312,6 +310,25 @@ impl Stack {
         let record = without(disk, &below)?;
         Some(Rebuilt { record, stack: Self(stack), mixed: true })
     }
+}
+
+/// A layer without what these below it did, the highest of them first, as far as that goes together with what it found. It
+/// goes out of what the layer left, too, as far as it goes together with that: else the layer would bring it back.
+fn without_below(layer: &Layer, below: &[&Layer], bytes: &mut dyn MergeBytes) -> Layer {
+    let (mut left, mut goes_on) = (layer.clone(), true);
+    for dropped in below.iter().rev() {
+        let mut out = |version: &Option<Record>| {
+            let (base, theirs) = (dropped.after.as_ref(), dropped.before.as_ref());
+            merge(base, version.as_ref(), theirs, bytes).map(|merged| merged.record)
+        };
+        let Ok(before) = out(&left.before) else { break };
+        left.before = before;
+        match out(&left.after) {
+            Ok(after) if goes_on => left.after = after,
+            _ => goes_on = false,
+        }
+    }
+    left
 }
 
 /// A version with these steps done to it, from one version to another each, as far as they go together with what others

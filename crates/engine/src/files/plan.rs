@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use retake_core::{
     Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, KeptPath, Layer, OpNo, PathMove,
-    Pos, Reason, Scope, Stack, Verdict, Want, Wish,
+    PathPlan, Pos, Reason, Scope, Stack, Verdict, Want, Wish,
 };
 use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
 use retake_worktree::Objects;
@@ -227,6 +227,7 @@ impl Engine {
             let (held, plan, git) = self
                 .plan_folder(held, conversation, (action, wanted.as_ref()), wish, folder.is_none())
                 .await?;
+            let plan = self.with_layers(conversation, held.no, plan).await?;
             told.extend(git.into_iter().map(|line| (folder.clone(), line)));
             if folder.is_none() || !plan.paths.is_empty() {
                 let root = held.root.path().to_owned();
@@ -236,6 +237,25 @@ impl Engine {
         }
         plans.sort_by(|one, other| one.folder.cmp(&other.folder));
         Ok((HeldAll { own, all: looked }, plans, of_git(told)))
+    }
+
+    /// A folder that is made for what comes back into it keeps the layers that it has.
+    async fn with_layers(
+        &self,
+        conversation: ConversationId,
+        workspace: WorkspaceNo,
+        mut plan: FilePlan,
+    ) -> Result<FilePlan> {
+        let is_made = |path: &PathPlan| {
+            path.out.is_empty() && path.into.is_empty() && path.step.stack_before.layers().is_empty()
+        };
+        let mut made: Vec<_> = plan.paths.iter_mut().filter(|path| is_made(path)).collect();
+        let names = made.iter().map(|path| path.path.clone()).collect();
+        let stacks = self.store().layers(conversation, workspace, names).await?;
+        for (path, (_, stack)) in made.iter_mut().zip(stacks) {
+            (path.step.stack_before, path.step.stack_after) = (stack.clone(), stack);
+        }
+        Ok(plan)
     }
 
     /// The same in one of the folders.

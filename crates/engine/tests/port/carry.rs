@@ -34,12 +34,15 @@ async fn an_export_of_this_version_will_always_be_read() {
     let desk = Desk::new(9).await;
     let id = desk.import(text).await.expect("imported");
     assert_eq!(desk.export(id, ExportFormat::Full).await.trim_end(), text);
-    let pinned = include_str!("../golden/export_full_1.snap");
-    let text = pinned.splitn(3, "---\n").last().expect("a snapshot has a head").trim_end();
-    let older = Desk::new(10).await;
-    let of_old = older.import(text).await.expect("imported");
-    let now = older.export(of_old, ExportFormat::Full).await;
-    assert_eq!(now.trim_end(), text.replacen("\"version\":1", "\"version\":2", 1), "the rest is the same");
+    let older = [include_str!("../golden/export_full_1.snap"), include_str!("../golden/export_full_2.snap")];
+    for (version, pinned) in (1..).zip(older) {
+        let text = pinned.splitn(3, "---\n").last().expect("a snapshot has a head").trim_end();
+        let older = Desk::new(10).await;
+        let of_old = older.import(text).await.expect("imported");
+        let now = older.export(of_old, ExportFormat::Full).await;
+        let version = format!("\"version\":{version}");
+        assert_eq!(now.trim_end(), text.replacen(&version, "\"version\":3", 1), "the rest is the same");
+    }
     let pinned = include_str!("../golden/export_jsonl.snap");
     let text = pinned.splitn(3, "---\n").last().expect("a snapshot has a head").trim_end();
     let id = desk.import(text).await.expect("imported");

@@ -209,6 +209,10 @@ impl File {
             }
             _ => false,
         };
+        // A removal that is kept is a person's from now on, and can't be told from another.
+        if choice == Some(&Choice::Disk) && self.disk == [ABSENT; SLOTS] {
+            self.dear.iter_mut().for_each(Vec::clear);
+        }
         for slot in 0..SLOTS {
             let (Some(at), true) = (self.at(slot).next(), names) else { continue };
             self.dear[slot].retain(|dear| *dear <= at);
@@ -223,6 +227,11 @@ impl File {
             if !alone {
                 self.muddled.extend(planned.out.iter().chain(&planned.into));
             }
+        }
+        // What comes in exactly as it was holds what it was made upon.
+        if is_kept && !planned.into.is_empty() {
+            let out = self.deltas.iter().filter(|(_, (_, wanted))| !wanted);
+            self.muddled.extend(out.map(|(no, _)| no));
         }
         // Under a removal nothing has to be decided, and what was made upon what goes holds some of it.
         if (was, self.disk) == ([ABSENT; SLOTS], [ABSENT; SLOTS]) {

@@ -6,6 +6,17 @@ use super::Choice;
 use crate::files::file_path::FilePath;
 use crate::files::hunks::{Unfit, WhyUnfit};
 
+impl Choice {
+    /// Whether what is there after it is the person's own; `theirs` is whether a version of somebody else is known.
+    pub(super) fn adopts(&self, theirs: bool) -> bool {
+        match self {
+            Self::Disk => true,
+            Self::Yours => theirs,
+            Self::Checkpoint | Self::Merge | Self::Skip | Self::Hunks(_) => false,
+        }
+    }
+}
+
 /// What somebody has chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {

@@ -257,6 +257,8 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
         (&[["0000", "1000"], ["9000", "2000"]], &[1], &[["9000", "2000"]]),
         // Two of them, with a person's edit before each.
         (&[["0000", "1000"], ["1008", "2008"], ["2098", "3098"]], &[1, 2], &[["0098", "3098"]]),
+        // What it left in other places is not its own.
+        (&[["0000", "1000"], ["1000", "1200"]], &[1], &[["0000", "0200"]]),
         // What goes no further is kept as far as it goes.
         (&[["0000", "1000"], ["9000", "9200"], ["9200", "9300"]], &[1, 2], &[["9000", "9300"]]),
         // Made and written over; made, written by a person, and written over.
@@ -275,7 +277,7 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
         for settled in
             [have.settled(wanted.layers(), &mut BySlot), have.exactly(wanted.layers(), &mut BySlot)]
         {
-            assert_eq!(befores(&settled), befores(&told(left)), "{have:?}");
+            assert_eq!(versions(&settled), versions(&told(left)), "{have:?}");
         }
     }
 }
