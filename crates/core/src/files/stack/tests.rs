@@ -277,6 +277,10 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
         for settled in
             [have.settled(wanted.layers(), &mut BySlot), have.exactly(wanted.layers(), &mut BySlot)]
         {
+            let versions = |stack: &Stack| {
+                let layers = stack.layers().iter();
+                layers.map(|layer| (layer.before.clone(), layer.after.clone())).collect::<Vec<_>>()
+            };
             assert_eq!(versions(&settled), versions(&told(left)), "{have:?}");
         }
     }

@@ -70,7 +70,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     let (mut out, mut into) = (BTreeSet::new(), BTreeSet::new());
     match &outcome.back {
         Some(back) => {
-            out.extend(back.iter().flat_map(|(answers, _)| answers).filter(|it| writers.contains(it)))
+            out.extend(back.iter().flat_map(|(answers, _)| answers).filter(|it| writers.contains(it)));
         }
         None => {
             let again = |entry: &usize| asked.again.contains(entry);
@@ -145,7 +145,7 @@ fn kept_then(
     asked: &Asked<'_>,
     (kept, out, into): (&Kept, &BTreeSet<usize>, &BTreeSet<usize>),
 ) -> Kept {
-    let reversed = outcome.back.iter().flatten().filter_map(|(_, op)| op.as_ref()).last();
+    let reversed = outcome.back.iter().flatten().filter_map(|(_, op)| op.as_ref()).next_back();
     if asked.scope == Scope::Both {
         return reversed.map_or_else(|| kept.clone(), |op| op.kept.0.clone());
     }
