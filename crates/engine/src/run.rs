@@ -338,7 +338,8 @@ impl Engine {
     ) -> Result<Ground> {
         let snapshot = self.store().snapshot(conversation).await?;
         let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
-        let stopped = std::iter::once(Step::Turn(prompt)).chain(moved).collect();
+        // An edit is one step with its words.
+        let stopped = vec![moved.unwrap_or(Step::Turn(prompt))];
         let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
         Ok(Ground {
             receipt: Some(receipt),

@@ -9,7 +9,7 @@ use retake_engine::store::{Begun, Branch, Hit, Line, Planned, Receipt, Shown, Su
 use retake_engine::{EngineError, Kind};
 use retake_wire::{HintPiece, Problem, ProblemKind, Remedy, reply};
 
-pub(crate) use done::{description, edit_stays, marked, operation, step};
+pub(crate) use done::{description, marked, operation, step};
 
 /// A problem from an engine's failure.
 pub(crate) fn problem(error: EngineError) -> Problem {

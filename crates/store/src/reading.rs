@@ -276,8 +276,6 @@ pub struct StepLine {
     pub op: Option<Operation>,
     /// Where that led, or the turn.
     pub aim: Option<Aim>,
-    /// Of an undo: the turn was said in an edit, which is the next step.
-    pub rewords: bool,
 }
 
 /// The message that an operation led to: the one that a rewind went back to, the end of a branch that was switched to.

@@ -164,8 +164,12 @@ impl Conversation {
         let back = match step {
             Step::Turn(opener) => (tip == Some(opener)).then(|| self.tree.after(opener)),
             Step::Op(no) => match records.op(no)? {
-                Operation { change: Change::Move { before, after }, reason, .. } if reason.is_step() => {
-                    (tip == after).then_some(before)
+                op @ Operation { change: Change::Move { before, after }, .. } if op.reason.is_step() => {
+                    // Of an edit the new words go along.
+                    let words = Pos::new(self.tree.depth(), op.at.0 + 1);
+                    let reworded =
+                        op.is_reworded_by(words) && tip == Some(words) && self.tree.after(words) == after;
+                    (tip == after || reworded).then_some(before)
                 }
                 op => return self.compensate_last(records, by, op),
             },

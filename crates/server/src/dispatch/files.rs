@@ -67,9 +67,13 @@ impl InProcess {
             waiting,
         } = planned;
         let said = (!restores).then(|| stays(scope, &files, half.as_ref()).to_owned());
-        let stays = said.into_iter().chain(half.as_ref().and_then(convert::edit_stays));
         let cut_off = self.cut_off(conversation, half.as_ref(), &effects);
-        let stays = stays.chain(words::cut_off(&cut_off)).chain(words::unseen(&unseen)).chain(more).collect();
+        let stays = said
+            .into_iter()
+            .chain(words::cut_off(&cut_off))
+            .chain(words::unseen(&unseen))
+            .chain(more)
+            .collect();
         let changes = |folder: &FolderPlan| {
             folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
         };
