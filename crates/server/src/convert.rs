@@ -229,6 +229,8 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         came: planned.came.into_iter().map(line).collect(),
         lifted: planned.plan.lifted.iter().map(|fold| fold_name(*fold)).collect(),
         in_force: planned.plan.in_force.iter().map(|fold| fold_name(*fold)).collect(),
+        covers: planned.covers.into_iter().map(line).collect(),
+        covered: planned.covered,
         composer: planned.composer.map(|(id, content)| composer(id.to_string(), content)),
         running: Vec::new(),
         at_work: false,

@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 use retake_wire::reply::Receipt;
-use retake_wire::request::{Edit, Of};
+use retake_wire::request::{At, Edit, Of};
 use retake_wire::{Action, Attached, Mode, Outcome, Part, Permit, Request, Run, RunEvent, RunStart};
 
 use super::world::{Desk, get, plan};
@@ -111,6 +111,26 @@ async fn trial_15_an_edit_that_is_stopped_at_once_has_never_been() {
     assert_eq!(desk.texts(&id).await, ["one", "two"]);
     desk.apply(&id, Action::Undo { count: 1 }).await;
     assert!(desk.texts(&id).await.is_empty(), "the step before the edit");
+}
+
+/// A fold that ends with a turn covers its answers, and the plan names what it covers.
+#[tokio::test]
+async fn trial_15_a_fold_takes_the_answers_of_its_last_turn_along() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four", "five", "six"]).await;
+    let fold = |to: &str| Action::Fold { from: "t1".into(), to: to.into(), summary: "in short".into() };
+    for (to, count) in [("t2", 4), (&*entries[2], 3)] {
+        let plan = get!(desk, Plan, plan(&id, fold(to)));
+        let covers: Vec<_> = plan.covers.iter().map(|line| line.id.clone()).collect();
+        assert_eq!(covers, entries[..count], "{to}");
+    }
+    let prompt = async || {
+        let at = At { conversation: id.clone(), at: None };
+        format!("{:?}", get!(desk, Prompt, Request::Prompt(at)).messages)
+    };
+    desk.apply(&id, fold("t2")).await;
+    let prompt = prompt().await;
+    assert!(!prompt.contains("four") && prompt.contains("in short") && prompt.contains("five"), "{prompt}");
 }
 
 #[tokio::test]

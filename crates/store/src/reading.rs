@@ -233,6 +233,10 @@ pub struct Planned {
     pub gone: Vec<Line>,
     /// The first entries that would come into it.
     pub came: Vec<Line>,
+    /// The first entries that a fold would cover.
+    pub covers: Vec<Line>,
+    /// How many it would cover.
+    pub covered: u64,
     /// The entry whose words would return to the composer.
     pub composer: Option<(EntryId, Vec<Part>)>,
     /// The calls that it would take off the path and that nothing takes back, newest first.

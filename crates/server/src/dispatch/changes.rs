@@ -268,7 +268,11 @@ impl InProcess {
                 let mut ids = Vec::new();
                 for (at, entry) in entries.iter().enumerate() {
                     if marks.is_empty() {
-                        ids.push(self.entry(of, entry).await?);
+                        // A range that ends with a turn ends with its last answer.
+                        ids.push(match range && at == 1 {
+                            true => self.engine.last_entry(of, entry).await.map_err(problem)?,
+                            false => self.entry(of, entry).await?,
+                        });
                         continue;
                     }
                     let named = self.engine.marked(of, entry, marks).await.map_err(problem)?;
@@ -284,7 +288,8 @@ impl InProcess {
                 Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
             }
             WireAction::Fold { from, to, summary } => {
-                let (from, to) = (self.entry(of, &from).await?, self.entry(of, &to).await?);
+                let from = self.entry(of, &from).await?;
+                let to = self.engine.last_entry(of, &to).await.map_err(problem)?;
                 Action::Fold { verb: Reason::Fold, from, to, summary, covers: None }
             }
             WireAction::Unfold { fold } => Action::Unfold(self.fold(of, &fold).await?),
