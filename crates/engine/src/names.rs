@@ -163,6 +163,11 @@ impl Engine {
     }
 
     async fn unknown_entry(&self, conversation: ConversationId, name: &str) -> Result<EngineError> {
+        if let Some(digits) = hex(name)
+            && let Some((id, conversation)) = self.store().home_of(digits).await?
+        {
+            return Ok(StoreError::ForeignEntry { id, conversation }.into());
+        }
         let reading = Reading::now(Projection::Timeline);
         let newest = PageRequest { limit: NEAREST_AMONG, ..PageRequest::default() };
         let page = self.store().page(conversation, reading, newest).await?;
