@@ -2,6 +2,7 @@
 //! a `Client` in the same process can't.
 
 mod ask;
+mod body;
 mod explain;
 mod line;
 mod link;
