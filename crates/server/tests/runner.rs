@@ -27,5 +27,6 @@ mod stalled;
 mod streams;
 mod together;
 mod told;
+mod twins;
 mod whose;
 mod world;

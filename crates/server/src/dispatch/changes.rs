@@ -206,14 +206,15 @@ impl InProcess {
         let conversation = self.conversation(&conversation).await?;
         if let RunStart::Exec { command, say } = start {
             let events = match self.recorded(conversation, &by).await? {
-                Some(receipt) => self.engine.exec_again(conversation, receipt).await,
+                Some(receipt) => self.engine.exec_again(conversation, &by, receipt).await,
                 None => self.engine.exec(conversation, Exec { command, say, by }).await,
             };
             return Ok((conversation, events.map_err(problem)?));
         }
         let begun = async {
             if let Some(receipt) = self.recorded(conversation, &by).await? {
-                return self.engine.run_again(conversation, receipt, model.as_deref()).await.map_err(problem);
+                let again = self.engine.run_again(conversation, &by, receipt, model.as_deref()).await;
+                return again.map_err(problem);
             }
             let steer = match &start {
                 RunStart::Say { steer, .. } => self.steer(*steer),

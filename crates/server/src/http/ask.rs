@@ -65,7 +65,11 @@ pub(super) async fn request(
     }
     fields.check(&given)?;
     identify(&head.headers, &mut given)?;
-    decode(endpoint, given.clone()).map_err(|_| fields.unreadable(&given))
+    let mut request = decode(endpoint, given.clone()).map_err(|_| fields.unreadable(&given))?;
+    if request.request_id().is_none() {
+        without_identity(&head.headers)?;
+    }
+    Ok(request)
 }
 
 /// The run that a body asks for.
@@ -79,6 +83,7 @@ pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told>
 
 /// What a stream is to follow. Who comes back names the last event in a header.
 pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest) -> Result<Follow, Told> {
+    without_identity(http.headers())?;
     let mut given = Map::new();
     for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
         given.insert(name.clone(), fields.value(&name, text));
@@ -181,6 +186,15 @@ fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), T
         given.insert("request_id".to_owned(), id.into());
     }
     Ok(())
+}
+
+/// Refuses a key that would be worth nothing: who sends one relies on it.
+pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
+    let why = "this request takes no Idempotency-Key: what it did is not remembered";
+    match headers.contains_key(REQUEST_ID) {
+        true => Err(bad("bad_request", why, "leave it out; /openapi.json says which requests take one")),
+        false => Ok(()),
+    }
 }
 
 /// Which request it is, where the header says so.

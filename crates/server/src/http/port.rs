@@ -32,6 +32,7 @@ pub(super) async fn export(
     params: RawPathParams,
     http: HttpRequest,
 ) -> Result<Response, Told> {
+    ask::without_identity(http.headers())?;
     let whole: ExportWhole = ask::named(desk.shapes.of("export_stream"), &params, &http)?;
     let format = whole.format;
     let first = piece(&desk, &whole, None).await.map_err(Told)?;
