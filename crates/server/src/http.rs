@@ -3,6 +3,7 @@
 
 mod ask;
 mod body;
+mod example;
 mod explain;
 mod line;
 mod link;

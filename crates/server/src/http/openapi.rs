@@ -16,7 +16,7 @@ use super::ask::{Field, Fields, Form};
 use super::explain::Shape;
 use super::said::{self, DRAFTED, SAID};
 use super::shape::{choices, closed, entitle, tidy, word_of};
-use super::link;
+use super::{example, link};
 
 /// Where shapes stand in the document.
 const SHAPES: &str = "/components/schemas";
@@ -82,6 +82,7 @@ pub fn document() -> Value {
         paths.entry(path).or_default().insert("get".to_owned(), defined.following(path));
     }
     for operation in paths.values_mut().flat_map(Map::values_mut) {
+        example::add(operation, &defined.0);
         let links = link::of(operation["operationId"].as_str().unwrap_or_default());
         if links.as_object().is_some_and(|links| !links.is_empty()) {
             operation["responses"]["200"]["links"] = links;
